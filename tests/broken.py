@@ -130,10 +130,19 @@ MODELS: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
 }
 
 QUADRATIC: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
-    "without-branches": (_older_quadratic, ("damaged", "pool: not one row for every decision", AGAIN)),
-    "a-pool-that-is-none": (_array("pool", lambda array: array - 1), ("pool: beyond the machines", AGAIN)),
-    "a-class-that-is-none": (_array("classes", lambda array: array + 99), ("classes: beyond the transitions", AGAIN)),
-    "no-counts": (_array("counts", lambda array: array * 0), ("counts: not those of the support vectors", AGAIN)),
+    "without-branches": (
+        _older_quadratic,
+        ("damaged", "pool: the number of rows is not the number of decisions", AGAIN),
+    ),
+    "a-pool-that-is-none": (_array("pool", lambda array: array - 1), ("pool: a number is beyond the machines", AGAIN)),
+    "a-class-that-is-none": (
+        _array("classes", lambda array: array + 99),
+        ("classes: a number is beyond the transitions", AGAIN),
+    ),
+    "no-counts": (
+        _array("counts", lambda array: array * 0),
+        ("counts: the sum is not the number of support vectors", AGAIN),
+    ),
     "a-nan": (_array("rho", lambda array: array * np.nan), ("rho: a number that is not finite", AGAIN)),
 }
 
@@ -314,13 +323,13 @@ OWN: dict[str, list[Case]] = {
         Case(TRAIN + "--features {latin.toml}", ("latin.toml:2: byte 0xe4 is not UTF-8", "save it as UTF-8")),
         Case(TRAIN + "--features {binary.toml}", ("binary.toml:2: byte 0x80 is not UTF-8", "save it as UTF-8")),
         Case(TRAIN + "--features {nested.toml}", ("nested.toml: ", "nested too deeply")),
-        Case(TRAIN + "--features {empty.toml}", ("empty.toml: no feature model in it", "write a table")),
+        Case(TRAIN + "--features {empty.toml}", ("empty.toml: the file has no feature model", "write a table")),
         Case(TRAIN + "--features {bad-cell.toml}", ("bad-cell.toml:4: 'z9' is no address",)),
         Case(TRAIN + "--features {bad-function.toml}", ("bad-function.toml:3: unknown function 'z'",)),
-        Case(TRAIN + "--features {no-origin.toml}", ("no-origin.toml:3: a row ends in paper or ours",)),
+        Case(TRAIN + "--features {no-origin.toml}", ("no-origin.toml:3: a row must end in paper or ours",)),
         Case(TRAIN + "--features {bad-join.toml}", ("bad-join.toml:6: 'w s1' is no cell",)),
         Case(TRAIN + "--features {bad-parent.toml}", ("bad-parent.toml:2: extends 'Y'",)),
-        Case(TRAIN + "--features {no-cells.toml}", ("no-cells.toml:1: a model without cells",)),
+        Case(TRAIN + "--features {no-cells.toml}", ("no-cells.toml:1: the model has no cells",)),
         Case("train --system transition {train} {dev} -o {own.toml} --features {own.toml}", ("which is read",)),
         Case(TRAIN + "--beam 0", ("--beam", RANGE)),
         Case(TRAIN + "--explore 2", ("explore",)),
@@ -340,7 +349,7 @@ OWN: dict[str, list[Case]] = {
         Case(TRAIN + "--global-features colour", ("unknown global feature 'colour'", "choose from")),
         Case(TRAIN + "--constraints nobody", ("unknown value 'nobody'", "choose from both, neighbour, gold")),
         Case(TRAIN + "--search luck", ("unknown value 'luck'", "choose from gibbs")),
-        Case(TRAIN + "--search random-walk", ("random walks make crossing trees", "--space non-projective")),
+        Case(TRAIN + "--search random-walk", ("random walks build trees with crossing arcs", "--space non-projective")),
         Case(TRAIN + "--temperature 0", ("temperature",)),
         Case(TRAIN + "--temperature -inf", ("temperature",)),
         Case(TRAIN + "--restarts 0", ("restarts",)),
@@ -356,8 +365,8 @@ OWN: dict[str, list[Case]] = {
         Case(TRAIN + "--families pattern", ("unknown factor family 'pattern'", "choose from")),
         Case(TRAIN + "--search luck", ("unknown value 'luck'", "choose from gibbs")),
         Case(TRAIN + "--folds 1", ("--folds", RANGE)),
-        Case(TRAIN + "--folds 1000", ("sentences for 1000 folds", "give more, or fewer folds")),
-        Case(TRAIN + "--tagger-folds 41", ("40 sentences for 41 folds", "give more, or fewer folds")),
+        Case(TRAIN + "--folds 1000", ("too few for 1000 folds", "give more sentences, or fewer folds")),
+        Case(TRAIN + "--tagger-folds 41", ("40 sentences are too few for 41 folds", "give more sentences")),
         Case(TRAIN + "--tagger-bits 4", ("tagger-bits", RANGE)),
         Case(TRAIN + "--tagger-epochs 0", ("tagger-epochs", RANGE)),
         Case(TRAIN + "--doubt nan", ("doubt",)),

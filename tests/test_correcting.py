@@ -272,7 +272,7 @@ def read_text(text: bytes, folder: Path) -> Treebank:
 
 def test_what_cannot_be_learnt_is_said() -> None:
     whole = ambiguous(5, 1)
-    with pytest.raises(InputError, match="5 sentences for 10 folds"):
+    with pytest.raises(InputError, match="5 sentences are too few for 10 folds"):
         Correcting().fitted(Settings(), whole)
     bare = with_tags(whole, "upos", ["_"], np.zeros(whole.words, np.int32))
     with pytest.raises(InputError, match="no word has a tag"):

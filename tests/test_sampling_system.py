@@ -311,14 +311,17 @@ def test_trees_may_cross(folder: Path) -> None:
     [
         ({"families": "sibling,uncle"}, "families: unknown factor family 'uncle'"),
         ({"global_features": "span"}, "global_features: unknown global feature 'span'; choose from right-branch"),
-        ({"global_features": "valency,valency"}, "global_features: one is named twice"),
+        ({"global_features": "valency,valency"}, "global_features: an item is named twice"),
         ({"constraints": "none"}, "constraints: unknown value 'none'; choose from both, neighbour, gold"),
-        ({"search": "random-walk"}, "search: random walks make crossing trees"),
+        ({"search": "random-walk"}, "search: random walks build trees with crossing arcs"),
         ({"labels": "both"}, "labels: unknown value 'both'; choose from joint, none"),
         ({"violator": "best"}, "violator: unknown value 'best'; choose from climb, sample"),
         ({"schedule": "epoch"}, "schedule: unknown value 'epoch'; choose from visit, sample"),
-        ({"schedule": "sample"}, "schedule: the right tree is compared with samples"),
-        ({"proposal": "random-walk", "space": "non-projective"}, "proposal: random walks make crossing trees"),
+        ({"schedule": "sample"}, "schedule: this schedule compares the gold tree with samples"),
+        (
+            {"proposal": "random-walk", "space": "non-projective"},
+            "proposal: random walks build trees with crossing arcs",
+        ),
         ({"beam": 3}, "beam: unknown key"),
     ],
 )
@@ -330,7 +333,7 @@ def test_settings_are_checked(given: dict[str, Any], message: str) -> None:
 def test_options_of_parsing_are_checked(folder: Path) -> None:
     for options, message in (
         ({"search": "tabu"}, "unknown search 'tabu'"),
-        ({"search": "random-walk"}, "trees do not cross"),
+        ({"search": "random-walk"}, "random walks need a model"),
         ({"restarts": 0}, "at least 1"),
         ({"rerank": 0}, "at least 1"),
         ({"beam": 3}, "no option 'beam'"),

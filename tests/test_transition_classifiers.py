@@ -51,9 +51,9 @@ def test_it_learns_and_its_file_gives_it_back(model: TransitionModel, tmp_path: 
 
 
 def test_a_beam_needs_a_linear_model(model: TransitionModel) -> None:
-    with pytest.raises(UnsupportedError, match="a beam adds up scores"):
+    with pytest.raises(UnsupportedError, match="a beam needs the scores"):
         model.parse(DEV, 4)
-    with pytest.raises(UnsupportedError, match=f"no beam with --learning {model.spec.learning}"):
+    with pytest.raises(UnsupportedError, match=f"--learning {model.spec.learning} cannot parse with a beam"):
         train_model(replace(model.spec, beam=4), MODELS["F5"], TRAIN)
 
 
@@ -112,7 +112,7 @@ def test_transition_and_label_may_be_one_decision(tmp_path: Path) -> None:
     file = ModelFile((tmp_path / "model").read_bytes())
     file.header["spec"]["prediction"] = "branching"
     (tmp_path / "bad").write_bytes(file.written())
-    with pytest.raises(ModelError, match="not one row for every decision"):
+    with pytest.raises(ModelError, match="the number of rows is not the number of decisions"):
         TransitionModel.load(tmp_path / "bad")
 
 

@@ -250,7 +250,7 @@ def test_files_of_before_there_were_features_are_read(folder: Path, tmp_path: Pa
     assert [bool(strings) for strings in rich.header["strings"]] == [True] * 5
     rich.header["strings"].pop()
     model.write_bytes(rich.written())
-    with pytest.raises(ModelError, match="cells read a column without a vocabulary"):
+    with pytest.raises(ModelError, match="a cell reads a column that has no vocabulary"):
         treebound.load(model)
 
 

@@ -1,1 +1,1 @@
-"""A tagger and a parser that samples as one: the parser may overrule the tagger where that is in doubt."""
+"""A tagger and a parser by sampling in one system: the parser may overrule the tagger where the tagger is in doubt."""

@@ -1,9 +1,9 @@
-"""What weighs a tagger against a parser: a log-linear model over the likeliest taggings of a sentence and their trees.
+"""The balance of a tagger and a parser: a log-linear model over likely tag sequences and their trees.
 
-Three numbers speak for a tagging: what the parser scores under it, how much less the tagger likes it, and how many tags
-it changes. Besides there is a weight for each pair of a tag and the one that it takes the place of. They are learnt
-from trees of parsers and taggers that have not seen the sentence: what a parser says of its own training set is too
-sure. More features of trees, read beside each tag in doubt, bring nothing (docs/decisions/018).
+Three numbers describe a tag sequence: the score of the parser under it, the tagger's loss of score, and the number of
+changed tags. Besides, there is a weight for each pair of a tag and the tag that replaces it. The weights are learned
+from the output of parsers and taggers that have not seen the sentence, because a parser is overconfident on its own
+training set. More features of trees, read beside each tag in doubt, do not help (docs/decisions/018).
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from scipy.optimize import minimize
 
 from treebound.core.hashing import hash_string
 
-BITS = 12  #: log2 of the number of weights
-NUMBERS = 3  #: the first of them: of what the score gains, less the deficit, less the number of changed tags
-TENTHS = 10.0  #: deficits are counted in tenths, so that all numbers are about as large
-STEPS = 80  #: of the optimiser, at most
-FREE = 0.001  #: how much less these are held to 0 than the others
+BITS = 12  #: base-2 logarithm of the number of weights
+NUMBERS = 3  #: number of first weights: for gain of score, negative deficit, and negative number of changed tags
+TENTHS = 10.0  #: deficits are counted in tenths, so that the three numbers have similar sizes
+STEPS = 80  #: number of steps of the optimiser, at most
+FREE = 0.001  #: factor of the L2 penalty for the first weights
 
 
 class Choice(NamedTuple):
-    """What there is to choose from in a sentence.
+    """The tag sequences of a sentence, from which one is chosen.
 
-    features  float64[K, 2 ** BITS], sparse: of each tagging; those of the first, which comes in, are 0
-    errors    float64[K]: wrong tags and wrong heads
+    features  float64[K, 2 ** BITS], sparse: features of each sequence; all are 0 for the first, predicted sequence
+    errors    float64[K]: number of wrong tags and wrong heads of each
     """
 
     features: sparse.csr_matrix
@@ -36,63 +36,71 @@ class Choice(NamedTuple):
 
 
 def features(taggings: Sequence[Sequence[str]], numbers: np.ndarray) -> sparse.csr_matrix:
-    """`Choice.features` of taggings, tags of n words each. numbers  float64[K, NUMBERS], of the first 0. O(K n)."""
+    """Return `Choice.features` of tag sequences of n words each. O(K n).
+
+    numbers  float64[K, NUMBERS] of each sequence, 0 for the first
+    """
     data: list[float] = []
     columns: list[int] = []
     ends = [0]
-    for tags, some in zip(taggings, numbers, strict=True):
-        found = dict(enumerate(some.tolist()))
+    for tags, row_numbers in zip(taggings, numbers, strict=True):
+        values = dict(enumerate(row_numbers.tolist()))
         for before, tag in zip(taggings[0], tags, strict=True):
             if tag != before:
                 slot = NUMBERS + hash_string(f"{before} {tag}") % ((1 << BITS) - NUMBERS)
-                found[slot] = found.get(slot, 0.0) + 1.0
-        columns += found
-        data += found.values()
+                values[slot] = values.get(slot, 0.0) + 1.0
+        columns += values
+        data += values.values()
         ends.append(len(columns))
     return sparse.csr_matrix((data, columns, ends), shape=(len(taggings), 1 << BITS))
 
 
 def learn(choices: Sequence[Choice], l2: float) -> np.ndarray:
-    """float64[2 ** BITS]: weights under which choices are expected to have the fewest errors, by a penalty.
+    """Return float64[2 ** BITS], the weights that minimise the expected errors of choices, with an L2 penalty.
 
-    First those of the largest likelihood of taggings with the fewest errors, then those of the least risk, to which
-    these are the start: the risk has several minima (Smith & Eisner 2006). L-BFGS, O(STEPS x features that fire).
+    First, the weights maximise the likelihood of the sequences with the fewest errors. From there, they minimise the
+    risk, which has several minima and therefore needs a good start (Smith & Eisner 2006). L-BFGS, O(STEPS x active
+    features).
     """
-    some = [choice for choice in choices if len(choice.errors) > 1]
+    choosable = [choice for choice in choices if len(choice.errors) > 1]
     start = np.zeros(1 << BITS)
-    start[1] = 1.0  # the tagger is right
-    if not some:
+    start[1] = 1.0  # start by trusting the tagger
+    if not choosable:
         return start
-    table = sparse.vstack([choice.features for choice in some]).tocsr()
-    errors = np.concatenate([choice.errors for choice in some])
+    table = sparse.vstack([choice.features for choice in choosable]).tocsr()
+    errors = np.concatenate([choice.errors for choice in choosable])
     used = np.union1d(np.flatnonzero(table.getnnz(axis=0)), np.arange(NUMBERS))
-    table, first = table[:, used], np.cumsum([0] + [len(choice.errors) for choice in some[:-1]])
-    best = first + np.array([int(choice.errors.argmin()) for choice in some])
-    of = np.repeat(np.arange(len(some)), [len(choice.errors) for choice in some])
-    held = np.full(len(used), l2)
-    held[:NUMBERS] *= FREE
+    table, first = table[:, used], np.cumsum([0] + [len(choice.errors) for choice in choosable[:-1]])
+    best = first + np.array([int(choice.errors.argmin()) for choice in choosable])
+    owner = np.repeat(np.arange(len(choosable)), [len(choice.errors) for choice in choosable])
+    penalty = np.full(len(used), l2)
+    penalty[:NUMBERS] *= FREE
 
     def likelihood(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        p = _chances(table @ weights, first, of)
+        p = _chances(table @ weights, first, owner)
         value = -np.log(np.maximum(p[best], 1e-300)).sum()
         slope = table.T @ p - np.asarray(table[best].sum(axis=0)).ravel()
-        return value + 0.5 * (held * weights**2).sum(), slope + held * weights
+        return value + 0.5 * (penalty * weights**2).sum(), slope + penalty * weights
 
     def risk(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        p = _chances(table @ weights, first, of)
+        p = _chances(table @ weights, first, owner)
         mean = np.add.reduceat(p * errors, first)
-        slope = table.T @ (p * (errors - mean[of]))
-        return (p * errors).sum() + 0.5 * (held * weights**2).sum(), slope + held * weights
+        slope = table.T @ (p * (errors - mean[owner]))
+        return (p * errors).sum() + 0.5 * (penalty * weights**2).sum(), slope + penalty * weights
 
-    found = start[used]
+    solution = start[used]
     for objective in (likelihood, risk):
-        found = minimize(objective, found, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
+        solution = minimize(objective, solution, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
     out = np.zeros(1 << BITS)
-    out[used] = found
+    out[used] = solution
     return out
 
 
-def _chances(scores: np.ndarray, first: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Probabilities of the taggings of each sentence; first: where they begin; of: whose each is."""
-    mass = np.exp(scores - np.maximum.reduceat(scores, first)[of])
-    return mass / np.add.reduceat(mass, first)[of]
+def _chances(scores: np.ndarray, first: np.ndarray, owner: np.ndarray) -> np.ndarray:
+    """Return the probability of each tag sequence of each sentence.
+
+    first  index of the first sequence of each sentence
+    owner  sentence of each sequence
+    """
+    mass = np.exp(scores - np.maximum.reduceat(scores, first)[owner])
+    return mass / np.add.reduceat(mass, first)[owner]

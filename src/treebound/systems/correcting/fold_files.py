@@ -1,4 +1,4 @@
-"""Results of the folds of a training, each in a file beside the checkpoint until training ends."""
+"""Files with the results of folds, beside the checkpoint of a training, until the training ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treebound.systems.correcting.doubts import Doubts
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class Fold(Header):
-    """What stands beside the arrays; tags: their names, of doubts."""
+    """The header of a file of one fold. `tags` are the names of the tags in doubts."""
 
     key: str
     tags: list[str]
@@ -30,42 +30,42 @@ T = TypeVar("T")
 
 
 class Kind(NamedTuple, Generic[T]):
-    """What folds find, and the arrays of its file."""
+    """A kind of result of a fold, and its conversion to and from the arrays of a file."""
 
     name: str
     types: Mapping[str, type]
-    packed: Callable[[T], tuple[Sequence, list[str]]]  #: arrays, in the order of `types`, and names of tags
+    packed: Callable[[T], tuple[Sequence, list[str]]]  #: returns arrays, in the order of `types`, and names of tags
     unpacked: Callable[[Arrays, list[str]], T]
 
     @property
     def format(self) -> Format[Fold]:
-        """Of a file."""
+        """The format of a file with this kind of result."""
         layouts = {name: Layout(dtype) for name, dtype in self.types.items()}
         return Format("fold of a checkpoint", 1, Fold, lambda _: layouts)
 
 
-def _packed_doubts(found: Doubts) -> tuple[Sequence, list[str]]:
-    names = sorted({tag for tags in found.tags for tag in tags})
+def _packed_doubts(doubts: Doubts) -> tuple[Sequence, list[str]]:
+    names = sorted({tag for tags in doubts.tags for tag in tags})
     number = {name: i for i, name in enumerate(names)}
-    tags = [number[tag] for tags in found.tags for tag in tags]
-    return [list(map(len, found.tags)), tags, np.concatenate([np.zeros(0), *found.deficits])], names
+    tags = [number[tag] for tags in doubts.tags for tag in tags]
+    return [list(map(len, doubts.tags)), tags, np.concatenate([np.zeros(0), *doubts.deficits])], names
 
 
 def _unpacked_doubts(arrays: Arrays, names: list[str]) -> Doubts:
     counts, tags, deficits = arrays
     ends = np.cumsum(counts)[:-1]
-    return Doubts([tuple(names[t] for t in some) for some in np.split(tags, ends)], np.split(deficits, ends))
+    return Doubts([tuple(names[t] for t in numbers) for numbers in np.split(tags, ends)], np.split(deficits, ends))
 
 
-def _packed_choices(found: Sequence[Choice]) -> tuple[Sequence, list[str]]:
-    rows, none = [choice.features for choice in found], [np.zeros(0)]
+def _packed_choices(choices: Sequence[Choice]) -> tuple[Sequence, list[str]]:
+    rows, none = [choice.features for choice in choices], [np.zeros(0)]
     parts = (
         [np.diff(r.indptr) for r in rows],
         [r.indices for r in rows],
         [r.data for r in rows],
-        [c.errors for c in found],
+        [c.errors for c in choices],
     )
-    return [[len(choice.errors) for choice in found], *(np.concatenate(none + part) for part in parts)], []
+    return [[len(choice.errors) for choice in choices], *(np.concatenate(none + part) for part in parts)], []
 
 
 def _unpacked_choices(arrays: Arrays, _: list[str]) -> list[Choice]:
@@ -76,11 +76,11 @@ def _unpacked_choices(arrays: Arrays, _: list[str]) -> list[Choice]:
     return [Choice(every[b - k : b], errors[b - k : b]) for k, b in zip(counts.tolist(), ends.tolist(), strict=True)]
 
 
-#: of taggers: how many tags each word has, their numbers and deficits
+#: results of taggers: the number of tags of each word, these tags as numbers, and their deficits
 DOUBTS: Kind[Doubts] = Kind(
     "tagger", {"counts": np.int32, "tags": np.int32, "deficits": np.float64}, _packed_doubts, _unpacked_doubts
 )
-#: of parsers: how many taggings each sentence has and how many features each of them, these, and errors
+#: results of parsers: the number of tag sequences of a sentence, the number of features of each, features, and errors
 CHOICES: Kind[list[Choice]] = Kind(
     "parser",
     {"counts": np.int32, "sizes": np.int32, "columns": np.int32, "data": np.float64, "errors": np.float64},
@@ -90,35 +90,35 @@ CHOICES: Kind[list[Choice]] = Kind(
 
 
 class FoldFiles:
-    """The files of one training. Files of another training are ignored. Without a checkpoint nothing is stored."""
+    """The files of one training. Files of another training are ignored. Without a checkpoint, nothing is stored."""
 
     def __init__(self, checkpoint: Path | None, key: str):
         self.checkpoint, self.key = checkpoint, key
 
     def folds(self, kind: Kind[T], number: int, compute: Callable[[list[int]], Iterator[T]]) -> Iterator[T]:
-        """What every fold finds, in order: as it was saved, or else computed and saved.
+        """Yield the result of every fold, in order: from its file if there is one, and otherwise computed and stored.
 
-        compute  what the folds that it is given find, in their order
+        compute  yields the results of a list of folds, in order
         """
-        before = [self._load(kind, fold) for fold in range(number)]
-        found = compute([fold for fold, one in enumerate(before) if one is None])
-        for fold, saved in enumerate(before):
-            one = next(found) if saved is None else saved
-            if saved is None:
-                self._save(kind, fold, one)
-            yield one
+        stored = [self._load(kind, fold) for fold in range(number)]
+        computed = compute([fold for fold, result in enumerate(stored) if result is None])
+        for fold, loaded in enumerate(stored):
+            result = next(computed) if loaded is None else loaded
+            if loaded is None:
+                self._save(kind, fold, result)
+            yield result
 
     def remove(self) -> None:
-        """Training is over."""
+        """Delete the files, once training has ended."""
         if self.checkpoint is not None:
-            ours = tuple(f"{self.checkpoint.name}.{kind.name}." for kind in (DOUBTS, CHOICES))
+            prefixes = tuple(f"{self.checkpoint.name}.{kind.name}." for kind in (DOUBTS, CHOICES))
             for path in self.checkpoint.parent.iterdir():
-                if path.name.startswith(ours):
+                if path.name.startswith(prefixes):
                     path.unlink(missing_ok=True)
 
-    def _save(self, kind: Kind[T], fold: int, found: T) -> None:
+    def _save(self, kind: Kind[T], fold: int, result: T) -> None:
         if self.checkpoint is not None:
-            arrays, tags = kind.packed(found)
+            arrays, tags = kind.packed(result)
             typed = zip(kind.types.items(), arrays, strict=True)
             named: dict[str, np.ndarray] = {name: np.asarray(array, dtype) for (name, dtype), array in typed}
             kind.format.save(self._path(kind, fold), {"key": self.key, "tags": tags}, named)

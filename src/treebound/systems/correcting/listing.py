@@ -1,4 +1,4 @@
-"""The likeliest taggings of a sentence, each with its tree: what there is to choose from."""
+"""Choices for a sentence: its likeliest tag sequences, each with its tree."""
 
 from __future__ import annotations
 
@@ -19,15 +19,19 @@ from treebound.systems.sampling.tags.ranking import ranked
 
 
 class Words(NamedTuple):
-    """Sentences as they are listed: with the tagger's tags, and with its doubts."""
+    """Sentences with the tags of the tagger, and with its doubts."""
 
     table: TokenTable
     doubts: Doubts
 
 
 class Listed(NamedTuple):
-    """Taggings of a sentence, the tagger's own first: scored under each, the arcs int32[n] of its tree, its n tags, its
-    features (`balance.Choice`).
+    """Tag sequences of a sentence, the tagger's own first.
+
+    sentences  the sentence, scored under each sequence
+    arcs       int32[n] of the tree of each
+    tags       n tags of each
+    features   as in `balance.Choice`
     """
 
     sentences: list[Sentence]
@@ -37,24 +41,29 @@ class Listed(NamedTuple):
 
 
 def listed(sampler: Sampler, words: Words, i: int, coarse: dict[str, str], count: int) -> Listed:
-    """Those of sentence i, `count` at most."""
+    """Return the choices for sentence i: `count` tag sequences at most."""
     rows, tag = words.table.sentence(i)
     span = slice(*words.table.offsets[i : i + 2])
     tags, deficits = words.doubts.tags[span], words.doubts.deficits[span]
     sentence, allowed = sampler.candidates(words.table, i)
     first = sampler.searched(sentence)[1]
     joint = Joint(sampler.scoring, rows, tag, allowed, options_of(rows, tag, tags, coarse), tag_features=False)
-    found = ranked(joint, deficits, count, first, np.array([i + 1], np.uint64))
-    chosen = [[own[c] for own, c in zip(tags, tagging, strict=True)] for tagging in found.taggings]
-    changed = [np.count_nonzero(tagging) for tagging in found.taggings]
-    gains = (found.values - found.values[0]) / (sampler.model.unit or 1.0)
-    numbers = np.column_stack((gains, -TENTHS * found.deficits, np.negative(changed)))
-    sentences = [joint.under(tagging).sentence for tagging in found.taggings]
-    return Listed(sentences, found.arcs, chosen, features(chosen, numbers))
+    ranking = ranked(joint, deficits, count, first, np.array([i + 1], np.uint64))
+    chosen = [[options[c] for options, c in zip(tags, tagging, strict=True)] for tagging in ranking.taggings]
+    changed = [np.count_nonzero(tagging) for tagging in ranking.taggings]
+    gains = (ranking.values - ranking.values[0]) / (sampler.model.unit or 1.0)
+    numbers = np.column_stack((gains, -TENTHS * ranking.deficits, np.negative(changed)))
+    sentences = [joint.under(tagging).sentence for tagging in ranking.taggings]
+    return Listed(sentences, ranking.arcs, chosen, features(chosen, numbers))
 
 
-def errors(found: Listed, right: Sequence[str], heads: np.ndarray, scored: np.ndarray) -> np.ndarray:
-    """float64[K]: words with a wrong tag and scored words (bool[n]) with a wrong head (int32[n]), of each tagging."""
-    wrong = [sum(a != b for a, b in zip(tags, right, strict=True)) for tags in found.tags]
-    made = zip(found.sentences, found.arcs, strict=True)
-    return np.array(wrong) + [np.count_nonzero((one.problem.head[arcs] != heads) & scored) for one, arcs in made]
+def errors(choices: Listed, right: Sequence[str], heads: np.ndarray, scored: np.ndarray) -> np.ndarray:
+    """Return float64[K], the number of errors of each tag sequence with its tree.
+
+    Errors are words with a wrong tag, and scored words (bool[n]) with a wrong head (int32[n]).
+    """
+    wrong = [sum(a != b for a, b in zip(tags, right, strict=True)) for tags in choices.tags]
+    pairs = zip(choices.sentences, choices.arcs, strict=True)
+    return np.array(wrong) + [
+        np.count_nonzero((sentence.problem.head[arcs] != heads) & scored) for sentence, arcs in pairs
+    ]

@@ -1,4 +1,4 @@
-"""A tagger, a parser that samples and what weighs one against the other, in one file without pickle."""
+"""The model of tagger and parser, with the weights that balance them, stored in one file without pickle."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KIND = "correcting model"
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class CorrectingHeader(SamplingHeader):
-    """What stands in a model file beside its weights: all of a parser's, and a tagger."""
+    """The header of a model file: the header of a sampling model, extended by a tagger."""
 
     spec: Settings
     tagger: Description
@@ -38,11 +38,11 @@ FORMAT = Format(KIND, 1, CorrectingHeader, _layouts, sparse=("weights", "pruner"
 class CorrectingModel:
     """A parser and the tagger whose tags it may overrule.
 
-    model    the parser, whose `spec` is the `Settings` of this package
-    tagger   of the column of its fine tag
-    balance  float64[2 ** BITS] of `balance.learn`
-    gap      unit of the tagger's deficits (`doubts.doubts`)
-    coarse   fine tag -> the coarse one that goes with it
+    model    the parser, whose `spec` is the `Settings` of this package;
+    tagger   the tagger for the parser's column of fine tags;
+    balance  float64[2 ** BITS] weights of `balance.learn`;
+    gap      unit of the tagger's deficits (`doubts.doubts`);
+    coarse   fine tag -> the coarse tag that belongs to it.
     """
 
     def __init__(self, model: SamplingModel, tagger: Tagger, balance: np.ndarray, gap: float, coarse: dict[str, str]):
@@ -50,23 +50,23 @@ class CorrectingModel:
 
     @property
     def key(self) -> str:
-        """Identifies what both were trained by and on."""
+        """The digest of the settings and treebanks of the training run."""
         return self.model.key
 
     @property
     def spec(self) -> Settings:
-        """How both were trained."""
+        """The settings of the training of tagger and parser."""
         assert isinstance(self.model.spec, Settings)
         return self.model.spec
 
     def save(self, path: str | Path) -> None:
-        """Write one file, atomically."""
+        """Write the model to one file, atomically."""
         header = self.model.header() | {"tagger": self.tagger.header(), "gap": self.gap, "coarse": self.coarse}
         FORMAT.save(path, header, self.model.arrays | {"tagger": self.tagger.weights, "balance": self.balance})
 
     @classmethod
     def load(cls, path: str | Path) -> CorrectingModel:
-        """Read what `save` wrote. ModelError for anything else."""
+        """Read a file that `save` wrote. ModelError for any other file."""
         header, arrays = FORMAT.load(path)
         tagger = Tagger.restored(header.tagger, arrays["tagger"], path)
         return cls(SamplingModel.restored(header, arrays, path), tagger, arrays["balance"], header.gap, header.coarse)

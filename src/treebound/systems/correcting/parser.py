@@ -1,4 +1,4 @@
-"""Words in, tags and trees out."""
+"""The parser of a correcting model: it finds tags and trees of words."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ from treebound.systems.sampling.parser import Parser as Sampler
 
 
 class Parser(Naming):
-    """A model with a search, whose other options are those of `systems.sampling.parser.Parser`.
+    """A parser that chooses tags and tree of a sentence together.
 
-    taggings  of a sentence that are tried, at most; 1: the tagger is always right, as in a pipeline; None: the model's
+    taggings  number of tag sequences to try per sentence, at most. 1 keeps the tags of the tagger, as in a pipeline.
+              None takes the number from the model's settings
+
+    All other options are the options of `systems.sampling.parser.Parser`.
     """
 
     reads = ()
@@ -38,43 +41,45 @@ class Parser(Naming):
 
     @property
     def column(self) -> str:
-        """That of the tags."""
+        """The name of the column of predicted tags."""
         return self.model.tagger.column
 
     def tags_of(self, parse: Parse) -> list[str]:
-        """The n tags that were chosen with a tree."""
+        """Return the n tags that were chosen together with a tree."""
         return list(parse.record)
 
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
     ) -> list[Parse]:
-        """One a sentence, in order, its tags for `tags_of`; the same for any number of workers."""
+        """Return one parse per sentence, in order, whose tags `tags_of` returns. Workers do not change the result."""
         blocks = [range(i, min(i + BLOCK, len(treebank))) for i in range(0, len(treebank), BLOCK)]
-        found = spread(_block, (self, self.words(treebank)), blocks, workers=workers, scheduler=scheduler, short=True)
-        results = chain.from_iterable(found)
+        parsed_blocks = spread(
+            _block, (self, self.words(treebank)), blocks, workers=workers, scheduler=scheduler, short=True
+        )
+        results = chain.from_iterable(parsed_blocks)
         return list(progress(results, "parse") if progress else results)
 
     def words(self, treebank: Treebank) -> Words:
-        """Of sentences, whatever tags they come with."""
+        """Return the sentences with the tags and the doubts of the tagger. Tags in the treebank are ignored."""
         model, spec = self.model, self.model.spec
-        found = doubts(model.tagger, treebank, model.gap)[0].under(spec.doubt, spec.tags)
-        tagged = with_first(treebank, model.model.meta, found.tags, model.coarse)
-        return Words(self.sampler.table(tagged), found)
+        candidates = doubts(model.tagger, treebank, model.gap)[0].under(spec.doubt, spec.tags)
+        tagged = with_first(treebank, model.model.meta, candidates.tags, model.coarse)
+        return Words(self.sampler.table(tagged), candidates)
 
     def parse_sentence(self, words: Words, i: int) -> Parse:
-        """The tree and the tags that the balance likes best; the tree is sought once more under these."""
+        """Return the tree and tags that the balance prefers. If it overrules the tagger, the tree is searched again."""
         started = time.perf_counter()
-        found = listed(self.sampler, words, i, self.model.coarse, self.taggings)
-        best = int(np.argmax(found.features @ self.model.balance))
-        sentence, arcs, runs = found.sentences[best], found.arcs[best], 0
+        choices = listed(self.sampler, words, i, self.model.coarse, self.taggings)
+        best = int(np.argmax(choices.features @ self.model.balance))
+        sentence, arcs, runs = choices.sentences[best], choices.arcs[best], 0
         if best:
             _, arcs, runs = self.sampler.searched(sentence)
         labels = None if sentence.labels is None else np.append(-1, sentence.labels[arcs]).astype(np.int32)
-        work, heads = {"restarts": runs, "taggings": len(found.tags)}, heads_of(index_of(sentence.problem).arcs, arcs)
-        how = work, {"decode": time.perf_counter() - started}, labels, tuple(found.tags[best])
-        return Parse(heads, sentence.lay(arcs), np.inf, "heuristic", *how)
+        work, heads = {"restarts": runs, "taggings": len(choices.tags)}, heads_of(index_of(sentence.problem).arcs, arcs)
+        details = work, {"decode": time.perf_counter() - started}, labels, tuple(choices.tags[best])
+        return Parse(heads, sentence.lay(arcs), np.inf, "heuristic", *details)
 
 
-def _block(given: tuple[Parser, Words], sentences: range) -> list[Parse]:
-    parser, words = given
+def _block(task: tuple[Parser, Words], sentences: range) -> list[Parse]:
+    parser, words = task
     return [parser.parse_sentence(words, i) for i in sentences]

@@ -1,4 +1,4 @@
-"""How a parser that corrects tags is trained: as one that samples, and in what the tagger may be overruled."""
+"""Settings of a parser that corrects tags: its training, and how far it may overrule the tagger."""
 
 from __future__ import annotations
 
@@ -16,20 +16,32 @@ Folds = Annotated[int, Field(ge=2, le=1000)]
 
 @dataclass(frozen=True)
 class Settings(Sampling):
-    """Those of `systems.sampling.settings` and these."""
+    """Settings of `systems.sampling.settings`, extended by settings of the tagger and of the correction of its tags."""
 
-    tagger_epochs: Epochs = option(6, "Passes over TRAIN of the tagger.")
-    tagger_bits: Annotated[int, Field(ge=8, le=28)] = option(22, "Log2 of the number of the tagger's weights.")
-    tagger_folds: Folds = option(10, "Of TRAIN, each tagged by a tagger of the others.")
-    folds: Folds = option(4, "Of TRAIN, each parsed by a parser of the others, to learn when to overrule the tagger.")
-    doubt: Annotated[float, Field(ge=0, le=100)] = option(
-        0.6, "Tags to choose from: those that the tagger gives so much less than its own, in means of second-best tags."
+    tagger_epochs: Epochs = option(6, "Number of passes over TRAIN for the tagger.")
+    tagger_bits: Annotated[int, Field(ge=8, le=28)] = option(
+        22, "Base-2 logarithm of the number of the tagger's weights."
     )
-    tags: Count = option(3, "Tags of a word to choose from, at most.")
-    taggings: Count = option(10, "Taggings of a sentence that are tried, at most.")
-    penalty: Annotated[float, Field(gt=0, le=1e6)] = option(3.0, "L2 of the weights by which the tagger is overruled.")
+    tagger_folds: Folds = option(
+        10, "Number of folds of TRAIN for the tagger. Each fold is tagged by a tagger of the other folds."
+    )
+    folds: Folds = option(
+        4,
+        "Number of folds of TRAIN for the parser. Each fold is parsed by a parser of the other folds, to learn when to "
+        "overrule the tagger.",
+    )
+    doubt: Annotated[float, Field(ge=0, le=100)] = option(
+        0.6,
+        "Tolerance for candidate tags: a tag is a candidate if the tagger's score of the sentence falls by at most "
+        "this amount with it. The unit is the mean loss of second-best tags.",
+    )
+    tags: Count = option(3, "Number of candidate tags per word, at most.")
+    taggings: Count = option(10, "Number of tag sequences that the parser tries per sentence, at most.")
+    penalty: Annotated[float, Field(gt=0, le=1e6)] = option(
+        3.0, "Strength of the L2 penalty on the weights that decide when to overrule the tagger."
+    )
 
     @property
     def of_tagger(self) -> dict[str, Any]:
-        """What `systems.tagging.learn.train_tagger` takes."""
+        """Return the keyword arguments for `systems.tagging.learn.train_tagger`."""
         return {"epochs": self.tagger_epochs, "bits": self.tagger_bits, "seed": self.seed}

@@ -1,4 +1,4 @@
-"""Tagging and parsing by sampling as one system."""
+"""The system `correcting`: tagging and parsing by sampling, ready for training and parsing."""
 
 from __future__ import annotations
 
@@ -17,53 +17,55 @@ from treebound.systems.correcting.settings import Settings
 from treebound.systems.correcting.training import train_model
 from treebound.systems.sampling.training import key_for
 
-ANNOTATED = ("feats", "lemma")  #: attributes of words that no one predicts here
+ANNOTATED = ("feats", "lemma")  #: attributes of words that this system does not predict
 
 
 def bare(treebank: Treebank) -> Treebank:
-    """Without attributes that would have to be predicted, too: features and lemmas."""
-    kept = [name for name in treebank.meta.get("attributes", []) if name not in ANNOTATED]
-    return replace(treebank, meta=treebank.meta | {"attributes": kept})
+    """Return the treebank without the attributes that this system would have to predict: features and lemmas."""
+    attributes = [name for name in treebank.meta.get("attributes", []) if name not in ANNOTATED]
+    return replace(treebank, meta=treebank.meta | {"attributes": attributes})
 
 
 class Correcting(Learned):
-    """`treebound.core.system.System`; words come without tags, and with any."""
+    """The system `correcting` (`treebound.core.system.System`). It ignores the tags of the sentences that it parses."""
 
     settings, model, finder = Settings, CorrectingModel, Parser
     options = ("search", "restarts", "patience", "seed", "taggings")
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
-        """As they are. InputError where tags or labels are missing, or sentences for every fold.
+        """Return the settings unchanged. InputError if tags or labels are missing, or if a fold would get no sentence.
 
-        The attributes of `train` are cut to those that are looked at, so that what is said of it is right.
+        The attributes of `train` are reduced to those that the model reads, so that messages about them are true.
         """
         if not filled(train, column_of(train.meta)):
             raise InputError("no word has a tag", hint="give a tagged treebank")
         if settings.labels != "none" and not has_labels(train):
             raise InputError("not every word has a label", hint="train with --labels none")
-        if len(train) < (most := max(settings.folds, settings.tagger_folds)):
-            raise InputError(f"{len(train)} sentences for {most} folds", hint="give more, or fewer folds")
+        if len(train) < (needed := max(settings.folds, settings.tagger_folds)):
+            raise InputError(
+                f"{len(train)} sentences are too few for {needed} folds", hint="give more sentences, or fewer folds"
+            )
         train.meta.update(bare(train).meta)
         return settings
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
-        """Of settings, templates and treebanks."""
+        """Return the key of a training run: a digest of settings, templates and treebanks."""
         return key_for(settings, bare(train), bare(dev))
 
-    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> CorrectingModel:
-        """By what words show and tags."""
-        model = train_model(settings, bare(train), bare(dev), **how)
-        model.model.key = self.key(settings, train, dev)  # the parser's own is of jackknifed tags
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **options: Any) -> CorrectingModel:
+        """Train a model on words and tags, without features and lemmas."""
+        model = train_model(settings, bare(train), bare(dev), **options)
+        model.model.key = self.key(settings, train, dev)  # the key of the parser itself depends on jackknifed tags
         return model
 
     def report(self, model: CorrectingModel, dev: Treebank) -> str:
-        """Tags and trees of dev, by the tagger alone and corrected."""
-        said = []
+        """Return the accuracy of tags and the UAS on dev, by the tagger alone and with corrected tags."""
+        scores = []
         for taggings in (1, None):
             parser = Parser(model, taggings=taggings)
             parses = parser.parse(dev)
-            found = [tag for parse in parses for tag in parser.tags_of(parse)]
-            right = sum(a == b for a, b in zip(found, dev.strings(parser.column), strict=True))
+            tags = [tag for parse in parses for tag in parser.tags_of(parse)]
+            right = sum(a == b for a, b in zip(tags, dev.strings(parser.column), strict=True))
             uas = evaluate(dev, [parse.heads for parse in parses]).summary["uas"]
-            said.append(f"{100 * right / max(1, dev.words):.2f} % of tags and UAS {uas:.2f}")
-        return f"dev: {said[0]} as a pipeline, {said[1]} corrected"
+            scores.append(f"{100 * right / max(1, dev.words):.2f} % of tags right and UAS {uas:.2f}")
+        return f"dev: {scores[0]} as a pipeline; {scores[1]} with corrected tags"

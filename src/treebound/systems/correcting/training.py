@@ -1,4 +1,4 @@
-"""Training: tagger, parser of its tags, and from folds of both what weighs one against the other."""
+"""Training of a correcting model: the tagger, the parser of its tags, and the balance of both, learned on folds."""
 
 from __future__ import annotations
 
@@ -38,22 +38,24 @@ def train_model(
     progress: Progress | None = None,
     workers: int = 1,
 ) -> CorrectingModel:
-    """Tagger and parser of their best epochs on dev, both trained as a pipeline's; the balance sees nothing of dev.
+    """Train tagger and parser as in a pipeline, each up to its best epoch on dev, and the balance on folds of train.
 
-    checkpoint  of the parser; the results of folds are stored beside it until training ends
+    checkpoint  checkpoint file of the parser; the results of folds are stored beside it until training ends
     """
     column, files = column_of(train.meta), FoldFiles(checkpoint, key_for(spec, train, dev))
     coarse = coarse_tags(train, column)
-    own = jackknifed(
+    train_doubts = jackknifed(
         train, column, spec.tagger_folds, files=files, workers=workers, progress=progress, **spec.of_tagger
     )
-    own = own.under(spec.doubt, spec.tags)
-    given = with_first(train, train.meta, own.tags, coarse)
+    train_doubts = train_doubts.under(spec.doubt, spec.tags)
+    tagged_train = with_first(train, train.meta, train_doubts.tags, coarse)
     tagger = train_tagger(train, dev, column=column, progress=progress, **spec.of_tagger)
-    others, gap = doubts(tagger, dev)
-    tagged = with_first(dev, train.meta, others.tags, coarse)
-    choices = choices_of(spec, train, given, own, coarse, files=files, workers=workers, progress=progress)
-    model = train_sampler(spec, given, tagged, checkpoint=checkpoint, progress=progress)
+    dev_doubts, gap = doubts(tagger, dev)
+    tagged_dev = with_first(dev, train.meta, dev_doubts.tags, coarse)
+    choices = choices_of(
+        spec, train, tagged_train, train_doubts, coarse, files=files, workers=workers, progress=progress
+    )
+    model = train_sampler(spec, tagged_train, tagged_dev, checkpoint=checkpoint, progress=progress)
     files.remove()
     return CorrectingModel(model, tagger, learn(choices, spec.penalty), gap, coarse)
 
@@ -61,7 +63,7 @@ def train_model(
 def choices_of(
     spec: Settings,
     train: Treebank,
-    given: Treebank,
+    tagged: Treebank,
     own: Doubts,
     coarse: dict[str, str],
     *,
@@ -69,35 +71,36 @@ def choices_of(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> list[Choice]:
-    """What there is to choose from in every sentence with doubts, by parsers that were trained on the other folds.
+    """Return the choices in every sentence with doubts, by parsers that were trained on the other folds.
 
-    given  the training set with the tags of taggers that have not seen it; own: their doubts
-    files   as of `jackknifed`
+    tagged  the training set with the tags of taggers that were trained on other folds
+    own     the doubts of the same taggers
+    files   as in `jackknifed`
     """
     member = fold_of(len(train), spec.folds)
-    task = spec, train, given, own, coarse, member
-    found = files.folds(CHOICES, spec.folds, partial(spread, _fold, task, workers=workers))
+    task = spec, train, tagged, own, coarse, member
+    results = files.folds(CHOICES, spec.folds, partial(spread, _fold, task, workers=workers))
     every = progress(range(spec.folds), "held-out parsers") if progress else range(spec.folds)
-    return [choice for _ in every for choice in next(found)]
+    return [choice for _ in every for choice in next(results)]
 
 
-def _fold(given: tuple[Settings, Treebank, Treebank, Doubts, dict[str, str], np.ndarray], fold: int) -> list[Choice]:
-    spec, gold, seen, own, coarse, member = given
-    sampler = Sampler(held_out(spec, seen.select(np.flatnonzero(member != fold))))
-    words = Words(sampler.table(seen), own)
+def _fold(task: tuple[Settings, Treebank, Treebank, Doubts, dict[str, str], np.ndarray], fold: int) -> list[Choice]:
+    spec, gold, tagged, own, coarse, member = task
+    sampler = Sampler(held_out(spec, tagged.select(np.flatnonzero(member != fold))))
+    words = Words(sampler.table(tagged), own)
     right, scored = gold.strings(column_of(gold.meta)), scored_words(gold)
     out = []
     for i in np.flatnonzero(member == fold).tolist():
         span = slice(*gold.offsets[i : i + 2])
         if any(len(tags) > 1 for tags in own.tags[span]):
-            found = listed(sampler, words, i, coarse, spec.taggings)
-            out.append(Choice(found.features, errors(found, right[span], gold.heads(i)[1:], scored[span])))
+            choices = listed(sampler, words, i, coarse, spec.taggings)
+            out.append(Choice(choices.features, errors(choices, right[span], gold.heads(i)[1:], scored[span])))
     return out
 
 
 def held_out(spec: Settings, train: Treebank) -> SamplingModel:
-    """A parser of the last epoch."""
+    """Return a parser that is trained for all epochs, without a development set."""
     pruner = train_pruner(train, epochs=spec.pruner_epochs, bits=min(20, spec.bits), seed=spec.seed)
     task = Training(spec, train, pruner)
-    found = loop.train(task, spec.epochs, loop.shuffled(spec.seed, len(train)))
-    return SamplingModel(spec, *found.best, pruner, train.meta, [], labels=task.labelling.names)
+    trained = loop.train(task, spec.epochs, loop.shuffled(spec.seed, len(train)))
+    return SamplingModel(spec, *trained.best, pruner, train.meta, [], labels=task.labelling.names)

@@ -1,1 +1,1 @@
-"""Parsing by sampling: local factors and global features of whole trees, learnt by SampleRank."""
+"""Parsing by sampling: local factors and global features of whole trees, learned by SampleRank."""

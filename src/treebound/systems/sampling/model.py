@@ -1,4 +1,4 @@
-"""A trained parser that samples in one file without pickle."""
+"""The model of a parser by sampling, stored in one file without pickle."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KIND = "sampling model"
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class SamplingHeader(Header):
-    """What stands in a model file beside its weights."""
+    """The header of a model file: everything except the arrays of weights."""
 
     key: str
     spec: Settings
@@ -41,37 +41,37 @@ class SamplingHeader(Header):
 
     def __post_init__(self) -> None:
         if (self.spec.labels == "none") != (not self.labels):
-            raise ValueError("labels of a model that has none, or none of one that has them")
+            raise ValueError("labels: they do not agree with the settings")
         if digest(self.templates) != self.digest:
-            raise ValueError("other templates than it was trained with")
+            raise ValueError("templates: they differ from the templates in training")
 
 
 def layouts(header: SamplingHeader) -> dict[str, Layout]:
-    """Of the arrays of a model file."""
+    """Return the layouts of the arrays in a model file."""
     return {
         "weights": Layout(np.int32, {(Labelling(header.spec, header.labels, frozenset()).weights,)}),
         "pruner": Layout(np.float32, tables(8, 28)),
     }
 
 
-#: version 1 had no labels
+#: version 1 of the format had no labels
 FORMAT = Format(KIND, 2, SamplingHeader, layouts, sparse=("weights", "pruner"))
 
 
 def templates_for(spec: Settings) -> Lines:
-    """What a model with these settings is trained with; its pruner brings its own."""
+    """Return the templates of a model with these settings, without the templates of its pruner."""
     return templates_of(spec.families) | (OF_LABELS if spec.labels != "none" else {})
 
 
 class SamplingModel:
-    """Weights of local factors and global features in one table, as integers, `unit` of them to 1.0.
+    """A trained model: weights of local factors and global features in one integer table, `unit` steps per 1.0.
 
-    spec     how it was trained, and how it searches
-    weights  int32[2 ** bits], behind them those of labels
-    meta     the treebank conventions that it was trained with
-    history  one record an epoch
-    labels   the labels that it knows, in the order of their numbers
-    key      identifies what it was trained by and on
+    spec     settings of the training, and defaults of the search;
+    weights  int32[2 ** bits], followed by the weights of labels;
+    meta     treebank conventions that the model was trained with;
+    history  one record per epoch;
+    labels   labels of the model, in the order of their numbers;
+    key      digest of the settings and treebanks of the training run.
     """
 
     def __init__(
@@ -93,20 +93,20 @@ class SamplingModel:
         self.scorer = Scorer(spec.families, pruner.attributes, spec.bits, None, self.templates)
         self.labelling = Labelling(spec, labels, pruner.attributes, self.templates)
         self.codes = codes_of(spec.global_features)
-        #: as global features read them; integers still, if not all of the largest ones to the last digit
+        #: the weights as global features read them; float32 rounds the largest integers
         self.reals = weights[: 1 << spec.bits].astype(np.float32)
 
     def save(self, path: str | Path) -> None:
-        """Write one file, atomically."""
+        """Write the model to one file, atomically."""
         FORMAT.save(path, self.header(), self.arrays)
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """Its weights and those of its pruner."""
+        """The weights of the model and of its pruner."""
         return {"weights": self.weights, "pruner": self.pruner.weights}
 
     def header(self) -> dict[str, Any]:
-        """All but the weights, as JSON values."""
+        """Return the header of the model file as JSON values: everything except the weights."""
         lines = {**self.templates, **self.pruner.lines}
         return {
             "key": self.key,
@@ -122,19 +122,19 @@ class SamplingModel:
 
     @classmethod
     def load(cls, path: str | Path) -> SamplingModel:
-        """Read what `save` wrote. ModelError for anything else."""
+        """Read a file that `save` wrote. ModelError for any other file."""
         return cls.restored(*FORMAT.load(path), path)
 
     @classmethod
     def restored(cls, header: SamplingHeader, arrays: dict[str, np.ndarray], path: str | Path) -> SamplingModel:
-        """From a header that was checked, and the weights. ModelError for templates that are none."""
+        """Return the model of a checked header and its weights. ModelError for invalid templates."""
         try:
             lines, own = header.templates, templates_for(header.spec)
             if lines.keys() != {*own, *OF_THE_PRUNER}:
-                raise ValueError("templates of other families than it has")
+                raise ValueError("templates: they do not match the factor families")
             pruner = Pruner(arrays["pruner"], frozenset(header.attributes), templates=lines)
-            given = header.spec, arrays["weights"], header.unit, pruner, header.meta.as_meta(), header.history
+            arguments = header.spec, arrays["weights"], header.unit, pruner, header.meta.as_meta(), header.history
             templates = {name: lines[name] for name in own}
-            return cls(*given, labels=header.labels, templates=templates, key=header.key)
+            return cls(*arguments, labels=header.labels, templates=templates, key=header.key)
         except (ValueError, InputError) as error:
             raise ModelError(f"damaged model file ({error})", path=path, hint="train it again") from None

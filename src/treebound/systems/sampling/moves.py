@@ -1,7 +1,8 @@
-"""Moves from tree to tree under local factors and global features together.
+"""Moves from tree to tree, scored by local factors and global features together.
 
-The tree stands in the buffers of `treebound.decoders.approximate.sampling`, whose moves these follow; global features
-are scored anew near what moved. Weights of either are those of the moment in which the sentence was scored.
+The tree is stored in the buffers of `treebound.decoders.approximate.sampling`, and these moves follow the moves there.
+Global features near a move are scored again. Local factors and global features use the weights with which the sentence
+was scored.
 
 Oracles: tests/test_sampling_globals.py: scores from scratch, exact distributions by enumeration.
 """
@@ -27,41 +28,42 @@ from treebound.support.jit import kernel
 from treebound.systems.sampling.globals.catalogue import refresh
 from treebound.systems.sampling.globals.view import mark_path
 
-COLDEST = 0.0  #: the temperature at which the best is always taken
+COLDEST = 0.0  #: the temperature at which a move always takes the best choice
 
 
 @kernel
 def resample(ints, reals, view, m, temperature, rng):
-    """Give word m a head drawn from exp(score / temperature), all else as it is; the gain (Zhang et al., 3.2.1).
+    """Draw a new head of word m from exp(score / temperature), and return the gain of score (Zhang et al., 3.2.1).
 
-    A draw from the conditional: always accepted. At COLDEST the best head, the old one where none is better. The only
-    root of a tree stays. O(heads) scores of global features near m.
+    All other heads stay. The draw is from the conditional distribution, so it is always accepted. At COLDEST, word m
+    gets the best head, or keeps its head if no other is better. The only root of a tree keeps its head. O(heads)
+    evaluations of the global features near m.
     """
     if head_of(ints, m) == 0 and ints[at.ONE_ROOT]:
         return 0.0
     count, stay, top, last = _weigh(ints, reals, view, m)
-    values, found = ints[at.S_WORTH], ints[at.FOUND]
+    values, heads = ints[at.S_WORTH], ints[at.FOUND]
     if temperature == COLDEST:
         i = stay
         for j in range(count):
             if reals[values + j] > reals[values + i] + ENOUGH:
                 i = j
     else:
-        left, i = uniform(rng) * _mass(ints, reals, count, top, temperature), 0
-        left -= at_temperature(reals[values] - top, temperature)
-        while left >= 0.0 and i < count - 1:
+        remaining, i = uniform(rng) * _mass(ints, reals, count, top, temperature), 0
+        remaining -= at_temperature(reals[values] - top, temperature)
+        while remaining >= 0.0 and i < count - 1:
             i += 1
-            left -= at_temperature(reals[values + i] - top, temperature)
-    link(ints, arc_number(ints, ints[found + i], m))
-    _global(ints, view, m, last, ints[found + i])
+            remaining -= at_temperature(reals[values + i] - top, temperature)
+    link(ints, arc_number(ints, ints[heads + i], m))
+    _global(ints, view, m, last, ints[heads + i])
     return reals[values + i]
 
 
 @kernel
 def free_gain(ints, reals, view, m, temperature):
-    """temperature * log of the sum of exp(gain / temperature) over the heads that `resample` draws from.
+    """Return temperature * log of the sum of exp(gain / temperature) over the heads that `resample` draws from.
 
-    At COLDEST the gain of the best head. The tree stays as it is.
+    At COLDEST this is the gain of the best head. The tree remains as it is.
     """
     if head_of(ints, m) == 0 and ints[at.ONE_ROOT]:
         return 0.0
@@ -76,35 +78,36 @@ def free_gain(ints, reals, view, m, temperature):
 
 @kernel
 def _weigh(ints, reals, view, m):
-    """Take m off its head; (possible heads at FOUND, which was its own, the largest gain, which the view knows).
+    """Detach m from its head and compute the gains of all possible heads.
 
-    The gains of these heads stand at S_WORTH.
+    Return (number of possible heads, position of the old head, largest gain, head of m in the view's scores). The heads
+    are stored at FOUND and their gains at S_WORTH.
     """
-    kept, last = view.total[0], head_of(ints, m)
+    before, head = view.total[0], head_of(ints, m)
     low, high = span(ints, m)
     old = arc_into(ints, m)
     lost = detach(ints, reals, m)
-    count, values, found = find_heads(ints, m, low, high), ints[at.S_WORTH], ints[at.FOUND]
+    count, values, heads = find_heads(ints, m, low, high), ints[at.S_WORTH], ints[at.FOUND]
     stay = 0
     top = -np.inf
     for i in range(count):
-        b = arc_number(ints, ints[found + i], m)
+        b = arc_number(ints, ints[heads + i], m)
         value = worth(ints, reals, b) - lost
         if b == old:
             stay = i
         if len(view.codes):
             link(ints, b)
-            value += _global(ints, view, m, last, ints[found + i]) - kept
-            last = ints[found + i]
+            value += _global(ints, view, m, head, ints[heads + i]) - before
+            head = ints[heads + i]
             unlink(ints, m)
         reals[values + i] = value
         top = max(top, value)
-    return count, stay, top, last
+    return count, stay, top, head
 
 
 @kernel
 def _mass(ints, reals, count, top, temperature):
-    """The sum of exp((gain - top) / temperature) of what `_weigh` found."""
+    """Return the sum of exp((gain - top) / temperature) over the heads of `_weigh`."""
     total = 0.0
     for i in range(count):
         total += at_temperature(reals[ints[at.S_WORTH] + i] - top, temperature)
@@ -112,17 +115,17 @@ def _mass(ints, reals, count, top, temperature):
 
 
 @kernel
-def _global(ints, view, m, one, two):
-    """The score of global features once m hangs from `two` and not from `one`."""
+def _global(ints, view, m, old_head, new_head):
+    """Return the score of the global features after the head of m has changed from `old_head` to `new_head`."""
     mark_path(ints, view, m)
-    mark_path(ints, view, one)
-    mark_path(ints, view, two)
+    mark_path(ints, view, old_head)
+    mark_path(ints, view, new_head)
     return refresh(ints, view)
 
 
 @kernel
 def swap_arcs(ints, reals, view, count):
-    """`exchange` with global features; the gain of both."""
+    """Make the move `exchange`, and return its gain of local and global score."""
     before = view.total[0]
     gain = exchange(ints, reals, count)
     return gain + _near_arcs(ints, view, count) - before
@@ -130,27 +133,27 @@ def swap_arcs(ints, reals, view, count):
 
 @kernel
 def take_back(ints, view, count):
-    """Undo `swap_arcs`."""
+    """Undo a move of `swap_arcs`."""
     undo(ints, count)
     _near_arcs(ints, view, count)
 
 
 @kernel
 def _near_arcs(ints, view, count):
-    """The score of global features after `count` arcs at OLD gave way to those at NEW, or the other way round."""
+    """Return the score of the global features after `count` arcs at OLD and at NEW have replaced each other."""
     for i in range(count):
-        one, two = ints[ints[at.OLD] + i], ints[ints[at.NEW] + i]
-        mark_path(ints, view, ints[ints[at.MOD] + one])
-        mark_path(ints, view, ints[ints[at.HEAD] + one])
-        mark_path(ints, view, ints[ints[at.HEAD] + two])
+        old, new = ints[ints[at.OLD] + i], ints[ints[at.NEW] + i]
+        mark_path(ints, view, ints[ints[at.MOD] + old])
+        mark_path(ints, view, ints[ints[at.HEAD] + old])
+        mark_path(ints, view, ints[ints[at.HEAD] + new])
     return refresh(ints, view)
 
 
 @kernel
 def gibbs(ints, reals, view, temperature, rng):
-    """A step whose stationary distribution is exp(score / temperature), as `chains.gibbs`; the gain.
+    """Make a step whose stationary distribution is exp(score / temperature), as `chains.gibbs`, and return the gain.
 
-    Half of the steps exchange a word and its head, drawn from the two trees that this joins.
+    Half of the steps exchange a word and its head, as a draw from the two trees.
     """
     gain, count, accepted = propose_gibbs(ints, reals, view, temperature, rng)
     if accepted:
@@ -161,9 +164,10 @@ def gibbs(ints, reals, view, temperature, rng):
 
 @kernel
 def propose_gibbs(ints, reals, view, temperature, rng):
-    """Go to the tree that a step of `gibbs` proposes; (gain, arcs at NEW that are new, whether it is accepted).
+    """Move to the tree that a step of `gibbs` proposes; return (gain, number of new arcs, whether it is accepted).
 
-    `take_back` undoes a proposal that is not accepted. A head that is drawn anew is always accepted.
+    The new arcs are at NEW. The caller undoes a rejected proposal with `take_back`. A newly drawn head is always
+    accepted.
     """
     m = 1 + below(rng, ints[at.N])
     if uniform(rng) < 0.5:
@@ -177,7 +181,10 @@ def propose_gibbs(ints, reals, view, temperature, rng):
 
 @kernel
 def walk(ints, reals, view, words, temperature, rng):
-    """A step of Metropolis & Hastings over crossing trees, as `chains.walk`; the gain (Zhang et al., 3.2.2)."""
+    """Make a step of Metropolis & Hastings over non-projective trees, as `chains.walk`, and return the gain.
+
+    See Zhang et al., section 3.2.2.
+    """
     gain, count, accepted = propose_walk(ints, reals, view, words, temperature, rng)
     if accepted:
         return gain
@@ -187,20 +194,21 @@ def walk(ints, reals, view, words, temperature, rng):
 
 @kernel
 def propose_walk(ints, reals, view, words, temperature, rng):
-    """Go to the tree that a step of `walk` proposes; (gain, arcs at NEW that are new, whether it is accepted).
+    """Move to the tree that a step of `walk` proposes; return (gain, number of new arcs, whether it is accepted).
 
-    The proposal q draws the heads of K words by Wilson's walks under S_SHARE, so that q(y) / q(y') is the ratio of the
-    products of shares: accepted with probability min(1, p(y') q(y) / (p(y) q(y'))). `take_back` undoes a proposal that
-    is not accepted. A proposal with another number of roots leaves the tree as it is where one root is asked for.
+    The new arcs are at NEW. The proposal q draws the heads of K words by Wilson's random walks under S_SHARE. So q(y) /
+    q(y') is the ratio of the products of shares, and the proposal is accepted with probability min(1, p(y') q(y) /
+    (p(y) q(y'))). The caller undoes a rejected proposal with `take_back`. If a single root is required, a proposal that
+    changes the number of roots leaves the tree as it is.
     """
     new, old, count = ints[at.NEW], ints[at.OLD], draw_words(ints, words, rng)
     propose(ints, reals, count, rng)
     log, roots, same = 0.0, 0, True
     for i in range(count):
-        one, two = ints[old + i], ints[new + i]
-        same = same and one == two
-        log += np.log(reals[ints[at.S_SHARE] + one]) - np.log(reals[ints[at.S_SHARE] + two])
-        roots += (ints[ints[at.HEAD] + two] == 0) - (ints[ints[at.HEAD] + one] == 0)
+        old_arc, new_arc = ints[old + i], ints[new + i]
+        same = same and old_arc == new_arc
+        log += np.log(reals[ints[at.S_SHARE] + old_arc]) - np.log(reals[ints[at.S_SHARE] + new_arc])
+        roots += (ints[ints[at.HEAD] + new_arc] == 0) - (ints[ints[at.HEAD] + old_arc] == 0)
     if same or (roots != 0 and ints[at.ONE_ROOT]):
         return 0.0, 0, True
     gain = swap_arcs(ints, reals, view, count)
@@ -210,10 +218,10 @@ def propose_walk(ints, reals, view, words, temperature, rng):
 
 @kernel
 def climb(ints, reals, view, rng):
-    """Make moves that gain something, word by word around the sentence, until none does; the gain.
+    """Make moves that gain score, word by word around the sentence, until no move gains; return the total gain.
 
-    A word's best head; else the place of its head, with the modifiers that this would cross; else, where arcs may
-    cross, the place of the only root.
+    The moves for a word are tried in this order: the best head; an exchange with its head, including the modifiers that
+    would cross; and, if arcs may cross, becoming the only root.
     """
     n, total, quiet, m = ints[at.N], 0.0, 0, 0
     while quiet < n:
@@ -232,7 +240,7 @@ def climb(ints, reals, view, rng):
 
 @kernel
 def _rotated(ints, reals, view, m):
-    """Put word m above its head if that is better; the gain."""
+    """Put word m above its head if that improves the score; return the gain."""
     count = rotation(ints, m, True)
     if count == 0 or ints[ints[at.NEW]] < 0:
         return 0.0
@@ -241,13 +249,13 @@ def _rotated(ints, reals, view, m):
 
 @kernel
 def _rooted(ints, reals, view, m):
-    """Make m the only root, the old one hanging from it, if that is better; the gain."""
+    """Make m the only root, with the old root as its dependent, if that improves the score; return the gain."""
     root = ints[ints[at.FIRST]]
-    one, two = arc_number(ints, 0, m), arc_number(ints, m, root)
-    if root == m or one < 0 or two < 0:
+    root_arc, old_root_arc = arc_number(ints, 0, m), arc_number(ints, m, root)
+    if root == m or root_arc < 0 or old_root_arc < 0:
         return 0.0
     old, new = ints[at.OLD], ints[at.NEW]
-    ints[old], ints[old + 1], ints[new], ints[new + 1] = arc_into(ints, m), arc_into(ints, root), one, two
+    ints[old], ints[old + 1], ints[new], ints[new + 1] = arc_into(ints, m), arc_into(ints, root), root_arc, old_root_arc
     return _kept_if_better(ints, reals, view, 2)
 
 

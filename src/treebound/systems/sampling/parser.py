@@ -1,4 +1,4 @@
-"""Sentences in, trees out: search under a trained model."""
+"""The parser of a sampling model: search for the best tree of each sentence."""
 
 from __future__ import annotations
 
@@ -25,19 +25,21 @@ from treebound.systems.sampling.rerank import best_of_list
 from treebound.systems.sampling.search import GIBBS, GREEDY, WALK, Plan, search
 from treebound.systems.sampling.sentence import Scoring, Sentence, allowed_arcs, scored
 
-BLOCK = 32  #: sentences that a worker takes at a time
+BLOCK = 32  #: number of sentences that a worker parses at a time
 METHODS = {"greedy": GREEDY, "gibbs": GIBBS, "random-walk": WALK}
-SWEEPS, HOT, COLD, WORDS = 5, 1.0, 0.1, 4  #: of a chain; temperatures in deviations of the scores of arcs
+#: of a chain: steps per word, first and last temperature (in standard deviations of arc scores), words of a random walk
+SWEEPS, HOT, COLD, WORDS = 5, 1.0, 0.1, 4
 
 
 class Parser(Naming):
-    """A model with a search: by default the one of its settings.
+    """A parser with a sampling model and a search. The model's settings give the default search.
 
     search    "gibbs", "random-walk" or "greedy"
-    restarts, patience, seed  as of `Settings`
-    rerank    no search but the best of so many trees: see `treebound.systems.sampling.rerank`
-    Nothing is proved of trees: the status is `heuristic`. The seed of a sentence is made from
-    that of the parser and from the scores, so that neither workers nor order change anything.
+    restarts, patience, seed  as in `Settings`
+    rerank    number of trees from which the best is taken, without a search (`treebound.systems.sampling.rerank`)
+
+    No tree is proved to be optimal: the status is `heuristic`. The seed of a sentence is computed from the parser's
+    seed and from the scores, so that results depend neither on workers nor on the order of sentences.
     """
 
     def __init__(
@@ -56,88 +58,88 @@ class Parser(Naming):
             raise InputError(f"unknown search {search!r}", hint=f"choose from {', '.join(METHODS)}")
         projective = spec.space == "projective"
         if self.search == "random-walk" and projective:
-            raise InputError("the model's trees do not cross", hint="choose gibbs or greedy")
+            raise InputError("random walks need a model whose arcs may cross", hint="choose gibbs or greedy")
         self.restarts = spec.restarts if restarts is None else restarts
         self.patience = spec.patience if patience is None else patience
         self.seed = spec.seed if seed is None else seed
         self.rerank = rerank
         if min(self.restarts, self.patience, 1 if rerank is None else rerank) < 1:
-            raise InputError("restarts, patience and rerank are at least 1", hint="give positive numbers")
-        of_trees = bool(model.meta.get("single_root", True)), projective
+            raise InputError("restarts, patience and rerank must be at least 1", hint="give positive numbers")
+        tree_rules = bool(model.meta.get("single_root", True)), projective
         weights, self.names = (model.weights, model.reals), model.labelling.names
-        self.scoring = Scoring(model.scorer, *weights, model.codes, *of_trees, model.unit, model.labelling)
+        self.scoring = Scoring(model.scorer, *weights, model.codes, *tree_rules, model.unit, model.labelling)
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns beside forms that the model looks at."""
+        """The columns that the model reads, apart from forms."""
         known = (self.model.meta["tag"], self.model.meta["coarse"], *sorted(self.model.pruner.attributes))
         return tuple(dict.fromkeys(name for name in known if name in ("upos", "xpos", "feats", "lemma")))
 
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
     ) -> list[Parse]:
-        """One a sentence, in order; the same for any number of workers."""
+        """Return one parse per sentence, in order. The result is the same for any number of workers."""
         blocks = [range(i, min(i + BLOCK, len(treebank))) for i in range(0, len(treebank), BLOCK)]
-        given = self, self.table(treebank)
-        found = spread(_block, given, blocks, workers=workers, scheduler=scheduler, short=True)
-        results = chain.from_iterable(found)
+        task = self, self.table(treebank)
+        parsed_blocks = spread(_block, task, blocks, workers=workers, scheduler=scheduler, short=True)
+        results = chain.from_iterable(parsed_blocks)
         return list(progress(results, "parse") if progress else results)
 
     def table(self, treebank: Treebank) -> TokenTable:
-        """Words under the conventions that the model was trained with."""
+        """Return the words of a treebank under the conventions that the model was trained with."""
         return TokenTable(under(self.model.meta, treebank))
 
     def sentence(self, table: TokenTable, i: int) -> Sentence:
-        """Sentence i, scored. Where the heads that the pruner keeps admit no tree, with those of its own best tree."""
+        """Return sentence i, scored. Arcs of the pruner's best tree are added if the candidate arcs make up no tree."""
         return self.candidates(table, i)[0]
 
     def candidates(self, table: TokenTable, i: int) -> tuple[Sentence, np.ndarray]:
-        """The same, and which arcs bool[n + 1, n + 1] (head first) are its candidates."""
+        """Return sentence i, scored as by `sentence`, and bool[n + 1, n + 1] (head first), its candidate arcs."""
         model, (rows, tag) = self.model, table.sentence(i)
         allowed = allowed_arcs(self.scoring, model.pruner, rows, tag, model.spec.k, model.spec.threshold)
-        made = scored(self.scoring, rows, tag, allowed)
-        if made is None:
+        sentence = scored(self.scoring, rows, tag, allowed)
+        if sentence is None:
             allowed[model.pruner.tree(rows, tag, self.scoring.single_root)[1:], np.arange(1, len(tag))] = True
-            made = scored(self.scoring, rows, tag, allowed)
-        assert made is not None
-        return made, allowed
+            sentence = scored(self.scoring, rows, tag, allowed)
+        assert sentence is not None
+        return sentence, allowed
 
     def parse_sentence(self, table: TokenTable, i: int) -> Parse:
-        """The best tree that is found. Search begins where greedy search under local factors alone ends."""
+        """Return the best tree that the search finds, starting from the result of greedy search by local factors."""
         started = time.perf_counter()
-        made = self.sentence(table, i)
+        sentence = self.sentence(table, i)
         features = time.perf_counter() - started
         if self.rerank is None:
-            value, best, count = self.searched(made)
+            value, best, count = self.searched(sentence)
         else:
-            value, best, count = best_of_list(made, self.model.spec.space, self.rerank)
+            value, best, count = best_of_list(sentence, self.model.spec.space, self.rerank)
         work = {"restarts" if self.rerank is None else "trees": count}
         seconds = {"features": features, "decode": time.perf_counter() - started - features}
-        heads = heads_of(index_of(made.problem).arcs, best)
-        labels = None if made.labels is None else np.append(-1, made.labels[best]).astype(np.int32)
+        heads = heads_of(index_of(sentence.problem).arcs, best)
+        labels = None if sentence.labels is None else np.append(-1, sentence.labels[best]).astype(np.int32)
         return Parse(heads, value, np.inf, "heuristic", work, seconds, labels)
 
-    def searched(self, made: Sentence) -> tuple[float, np.ndarray, int]:
-        """The score and the arcs int32[n] of the best tree that search finds, and its runs."""
-        problem, sd = made.problem, deviation(made.problem)
+    def searched(self, sentence: Sentence) -> tuple[float, np.ndarray, int]:
+        """Return the score and the arcs int32[n] of the best tree that the search finds, and the number of runs."""
+        problem, sd = sentence.problem, deviation(sentence.problem)
         rng = np.array([_seed(problem, self.seed)], np.uint64)
-        best, method = made.first_tree(rng), METHODS[self.search]
+        best, method = sentence.first_tree(rng), METHODS[self.search]
         plan = Plan(method, self.restarts, self.patience, SWEEPS, HOT * sd, COLD * sd, WORDS)
-        value, runs = search(*made.buffers, made.view, made.graph, made.starts, plan, rng, best)
+        value, runs = search(*sentence.buffers, sentence.view, sentence.graph, sentence.starts, plan, rng, best)
         return float(value), best, int(runs)
 
     def scores_of_trees(self, treebank: Treebank) -> list[float]:
-        """What the model gives the trees of `treebank` themselves.
+        """Return the scores of the model for the trees of `treebank` themselves.
 
-        -inf for those that `parse` cannot return: with an arc that the pruner removed, with crossing arcs or several
-        roots where the model's trees have none.
+        The score is -inf for a tree that `parse` cannot return: it has an arc that the pruner removed, or it has
+        crossing arcs or several roots although the model's trees have none.
         """
         table = self.table(treebank)
         return [self.sentence(table, i).score(treebank.heads(i)) for i in range(len(treebank))]
 
 
-def _block(given: tuple[Parser, TokenTable], sentences: range) -> list[Parse]:
-    parser, table = given
+def _block(task: tuple[Parser, TokenTable], sentences: range) -> list[Parse]:
+    parser, table = task
     return [parser.parse_sentence(table, i) for i in sentences]
 
 

@@ -1,7 +1,7 @@
-"""Reranking beside sampling: the best in full of the k trees that are best under what a dynamic program scores.
+"""Reranking, as an alternative to sampling: rescore the k best trees of a dynamic program with all features.
 
-What the paper compares its search with (Zhang et al. 2014, section 5), but under one model: the list is that of its own
-factors, so that nothing differs but the search.
+Zhang et al. (2014, section 5) compare their search with reranking. Here the list of trees comes from factors of the
+same model, so that only the search differs.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from treebound.decoders.approximate.rerank_kernel import k_best
 from treebound.systems.sampling.sentence import Sentence
 
 
-def best_of_list(made: Sentence, space: Space, k: int) -> tuple[float, np.ndarray, int]:
-    """The best score of k trees, the arcs int32[n] of that tree, and how many trees there are.
+def best_of_list(sentence: Sentence, space: Space, k: int) -> tuple[float, np.ndarray, int]:
+    """Return the best score among k trees, the arcs int32[n] of the best tree, and the number of trees.
 
-    The list is that of the smallest backbone for the sentence's factors (`decoders.approximate.charted.chart_of`).
-    O(k n) passes over its chart; ties go to the tree that comes first.
+    The list is made by the smallest backbone for the sentence's factors (`decoders.approximate.charted.chart_of`). O(k
+    n) passes over its chart. Ties go to the tree that comes first.
     """
-    chart = chart_of(made.problem, space)
-    _, trees, _ = k_best(chart.graph, chart.arcs, chart.weight, made.problem.single_root, k)
-    values = [made.lay(arcs) for arcs in trees]
+    chart = chart_of(sentence.problem, space)
+    _, trees, _ = k_best(chart.graph, chart.arcs, chart.weight, sentence.problem.single_root, k)
+    values = [sentence.lay(arcs) for arcs in trees]
     best = int(np.argmax(values))
     return values[best], trees[best], len(trees)

@@ -1,4 +1,4 @@
-"""The best tree that annealed chains and climbs find, and the pairs of trees that SampleRank learns from."""
+"""Search for the best tree by annealed chains and greedy search, and the pairs of trees that SampleRank learns from."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from treebound.systems.sampling.globals.catalogue import score_all
 from treebound.systems.sampling.moves import climb, gibbs, propose_gibbs, propose_walk, take_back, walk
 
 GREEDY, GIBBS, WALK = range(3)
-NOTHING, NEIGHBOUR, GOLD = range(3)  #: which constraint is broken
+NOTHING, NEIGHBOUR, GOLD = range(3)  #: the constraint that is violated
 
 
 class Plan(NamedTuple):
-    """How long which search goes on.
+    """The schedule of a search.
 
-    method    GREEDY: climbs alone; GIBBS, WALK: chains of these steps, then a climb
-    restarts  runs; patience: enough once so many in a row found nothing better
-    sweeps    steps of a chain, in words of the sentence
-    hot, cold first and last temperature, in units of scores; it falls by a constant factor
-    words     K of random walks
+    method    GREEDY for greedy search alone; GIBBS or WALK for a chain of such steps, followed by greedy search;
+    restarts  number of runs, at most;
+    patience  number of consecutive runs without a better tree after which the search stops;
+    sweeps    steps of a chain, per word of the sentence;
+    hot, cold first and last temperature, in units of scores; the temperature falls by a constant factor;
+    words     K, the number of words that a random walk redraws.
     """
 
     method: int
@@ -38,9 +39,10 @@ class Plan(NamedTuple):
 
 @kernel
 def search(ints, reals, view, graph, starts, plan, rng, best):
-    """Runs from the tree int32[n] `best`, then from drawn ones; the best score, its arcs in `best`; and the runs.
+    """Search from the tree int32[n] `best`, then from random trees; return the best score and the number of runs.
 
-    Scores are summed up anew after each run, in one order, so that equal trees have equal scores.
+    The arcs of the best tree are written to `best`. Scores are summed anew after each run, in a fixed order, so that
+    equal trees have equal scores.
     """
     n, value, since = ints[at.N], -np.inf, 0
     for run in range(plan.restarts):
@@ -67,7 +69,7 @@ def search(ints, reals, view, graph, starts, plan, rng, best):
 
 @kernel
 def anneal(ints, reals, view, plan, rng):
-    """A chain of plan.sweeps * n steps under a falling temperature."""
+    """Make plan.sweeps * n steps of a chain under a falling temperature."""
     steps = plan.sweeps * ints[at.N]
     fall = (plan.cold / plan.hot) ** (1.0 / max(1, steps - 1))
     temperature = plan.hot
@@ -78,16 +80,16 @@ def anneal(ints, reals, view, plan, rng):
 
 @kernel
 def step(ints, reals, view, method, words, temperature, rng):
-    """A step of a chain; the gain."""
+    """Make one step of a chain, and return the gain of score."""
     if method == WALK:
         return walk(ints, reals, view, words, temperature, rng)
     return gibbs(ints, reals, view, temperature, rng)
 
 
 class Pair(NamedTuple):
-    """Two successive trees of a chain, `before` and the forest's own; int64[n + 1] gold: heads, -1 at 0.
+    """The tree before a step of a chain, int64[n + 1] heads, and the gold heads int64[n + 1], both with -1 at 0.
 
-    before  int64[n + 1] heads
+    The tree after the step is in the buffers.
     """
 
     before: np.ndarray
@@ -96,11 +98,11 @@ class Pair(NamedTuple):
 
 @kernel
 def next_pair(ints, reals, view, pair, steps, cost, temperature, rng):
-    """Steps of a chain until two successive trees break their constraint; (steps left, errors less).
+    """Make steps of a chain until two successive trees violate their constraint; return (steps left, errors saved).
 
-    The constraint: the tree with fewer errors scores more by `cost` for each error that it has less (Zhang et al.,
-    section 3.3, equation 5). errors less: of the forest's tree, below 0 where it has more than pair.before; 0 once no
-    steps are left.
+    Under the constraint, the tree with fewer errors scores more, by `cost` for each error of difference. See Zhang et
+    al., section 3.3, equation 5. "Errors saved" are the errors of pair.before minus the errors of the tree in the
+    buffers. The number is negative if the new tree is worse, and 0 once no steps are left.
     """
     n = ints[at.N]
     while steps > 0:
@@ -127,9 +129,14 @@ class Trees(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """Constraints to be checked: of successive trees, of the gold tree; `cost` is the margin for each wrong head.
+    """The constraints that training checks, and the chain that proposes trees.
 
-    method, words, temperature  of the chain: GIBBS or WALK, K of random walks, units of scores
+    neighbour    whether successive trees are compared;
+    gold         whether the gold tree is compared;
+    cost         margin for each wrong head;
+    method       GIBBS or WALK;
+    words        K, the number of words that a random walk redraws;
+    temperature  of the chain, in units of scores.
     """
 
     neighbour: bool
@@ -142,14 +149,14 @@ class Rule(NamedTuple):
 
 @kernel
 def next_violation(ints, reals, view, trees, steps, behind, rule, rng):
-    """Make proposals until one breaks a constraint (Zhang et al., Figure 4); (steps left, constraint, errors less).
+    """Make proposals until one violates a constraint (Zhang et al., Figure 4); return (steps left, constraint, errors).
 
-    behind       score of the gold tree less the score of the forest's tree
-    steps        proposals to make at most
-    errors less  of the proposal than of the tree before; for GOLD the errors of the forest's tree
+    behind       score of the gold tree minus score of the tree in the buffers
+    steps        number of proposals, at most
 
-    A proposal is compared with the tree before it whether it is accepted or not. The tree after it, which is that of
-    the forest, is compared with the gold tree where the proposal itself breaks no constraint.
+    For NEIGHBOUR, `errors` are the errors of the tree before minus the errors of the proposal. For GOLD, they are the
+    errors of the tree in the buffers. A proposal is compared with the tree before it, whether it is accepted or not. If
+    this constraint holds, the tree in the buffers after the step is compared with the gold tree.
     """
     n = ints[at.N]
     while steps > 0:

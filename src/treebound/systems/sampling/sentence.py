@@ -1,4 +1,4 @@
-"""A scored sentence: all that moves and searches run on."""
+"""A scored sentence: the data on which moves and searches work."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from treebound.systems.sampling.globals.view import View, view_of
 from treebound.treebanks.projectivise import in_space
 
 SCALE = 0.2  #: trees are drawn from exp(SCALE * score of arcs / their standard deviation)
-RUNS, PATIENCE = 12, 4  #: of greedy search under local factors
-Labelled = tuple[np.ndarray, np.ndarray]  #: heads of a tree, or the arcs into words, and their labels
+RUNS, PATIENCE = 12, 4  #: of the greedy search by local factors
+Labelled = tuple[np.ndarray, np.ndarray]  #: the heads of a tree, or the arcs into its words, and the labels
 
 
 class Scoring(NamedTuple):
-    """What sentences are scored by.
+    """The data of a model that score sentences.
 
-    weights, reals  [2 ** bits] as local factors read them, and float32 as global features do
-    codes           int64[F] global features
-    single_root, projective  the trees
-    unit            as of `Problem`
-    labelling       what chooses labels with arcs, behind the weights of these; None: nothing
+    weights, reals  [2 ** bits] weights as local factors read them, and as float32, as global features read them;
+    codes           int64[F] numbers of the global features;
+    single_root, projective  restrictions of the trees;
+    unit            as in `Problem`;
+    labelling       chooses labels together with arcs; its weights follow the others. None for trees without labels.
     """
 
     scorer: Scorer
@@ -49,9 +49,12 @@ class Scoring(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """Scores of arcs and parts, the problem made of them, the buffers of moves, what global features see, draws.
+    """A sentence with its scores, the problem made of them, and the data of moves and global features.
 
-    labels  int32[A]: of each arc; None: there are none
+    buffers        the current tree and the working memory of moves
+    view           the data of global features
+    graph, starts  the data for drawing random trees
+    labels         int32[A] the label of each arc, or None
     """
 
     scores: Scores
@@ -64,45 +67,48 @@ class Sentence(NamedTuple):
 
     @property
     def arcs(self) -> np.ndarray:
-        """int32[n]: the arc into each word of the tree in the buffers."""
+        """The arcs into the words, int32[n], of the tree in the buffers."""
         ints, n = self.buffers.ints, self.problem.n
         return ints[ints[ARC_INTO] + 1 : ints[ARC_INTO] + n + 1].astype(np.int32)
 
     def score(self, heads: np.ndarray) -> float:
-        """Of a tree int32[n + 1], laid out then; -inf where no search meets it: see `Parser.scores_of_trees`."""
+        """Return the score of a tree int32[n + 1] and put the tree into the buffers.
+
+        The score is -inf for a tree that no search reaches (see `Parser.scores_of_trees`).
+        """
         arcs = arcs_of_tree(index_of(self.problem).arcs, heads)
         if np.any(arcs < 0) or not in_space(heads, bool(self.buffers.ints[PROJECTIVE]), self.problem.single_root):
             return -np.inf
         return self.lay(arcs)
 
     def lay(self, arcs: np.ndarray) -> float:
-        """Make the tree that of these arcs int32[n]; its score."""
+        """Put the tree with arcs int32[n] into the buffers, and return its score."""
         return float(lay(*self.buffers, arcs) + score_all(self.buffers.ints, self.view))
 
-    def ask(self, right: np.ndarray, cost: float) -> None:
-        """Let every arc but the right ones int32[n] score `cost` more in the buffers, as margins ask for."""
+    def ask(self, gold: np.ndarray, cost: float) -> None:
+        """Add `cost` to the score of every arc in the buffers except the gold arcs int32[n], to train with a margin."""
         first = self.buffers.ints[S_ARC]
         arc = self.buffers.reals[first : first + self.problem.arcs]
         arc += cost
-        arc[right] -= cost
+        arc[gold] -= cost
 
     def lay_only(self, arcs: np.ndarray) -> None:
-        """Make the tree that of these arcs; global features are not scored."""
+        """Put the tree with arcs int32[n] into the buffers without scoring global features."""
         lay(*self.buffers, arcs)
 
     def first_tree(self, rng: np.ndarray) -> np.ndarray:
-        """int32[n]: the arcs of the best tree that a few climbs find under local factors alone."""
+        """Return int32[n], the arcs of the best tree of a few runs of greedy search by local factors alone."""
         counts, seen = np.zeros(3, np.int64), np.zeros(RUNS, np.int64)
-        found = chains.Found(np.full(1, -np.inf), np.zeros(self.problem.n, np.int64), counts, seen)
+        best = chains.Found(np.full(1, -np.inf), np.zeros(self.problem.n, np.int64), counts, seen)
         plan = chains.Plan(chains.GREEDY, RUNS, PATIENCE, chains.MANY, 0, 1.0, 1.0, 1)
-        chains.search(*self.buffers, self.graph, self.starts, plan, rng, found)
-        return found.arcs.astype(np.int32)
+        chains.search(*self.buffers, self.graph, self.starts, plan, rng, best)
+        return best.arcs.astype(np.int32)
 
 
 def allowed_arcs(
     by: Scoring, pruner: Pruner, rows: np.ndarray, tag: np.ndarray, k: int | None, threshold: float = 0.0
 ) -> np.ndarray:
-    """bool[n + 1, n + 1]: the candidate arcs, head first; fewer where their parts would not fit (`limit_parts`)."""
+    """Return bool[n + 1, n + 1], the candidate arcs, head first; fewer if their parts would not fit (`limit_parts`)."""
     return limit_parts(pruner.allowed(rows, tag, k, threshold), by.scorer.families)[0]
 
 
@@ -114,11 +120,11 @@ def scored(
     right: Labelled | None = None,
     view: View | None = None,
 ) -> Sentence | None:
-    """A sentence under these weights; None where the candidate arcs (bool[n + 1, n + 1], head first) make up no tree.
+    """Return a scored sentence, or None if the candidate arcs (bool[n + 1, n + 1], head first) make up no tree.
 
-    rows, tag  as of `TokenTable.sentence`
-    right      (heads int32[n + 1], labels int32[n]): of training, where these arcs have these labels
-    view       of the same sentence, used again: `score_all` forgets its scores
+    rows, tag  as returned by `TokenTable.sentence`
+    right      the gold tree (heads int32[n + 1], labels int32[n]) in training, whose arcs get their gold labels
+    view       a view of the same sentence, which is used again; `score_all` clears its scores
     """
     scores, labels = by.scorer.score(by.weights, rows, tag, allowed, by.single_root, by.projective), None
     if by.labelling is not None:
@@ -126,8 +132,8 @@ def scored(
         scores, labels = by.labelling.fold(by.weights, rows, scores, right=tree)
     problem = scores.problem(by.unit)
     log = problem.arc * (SCALE / deviation(problem))
-    found = starts_of(index_of(problem).arcs, log, problem.single_root, by.projective)
-    if found is None:
+    starts = starts_of(index_of(problem).arcs, log, problem.single_root, by.projective)
+    if starts is None:
         return None
     view = view or view_of(rows, problem.n, by.codes, by.reals)
-    return Sentence(scores, problem, buffers_of(problem, shares(log, problem)), view, *found, labels)
+    return Sentence(scores, problem, buffers_of(problem, shares(log, problem)), view, *starts, labels)

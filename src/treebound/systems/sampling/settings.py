@@ -1,4 +1,4 @@
-"""How a parser that samples is trained, and how it searches unless told otherwise."""
+"""Settings of a parser by sampling: its training, and the defaults of its search."""
 
 from __future__ import annotations
 
@@ -36,61 +36,79 @@ TURBO = ("adjacent-sibling", "grandchild", "sibling", "head-bigram", "grand-sibl
 
 @dataclass(frozen=True)
 class Settings(Checked):
-    """Of a model; the defaults are the full features of Zhang et al. (2014), as far as there are families of them."""
+    """Settings of a sampling model. The defaults are the features of Zhang et al. (2014) that have a factor family."""
 
-    families: tuple[Family, ...] = option((*TURBO, "great-grandchild"), "Factor families beside arcs.")
-    global_features: tuple[Feature, ...] = option(
-        tuple(FEATURES), "Features of whole trees, separated by commas; empty: none, as in the Turbo parser."
+    families: tuple[Family, ...] = option(
+        (*TURBO, "great-grandchild"), "Factor families in addition to arcs, separated by commas."
     )
-    space: Space = option("projective", "non-projective: arcs of a tree may cross.")
-    epochs: Epochs = option(5, "Passes over TRAIN; the best one on DEV is kept.")
-    sweeps: Count = option(2, "Samples of a sentence in each epoch, times its words.")
+    global_features: tuple[Feature, ...] = option(
+        tuple(FEATURES),
+        "Global features, that is, features of whole trees, separated by commas. An empty value turns them off, as in "
+        "the Turbo parser.",
+    )
+    space: Space = option("projective", "Set of trees: projective, or non-projective, whose arcs may cross.")
+    epochs: Epochs = option(5, "Number of passes over TRAIN. The model of the pass with the best UAS on DEV is saved.")
+    sweeps: Count = option(2, "Number of samples per word of a sentence in each epoch.")
     constraints: Literal["both", "neighbour", "gold"] = option(
         "both",
-        "What is learnt: neighbour: of two successive samples the better one scores more; gold: the right tree.",
+        "Constraints that training enforces. neighbour: of two successive samples, the sample with fewer errors scores "
+        "more. gold: the gold tree scores more than the tree that --violator names. both enforces both.",
     )
     violator: Literal["climb", "sample"] = option(
         "climb",
-        "What the right tree is to score more than: climb: the tree to which a climb leads from the last sample once "
-        "wrong heads score COST more; sample: the last sample, as published.",
+        "Tree with which training compares the gold tree. climb: the result of greedy search from the last sample, "
+        "after every wrong head has gained COST. sample: the last sample, as published.",
     )
-    k: Heads = option(30, "Heads that the pruner keeps for each word, at most.")
-    threshold: Share = option(0.005, "Of these, heads at least so many times as probable as the best one.")
+    k: Heads = option(30, "Number of candidate heads per word, at most.")
+    threshold: Share = option(
+        0.005,
+        "Drop a candidate head if its probability is below this fraction of the best head's probability. 0 keeps all "
+        "candidates.",
+    )
     training_k: Heads = option(
-        10, "Heads in training, whatever their probability: of TRAIN itself the pruner is too sure."
+        10,
+        "Number of candidate heads per word in training. The threshold is not applied there, because the pruner is "
+        "overconfident on its own training data.",
     )
-    bits: Annotated[int, Field(ge=12, le=24)] = option(22, "Log2 of the number of weights.")
-    C: Rate = option(0.01, "Largest step of an update.")
-    cost: Cost = option(0.5, "Margin asked for each wrong head.")
-    temperature: Rate = option(0.1, "Of the samples that are learnt from, in units of scores.")
+    bits: Annotated[int, Field(ge=12, le=24)] = option(22, "Base-2 logarithm of the number of weights.")
+    C: Rate = option(0.01, "Largest step size of a MIRA update.")
+    cost: Cost = option(0.5, "Margin that training requires for each wrong head, in units of scores.")
+    temperature: Rate = option(0.1, "Temperature of the samples in training, in units of scores.")
     labels: Literal["joint", "none"] = option(
-        "joint", "joint: an arc scores what its best label adds, and has that label; none: trees alone, as published."
+        "joint",
+        "Labels of arcs. joint adds the score of an arc's best label to the arc and assigns that label. none parses "
+        "without labels, as published.",
     )
     label_bits: Annotated[int, Field(ge=12, le=28)] | None = option(
-        None, "Log2 of the number of weights of labels. [default: bits + 1]"
+        None, "Base-2 logarithm of the number of weights of labels. [default: bits + 1]"
     )
-    label_cost: Cost = option(0.25, "Margin asked for each wrong label.")
-    seed: Seed = option(1, "Of orders and samples; equal seeds give equal models and trees.")
+    label_cost: Cost = option(0.25, "Margin that training requires for each wrong label, in units of scores.")
+    seed: Seed = option(
+        1, "Random seed for the order of sentences and for samples. Equal seeds give equal models and trees."
+    )
     search: Literal["gibbs", "random-walk", "greedy"] = option(
-        "gibbs", "How trees are sought: gibbs, random-walk (only where arcs may cross), or greedy: climbs alone."
+        "gibbs",
+        "Search of the parser. gibbs and random-walk anneal a sampling chain and then improve its tree greedily; "
+        "random-walk needs trees whose arcs may cross. greedy makes greedy improvements only.",
     )
-    restarts: Count = option(20, "Runs for a sentence, at most.")
-    patience: Count = option(4, "Enough once so many runs in a row found nothing better.")
-    pruner_epochs: Epochs = option(3, "Passes over TRAIN of the pruner, a first-order model.")
+    restarts: Count = option(20, "Number of search runs per sentence, at most.")
+    patience: Count = option(4, "Number of consecutive runs without a better tree after which the search stops.")
+    pruner_epochs: Epochs = option(3, "Number of passes over TRAIN for the pruner, a first-order model.")
     schedule: Literal["visit", "sample"] = option(
         "visit",
-        "Which trees learning compares, and under which weights. visit compares successive samples, and the right tree "
-        "once per visit of a sentence, under the weights of the beginning of the visit. sample follows the paper's "
-        "Figure 4: every proposal is compared with the sample before it, every sample with the right tree, and the "
-        "sentence is scored anew after every update.",
+        "Schedule of training: visit, or sample as in Figure 4 of the paper. With visit, successive samples are "
+        "compared, and the gold tree once per visit of a sentence, all under the weights at its beginning. With "
+        "sample, every proposal is compared with the sample before it, and every sample with the gold tree. The "
+        "sentence is scored again after every update.",
     )
     proposal: Literal["gibbs", "random-walk"] = option(
         "gibbs",
-        "How samples are proposed in learning. gibbs draws the head of one word. random-walk draws the heads of four "
-        "words by Wilson's walks, as published, and needs --schedule sample and trees whose arcs may cross.",
+        "Proposal of the samples in training. gibbs draws the head of one word. random-walk draws the heads of four "
+        "words by Wilson's random walks, as published; it needs --schedule sample and trees whose arcs may cross.",
     )
     samples: Annotated[int, Field(ge=0, le=1_000_000)] = option(
-        0, "Samples of a sentence in each epoch, whatever its length. 0 takes SWEEPS times the number of its words."
+        0,
+        "Number of samples of a sentence in each epoch, whatever its length. 0 takes SWEEPS times the number of words.",
     )
 
     def __post_init__(self) -> None:
@@ -99,12 +117,16 @@ class Settings(Checked):
             object.__setattr__(self, "label_bits", self.bits + 1)
         for name in ("families", "global_features"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
-                raise SettingError(name, "one is named twice", "name each once")
+                raise SettingError(name, "an item is named twice", "name each once")
         if self.proposal == "random-walk" and (self.space == "projective" or self.schedule != "sample"):
             hint = "add --space non-projective --schedule sample"
-            raise SettingError("proposal", "random walks make crossing trees and are compared one by one", hint)
+            raise SettingError(
+                "proposal", "random walks build trees with crossing arcs and need a comparison after every sample", hint
+            )
         if self.schedule == "sample" and (self.violator != "sample" or self.labels != "none"):
             hint = "add --violator sample --labels none"
-            raise SettingError("schedule", "the right tree is compared with samples, and no labels are learnt", hint)
+            raise SettingError(
+                "schedule", "this schedule compares the gold tree with samples and learns no labels", hint
+            )
         if self.search == "random-walk" and self.space == "projective":
-            raise SettingError("search", "random walks make crossing trees", "add --space non-projective")
+            raise SettingError("search", "random walks build trees with crossing arcs", "add --space non-projective")

@@ -1,16 +1,18 @@
-"""SampleRank with MIRA steps (Zhang et al. 2014, section 3.3 and Figure 4; Wick et al. 2011).
+"""Training by SampleRank with MIRA steps (Zhang et al. 2014, section 3.3 and Figure 4; Wick et al. 2011).
 
-Each sentence has a chain of trees that goes on from epoch to epoch. At each visit it is scored once, and the chain
-makes `sweeps` steps a word under these scores. Where two successive trees break their constraint under them, or the
-tree that a visit ends with breaks that of the right tree, a MIRA step is made; its size is that of the weights of the
-moment, and global features are scored by these from then on. That is the schedule `visit`.
+Each sentence has a chain of trees that continues from epoch to epoch. There are two schedules.
 
-The schedule `sample` is Figure 4: every proposal is compared with the tree before it, accepted or not, and every sample
-with the gold tree, under the weights of the moment, since the sentence is scored anew after every update. The average
-is over updates. Two details are ours: chains go on from epoch to epoch, of which Figure 4 says nothing, and a random
-walk proposes no head with less than `LEAST_SHARE` of the weight of the best head.
+In the schedule `visit`, a sentence is scored once per visit, and the chain makes `sweeps` steps per word under these
+scores. A MIRA step is made where two successive trees violate their constraint under these scores, or where the last
+tree of the visit violates its constraint with the gold tree. The size of the step is computed with the current weights.
+Global features are scored with the updated weights from then on.
 
-The paper's figure orders the two errors the wrong way round in Delta Err; the text's equation (5) is meant.
+The schedule `sample` follows Figure 4. Every proposal, accepted or not, is compared with the tree before it, and every
+sample with the gold tree. The comparisons use the current weights, because the sentence is scored again after every
+update. The average is over updates. Two details are our choice: chains continue from epoch to epoch, which Figure 4
+does not specify, and a random walk proposes no head with less than `LEAST_SHARE` of the weight of the best head.
+
+The paper's figure has the two error counts of Delta Err in the wrong order. We follow equation (5) of the text.
 """
 
 from __future__ import annotations
@@ -61,11 +63,11 @@ from treebound.systems.sampling.sentence import Scoring, Sentence, allowed_arcs,
 from treebound.systems.sampling.settings import Settings
 from treebound.treebanks.projectivise import projectivise
 
-UNKNOWN = -1  #: the head of a word in a chain that has not begun
+UNKNOWN = -1  #: the head of a word in a chain that has not started
 
 
 def key_for(spec: Settings, train: Treebank, dev: Treebank) -> str:
-    """Identifies a model by its settings, templates and treebanks, before it is trained and in its file."""
+    """Return the key of a training run: a digest of settings, templates and treebanks, which the model file stores."""
     return key_of(spec.as_dict(), (train, dev), digest({**templates_for(spec), **OF_THE_PRUNER}).encode())
 
 
@@ -77,10 +79,13 @@ def train_model(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> SamplingModel:
-    """The model of the epoch with the best UAS on dev. InputError where there are no labels to be learnt.
+    """Train a model and return the model of the epoch with the best UAS on dev.
 
-    checkpoint  a file written after every epoch, chains and all; training goes on from it and removes it at the end
-    Where trees must not cross, right trees that do are projectivised for training, and never for evaluation.
+    checkpoint  file written after every epoch, with the chains; an interrupted training continues from it and removes
+                it at the end
+
+    If arcs must not cross, gold trees are projectivised for training, but not for evaluation. InputError if labels are
+    to be learned but missing.
     """
     if spec.labels != "none" and not has_labels(train):
         raise InputError(f"{train.name}: not every word has a label", hint="train without labels")
@@ -92,26 +97,26 @@ def train_model(
         return SamplingModel(spec, *averages, pruner, meta_of(train), history, labels=task.labelling.names, key=key)
 
     def judge(averages: Averages, history: list[dict]) -> dict:
-        what = f"dev, epoch {len(history) + 1}/{spec.epochs}"
-        shown = progress and (lambda items, _: progress(items, what))
+        title = f"dev, epoch {len(history) + 1}/{spec.epochs}"
+        shown = progress and (lambda items, _: progress(items, title))
         parser = Parser(model(averages, history))
         parses = parser.parse(dev, progress=shown)
         names = [parser.label_names(p) for p in parses] if parser.names else None
         summary = evaluate(dev, [p.heads for p in parses], names).summary
         return {f"dev_{name}": summary[name] for name in ("uas", "las") if name in summary}
 
-    kept = Checkpoint(checkpoint, key, task.learner, {"chains": task.chains}) if checkpoint else None
+    stored = Checkpoint(checkpoint, key, task.learner, {"chains": task.chains}) if checkpoint else None
     order = loop.shuffled(spec.seed, len(train))
-    found = loop.train(
-        task, spec.epochs, order, judge=judge, score=lambda r: r["dev_uas"], checkpoint=kept, progress=progress
+    trained = loop.train(
+        task, spec.epochs, order, judge=judge, score=lambda r: r["dev_uas"], checkpoint=stored, progress=progress
     )
-    return model(found.best, found.history)
+    return model(trained.best, trained.history)
 
 
 class Training:
-    """A model in training, as `loop.train` takes it.
+    """A model in training (`treebound.learning.loop.Task`).
 
-    chains  int32[W] the heads of each sentence's tree; UNKNOWN before its first visit
+    chains  int32[W] the heads of each sentence's current tree; UNKNOWN before the first visit
     """
 
     def __init__(self, spec: Settings, train: Treebank, pruner: Pruner):
@@ -121,13 +126,13 @@ class Training:
         self.labels = np.split(numbered(train, names), train.offsets[1:-1])
         self.learner = Learner(self.labelling.weights, Mira(spec.C))
         scorer, projective = Scorer(spec.families, pruner.attributes, spec.bits), spec.space == "projective"
-        of_trees = bool(train.meta.get("single_root", True)), projective
+        tree_rules = bool(train.meta.get("single_root", True)), projective
         weights, codes = self.learner.weights, codes_of(spec.global_features)
-        own = weights[: 1 << spec.bits]
-        self.scoring = Scoring(scorer, weights, own, codes, *of_trees, labelling=self.labelling)
+        shared = weights[: 1 << spec.bits]
+        self.scoring = Scoring(scorer, weights, shared, codes, *tree_rules, labelling=self.labelling)
         self.table, self.pruner = TokenTable(train), pruner
-        each = [train.heads(i) for i in range(len(train))]
-        self.gold = [projectivise(heads)[0] for heads in each] if projective else each
+        trees = [train.heads(i) for i in range(len(train))]
+        self.gold = [projectivise(heads)[0] for heads in trees] if projective else trees
         self.chains = np.full(train.words, UNKNOWN, np.int32)
         self.difference = Difference()
         if spec.schedule == "sample":
@@ -135,7 +140,7 @@ class Training:
         self.counts = dict.fromkeys(("wrong", "neighbour", "gold"), 0)
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
-        """One epoch: errors of the trees that visits end with, and the steps made for either constraint."""
+        """Train for one epoch. Record the accuracy of the last trees of visits, and the updates per constraint."""
         self.counts = dict.fromkeys(self.counts, 0)
         for i in show(order):
             if self.spec.schedule == "sample":
@@ -148,95 +153,101 @@ class Training:
         }
 
     def result(self) -> Averages:
-        """The averaged weights."""
+        """Return the averaged weights and their unit."""
         return self.learner.average()
 
     def _visit(self, i: int) -> None:
-        """Let the chain of sentence i go on, and learn from it."""
+        """Continue the chain of sentence i by the schedule `visit`, and learn from it."""
         spec, gold = self.spec, self.gold[i]
         rows, tag = self.table.sentence(i)
         allowed = allowed_arcs(self.scoring, self.pruner, rows, tag, spec.training_k)
         allowed[gold[1:], np.arange(1, len(tag))] = True
-        made = scored(self.scoring, rows, tag, allowed, (gold, self.labels[i]))
-        if made is None:  # a right tree with several roots where one is asked for, and no other tree left
+        sentence = scored(self.scoring, rows, tag, allowed, (gold, self.labels[i]))
+        if (
+            sentence is None
+        ):  # the gold tree has several roots, but one is required, and the candidate arcs make up no other tree
             return
         n, chain = len(tag) - 1, self.chains[self.offsets[i] : self.offsets[i + 1]]
         rng = self._random()
-        made.lay(made.first_tree(rng) if chain[0] == UNKNOWN else self._arcs(made, chain))
-        right = self._arcs(made, gold[1:])
+        sentence.lay(sentence.first_tree(rng) if chain[0] == UNKNOWN else self._arcs(sentence, chain))
+        gold_arcs = self._arcs(sentence, gold[1:])
         pair, steps = Pair(np.full(n + 1, -1, np.int64), gold.astype(np.int64)), spec.sweeps * n
-        way = spec.cost, spec.temperature
+        margin = spec.cost, spec.temperature
         while steps > 0:
-            steps, less = next_pair(*made.buffers, made.view, pair, steps, *way, rng)
+            steps, less = next_pair(*sentence.buffers, sentence.view, pair, steps, *margin, rng)
             if less == 0 or spec.constraints == "gold":
                 continue
-            now, before = made.arcs, self._arcs(made, pair.before[1:])
+            now, before = sentence.arcs, self._arcs(sentence, pair.before[1:])
             better, worse = (now, before) if less > 0 else (before, now)
-            self._update(made, rows, tag, better, worse, abs(less))
+            self._update(sentence, rows, tag, better, worse, abs(less))
             self.counts["neighbour"] += 1
-            made.lay(now)
-        last = made.arcs
-        chain[:] = made.problem.head[last]
-        self.counts["wrong"] += int((last != right).sum())
-        if made.labels is not None:
-            self._learn_labels(made, rows, right)
+            sentence.lay(now)
+        last = sentence.arcs
+        chain[:] = sentence.problem.head[last]
+        self.counts["wrong"] += int((last != gold_arcs).sum())
+        if sentence.labels is not None:
+            self._learn_labels(sentence, rows, gold_arcs)
         if spec.constraints == "neighbour":
             return
         if spec.violator == "climb":
-            made.ask(right, spec.cost)
-            climb(*made.buffers, made.view, rng)
-            last = made.arcs
-        if errors := int((last != right).sum()):
-            self._update(made, rows, tag, right, last, errors)
+            sentence.ask(gold_arcs, spec.cost)
+            climb(*sentence.buffers, sentence.view, rng)
+            last = sentence.arcs
+        if errors := int((last != gold_arcs).sum()):
+            self._update(sentence, rows, tag, gold_arcs, last, errors)
             self.counts["gold"] += 1
 
     def _visit_samples(self, i: int) -> None:
-        """Let the chain of sentence i go on as in Figure 4, with an update wherever a constraint is broken."""
+        """Continue the chain of sentence i by the schedule `sample`, with an update at every violated constraint."""
         spec, gold, n = self.spec, self.gold[i], len(self.gold[i]) - 1
         rows, tag = self.table.sentence(i)
         allowed = allowed_arcs(self.scoring, self.pruner, rows, tag, spec.training_k)
         allowed[gold[1:], np.arange(1, n + 1)] = True
-        made = self._proposing(rows, tag, allowed)
-        if made is None:  # as in `_visit`
+        sentence = self._proposing(rows, tag, allowed)
+        if sentence is None:  # as in `_visit`
             return
         chain, rng = self.chains[self.offsets[i] : self.offsets[i + 1]], self._random(i)
-        now = made.first_tree(rng) if chain[0] == UNKNOWN else self._arcs(made, chain)
-        right = self._arcs(made, gold[1:])
+        now = sentence.first_tree(rng) if chain[0] == UNKNOWN else self._arcs(sentence, chain)
+        gold_arcs = self._arcs(sentence, gold[1:])
         trees = Trees(np.full(n + 1, -1, np.int64), np.full(n + 1, -1, np.int64), gold.astype(np.int64))
         method = WALK if spec.proposal == "random-walk" else GIBBS
         chosen = spec.constraints != "gold", spec.constraints != "neighbour"
         rule, steps = Rule(*chosen, spec.cost, method, WORDS, spec.temperature), spec.samples or spec.sweeps * n
         while True:
-            behind = made.lay(right) - made.lay(now)
-            steps, constraint, less = next_violation(*made.buffers, made.view, trees, steps, behind, rule, rng)
-            now = made.arcs
+            behind = sentence.lay(gold_arcs) - sentence.lay(now)
+            steps, constraint, less = next_violation(*sentence.buffers, sentence.view, trees, steps, behind, rule, rng)
+            now = sentence.arcs
             if constraint == NOTHING:
                 break
-            pair = right, now
+            pair = gold_arcs, now
             if constraint == NEIGHBOUR:
-                before, proposal = self._arcs(made, trees.before[1:]), self._arcs(made, trees.proposal[1:])
+                before, proposal = self._arcs(sentence, trees.before[1:]), self._arcs(sentence, trees.proposal[1:])
                 pair = (proposal, before) if less > 0 else (before, proposal)
-            made = self._updated(made, (rows, tag, allowed), pair, abs(less), constraint)
-            errors = int((now != right).sum())
-            if constraint == NEIGHBOUR and rule.gold and made.lay(right) - made.lay(now) < spec.cost * errors:
-                made = self._updated(made, (rows, tag, allowed), (right, now), errors, GOLD)
-        chain[:] = made.problem.head[now]
-        self.counts["wrong"] += int((now != right).sum())
+            sentence = self._updated(sentence, (rows, tag, allowed), pair, abs(less), constraint)
+            errors = int((now != gold_arcs).sum())
+            if (
+                constraint == NEIGHBOUR
+                and rule.gold
+                and sentence.lay(gold_arcs) - sentence.lay(now) < spec.cost * errors
+            ):
+                sentence = self._updated(sentence, (rows, tag, allowed), (gold_arcs, now), errors, GOLD)
+        chain[:] = sentence.problem.head[now]
+        self.counts["wrong"] += int((now != gold_arcs).sum())
 
     def _updated(
         self,
-        made: Sentence,
-        sentence: tuple[np.ndarray, np.ndarray, np.ndarray],
+        sentence: Sentence,
+        inputs: tuple[np.ndarray, np.ndarray, np.ndarray],
         pair: tuple[np.ndarray, np.ndarray],
         errors: int,
         constraint: int,
     ) -> Sentence:
-        """Step from the second tree of a pair towards the first; return the sentence, scored by the new weights."""
-        rows, tag, _ = sentence
+        """Update towards the first tree of a pair; return the sentence, scored with the new weights."""
+        rows, tag, _ = inputs
         self.learner.examples += 1
-        self._update(made, rows, tag, *pair, errors)
+        self._update(sentence, rows, tag, *pair, errors)
         self.counts["gold" if constraint == GOLD else "neighbour"] += 1
-        new = self._proposing(*sentence, made.view)
+        new = self._proposing(*inputs, sentence.view)
         assert new is not None
         return new
 
@@ -244,51 +255,51 @@ class Training:
         self, rows: np.ndarray, tag: np.ndarray, allowed: np.ndarray, view: View | None = None
     ) -> Sentence | None:
         """Return a scored sentence whose random walks draw heads by exp(score of the arc), as published."""
-        made = scored(self.scoring, rows, tag, allowed, view=view)
-        if made is not None:
-            first, count = made.buffers.ints[S_SHARE], made.problem.arcs
-            made.buffers.reals[first : first + count] = shares(made.problem.arc, made.problem)
-        return made
+        sentence = scored(self.scoring, rows, tag, allowed, view=view)
+        if sentence is not None:
+            first, count = sentence.buffers.ints[S_SHARE], sentence.problem.arcs
+            sentence.buffers.reals[first : first + count] = shares(sentence.problem.arc, sentence.problem)
+        return sentence
 
-    def _learn_labels(self, made: Sentence, rows: np.ndarray, arcs: np.ndarray) -> None:
-        """Step towards the labels of the right arcs int32[n], which they have in `made`."""
-        labels, index, joint = made.labels, made.scores.arc_index, self.labelling.joint
+    def _learn_labels(self, sentence: Sentence, rows: np.ndarray, arcs: np.ndarray) -> None:
+        """Update towards the gold labels of the gold arcs int32[n], which `made` stores."""
+        labels, index, joint = sentence.labels, sentence.scores.arc_index, self.labelling.joint
         assert labels is not None
         assert joint is not None
-        right, n, cost = labels[arcs], len(arcs), self.spec.label_cost
+        gold_labels, n, cost = labels[arcs], len(arcs), self.spec.label_cost
         table = joint.of_arcs(self.learner.weights, rows, n, index.head[arcs], index.mod[arcs])
-        found = joint.best(table, right, cost)[1]
+        best_labels = joint.best(table, gold_labels, cost)[1]
         slots, signs, rates = self.difference.reserve(self.labelling.room(n))
-        count = self.labelling.difference((arcs, right), (arcs, found), index, rows, slots, signs, 0)
-        self.learner.update(slots, signs, rates, count, cost * int((found != right).sum()))
+        count = self.labelling.difference((arcs, gold_labels), (arcs, best_labels), index, rows, slots, signs, 0)
+        self.learner.update(slots, signs, rates, count, cost * int((best_labels != gold_labels).sum()))
 
     def _random(self, sentence: int = 0) -> np.ndarray:
-        """The state of the generator of a visit."""
+        """Return the state of the random generator for a visit."""
         number = self.learner.examples * 2654435761 + self.spec.seed * 40503 + sentence * 11400714819323198485
         return np.array([number % 2**64], np.uint64)
 
     @staticmethod
-    def _arcs(made: Sentence, heads: np.ndarray) -> np.ndarray:
-        return arcs_of_tree(index_of(made.problem).arcs, np.append(-1, heads).astype(np.int32))
+    def _arcs(sentence: Sentence, heads: np.ndarray) -> np.ndarray:
+        return arcs_of_tree(index_of(sentence.problem).arcs, np.append(-1, heads).astype(np.int32))
 
     def _update(
-        self, made: Sentence, rows: np.ndarray, tag: np.ndarray, better: np.ndarray, worse: np.ndarray, errors: int
+        self, sentence: Sentence, rows: np.ndarray, tag: np.ndarray, better: np.ndarray, worse: np.ndarray, errors: int
     ) -> None:
-        """Step from one tree towards another, arcs int32[n], with so many errors less."""
-        scorer, scores, ours, theirs = self.scoring.scorer, made.scores, {}, {}
+        """Update from the worse tree towards the better one, both arcs int32[n], which differ by `errors` errors."""
+        scorer, scores, better_parts, worse_parts = self.scoring.scorer, sentence.scores, {}, {}
         for family in ("arc", *self.spec.families):
             g, p = scores.selected(family, better), scores.selected(family, worse)
-            ours[family], theirs[family] = only_in(g, p), only_in(p, g)
+            better_parts[family], worse_parts[family] = only_in(g, p), only_in(p, g)
         n = len(better)
-        space = scorer.room(ours, n) + scorer.room(theirs, n) + 2 * room(self.scoring.codes, n)
+        space = scorer.room(better_parts, n) + scorer.room(worse_parts, n) + 2 * room(self.scoring.codes, n)
         space += self.labelling.room(n)
         slots, signs, rates = self.difference.reserve(space)
-        count = scorer.features(ours, 1.0, scores, rows, tag, slots, signs, 0, rates=rates)
-        count = scorer.features(theirs, -1.0, scores, rows, tag, slots, signs, count, rates=rates)
+        count = scorer.features(better_parts, 1.0, scores, rows, tag, slots, signs, 0, rates=rates)
+        count = scorer.features(worse_parts, -1.0, scores, rows, tag, slots, signs, count, rates=rates)
         for arcs, sign in ((better, 1.0), (worse, -1.0)):
-            made.lay_only(arcs)
-            count = append(made.buffers.ints, made.view, sign, slots, signs, count)
-        if made.labels is not None:
-            ways = (better, made.labels[better]), (worse, made.labels[worse])
-            count = self.labelling.difference(*ways, scores.arc_index, rows, slots, signs, count)
+            sentence.lay_only(arcs)
+            count = append(sentence.buffers.ints, sentence.view, sign, slots, signs, count)
+        if sentence.labels is not None:
+            labelled = (better, sentence.labels[better]), (worse, sentence.labels[worse])
+            count = self.labelling.difference(*labelled, scores.arc_index, rows, slots, signs, count)
         self.learner.update(slots, signs, rates, count, self.spec.cost * errors)

@@ -1,1 +1,1 @@
-"""Part-of-speech tagging: a linear-chain averaged perceptron and tags for training by jackknifing."""
+"""Tagging: a linear-chain averaged perceptron, and predicted tags of a training set by jackknifing."""

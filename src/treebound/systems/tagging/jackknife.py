@@ -1,6 +1,6 @@
-"""Predicted columns of a training set: every sentence is tagged by a model that has not seen it (jackknifing).
+"""Jackknifing: predict columns of a training set so that every sentence is tagged by a model that has not seen it.
 
-A parser that is trained on them meets the errors that it will meet in new text.
+A parser that is trained on predicted columns meets the same kinds of errors as in new text.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from treebound.systems.tagging.learn import train_tagger
 from treebound.systems.tagging.several import train_taggers
 from treebound.systems.tagging.tagger import with_tags
 
-#: column -> its values by number, int32 number of each word of a fold
+#: column -> (its values, int32 index of each word's value) of a fold
 Tagged = dict[str, tuple[list[str], np.ndarray]]
 
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class Fold(Header):
-    """The header of the columns of a fold: the values of each."""
+    """The header of a file with the predicted columns of one fold, with the values of each column."""
 
     key: str
     tags: dict[str, list[str]]
@@ -50,52 +50,54 @@ def jackknife(
     progress: Callable[[Iterable, str], Iterable] | None = None,
     **settings: Any,
 ) -> Treebank:
-    """The treebank with predicted values in `columns`; the same for any number of workers, here or on a cluster.
+    """Return the treebank with predicted values in `columns`. Workers and scheduler do not change the result.
 
-    columns      one, by a tagger of it alone; or several, by those of `train_taggers`, which see what others predict
-    workers, scheduler  as for `treebound.support.workers.spread`
-    checkpoints  folder that keeps the values of every finished fold: a run that was killed does only the others
-    settings     as for `train_tagger`, or `train_taggers`
-    InputError for fewer than two folds or a treebank with fewer sentences than folds.
+    columns      one column, predicted by `train_tagger`, or several, predicted by `train_taggers`, in which later
+                 taggers read earlier predictions
+    workers, scheduler  as in `treebound.support.workers.spread`
+    checkpoints  folder for the values of finished folds; an interrupted run computes only the missing folds
+    settings     as in `train_tagger` or `train_taggers`
+
+    InputError for fewer than two folds, or for fewer sentences than folds.
     """
     if not 2 <= folds <= len(train):
         raise InputError(f"{folds} folds of {len(train)} sentences", hint="give at least 2, and a sentence for each")
     member = fold_of(len(train), folds)
     key = _key(train, columns, folds, settings)
-    found: dict[int, Tagged] = {}
+    results: dict[int, Tagged] = {}
     for fold in range(folds):
         if checkpoints is not None and (done := _finished(_file(checkpoints, fold), key)) is not None:
-            found[fold] = done
-    missing = [fold for fold in range(folds) if fold not in found]
+            results[fold] = done
+    missing = [fold for fold in range(folds) if fold not in results]
 
-    given = train, columns, member, settings
-    results = spread(_fold, given, missing, workers=workers, scheduler=scheduler, ordered=False)
+    task = train, columns, member, settings
+    computed = spread(_fold, task, missing, workers=workers, scheduler=scheduler, ordered=False)
     for _ in progress(missing, "jackknife") if progress else missing:
-        fold, tagged = next(results)
-        found[fold] = tagged
+        fold, tagged = next(computed)
+        results[fold] = tagged
         if checkpoints is not None:
             values = {column: tags for column, (tags, _) in tagged.items()}
             numbers = {column: ids for column, (_, ids) in tagged.items()}
             FORMAT.save(_file(checkpoints, fold), {"key": key, "tags": values}, numbers)
-    return _joined(train, np.repeat(member, train.lengths), found)
+    return _joined(train, np.repeat(member, train.lengths), results)
 
 
-def _joined(train: Treebank, of_word: np.ndarray, found: dict[int, Tagged]) -> Treebank:
-    """The treebank with the columns of all folds. of_word  int64[W]: the fold of each word."""
+def _joined(train: Treebank, of_word: np.ndarray, results: dict[int, Tagged]) -> Treebank:
+    """Return the treebank with the columns of all folds. of_word int64[W] is the fold of each word."""
     out = train
-    for column in found[0]:
-        vocabulary = Vocabulary(sorted({tag for tagged in found.values() for tag in tagged[column][0]}))
+    for column in results[0]:
+        vocabulary = Vocabulary(sorted({tag for tagged in results.values() for tag in tagged[column][0]}))
         joined = np.empty(train.words, np.int32)
-        for fold, tagged in found.items():
+        for fold, tagged in results.items():
             tags, ids = tagged[column]
             joined[of_word == fold] = np.array([vocabulary.get(tag) for tag in tags], np.int32)[ids]
         out = with_tags(out, column, vocabulary.strings, joined)
     return out
 
 
-def _fold(given: tuple[Treebank, str | Sequence[str], np.ndarray, dict[str, Any]], fold: int) -> tuple[int, Tagged]:
-    """Train on the other folds, tag this one."""
-    train, columns, member, settings = given
+def _fold(task: tuple[Treebank, str | Sequence[str], np.ndarray, dict[str, Any]], fold: int) -> tuple[int, Tagged]:
+    """Train on the other folds and tag this fold."""
+    train, columns, member, settings = task
     others, own = (train.select(np.flatnonzero(chosen)) for chosen in (member != fold, member == fold))
     if isinstance(columns, str):
         tagged, columns = train_tagger(others, column=columns, **settings).apply(own), (columns,)
@@ -109,7 +111,7 @@ def _file(folder: Path, fold: int) -> Path:
 
 
 def _finished(path: Path, key: str) -> Tagged | None:
-    """Columns of a fold that an earlier run finished; None if there are none or they belong to another run."""
+    """Return the columns of a fold that an earlier run with the same key has stored, or None."""
     try:
         header, arrays = FORMAT.load(path)
     except ModelError:
@@ -118,7 +120,7 @@ def _finished(path: Path, key: str) -> Tagged | None:
 
 
 def _key(train: Treebank, columns: str | Sequence[str], folds: int, settings: dict[str, Any]) -> str:
-    """Identifies the run that a checkpoint belongs to."""
+    """Return the key of a run: a digest of treebank, columns, folds and settings."""
     digest = hashlib.blake2b(repr((columns, folds, sorted(settings.items()))).encode(), digest_size=16)
     digest.update(train.offsets.tobytes())
     for name in sorted(train.vocab):

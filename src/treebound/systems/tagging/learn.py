@@ -1,4 +1,4 @@
-"""Training: the averaged structured perceptron (Collins 2002) with a margin."""
+"""Training of a tagger: the averaged structured perceptron (Collins 2002) with a margin."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from treebound.systems.tagging.tagger import Tagger
 from treebound.systems.tagging.templates import GIVEN, TEMPLATES, compile_templates, split
 from treebound.systems.tagging.words import FREQUENT, Dictionary, word_table
 
-MARGIN = 100  #: by how much the gold tags must be ahead, for each wrong tag
-SHOWN = 1000  #: sequences after which it is told how far training is
-#: of a tagger that looks at words one by one
+MARGIN = 100  #: score difference to the gold tags that training requires for each wrong tag
+SHOWN = 1000  #: number of sequences between two updates of the progress display
+#: templates of a tagger that tags words one by one
 ALONE = (*(template for template in split(TEMPLATES) if "t-1" not in template.split()), *split(GIVEN))
 
 
@@ -31,13 +31,14 @@ def train_tagger(
     given: str = "",
     progress: Progress | None = None,
 ) -> Tagger:
-    """The tagger of the last epoch, or of the one that is best on dev where that is given.
+    """Train a tagger and return the tagger of the best epoch on dev, or of the last epoch without dev.
 
-    column   what to predict; by default what the treebank's meta names as its fine tag, else xpos; of lemmas it learns
-             how they are made of forms
-    bits     log2 of the number of weights
-    given    a column whose tags the tagger is given, as it was in training: see `Tagger`
-    InputError where there is nothing to learn from.
+    column   the column to predict; the default is the fine tag in the treebank's meta, or xpos. For lemmas, the tagger
+             learns the edits that make lemmas of forms
+    bits     base-2 logarithm of the number of weights
+    given    a column whose tags the tagger reads, in training and later (see `Tagger`)
+
+    InputError if the column has no tags.
     """
     column = column or str(train.meta.get("tag", "xpos"))
     if not train.words or set(train.strings(column)) == {"_"}:
@@ -54,14 +55,14 @@ def train_tagger(
     templates = ALONE if given else split(TEMPLATES)
     task = _Training(train, dictionary, compile_templates(templates), gold, (bits, len(tags)), given)
 
-    def made(weights: np.ndarray, history: list[dict]) -> Tagger:
+    def tagger_of(weights: np.ndarray, history: list[dict]) -> Tagger:
         return Tagger(column, tags, dictionary, templates, weights, history, given, edits)
 
     def judge(weights: np.ndarray, history: list[dict]) -> dict:
         assert dev is not None
-        return {"dev_accuracy": accuracy(dev, made(weights, []))}
+        return {"dev_accuracy": accuracy(dev, tagger_of(weights, []))}
 
-    found = loop.train(
+    trained = loop.train(
         task,
         epochs,
         loop.shuffled(seed, len(task.words.offsets) - 1, first=1),
@@ -70,13 +71,13 @@ def train_tagger(
         score=(lambda record: record["dev_accuracy"]) if dev is not None else None,
         progress=progress,
     )
-    tagger = made(found.best, found.history)
+    tagger = tagger_of(trained.best, trained.history)
     tagger.unit = task.unit
     return tagger
 
 
 class _Training:
-    """A tagger in training, as `treebound.learning.loop` takes it. sizes: bits, number of tags."""
+    """A tagger in training (`treebound.learning.loop.Task`). sizes is (bits, number of tags)."""
 
     def __init__(
         self,
@@ -85,11 +86,11 @@ class _Training:
         compiled: SequenceTemplates,
         gold: np.ndarray,
         sizes: tuple[int, int],
-        given: str,
+        source: str,
     ):
-        rows, starts, group = word_table(train, dictionary, given)
+        rows, starts, group = word_table(train, dictionary, source)
         pieces = [contexts(compiled, rows[:, start:], n) for start, n in zip(starts, train.lengths, strict=True)]
-        offsets = np.arange(train.words + 1) if given else train.offsets
+        offsets = np.arange(train.words + 1) if source else train.offsets
         self.words = Words(np.concatenate(pieces), offsets, group, gold)
         self.compiled, self.candidates = compiled, dictionary.candidates
         bits, tags = sizes
@@ -98,37 +99,40 @@ class _Training:
         self.examples = 0
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
-        """One epoch; `violations`: words that a tag other than gold's won or came too near."""
+        """Train for one epoch. `violations` counts the words for which a wrong tag won or was within the margin."""
         task = self.candidates, self.table, self.sums, MARGIN
         wrong = 0
-        for some in show(np.array_split(order, max(1, len(order) // SHOWN))):
-            wrong += train_epoch(self.compiled, self.words, some, *task, self.examples)
-            self.examples += len(some)
+        for batch in show(np.array_split(order, max(1, len(order) // SHOWN))):
+            wrong += train_epoch(self.compiled, self.words, batch, *task, self.examples)
+            self.examples += len(batch)
         return {"violations": wrong}
 
     def result(self) -> np.ndarray:
-        """The averaged weights."""
+        """Return the averaged weights as integers."""
         return averaged(self.table.weights, self.sums, self.examples)
 
     @property
     def unit(self) -> float:
-        """The margin that training asks for each wrong tag, in the unit of the averaged weights."""
+        """The margin that training requires for each wrong tag, in units of the averaged weights."""
         total = self.table.weights.astype(np.int64) * self.examples - self.sums
         return MARGIN * self.examples / 2.0 ** _shift(total)
 
 
 def averaged(weights: np.ndarray, sums: np.ndarray, examples: int) -> np.ndarray:
-    """int32: the average over all examples, times their number or as many as fit."""
+    """Return int32, the weights summed over all examples, divided by the power of 2 that makes them fit."""
     total = weights.astype(np.int64) * examples - sums
     return (total >> _shift(total)).astype(np.int32)
 
 
 def _shift(total: np.ndarray) -> int:
-    """Return by how many bits sums of weights are shifted so that they fit into int32."""
+    """Return the number of bits by which sums of weights are shifted so that they fit into int32."""
     return max(0, int(np.abs(total).max(initial=0)).bit_length() - 31)
 
 
 def accuracy(gold: Treebank, tagger: Tagger, seen: Treebank | None = None) -> float:
-    """Words with the right tag, in %. `seen`: the same sentences as the tagger sees them, if not as annotated."""
-    found = tagger.apply(seen or gold).strings(tagger.column)
-    return 100.0 * sum(a == b for a, b in zip(found, gold.strings(tagger.column), strict=True)) / max(1, gold.words)
+    """Return the share of words with the right tag, in %.
+
+    seen  the same sentences in the form that the tagger reads; None takes the annotated treebank
+    """
+    predicted = tagger.apply(seen or gold).strings(tagger.column)
+    return 100.0 * sum(a == b for a, b in zip(predicted, gold.strings(tagger.column), strict=True)) / max(1, gold.words)

@@ -1,29 +1,33 @@
-"""Lemmas as tags: the edit that makes the lemma of a form (Chrupała 2006).
+"""Lemmas as tags: the tag is the edit that turns a form into its lemma (Chrupała 2006).
 
-An edit is a text, `front>new front|back>new back|case`: what is cut off the ends of the form and put there instead; for
-"gelopen", lemma "lopen", `ge>||l`. Case `l` says that the form is taken in small letters, `f` as it is. A lemma that
-shares nothing with its form is itself the edit, after `=`; no lemma is `_`.
+An edit is a text, `front>new front|back>new back|case`. It states what is removed from either end of the form, and what
+is put there instead: `ge>||l` turns "gelopen" into "lopen". Case `l` first puts the form into lower case, and `f`
+leaves it as it is. If a lemma shares nothing with its form, the edit is `=` followed by the lemma. The edit `_` means
+that there is no lemma.
 """
 
 from __future__ import annotations
 
 
 def edit(form: str, lemma: str) -> str:
-    """The edit whose `apply` to the form gives the lemma."""
+    """Return the edit whose `apply` turns the form into the lemma."""
     if lemma == "_" and form != "_":
         return "_"
     case = "l" if lemma == lemma.lower() else "f"
     base = _cased(form, case)
-    at, there, length = _common(base, lemma)
-    front = _change(base[:at], lemma[:there])
-    back = _change(base[at + length :], lemma[there + length :])
+    place, lemma_place, length = _common(base, lemma)
+    front = _change(base[:place], lemma[:lemma_place])
+    back = _change(base[place + length :], lemma[lemma_place + length :])
     script = f"{front}|{back}|{case}"
     plain = length and not {"|", ">"} & {*form, *lemma}
     return script if plain and apply(form, script) == lemma else f"={lemma}"
 
 
 def apply(form: str, script: str) -> str:
-    """The lemma of a form by an edit; the form, cased as the edit says, where the edit is not for such forms."""
+    """Return the lemma that an edit makes of a form.
+
+    If the edit does not fit the form, return the form in the case of the edit.
+    """
     if script == "_" or script.startswith("="):
         return script[1:] or "_"
     cut, new, off, put, case = parts(script)
@@ -34,7 +38,10 @@ def apply(form: str, script: str) -> str:
 
 
 def parts(script: str) -> tuple[str, str, str, str, str]:
-    """What is cut off and put there in front, the same at the back, and the case. ValueError for what is no edit."""
+    """Return the parts of an edit: (removed in front, added in front, removed at the back, added at the back, case).
+
+    ValueError for a text that is not an edit.
+    """
     if script == "_" or script.startswith("="):
         return "", "", "", "", "f"
     front, back, case = script.split("|")
@@ -52,7 +59,7 @@ def _cased(form: str, case: str) -> str:
 
 
 def _common(a: str, b: str) -> tuple[int, int, int]:
-    """(place in a, place in b, length) of the longest common substring, the first one. O(len(a) len(b))."""
+    """Return (place in a, place in b, length) of the first longest common substring. O(len(a) len(b))."""
     best = (0, 0, 0)
     row = [0] * (len(b) + 1)
     for i, x in enumerate(a):

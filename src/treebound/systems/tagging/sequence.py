@@ -1,14 +1,14 @@
-"""Linear chains over hashed features: exact Viterbi search of second order and the perceptron's update.
+"""Linear chains over hashed features: exact second-order Viterbi search, and the perceptron's update.
 
-A feature owns one weight per tag: the row weights[base : base + tags], where base is its hash cut to the size of the
-table. Rows of different features overlap; most of their entries are zero, so that the table is as good as one hashed
-by feature and tag, and a row is a few consecutive cache lines.
+A feature owns one weight per tag: the row weights[base : base + tags], where base is its hash reduced to the size of
+the table. Rows of different features overlap. Most of their entries are zero, so the table is as good as one with a
+hash of feature and tag, and a row occupies few consecutive cache lines.
 
-A template of order 0 speaks about the words around position i and its tag, one of order 1 also about the tag of i - 1,
-one of order 2 about those of i - 2 and i - 1. A tag sequence scores the sum of its features' weights at all positions.
-The tags before the first word are the number of tags (`tags`), which no word has.
+A template of order 0 reads the words around position i and its tag. A template of order 1 also reads the tag of
+i - 1, and a template of order 2 the tags of i - 2 and i - 1. The score of a tag sequence is the sum of its features'
+weights at all positions. The tags before the first word have the number `tags`, which is no tag of a word.
 
-All sums are of integers and exact. Ties go to the candidate that is listed first.
+All sums are exact, because weights are integers. Ties go to the candidate that is listed first.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from treebound.kernels.features.hashing import M1, finish
 from treebound.support.jit import kernel
 
 ORDERS = 3
-PAD = 2  #: rows of padding before and after the words of a sentence
+PAD = 2  #: number of padding words before and after a sentence
 
 
 class SequenceTemplates(NamedTuple):
     """Compiled templates, sorted by order.
 
-    seed    int64[T] start of each template's hash
-    start   int32[T + 1] template t has atoms start[t] .. start[t + 1] - 1
-    offset  int32[K] position of the word relative to the one that is tagged
-    attr    int32[K] row of the token table
-    first   int32[ORDERS + 1] templates of order o are first[o] .. first[o + 1] - 1
+    seed    int64[T] start of each template's hash;
+    start   int32[T + 1] template t has atoms start[t] .. start[t + 1] - 1;
+    offset  int32[K] position of the word relative to the tagged word;
+    attr    int32[K] row of the token table;
+    first   int32[ORDERS + 1] templates of order o are first[o] .. first[o + 1] - 1.
     """
 
     seed: np.ndarray
@@ -42,7 +42,7 @@ class SequenceTemplates(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Lists of the tags that words may have; list g is tags[first[g] : first[g + 1]], ascending.
+    """Lists of the tags that words may have. List g is tags[first[g] : first[g + 1]], in ascending order.
 
     first  int32[G + 1]
     tags   int32[first[G]]
@@ -53,12 +53,12 @@ class Candidates(NamedTuple):
 
 
 class Words(NamedTuple):
-    """The words of a training set, sentence after sentence.
+    """The words of a training set, sentence by sentence.
 
-    context  int64[W, T] of `contexts`
-    offsets  int64[S + 1] sentence s has the words offsets[s] .. offsets[s + 1] - 1
-    group    int32[W] the list of candidates of each
-    gold     int32[W] its tag
+    context  int64[W, T] as returned by `contexts`;
+    offsets  int64[S + 1] sentence s has the words offsets[s] .. offsets[s + 1] - 1;
+    group    int32[W] number of the candidate list of each word;
+    gold     int32[W] gold tag of each word.
     """
 
     context: np.ndarray
@@ -68,7 +68,7 @@ class Words(NamedTuple):
 
 
 class Table(NamedTuple):
-    """int32[mask + 1 + tags]: weights of features, `tags` neighbours for each; mask: 2 ** bits - 1."""
+    """The weights of features, int32[mask + 1 + tags]: `tags` adjacent ones for each feature. mask is 2 ** bits - 1."""
 
     weights: np.ndarray
     mask: int
@@ -77,7 +77,7 @@ class Table(NamedTuple):
 
 @kernel
 def contexts(templates, rows, n):
-    """int64[n, T]: what every template sees of the words around every position, hashed. O(n K).
+    """Return int64[n, T], the hash of what every template reads in the words around every position. O(n K).
 
     rows int64[attributes, n + 2 * PAD]; word i (from 0) is column PAD + i.
     """
@@ -93,25 +93,25 @@ def contexts(templates, rows, n):
 
 @kernel(inline="always")
 def _base(context, history, mask):
-    """First weight of the feature that joins a context with a number for the tags before (0: none)."""
+    """Return the first weight of the feature that joins a context with a number for the tags before (0 for no tags)."""
     return finish((context ^ history) * M1) & mask
 
 
 @kernel(inline="always")
 def _history(before, last, tags):
-    """A number from 1 for the two tags before a position; `before` is -1 where only the last one counts."""
+    """Return a number from 1 for the two tags before a position. `before` is -1 if only the last tag counts."""
     return (before + 1) * (tags + 2) + last + 1
 
 
 @kernel
 def best_tags(templates, context, group, candidates, table, gold, cost, out):
-    """Write the best tag sequence of a sentence to out int32[n]; returns its score, an exact int64.
+    """Write the best tag sequence of a sentence to out int32[n], and return its score, an exact int64.
 
-    context    int64[n, T] of `contexts`
-    group      int32[n] the list of candidates of each word; its length is at least 1
-    gold, cost int32[n]: every other tag than gold's scores `cost` more (training); empty: none does
+    context    int64[n, T] as returned by `contexts`
+    group      int32[n], at least 1 word: number of the candidate list of each word
+    gold, cost int32[n] gold tags in training: all other tags score `cost` more. An empty array adds nothing.
 
-    Dynamic program over pairs of neighbouring tags: O(n c^2 (c + T2 c + T1)) for c candidates a word and To templates
+    Dynamic program over pairs of neighbouring tags. O(n c^2 (c + T2 c + T1)) for c candidates per word and To templates
     of order o; templates of order 0 take O(n T0 c). Oracle: enumeration (tests/test_tagging.py).
     """
     n = len(group)
@@ -121,7 +121,7 @@ def best_tags(templates, context, group, candidates, table, gold, cost, out):
     for i in range(n):
         widest = max(widest, last[group[i] + 1] - last[group[i]])
     back = np.empty((n, widest, widest), np.int16)
-    value = np.zeros((widest, widest), np.int64)  # of the best sequence that ends in (tag before, tag)
+    value = np.zeros((widest, widest), np.int64)  # score of the best sequence that ends in (tag before, tag)
     fresh = np.empty((widest, widest), np.int64)
     unary = np.empty(widest, np.int64)
     local = np.empty(widest, np.int64)
@@ -174,7 +174,7 @@ def best_tags(templates, context, group, candidates, table, gold, cost, out):
 
 @kernel
 def _update(templates, context, sequence, i, table, sums, sign, time):
-    """Add `sign` to the weights of position i's features, and sign * time to their sums."""
+    """Add `sign` to the weights of the features at position i, and sign * time to their sums."""
     weights, mask, tags = table
     last = sequence[i - 1] if i >= 1 else tags
     before = sequence[i - 2] if i >= 2 else tags
@@ -188,37 +188,41 @@ def _update(templates, context, sequence, i, table, sums, sign, time):
 
 @kernel
 def train_epoch(templates, words, order, candidates, table, sums, cost, time):
-    """One pass of the structured perceptron (Collins 2002) over the sentences in `order`; returns the wrong tags.
+    """Train for one epoch of the structured perceptron (Collins 2002), and return the number of wrong tags.
 
-    sums     int64[len(weights)] of update * examples seen before it, so that the average is weights - sums / examples
-    time     examples seen before this epoch
-    cost     margin: see `best_tags`
+    order    numbers of the sentences, in the order of training;
+    sums     int64[len(weights)] of update * examples seen before it, so that the average is weights - sums / examples;
+    time     number of examples seen before this epoch;
+    cost     margin (see `best_tags`).
     """
     context, offsets, group, gold = words
     out = np.empty(len(gold), np.int32)
     wrong = 0
     for s in order:
         a, b = offsets[s], offsets[s + 1]
-        found, right = out[a:b], gold[a:b]
-        best_tags(templates, context[a:b], group[a:b], candidates, table, right, cost, found)
+        predicted, target = out[a:b], gold[a:b]
+        best_tags(templates, context[a:b], group[a:b], candidates, table, target, cost, predicted)
         for i in range(b - a):
-            if found[i] != right[i]:
+            if predicted[i] != target[i]:
                 wrong += 1
-            # the features of a position speak about its tag and the two before
+            # the features of a position read its tag and the two tags before it
             if (
-                found[i] != right[i]
-                or (i >= 1 and found[i - 1] != right[i - 1])
-                or (i >= 2 and found[i - 2] != right[i - 2])
+                predicted[i] != target[i]
+                or (i >= 1 and predicted[i - 1] != target[i - 1])
+                or (i >= 2 and predicted[i - 2] != target[i - 2])
             ):
-                _update(templates, context[a:b], right, i, table, sums, 1, time)
-                _update(templates, context[a:b], found, i, table, sums, -1, time)
+                _update(templates, context[a:b], target, i, table, sums, 1, time)
+                _update(templates, context[a:b], predicted, i, table, sums, -1, time)
         time += 1
     return wrong
 
 
 @kernel
 def tag_sentences(templates, rows, starts, offsets, group, candidates, table):
-    """int32[W]: the best tags of all sentences; sentence s has the columns starts[s] .. of `rows`, padding included."""
+    """Return int32[W], the best tags of all sentences. Sentence s has the columns of `rows` from starts[s] on.
+
+    The columns include padding.
+    """
     out = np.empty(offsets[-1], np.int32)
     none = np.empty(0, np.int32)
     for s in range(len(offsets) - 1):

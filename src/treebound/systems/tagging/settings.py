@@ -1,4 +1,4 @@
-"""How a tagger is trained."""
+"""Settings for the training of a tagger."""
 
 from __future__ import annotations
 
@@ -12,16 +12,21 @@ from treebound.support.settings import Checked, Epochs, Seed, option
 
 @dataclass(frozen=True)
 class Settings(Checked):
-    """Of a tagger."""
+    """Settings of a tagger: columns, epochs, weights and seed."""
 
     columns: tuple[Literal["auto", "upos", "xpos", "feats", "lemma"], ...] = option(
-        ("auto",), "Columns to predict, separated by commas; auto: those that TRAIN fills."
+        ("auto",),
+        "Columns to predict, separated by commas: upos, xpos, feats, lemma. auto takes those that TRAIN fills.",
     )
-    epochs: Epochs = option(6, "Passes over TRAIN; the best one on DEV, where there is one, is kept.")
-    bits: Annotated[int, Field(ge=8, le=28)] = option(22, "Log2 of the number of weights.")
-    seed: Seed = option(1, "Of the order of sentences; equal seeds give equal models.")
+    epochs: Epochs = option(
+        6,
+        "Number of passes over TRAIN. The tagger of the pass with the best accuracy on DEV is saved, or of the last "
+        "pass if there is no DEV.",
+    )
+    bits: Annotated[int, Field(ge=8, le=28)] = option(22, "Base-2 logarithm of the number of weights.")
+    seed: Seed = option(1, "Random seed for the order of sentences. Equal seeds give equal models.")
 
     @property
     def numbers(self) -> dict[str, int]:
-        """What training takes beside the columns."""
+        """Return the keyword arguments of training other than the columns."""
         return {"epochs": self.epochs, "bits": self.bits, "seed": self.seed}

@@ -1,7 +1,7 @@
-"""Taggers of several columns in one file, applied in turn: each may see what those before it predicted.
+"""Taggers of several columns in one file, applied in turn, so that later taggers may read earlier predictions.
 
-UPOS and XPOS are tagged as sequences where they have few tags. Columns with many - features, fine-grained XPOS, lemmas
-by their edits - are tagged word by word, given a tag that was predicted before.
+UPOS and XPOS are tagged as sequences if they have few tags. Columns with many tags (features, fine-grained XPOS, lemmas
+by their edits) are tagged word by word, given a tag that was predicted before.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from treebound.learning.storage import Format, Header, kind_of
 from treebound.systems.tagging.learn import accuracy, train_tagger
 from treebound.systems.tagging.tagger import Column, Description, Tagger
 
-#: columns that can be tagged, in the order in which they are
+#: columns that can be tagged, in the order of tagging
 COLUMNS = ("upos", "xpos", "feats", "lemma")
-SEQUENCE = 64  #: tags up to which a column is tagged as a sequence
+SEQUENCE = 64  #: largest number of tags of a column that is tagged as a sequence
 
 Progress = Callable[[Iterable, str], Iterable]
 
@@ -35,7 +35,7 @@ class TaggersHeader(Header):
 
     def __post_init__(self) -> None:
         if len({tagger.column for tagger in self.taggers}) < len(self.taggers):
-            raise ValueError("taggers: a column twice")
+            raise ValueError("taggers: a column occurs twice")
 
 
 FORMAT = Format(
@@ -45,30 +45,30 @@ FORMAT = Format(
 
 
 class Taggers:
-    """One tagger a column, in the order in which they are applied."""
+    """A tagger for each of several columns, in the order in which they are applied."""
 
     def __init__(self, taggers: Sequence[Tagger]):
         self.taggers = tuple(taggers)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What they predict."""
+        """The columns that the taggers predict."""
         return tuple(tagger.column for tagger in self.taggers)
 
     @property
     def given(self) -> dict[str, list[str]]:
-        """The column that the taggers read as it stands in their input, with its values in training; mostly none."""
+        """The column that the first tagger reads from its input, with its values in training; empty for most models."""
         first = self.taggers[0]
         return {first.given: sorted(first.dictionary.given)} if first.given else {}
 
     def apply(self, treebank: Treebank) -> Treebank:
-        """The treebank with predicted values in all their columns."""
+        """Return the treebank with predicted values in all columns of the taggers."""
         for tagger in self.taggers:
             treebank = tagger.apply(treebank)
         return treebank
 
     def save(self, path: str | Path) -> None:
-        """Write one file, atomically; a single tagger as `Tagger.save` does."""
+        """Write the taggers to one file, atomically. A single tagger is written by `Tagger.save`."""
         if len(self.taggers) == 1:
             return self.taggers[0].save(path)
         headers = [tagger.header() for tagger in self.taggers]
@@ -76,7 +76,7 @@ class Taggers:
 
     @classmethod
     def load(cls, path: str | Path) -> Taggers:
-        """Read what `save` or `Tagger.save` wrote. ModelError for anything else."""
+        """Read a file that `save` or `Tagger.save` wrote. ModelError for any other file."""
         if kind_of(path, "tagger") != FORMAT.kind:
             return cls([Tagger.load(path)])
         header, arrays = FORMAT.load(path)
@@ -93,16 +93,16 @@ def train_taggers(
     seed: int = 1,
     progress: Progress | None = None,
 ) -> Taggers:
-    """Taggers of these of COLUMNS. InputError for a column in which nothing is annotated.
+    """Train a tagger for each of `columns`, which are some of COLUMNS. InputError for a column without annotation.
 
-    dev  the best epoch is chosen on it, for each column with the annotated values of the others
+    dev  the best epoch is chosen on it, for each column with the annotated values of the other columns
     """
     out: list[Tagger] = []
-    given = ""
+    source = ""
     for column in (name for name in COLUMNS if name in columns):
         many = column not in ("upos", "xpos") or len(np.unique(train.columns[column])) > SEQUENCE
-        if many and not given:
-            given = "upos"  # as it stands in the files
+        if many and not source:
+            source = "upos"  # from the input: no tagger comes before this one
         tagger = train_tagger(
             train,
             dev,
@@ -110,11 +110,11 @@ def train_taggers(
             epochs=epochs,
             bits=bits,
             seed=seed,
-            given=given if many else "",
+            given=source if many else "",
             progress=progress,
         )
         if not many:
-            given = column
+            source = column
         out.append(tagger)
     if not out:
         raise InputError("no column to tag", hint="choose from " + ", ".join(COLUMNS))
@@ -122,10 +122,10 @@ def train_taggers(
 
 
 def accuracies(gold: Treebank, taggers: Taggers) -> dict[str, float]:
-    """Words with the right value, in %, of each column; each tagger sees what those before it predicted."""
+    """Return the accuracy of each column, in % of words. Each tagger reads the predictions of the taggers before it."""
     out = {}
-    found = gold
+    predicted = gold
     for tagger in taggers.taggers:
-        out[tagger.column] = accuracy(gold, tagger, found)
-        found = tagger.apply(found)
+        out[tagger.column] = accuracy(gold, tagger, predicted)
+        predicted = tagger.apply(predicted)
     return out

@@ -1,4 +1,4 @@
-"""Tagging as a system: it is trained and kept like the others, and annotates columns instead of finding trees."""
+"""The system `tagging`, which is trained and stored like other systems, but predicts columns instead of trees."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treebound.systems.tagging.several import COLUMNS, Taggers, accuracies, trai
 
 
 def chosen(settings: Settings, train: Treebank) -> tuple[str, ...]:
-    """The columns, in the order in which they are predicted. InputError where there are none."""
+    """Return the columns to predict, in the order of prediction. InputError if no column has tags."""
     auto = "auto" in settings.columns
     out = tuple(c for c in COLUMNS if c in settings.columns or (auto and filled(train, c) >= ENOUGH))
     if not out:
@@ -23,26 +23,29 @@ def chosen(settings: Settings, train: Treebank) -> tuple[str, ...]:
 
 
 class Tagging(Learned):
-    """`treebound.core.system.System`, but for `parser`: what is loaded has `apply(treebank)` and `columns`."""
+    """The system `tagging` (`treebound.core.system.System`), without `parser`.
+
+    A loaded model has `apply(treebank)` and `columns` instead.
+    """
 
     settings, model = Settings, Taggers
     trees = False
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
-        """As they are. InputError where no column has tags."""
+        """Return the settings unchanged. InputError if no column has tags."""
         chosen(settings, train)
         return settings
 
     def train(
-        self, settings: Settings, train: Treebank, dev: Treebank, *, progress: Progress | None = None, **how: Any
+        self, settings: Settings, train: Treebank, dev: Treebank, *, progress: Progress | None = None, **options: Any
     ) -> Taggers:
-        """A tagger for each column; training is too short for checkpoints."""
+        """Train a tagger for each column. Checkpoints are not written, because training is short."""
         return train_taggers(train, dev, chosen(settings, train), progress=progress, **settings.numbers)
 
     def parser(self, model: Taggers, **options: Any) -> NoReturn:
-        """UnsupportedError."""
-        raise UnsupportedError("a tagger finds no trees", hint="use it by treebound tag")
+        """Raise UnsupportedError, because a tagger finds no trees."""
+        raise UnsupportedError("a tagger finds no trees", hint="use it with treebound tag")
 
     def report(self, model: Taggers, dev: Treebank) -> str:
-        """Words with the right tag, in %."""
+        """Return the accuracy on dev of each column, in %."""
         return "accuracy on dev: " + ", ".join(f"{name} {score:.2f}" for name, score in accuracies(dev, model).items())

@@ -1,4 +1,4 @@
-"""A trained tagger: integer weights, tags and a dictionary in one file without pickle."""
+"""A trained tagger: integer weights, tags and a dictionary, stored in one file without pickle."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from treebound.systems.tagging.sequence import Table, tag_sentences
 from treebound.systems.tagging.templates import compile_templates
 from treebound.systems.tagging.words import Dictionary, alone, word_table
 
-#: candidates of a word, which the search numbers in 16 bits
+#: largest number of candidate tags of a word, because the search stores their indices in 16 bits
 MOST_CANDIDATES = 1 << 15
 Number = Annotated[int, Field(ge=0)]
 Column = Literal["upos", "xpos", "feats", "lemma"]
@@ -28,7 +28,7 @@ Column = Literal["upos", "xpos", "feats", "lemma"]
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class Description:
-    """All of a tagger but its weights."""
+    """The description of a tagger in a model file: everything except its weights."""
 
     column: Column
     tags: Annotated[Names, Field(min_length=1)]
@@ -46,14 +46,17 @@ class Description:
     def __post_init__(self) -> None:
         if any(sorted(set(listed)) != listed or listed[-1] >= len(self.tags) for listed in self.lists):
             raise ValueError("lists: tags out of range")
-        if any(max(of.values(), default=0) >= len(self.lists) for of in (self.forms, self.seen, self.lists_of_given)):
+        if any(
+            max(numbers.values(), default=0) >= len(self.lists)
+            for numbers in (self.forms, self.seen, self.lists_of_given)
+        ):
             raise ValueError("forms, seen: lists out of range")
         for tag in self.tags if self.edits else ():
             parts(tag)
 
     @property
     def layout(self) -> Layout:
-        """Of its weights."""
+        """The layout of the array of weights."""
         return Layout(np.int32, tables(0, 28, beyond=len(self.tags)))
 
 
@@ -66,19 +69,19 @@ FORMAT = Format("tagger", 1, TaggerHeader, lambda header: {"weights": header.lay
 
 
 class Tagger:
-    """Weights as integers: every score is an exact integer sum.
+    """A trained tagger. Its weights are integers, so that every score is an exact integer sum.
 
-    column      what it predicts
-    tags        the tags by number
-    dictionary  the tags that words may have
-    templates   the templates of its features
-    weights     int32[2 ** bits + tags]
-    history     one record per epoch
-    given       a column whose tags it is given, or none. Given one, it looks at words one by one, and their tags may be
-                many: the best sequence of them is searched for in the cube of their number
-    edits       its tags are edits that make lemmas (`tagging.lemmas`)
-    unit        by how much training asks the right tags to be ahead for each wrong tag, in the unit of the weights;
-                1.0 where that is unknown, as for a tagger from a file
+    column      the column that it predicts;
+    tags        names of the tags; numbers are positions in this list;
+    dictionary  the candidate tags of words;
+    templates   the templates of its features;
+    weights     int32[2 ** bits + tags];
+    history     one record per epoch;
+    given       a column whose tags the tagger reads, or "". With such a column, it tags words one by one. Otherwise it
+                searches for the best tag sequence, in time that is cubic in the number of tags of a word;
+    edits       whether the tags are edits that make lemmas (`tagging.lemmas`);
+    unit        margin of the training for each wrong tag, in units of the weights; 1.0 if it is unknown, as for a
+                tagger from a file.
     """
 
     unit = 1.0
@@ -91,17 +94,17 @@ class Tagger:
         templates: tuple[str, ...],
         weights: np.ndarray,
         history: list[dict],
-        given: str = "",
+        source: str = "",
         edits: bool = False,
     ):
-        self.given, self.edits = given, edits
+        self.given, self.edits = source, edits
         self.column, self.tags, self.dictionary, self.templates = column, tags, dictionary, templates
         self.weights, self.history = weights, history
         self.compiled = compile_templates(templates)
         self.mask = len(weights) - len(tags) - 1
 
     def tag(self, treebank: Treebank) -> np.ndarray:
-        """int32[W]: the number of every word's tag in the best sequence of its sentence."""
+        """Return int32[W], the number of every word's tag in the best tag sequence of its sentence."""
         rows, starts, group = word_table(treebank, self.dictionary, self.given)
         offsets = treebank.offsets
         if self.given:
@@ -110,24 +113,24 @@ class Tagger:
         return tag_sentences(self.compiled, rows, starts, offsets, group, self.dictionary.candidates, table)
 
     def apply(self, treebank: Treebank) -> Treebank:
-        """The treebank with predicted tags in the tagger's column."""
-        found = self.tag(treebank)
+        """Return the treebank with predicted tags in the tagger's column."""
+        ids_of_tags = self.tag(treebank)
         if not self.edits:
-            return with_tags(treebank, self.column, self.tags, found)
-        made: dict[tuple[int, int], int] = {}
-        pairs = list(zip(treebank.columns["form"].tolist(), found.tolist(), strict=True))
-        ids = np.array([made.setdefault(pair, len(made)) for pair in pairs], INDEX)
+            return with_tags(treebank, self.column, self.tags, ids_of_tags)
+        edited: dict[tuple[int, int], int] = {}
+        pairs = list(zip(treebank.columns["form"].tolist(), ids_of_tags.tolist(), strict=True))
+        pair_ids = np.array([edited.setdefault(pair, len(edited)) for pair in pairs], INDEX)
         forms = treebank.vocab["form"].strings
-        lemmas = [apply(forms[form], self.tags[tag]) for form, tag in made]
+        lemmas = [apply(forms[form], self.tags[tag]) for form, tag in edited]
         number = {lemma: i for i, lemma in enumerate(dict.fromkeys(lemmas))}
-        return with_tags(treebank, self.column, list(number), np.array([number[s] for s in lemmas], INDEX)[ids])
+        return with_tags(treebank, self.column, list(number), np.array([number[s] for s in lemmas], INDEX)[pair_ids])
 
     def save(self, path: str | Path) -> None:
-        """Write one file, atomically."""
+        """Write the tagger to one file, atomically."""
         FORMAT.save(path, self.header(), {"weights": self.weights})
 
     def header(self) -> dict[str, Any]:
-        """All but the weights, as JSON values."""
+        """Return the description of the tagger as JSON values: everything except the weights."""
         header: dict[str, Any] = {
             "column": self.column,
             "tags": self.tags,
@@ -143,24 +146,24 @@ class Tagger:
 
     @classmethod
     def load(cls, path: str | Path) -> Tagger:
-        """Read what `save` wrote. ModelError for anything else."""
+        """Read a file that `save` wrote. ModelError for any other file."""
         header, arrays = FORMAT.load(path)
         return cls.restored(header, arrays["weights"], path)
 
     @classmethod
     def restored(cls, header: Description, weights: np.ndarray, path: str | Path) -> Tagger:
-        """From a `header` that was checked, and the weights. ModelError for templates that are none."""
+        """Return the tagger of a checked header and its weights. ModelError for invalid templates."""
         try:
             lists = [tuple(listed) for listed in header.lists]
-            given = header.given, header.edits
+            options = header.given, header.edits
             dictionary = Dictionary(header.forms, lists, header.seen, header.lists_of_given)
             tags, history = list(header.tags), header.history
-            return cls(header.column, tags, dictionary, header.templates, weights, history, *given)
+            return cls(header.column, tags, dictionary, header.templates, weights, history, *options)
         except ValueError as error:
             raise ModelError(f"damaged tagger file ({error})", path=path, hint="train it again") from None
 
 
 def with_tags(treebank: Treebank, column: str, tags: list[str], ids: np.ndarray) -> Treebank:
-    """The treebank with tags[ids] in a column."""
+    """Return the treebank with tags[ids] in a column."""
     columns = treebank.columns | {column: ids.astype(INDEX)}
     return replace(treebank, columns=columns, vocab=treebank.vocab | {column: Vocabulary(tags)})

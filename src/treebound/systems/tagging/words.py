@@ -1,4 +1,4 @@
-"""Word tables: the attributes of words as hashes, and the tags that a word may have."""
+"""Word tables: the attributes of words as hashes, and the candidate tags of words."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from treebound.core.treebank import Treebank
 from treebound.systems.tagging.sequence import PAD, Candidates
 from treebound.systems.tagging.templates import ATTRIBUTES
 
-FREQUENT = 5  #: a form seen so often in training has no tags but those it was seen with
-FEW = 10  #: ... and one seen more rarely any tag that forms seen less often than this have
+FREQUENT = 5  #: number of occurrences from which the candidate tags of a form are its tags in training
+FEW = 10  #: rarer forms may have all tags of forms that occur less often than this
 
 
 def shape(form: str) -> str:
-    """Kinds of its characters, repeats dropped: "Xx" for Ankara, "X-d" for B-52, "d,d" for 1,000."""
+    """Return the kinds of a form's characters without repeats: "Xx" for Ankara, "X-d" for B-52, "d,d" for 1,000."""
     out = ""
     for character in form:
         kind = "d" if character.isdigit() else "X" if character.isupper() else "x" if character.isalpha() else character
@@ -27,7 +27,7 @@ def shape(form: str) -> str:
 
 
 def kind(form: str) -> str:
-    """A coarse shape: case of the first character and of the others, digits, hyphens, other characters."""
+    """Return a coarse shape: case of the first and of the other characters, digits, hyphens, other characters."""
     letters = [c for c in form if c.isalpha()]
     if not letters:
         case = "-"
@@ -41,10 +41,10 @@ def kind(form: str) -> str:
 
 
 class Dictionary:
-    """Which tags a word may have: those of training for a frequent form, the open ones for any other.
+    """The candidate tags of words: the tags in training for a frequent form, and the open tags for any other form.
 
-    forms   frequent form -> list of its tags; the list numbered 0 has the open tags
-    given   tag of another column -> list for the other forms that have it; of a tagger that is given such tags
+    forms   frequent form -> number of its list of tags; list 0 has the open tags
+    given   tag of another column -> list for other forms with this tag, in a tagger that reads such a column
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class Dictionary:
         forms: dict[str, int],
         lists: list[tuple[int, ...]],
         seen: dict[str, int],
-        given: dict[str, int] | None = None,
+        lists_of_given: dict[str, int] | None = None,
     ):
-        self.forms, self.lists, self.seen, self.given = forms, lists, seen, given or {}
+        self.forms, self.lists, self.seen, self.given = forms, lists, seen, lists_of_given or {}
         self.candidates = Candidates(
             np.cumsum([0] + [len(tags) for tags in lists]).astype(np.int32),
             np.array([tag for tags in lists for tag in tags], np.int32),
@@ -62,7 +62,7 @@ class Dictionary:
 
     @classmethod
     def count(cls, forms: Iterable[str], tags: Iterable[int], frequent: int = FREQUENT) -> Dictionary:
-        """From the words of a training treebank."""
+        """Return the dictionary of a training treebank, given its forms and tags."""
         seen: dict[str, Counter[int]] = defaultdict(Counter)
         for form, tag in zip(forms, tags, strict=True):
             seen[form][tag] += 1
@@ -75,29 +75,32 @@ class Dictionary:
         frequent_forms = {form: i for form, i in listed.items() if seen[form].total() >= frequent}
         return cls(frequent_forms, list(lists), listed)
 
-    def with_given(self, given: Iterable[str], tags: Iterable[int]) -> Dictionary:
-        """The same with lists for the tags of another column, from the words of the same treebank."""
-        together: dict[str, set[int]] = defaultdict(set)
-        for other, tag in zip(given, tags, strict=True):
-            together[other].add(tag)
+    def with_given(self, sources: Iterable[str], tags: Iterable[int]) -> Dictionary:
+        """Return a dictionary with additional lists for the tags of another column of the same treebank."""
+        tags_of_source: dict[str, set[int]] = defaultdict(set)
+        for source, tag in zip(sources, tags, strict=True):
+            tags_of_source[source].add(tag)
         numbers = {listed: i for i, listed in enumerate(self.lists)}
-        lists = {other: numbers.setdefault(tuple(sorted(together[other])), len(numbers)) for other in sorted(together)}
+        lists = {
+            source: numbers.setdefault(tuple(sorted(tags_of_source[source])), len(numbers))
+            for source in sorted(tags_of_source)
+        }
         return Dictionary(self.forms, list(numbers), self.seen, lists)
 
     def classes(self, strings: Iterable[str]) -> np.ndarray:
-        """int32: the number of the list of each form."""
+        """Return int32, the number of each form's list of tags."""
         return np.array([self.forms.get(string, 0) for string in strings], np.int32)
 
 
 def word_table(
-    treebank: Treebank, dictionary: Dictionary, given: str = ""
+    treebank: Treebank, dictionary: Dictionary, source: str = ""
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Attributes of all words of a treebank, hashed.
+    """Return the hashed attributes of all words of a treebank, and the candidates of each word. O(W + vocabulary).
 
-    given  a column whose tags are the attribute `tag`; words that are not frequent have the candidates of theirs
+    source a column whose tags are the attribute `tag`; infrequent words have the candidates of their tag there
 
-    Returns (rows int64[len(ATTRIBUTES), W + 2 PAD S], starts int64[S], group int32[W]): sentence s stands in the
-    columns from starts[s], padding included; group is the list of candidates of each word. O(W + vocabulary).
+    The result is (rows int64[len(ATTRIBUTES), W + 2 PAD S], starts int64[S], group int32[W]). Sentence s has the
+    columns from starts[s], including padding. group is the number of the candidate list of each word.
     """
     strings = treebank.vocab["form"].strings
     classes = dictionary.classes(strings)
@@ -113,8 +116,8 @@ def word_table(
     rows[:, column] = by_form.T[:, form]
     rows[ATTRIBUTES.index("case"), column] = np.repeat(_cases(treebank), treebank.lengths)
     group = classes[form]
-    if given:
-        tags, column_of = treebank.vocab[given].strings, treebank.columns[given]
+    if source:
+        tags, column_of = treebank.vocab[source].strings, treebank.columns[source]
         rows[ATTRIBUTES.index("tag"), column] = np.array([hash_string(f"tag={tag}") for tag in tags], np.int64)[
             column_of
         ]
@@ -125,7 +128,7 @@ def word_table(
 
 
 def alone(starts: np.ndarray, treebank: Treebank) -> tuple[np.ndarray, np.ndarray]:
-    """(starts, offsets) under which every word is a sentence of its own, and its neighbours are the padding."""
+    """Return (starts, offsets) that make every word a sentence of its own, with its neighbours as padding."""
     first = np.repeat(starts - treebank.offsets[:-1], treebank.lengths)
     return first + np.arange(treebank.words), np.arange(treebank.words + 1)
 
@@ -143,16 +146,19 @@ def _hashes(form: str, dictionary: Dictionary) -> list[int]:
 
 
 def _stem(lower: str, dictionary: Dictionary) -> str:
-    """The tags of the longest proper prefix that training has as a word, and what follows it."""
+    """Return the tags of the longest proper prefix that is a word in training, and the letters that follow it."""
     for end in range(len(lower) - 1, 2, -1):
-        found = dictionary.seen.get(lower[:end])
-        if found is not None:
-            return f"{dictionary.lists[found]}{lower[end:] if len(lower) - end < 5 else '...'}"
+        number = dictionary.seen.get(lower[:end])
+        if number is not None:
+            return f"{dictionary.lists[number]}{lower[end:] if len(lower) - end < 5 else '...'}"
     return ""
 
 
 def _cases(treebank: Treebank) -> np.ndarray:
-    """int64[S]: which share of a sentence's words with letters begins with a capital, in quarters, hashed."""
+    """Return int64[S], the share of capitalised words in each sentence, in quarters, hashed.
+
+    Only words that begin with a letter count.
+    """
     strings = treebank.vocab["form"].strings
     lettered = np.array([form[:1].isalpha() for form in strings], np.int64)[treebank.columns["form"]]
     capital = np.array([form[:1].isupper() for form in strings], np.int64)[treebank.columns["form"]]
@@ -163,7 +169,7 @@ def _cases(treebank: Treebank) -> np.ndarray:
     return names[np.where(total > 0, (4 * large + total - 1) // np.maximum(total, 1), 0)]
 
 
-#: words before the first one, nearest first, then those behind the last one
+#: hashes of the padding before a sentence, nearest word first, and of the padding after it
 _PADDING = np.array(
     [[hash_string(f"{a}=<{side}{i}>") for a in ATTRIBUTES] for side in "be" for i in range(1, PAD + 1)], np.int64
 )

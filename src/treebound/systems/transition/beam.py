@@ -1,8 +1,9 @@
-"""Beam search over transitions and the structured perceptron that learns for it (Zhang & Clark 2008).
+"""Beam search over transition sequences, and the structured perceptron that trains for it (Zhang & Clark 2008).
 
-The beam holds the sequences of transitions that score most; those that have ended stay in it until all have. Training
-updates where the gold sequence falls out of the beam (early update, Collins & Roark 2004) or where the best sequence is
-ahead of it by most (max-violation, Huang, Fayong & Guo 2012).
+The beam holds the transition sequences with the highest scores. A sequence that has ended stays in the beam until all
+sequences have ended. Training has two update rules. Early update learns where the gold sequence falls out of the beam
+(Collins & Roark 2004). Max-violation learns where the lead of the best sequence over the gold sequence is largest
+(Huang, Fayong & Guo 2012).
 """
 
 from __future__ import annotations
@@ -16,17 +17,19 @@ from treebound.systems.transition.configuration import ROWS, System, allowed, mo
 from treebound.systems.transition.extraction import extract
 from treebound.systems.transition.linear import add, add_up, find_rows
 
-ENDED = -1  #: in place of a transition
+ENDED = -1  #: takes the place of a transition in a sequence that has ended
 
 
 class Beam(NamedTuple):
-    """Memory of a search with B sequences, over sentences of up to n words. Step k goes from half k % 2 to the other.
+    """The memory of a search with B sequences, over sentences of up to n words.
 
-    tables  int32[2, B, ROWS, n + 2] configurations, the best first
-    score   float64[2, B]
-    size    int64[2] sequences in each half
-    origin  int32[steps, B] which sequence of the half before each one continues
-    taken   int32[steps, B] by which transition, or ENDED
+    Step k reads half k % 2 of `tables`, `score` and `size`, and writes the other half.
+
+    tables  int32[2, B, ROWS, n + 2] configurations, the best one first;
+    score   float64[2, B] score of each sequence;
+    size    int64[2] number of sequences in each half;
+    origin  int32[steps, B] the sequence of the previous half that each sequence continues;
+    taken   int32[steps, B] the transition by which it continues, or ENDED.
     """
 
     tables: np.ndarray
@@ -37,7 +40,7 @@ class Beam(NamedTuple):
 
 
 def make_beam(system: System, width: int, words: int) -> Beam:
-    """Of a number of sequences, for sentences of up to so many words. Memory O(width * words)."""
+    """Return a beam of `width` sequences for sentences of up to `words` words. Memory O(width * words)."""
     steps = most_transitions(system, words) + 1
     return Beam(
         np.zeros((2, width, ROWS, words + 2), np.int32),
@@ -57,9 +60,9 @@ def _begin(machine, beam, n):
 
 @kernel
 def _insert(beam, k, count, score, i, j):
-    """Sequence i continued by j, into step k's sorted list of `count` ones if it is good enough; the new count.
+    """Insert sequence i, continued by j, into the sorted list of step k if it scores enough, and return the new length.
 
-    Of equal ones those come first that were there first.
+    `count` is the length of the list before. Among equal scores, earlier insertions come first.
     """
     new, width = (k + 1) % 2, beam.score.shape[1]
     if count == width and score <= beam.score[new, count - 1]:
@@ -76,7 +79,7 @@ def _insert(beam, k, count, score, i, j):
 
 @kernel
 def _advance(machine, linear, tokens, beam, k):
-    """Step k of all sequences; whether one of them has not ended after it. O(B (T C + n))."""
+    """Make step k of all sequences, and return whether some sequence has not ended after it. O(B (T C + n))."""
     now, new, width = k % 2, (k + 1) % 2, tokens.shape[1] + 2
     classes = machine.classes
     x = np.empty(len(machine.cells.function), np.int32)
@@ -108,7 +111,7 @@ def _advance(machine, linear, tokens, beam, k):
 
 @kernel
 def parse_with_beam(machine, linear, words, beam, heads, labels):
-    """Write the trees of the best sequences to heads and labels, int32[W] each; float64[S], their scores."""
+    """Write the trees of the best sequences to heads and labels, int32[W] each. Return their scores, float64[S]."""
     total = np.zeros(len(words.offsets) - 1)
     for s in range(len(total)):
         a, b = words.offsets[s], words.offsets[s + 1]
@@ -124,7 +127,7 @@ def parse_with_beam(machine, linear, words, beam, heads, labels):
 
 @kernel
 def _sequence(beam, k, place):
-    """The transitions of the sequence at a place of the beam after step k, those after its end left out."""
+    """Return the transitions of the sequence at a place of the beam after step k, up to its end."""
     out = np.empty(k + 1, np.int32)
     length = k + 1
     for step in range(k, -1, -1):
@@ -137,7 +140,7 @@ def _sequence(beam, k, place):
 
 @kernel
 def _credit(machine, linear, sums, tokens, sequence, since, step):
-    """Add amount to the weights of a sequence's transitions from number `since`. step: (amount, time)."""
+    """Add an amount to the weights of a sequence's transitions from number `since` on. step is (amount, time)."""
     c = np.zeros((ROWS, tokens.shape[1] + 2), np.int32)
     start(machine.system, c, tokens.shape[1], machine.root)
     x = np.empty(len(machine.cells.function), np.int32)
@@ -153,7 +156,7 @@ def _credit(machine, linear, sums, tokens, sequence, since, step):
 
 @kernel
 def _violation(machine, linear, tokens, gold, beam, early):
-    """The step after which to learn from the best sequence of the beam, -1 where that is the gold one."""
+    """Return the step after which to learn from the best sequence of the beam, or -1 if that is the gold sequence."""
     n = tokens.shape[1]
     c = np.zeros((ROWS, n + 2), np.int32)
     start(machine.system, c, n, machine.root)
@@ -162,55 +165,56 @@ def _violation(machine, linear, tokens, gold, beam, early):
     scores = np.empty(len(machine.classes.label), np.float32)
     _begin(machine, beam, n)
     k, place, going, gold_score = 0, 0, n > 0, 0.0
-    worst, found = -np.inf, -1
+    worst, worst_step = -np.inf, -1
     while going or k < len(gold):
         going = _advance(machine, linear, tokens, beam, k)
-        right = gold[k] if k < len(gold) else ENDED
-        if right != ENDED:
+        gold_move = gold[k] if k < len(gold) else ENDED
+        if gold_move != ENDED:
             extract(c, tokens, machine.cells, x)
             find_rows(linear, x, rows)
             add_up(linear.weights, rows, scores)
-            gold_score += scores[right]
-            take(machine.system, c, machine.classes.kind[right], machine.classes.label[right])
+            gold_score += scores[gold_move]
+            take(machine.system, c, machine.classes.kind[gold_move], machine.classes.label[gold_move])
         new, before, place = (k + 1) % 2, place, -1
         for i in range(beam.size[new] if before >= 0 else 0):
-            if beam.origin[k, i] == before and beam.taken[k, i] == right:
+            if beam.origin[k, i] == before and beam.taken[k, i] == gold_move:
                 place = i
         if early and place < 0:
             return k
         if place != 0 and beam.score[new, 0] - gold_score >= worst:
-            worst, found = beam.score[new, 0] - gold_score, k
+            worst, worst_step = beam.score[new, 0] - gold_score, k
         k += 1
     if place == 0:
         return -1
-    return k - 1 if early else found
+    return k - 1 if early else worst_step
 
 
 @kernel
 def beam_epoch(machine, linear, sums, words, gold, order, beam, rule):
-    """One pass of the structured perceptron over the sentences in `order`; returns how many were updated.
+    """Train for one epoch of the structured perceptron over the sentences in `order`, and return the number of updates.
 
-    gold  (int32[N] transitions of all derivations, int64[S + 1] where each sentence's begin); those without are skipped
+    gold  (int32[N] transitions of all derivations, int64[S + 1] start of each sentence's transitions); a sentence
+          without transitions is skipped
     sums  float64[len(weights)] of update * sentences seen before it
-    rule  (early update: 1, or max-violation: 0; sentences seen before this pass)
+    rule  (1 for early update or 0 for max-violation, number of sentences seen before this epoch)
     """
     sequences, starts = gold
     early, time = rule
     wrong = 0
     for s in order:
         a, b = words.offsets[s], words.offsets[s + 1]
-        tokens, right = words.tokens[:, a:b], sequences[starts[s] : starts[s + 1]]
+        tokens, gold_moves = words.tokens[:, a:b], sequences[starts[s] : starts[s + 1]]
         time += 1
-        if len(right) == 0:
+        if len(gold_moves) == 0:
             continue
-        k = _violation(machine, linear, tokens, right, beam, early == 1)
+        k = _violation(machine, linear, tokens, gold_moves, beam, early == 1)
         if k < 0:
             continue
         wrong += 1
-        found, right = _sequence(beam, k, 0), right[: k + 1]
+        best_moves, gold_moves = _sequence(beam, k, 0), gold_moves[: k + 1]
         since = 0
-        while since < min(len(found), len(right)) and found[since] == right[since]:
+        while since < min(len(best_moves), len(gold_moves)) and best_moves[since] == gold_moves[since]:
             since += 1
-        _credit(machine, linear, sums, tokens, right, since, (1.0, time - 1.0))
-        _credit(machine, linear, sums, tokens, found, since, (-1.0, time - 1.0))
+        _credit(machine, linear, sums, tokens, gold_moves, since, (1.0, time - 1.0))
+        _credit(machine, linear, sums, tokens, best_moves, since, (-1.0, time - 1.0))
     return wrong

@@ -1,6 +1,6 @@
-"""Classifiers of instances behind one protocol: our perceptron, and a linear support vector machine (LIBLINEAR).
+"""Classifiers of instances with one protocol: our perceptron, and a linear support vector machine (LIBLINEAR).
 
-Any object with `fit` and `scores` will do: `greedy.parse_in_step` parses with it.
+`greedy.parse_in_step` parses with any object that has the methods `fit` and `scores`.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from treebound.systems.transition.linear import Linear, all_scores, averaged, em
 
 @runtime_checkable
 class Classifier(Scorer, Protocol):
-    """Learns from instances X int32[N, m] with classes y int[N] (0 .. classes - 1), and scores others (`Scorer`)."""
+    """A classifier that learns from instances X int32[N, m] with classes y int[N] (0 .. classes - 1)."""
 
     def fit(self, X: np.ndarray, y: np.ndarray, classes: int) -> None:
-        """Learn; a second call begins anew."""
+        """Learn from instances and their classes. A second call starts from scratch."""
         ...
 
 
 class Perceptron:
     """The averaged multi-class perceptron (Freund & Schapire 1999; Collins 2002) over cells and joins.
 
-    model   the features
-    bits    log2 of the number of rows of weights
-    epochs  passes over the instances, in an order that `seed` decides
+    model   the feature model
+    bits    base-2 logarithm of the number of rows of weights
+    epochs  number of passes over the instances, in an order that `seed` determines
     """
 
-    linear: Linear  #: what `fit` learnt
+    linear: Linear  #: the model that `fit` has learned
 
     def __init__(self, model: FeatureModel, bits: int = 18, epochs: int = 5, seed: int = 1):
         self.model, self.bits, self.epochs, self.seed = model, bits, epochs, seed
 
     def fit(self, X: np.ndarray, y: np.ndarray, classes: int) -> None:
-        """See `Classifier`. O(epochs N T C) for T features."""
+        """Learn from instances and their classes. O(epochs N T C) for T features."""
         linear = empty(self.model, classes, self.bits)
         sums = np.zeros(len(linear.weights))
         for epoch in range(self.epochs):
@@ -47,38 +47,39 @@ class Perceptron:
         self.linear, self.classes = averaged(linear, sums, self.epochs * len(X)), classes
 
     def scores(self, X: np.ndarray) -> np.ndarray:
-        """See `Classifier`."""
+        """Return the score of each class, [K, C], for instances."""
         return all_scores(self.linear, X, self.classes)
 
 
 class LinearSVM:
-    """One against the rest by LIBLINEAR (Fan et al. 2008) through scikit-learn, over the same hashed features.
+    """A one-against-rest classifier by LIBLINEAR (Fan et al. 2008) through scikit-learn, over the same hashed features.
 
-    What it learns is a `Linear` like the perceptron's, whose rows do not overlap: the same kernel parses with it.
+    The result of training is a `Linear` as for the perceptron, but its rows do not overlap. So the same kernel parses
+    with it.
 
-    C     cost of an error of training
-    bits  log2 of the number of rows
+    C     cost of a training error
+    bits  base-2 logarithm of the number of rows
     """
 
-    linear: Linear  #: what `fit` learnt
+    linear: Linear  #: the model that `fit` has learned
 
     def __init__(self, model: FeatureModel, C: float = 0.1, bits: int = 18, seed: int = 1):
         self.model, self.C, self.bits, self.seed = model, C, bits, seed
 
     def fit(self, X: np.ndarray, y: np.ndarray, classes: int) -> None:
-        """See `Classifier`. InputError if scikit-learn is not installed."""
+        """Learn from instances and their classes. InputError if scikit-learn is not installed."""
         with needs("classifiers"):
             from sklearn.svm import LinearSVC
         from scipy.sparse import csr_array
 
         linear = empty(self.model, classes, self.bits, stride=classes)
-        if (y == y[0]).all():  # sentences of one word each: there is nothing to separate, and scikit-learn refuses
+        if (y == y[0]).all():  # a single class, as for sentences of one word each: scikit-learn would raise an error
             linear.weights[y[0] :: classes] = 1.0
             self.linear, self.classes = linear, classes
             return
         rows = find_all_rows(linear, X)
         used, columns = np.unique(rows, return_inverse=True)
-        starts = np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32)  # it takes no longer numbers
+        starts = np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32)  # LIBLINEAR accepts only 32-bit indices
         columns = columns.ravel().astype(np.int32)
         features = csr_array((np.ones(rows.size), columns, starts), shape=(len(X), len(used)))
         svm = LinearSVC(C=self.C, random_state=self.seed, fit_intercept=False, tol=0.1).fit(features, y)
@@ -88,5 +89,5 @@ class LinearSVM:
         self.linear, self.classes = linear, classes
 
     def scores(self, X: np.ndarray) -> np.ndarray:
-        """See `Classifier`: what is proportional to the distance from each class's hyperplane."""
+        """Return scores that are proportional to the distances from the hyperplanes of the classes, [K, C]."""
         return all_scores(self.linear, X, self.classes)

@@ -1,20 +1,21 @@
-"""Transition systems as data, and the two kernels that all of them share: which transitions are allowed, taking one.
+"""Transition systems as data, with the two kernels that all of them share: `allowed` and `take`.
 
-A system says between which words LEFT-ARC and RIGHT-ARC draw their arcs. What happens to the dependent follows from
-where it stands: from the buffer it is pushed, from the stack it is taken away.
+A system states between which words LEFT-ARC and RIGHT-ARC draw arcs. The place of the dependent determines what happens
+to it: a dependent in the buffer is pushed onto the stack, and a dependent on the stack is removed.
 
-    arc-eager     Nivre (2003), as Hall, Nivre & Nilsson (2006, section 2.2) state it
-    arc-eager-rooted  the same with word 0 on the stack: the arc to a root is drawn like any other
+    arc-eager     Nivre (2003), as stated by Hall, Nivre & Nilsson (2006, section 2.2)
+    arc-eager-rooted  the same with word 0 on the stack: the arc from 0 to a root is drawn like any other arc
     arc-standard  Nivre (2004), on the two topmost words of the stack
     arc-hybrid    Kuhlmann, Gomez-Rodriguez & Satta (2011)
-    swap          arc-standard and SWAP (Nivre 2009): all trees, crossing ones too
+    swap          arc-standard with SWAP (Nivre 2009): all trees, also with crossing arcs
 
-The preconditions that the paper leaves open are ours. LEFT-ARC of a word that has a head is not allowed, nor is REDUCE
-of one that has none: every word that is popped has a head, and a word that never gets one stays attached to 0.
+Some preconditions are our choice, where the paper leaves them open. LEFT-ARC is not allowed for a dependent that has a
+head, and REDUCE is not allowed for a word without a head. So every word that is popped has a head, and a word that
+never gets a head remains attached to 0.
 
-A system may be restricted to trees with a single root (`single`). Where the stack is rooted, arcs from 0 then wait
-until the buffer is empty. Arc-eager, whose unattached words are roots, takes the last of several ones back from the
-stack into the buffer as soon as that is empty, and parses on without SHIFT (UNSHIFT, Nivre & Fernandez-Gonzalez 2014).
+A system may be restricted to trees with a single root (`single`). If the stack is rooted, arcs from 0 then wait until
+the buffer is empty. In arc-eager, unattached words are roots. If several remain when the buffer is empty, the last one
+moves back into the buffer, and parsing continues without SHIFT (UNSHIFT, Nivre & Fernandez-Gonzalez 2014).
 """
 
 from __future__ import annotations
@@ -27,35 +28,35 @@ from treebound.core.dtypes import NO_HEAD
 from treebound.core.registry import Registry
 from treebound.support.jit import kernel
 
-#: kinds of transitions; those from LEFT_ARC on have a label
+#: kinds of transitions; LEFT_ARC and RIGHT_ARC have a label
 SHIFT, REDUCE, SWAP, LEFT_ARC, RIGHT_ARC = range(5)
 KINDS = ("SHIFT", "REDUCE", "SWAP", "LEFT-ARC", "RIGHT-ARC")
 
-#: places of a configuration that an arc may join
+#: places of a configuration that an arc may join: the next word of the buffer, and the two topmost words of the stack
 T0, S0, S1 = range(3)
 
-#: rows of a configuration, int32[ROWS, n + 2], whose columns 0..n are words unless said otherwise:
+#: rows of a configuration, int32[ROWS, n + 2]; the columns 0..n are words, except in the rows with another comment
 STACK = 0  # the stack from its bottom, by depth
-BUFFER = 1  # the buffer from its end, so that the next word is the last of `SIZES[1]`
-HEAD = 2  # NO_HEAD until there is one
+BUFFER = 1  # the buffer in reverse order: the next word is the last of the c[SIZES, 1] entries
+HEAD = 2  # the head of a word, NO_HEAD until the word is attached
 LABEL = 3
-LEFT, LEFT2 = 4, 5  # leftmost modifier to the left, and the one after it; NO_HEAD where there is none
-RIGHT, RIGHT2 = 6, 7  # rightmost modifier to the right, and the one before it
-LEFTS, RIGHTS = 8, 9  # how many modifiers there are on either side
-LEFT_LABELS, RIGHT_LABELS = 10, 11  # their labels, as a set of bits (numbers modulo `SET`)
-SIZES = 12  # columns 0 and 1: words on the stack and in the buffer; column 2: 1 once a word was taken back
+LEFT, LEFT2 = 4, 5  # leftmost and second leftmost modifier to the left; NO_HEAD if missing
+RIGHT, RIGHT2 = 6, 7  # rightmost and second rightmost modifier to the right; NO_HEAD if missing
+LEFTS, RIGHTS = 8, 9  # number of modifiers on the left and on the right
+LEFT_LABELS, RIGHT_LABELS = 10, 11  # labels of the modifiers on each side, as a set of bits (label modulo `SET`)
+SIZES = 12  # columns 0 and 1: number of words on the stack and in the buffer; column 2: 1 after UNSHIFT, else 0
 ROWS = 13
-SET = 31  #: bits of a set of labels
+SET = 31  #: number of bits in a set of labels
 
 
 class System(NamedTuple):
-    """One transition system.
+    """A transition system, described by the places of its arcs and its kinds of transitions.
 
-    left, right  (head, dependent) of the arcs of LEFT-ARC and RIGHT-ARC, each one of T0, S0, S1
-    reduce       whether there is REDUCE; then words on the stack may have a head
-    swap         whether there is SWAP
+    left, right  (head, dependent) of the arcs of LEFT-ARC and RIGHT-ARC, each of them T0, S0 or S1
+    reduce       whether the system has REDUCE; then words on the stack may have a head
+    swap         whether the system has SWAP
     rooted       whether word 0 is at the bottom of the stack
-    single       whether trees have one root; without effect on arc-eager-rooted, which draws its arcs from 0 at once
+    single       whether trees have a single root; no effect on arc-eager-rooted, which draws arcs from 0 immediately
     """
 
     left: tuple[int, int]
@@ -76,13 +77,13 @@ SYSTEMS.register("swap", System((S0, S1), (S1, S0), False, True, True))
 
 @kernel
 def most_transitions(system, n):
-    """Upper bound of the number of transitions of a sentence of n words."""
+    """Return an upper bound on the number of transitions for a sentence of n words."""
     return (3 if system.single else 2) * n + (n * (n - 1) if system.swap else 0)
 
 
 @kernel
 def start(system, c, n, root_label):
-    """Make c int32[ROWS, >= n + 2] the initial configuration, every word unattached with the label of roots. O(n)."""
+    """Set c int32[ROWS, >= n + 2] to the initial configuration: all words unattached, with the root label. O(n)."""
     for i in range(n + 1):
         c[HEAD, i] = c[LEFT, i] = c[LEFT2, i] = c[RIGHT, i] = c[RIGHT2, i] = NO_HEAD
         c[LABEL, i] = root_label
@@ -97,25 +98,25 @@ def start(system, c, n, root_label):
 
 @kernel(inline="always")
 def stacked(c, i):
-    """The word at depth i of the stack (0 is the top), NO_HEAD if there is none."""
+    """Return the word at depth i of the stack (0 is the top), or NO_HEAD if the stack is not that deep."""
     return c[STACK, c[SIZES, 0] - 1 - i] if i < c[SIZES, 0] else NO_HEAD
 
 
 @kernel(inline="always")
 def ahead(c, i):
-    """The i-th word of the buffer, NO_HEAD if there is none."""
+    """Return word i of the buffer (0 is the next word), or NO_HEAD if the buffer is too short."""
     return c[BUFFER, c[SIZES, 1] - 1 - i] if i < c[SIZES, 1] else NO_HEAD
 
 
 @kernel(inline="always")
 def at(c, place):
-    """The word at T0, S0 or S1, NO_HEAD if there is none."""
+    """Return the word at T0, S0 or S1, or NO_HEAD if that place is empty."""
     return ahead(c, 0) if place == T0 else stacked(c, place - S0)
 
 
 @kernel
 def allowed(system, c):
-    """Bits of the kinds that may be taken next (bit SHIFT, ...); 0 in a terminal configuration. O(1)."""
+    """Return the allowed kinds of transitions as bits (bit SHIFT, ...); 0 for a terminal configuration. O(1)."""
     kinds = 0
     s0, s1, t0 = stacked(c, 0), stacked(c, 1), ahead(c, 0)
     if t0 != NO_HEAD:
@@ -136,7 +137,7 @@ def allowed(system, c):
 
 @kernel
 def take(system, c, kind, label):
-    """Apply a transition that is allowed. O(1)."""
+    """Apply an allowed transition to a configuration. O(1)."""
     if kind == SHIFT:
         _push(c)
     elif kind == REDUCE:
@@ -159,7 +160,7 @@ def take(system, c, kind, label):
 
 @kernel
 def _take_back(c):
-    """The last unattached word from the stack into the buffer, if it is not the only one. O(1) amortised."""
+    """Move the last unattached word from the stack back into the buffer, unless it is the only one. O(1) amortised."""
     while c[SIZES, 0] > 0 and c[HEAD, stacked(c, 0)] != NO_HEAD:
         c[SIZES, 0] -= 1
     if c[SIZES, 0] > 1:  # the lowest word of the stack never has a head
@@ -171,7 +172,7 @@ def _take_back(c):
 
 @kernel
 def _push(c):
-    """The next word onto the stack."""
+    """Push the next word of the buffer onto the stack."""
     c[STACK, c[SIZES, 0]] = ahead(c, 0)
     c[SIZES, 0] += 1
     c[SIZES, 1] -= 1
@@ -179,7 +180,7 @@ def _push(c):
 
 @kernel
 def _remove_second(c):
-    """The word below the top of the stack, back to the front of the buffer."""
+    """Move the second word of the stack to the front of the buffer."""
     top = c[SIZES, 0] - 1
     c[BUFFER, c[SIZES, 1]] = c[STACK, top - 1]
     c[SIZES, 1] += 1
@@ -189,7 +190,7 @@ def _remove_second(c):
 
 @kernel
 def _attach(c, h, d, label):
-    """The arc h -> d, and what features ask about the modifiers of h. Arcs may come in any order (swap)."""
+    """Add the arc h -> d and update the modifiers of h that features read. Arcs may come in any order (swap)."""
     c[HEAD, d] = h
     c[LABEL, d] = label
     if d < h:
@@ -207,12 +208,12 @@ def _attach(c, h, d, label):
 
 @kernel
 def tree(c, heads, labels):
-    """Write the arcs to heads and labels, int32[n] each; a word without a head is attached to 0."""
+    """Write the tree of a configuration to heads and labels, int32[n] each. A word without a head is attached to 0."""
     for i in range(len(heads)):
         heads[i] = max(c[HEAD, i + 1], 0)
         labels[i] = c[LABEL, i + 1]
 
 
 def configuration(words: int) -> np.ndarray:
-    """int32[ROWS, words + 2], for sentences of up to so many words."""
+    """Return an empty configuration, int32[ROWS, words + 2], for sentences of up to `words` words."""
     return np.zeros((ROWS, words + 2), np.int32)

@@ -1,4 +1,4 @@
-"""Between treebanks and kernels: numbers for strings and numbers for transitions."""
+"""Conversion between treebanks and kernels: numbers for strings and for transitions."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from treebound.systems.transition.feature_models import FeatureModel
 
 
 def column_of(meta: dict, column: int) -> str:
-    """The column that holds forms (0), tags, coarse tags, lemmas, features (4), as the meta of a treebank says."""
+    """Return the name of column 0 to 4: forms, tags, coarse tags, lemmas or features, by a treebank's meta."""
     return ("form", meta.get("tag", "xpos"), meta.get("coarse", "upos"), "lemma", "feats")[column]
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """The strings that a model knows.
+    """The vocabularies of a model.
 
-    strings  for forms, tags, coarse tags, lemmas and morphological features; none where the feature model does not ask
-             for them
-    labels   of arcs
-    root     number of the label that unattached words have
+    strings  vocabularies of forms, tags, coarse tags, lemmas and morphological features; empty for columns that the
+             feature model does not read
+    labels   vocabulary of arc labels
+    root     number of the label of unattached words
     """
 
     strings: tuple[Vocabulary, ...]
@@ -37,22 +37,22 @@ class Encoding:
 
     @classmethod
     def learn(cls, train: Treebank, model: FeatureModel) -> Encoding:
-        """From the sentences of a treebank. InputError where there are none, or words without a head."""
+        """Return the encoding of a training treebank. InputError if it has no words, or words without a head."""
         if not train.words:
             raise InputError(f"{train.name} has no words", hint="train on a treebank with some")
         if np.any(train.head == NO_HEAD):
             raise InputError(f"{train.name} has words without a head", hint="train on an annotated treebank")
-        asked = model.columns()
+        columns = model.columns()
         strings = tuple(
-            Vocabulary(train.strings(column_of(train.meta, c)) if c in asked else ()) for c in range(COLUMNS)
+            Vocabulary(train.strings(column_of(train.meta, c)) if c in columns else ()) for c in range(COLUMNS)
         )
         labels = train.strings("deprel")
-        of_roots = [labels[i] for i in np.flatnonzero(train.head == 0)]
+        root_labels = [labels[i] for i in np.flatnonzero(train.head == 0)]
         known = Vocabulary(labels)
-        return cls(strings, known, known.get(max(sorted(set(of_roots)), key=of_roots.count)))
+        return cls(strings, known, known.get(max(sorted(set(root_labels)), key=root_labels.count)))
 
     def words(self, treebank: Treebank) -> Words:
-        """The words of a treebank as values; strings and labels that are not known are UNKNOWN and -1. O(W)."""
+        """Return the words of a treebank as numbers. Unknown strings become UNKNOWN and unknown labels -1. O(W)."""
         tokens = np.full((COLUMNS, treebank.words), UNKNOWN, INDEX)
         for c, vocabulary in enumerate(self.strings):
             if len(vocabulary):
@@ -65,12 +65,13 @@ class Encoding:
 
 
 class Classes(NamedTuple):
-    """The C transitions that a classifier tells apart, sorted by kind and label.
+    """The C transitions that a classifier distinguishes, sorted by kind and label.
 
-    kind    int32[C]
-    label   int32[C], -1 for transitions without one
-    first   int32[6]: transitions of kind k are first[k] .. first[k + 1] - 1
-    number  int32[5, 1 + labels]: which transition a kind and a label (number[:, 0]: none) are, -1 if it is none
+    kind    int32[C] kind of each transition;
+    label   int32[C] its label, or -1 for a transition without a label;
+    first   int32[6] the transitions of kind k are first[k] .. first[k + 1] - 1;
+    number  int32[5, 1 + labels] the class of a kind and a label, or -1 if there is none. Column 0 is for transitions
+            without a label.
     """
 
     kind: np.ndarray
@@ -80,7 +81,7 @@ class Classes(NamedTuple):
 
 
 def classes_of(moves: np.ndarray, labels: int) -> Classes:
-    """The classes of int32[N, 2] kinds and labels, of a vocabulary of so many labels."""
+    """Return the classes that occur among moves, int32[N, 2] kinds and labels, for a vocabulary of `labels` labels."""
     seen = np.unique(moves, axis=0)
     number = np.full((len(KINDS), 1 + labels), -1, INDEX)
     number[seen[:, 0], seen[:, 1] + 1] = np.arange(len(seen))

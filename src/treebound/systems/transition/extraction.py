@@ -1,7 +1,7 @@
-"""From configurations to instances: one kernel interprets a compiled feature model.
+"""Feature extraction: one kernel interprets a compiled feature model and turns configurations into instances.
 
-An instance is int32[m], one value a cell. Values of words, tags and labels are NONE, ROOT, UNKNOWN or FIRST and the
-number in a vocabulary; numbers of modifiers and distances are FIRST and the number; sets of labels are their bits.
+An instance is int32[m], with one value per cell. A word, tag or label is NONE, ROOT, UNKNOWN, or FIRST plus its number
+in a vocabulary. A number of modifiers or a distance is FIRST plus the number. A set of labels is its bits.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ from treebound.systems.transition.configuration import (
 )
 from treebound.systems.transition.oracles import derive, understand
 
-#: functions of a word; the first COLUMNS are columns of a token table
+#: functions of a word; the first COLUMNS functions read the columns of a token table
 FUNCTIONS = ("w", "p", "c", "m", "f", "d", "vl", "vr", "sl", "sr", "dist")
 COLUMNS = 5
 LABEL_OF, LEFTS_OF, RIGHTS_OF, LEFT_LABELS_OF, RIGHT_LABELS_OF, DISTANCE = range(COLUMNS, COLUMNS + 6)
-DEPTH = 3  #: longest path of an address: h(h(s0)) has two steps
-NONE, ROOT, UNKNOWN, FIRST = range(4)  #: no such word; word 0; a string not seen in training; the first of a vocabulary
-MANY = 8  #: more modifiers than this are this many
+DEPTH = 3  #: number of steps of the longest address; h(h(s0)) has two steps
+#: values: there is no word at the address; the word is 0; a string was not seen in training; first of a vocabulary
+NONE, ROOT, UNKNOWN, FIRST = range(4)
+MANY = 8  #: larger numbers of modifiers are reduced to this number
 
 
 class Cells(NamedTuple):
     """A compiled feature model of m cells.
 
-    function  int32[m] number in FUNCTIONS
-    place     int32[m, 2] a depth of the stack, or -1 - position in the buffer; the second is that of distances
-    path      int32[m, 2, DEPTH] rows of the configuration to follow from there, -1 at the end
+    function  int32[m] number of the function in FUNCTIONS
+    place     int32[m, 2] depth in the stack, or -1 - position in the buffer; only distances have a second address
+    path      int32[m, 2, DEPTH] rows of the configuration to follow from there, padded with -1
     """
 
     function: np.ndarray
@@ -49,11 +50,12 @@ class Cells(NamedTuple):
 
 
 class Words(NamedTuple):
-    """All words of a treebank as the kernels see them.
+    """The words of a treebank in the form that the kernels read.
 
-    offsets  int64[S + 1]
+    offsets  int64[S + 1] where each sentence begins
     tokens   int32[COLUMNS, W] values of forms, tags, coarse tags, lemmas and morphological features
-    heads    int32[W], labels int32[W]; numbers of labels, of any value where they are not asked for
+    heads    int32[W] heads of the words
+    labels   int32[W] numbers of the labels; any value in text to be parsed
     """
 
     offsets: np.ndarray
@@ -62,7 +64,7 @@ class Words(NamedTuple):
     labels: np.ndarray
 
     def part(self, i: int, j: int) -> Words:
-        """Those of the sentences from i to before j."""
+        """Return the words of the sentences from i to before j."""
         a, b = self.offsets[i], self.offsets[j]
         tokens = np.ascontiguousarray(self.tokens[:, a:b])
         return Words(self.offsets[i : j + 1] - a, tokens, self.heads[a:b], self.labels[a:b])
@@ -70,7 +72,7 @@ class Words(NamedTuple):
 
 @kernel
 def _find(c, place, path):
-    """The word at an address, NO_HEAD if there is none."""
+    """Return the word at an address, or NO_HEAD if there is no such word."""
     word = stacked(c, place) if place >= 0 else ahead(c, -1 - place)
     for row in path:
         if row < 0 or word < 0:
@@ -81,7 +83,7 @@ def _find(c, place, path):
 
 @kernel
 def _bucket(distance):
-    """1 .. 4, 5 to 6, 7 to 10, and more."""
+    """Return the bucket of a distance: 1, 2, 3, 4, 5 to 6, 7 to 10, or more."""
     if distance <= 4:
         return distance
     return 5 if distance <= 6 else 6 if distance <= 10 else 7
@@ -89,7 +91,7 @@ def _bucket(distance):
 
 @kernel
 def extract(c, tokens, cells, out):
-    """Write the instance of a configuration to out int32[m]; tokens int32[COLUMNS, n] of its sentence. O(m)."""
+    """Write the instance of a configuration to out int32[m]; tokens int32[COLUMNS, n] are of its sentence. O(m)."""
     for i in range(len(cells.function)):
         function = cells.function[i]
         word = _find(c, cells.place[i, 0], cells.path[i, 0])
@@ -108,15 +110,16 @@ def extract(c, tokens, cells, out):
         elif function == RIGHT_LABELS_OF:
             out[i] = c[RIGHT_LABELS, word]
         else:
-            other = _find(c, cells.place[i, 1], cells.path[i, 1])
-            out[i] = NONE if other < 0 else FIRST + _bucket(abs(word - other))
+            second = _find(c, cells.place[i, 1], cells.path[i, 1])
+            out[i] = NONE if second < 0 else FIRST + _bucket(abs(word - second))
 
 
 @kernel
 def derivations(system, words, c, root_label):
-    """(moves int32[N, 2], counts int64[S], derivable bool[S]): the static oracle's transitions of all sentences.
+    """Return the static oracle's transitions of all sentences: (moves int32[N, 2], counts int64[S], derivable bool[S]).
 
-    A sentence whose derivation does not give back its tree has no moves. c is a configuration long enough for all.
+    A sentence whose derivation does not rebuild its tree has no moves. c is a configuration that is large enough for
+    every sentence.
     """
     sentences = len(words.offsets) - 1
     moves = np.empty((max(16, 2 * len(words.heads)), 2), np.int32)
@@ -124,21 +127,21 @@ def derivations(system, words, c, root_label):
     total = 0
     for s in range(sentences):
         a, b = words.offsets[s], words.offsets[s + 1]
-        found, derivable[s] = derive(system, c, understand(words.heads[a:b], words.labels[a:b]), root_label)
+        derivation, derivable[s] = derive(system, c, understand(words.heads[a:b], words.labels[a:b]), root_label)
         if derivable[s]:
-            if total + len(found) > len(moves):
-                longer = np.empty((2 * (total + len(found)), 2), np.int32)
+            if total + len(derivation) > len(moves):
+                longer = np.empty((2 * (total + len(derivation)), 2), np.int32)
                 longer[:total] = moves[:total]
                 moves = longer
-            moves[total : total + len(found)] = found
-            counts[s] = len(found)
-            total += len(found)
+            moves[total : total + len(derivation)] = derivation
+            counts[s] = len(derivation)
+            total += len(derivation)
     return moves[:total].copy(), counts, derivable
 
 
 @kernel
 def instances(system, cells, words, c, root_label, moves, counts):
-    """int32[N, m]: the instance before every one of the moves of `derivations`. O(N m)."""
+    """Return int32[N, m], the instance before each of the moves of `derivations`. O(N m)."""
     out = np.empty((len(moves), len(cells.function)), np.int32)
     i = 0
     for s in range(len(counts)):

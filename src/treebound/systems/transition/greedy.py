@@ -1,7 +1,7 @@
-"""Greedy parsing: the best transition that is allowed, one after the other, left to right (Nivre 2003).
+"""Greedy parsing: take the best allowed transition, one after another, from left to right (Nivre 2003).
 
-With a linear model everything is one kernel, from features to trees. Any other classifier parses many sentences in
-step: each takes its next transition, and the classifier sees the instances of all of them at once.
+With a linear model, one kernel does everything from features to trees. Any other classifier parses many sentences in
+parallel: each sentence takes its next transition, and the classifier gets the instances of all sentences at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from treebound.systems.transition.oracles import FORBIDDEN, costs, dependent_of
 
 
 class Machine(NamedTuple):
-    """A transition system, what is seen of its configurations, its transitions, and the label of unattached words."""
+    """A transition system with its compiled features, its transitions, and the label of unattached words."""
 
     system: System
     cells: Cells
@@ -30,7 +30,7 @@ class Machine(NamedTuple):
 
 @kernel(inline="always")
 def best_class(classes, kinds, scores):
-    """(kind, class) of the highest score among the kinds that are allowed; ties go to the class listed first."""
+    """Return (kind, class) of the highest score among the allowed kinds. Ties go to the class that is listed first."""
     best, best_kind = -1, -1
     for kind in range(5):
         if kinds & (1 << kind):
@@ -42,9 +42,10 @@ def best_class(classes, kinds, scores):
 
 @kernel
 def parse_greedily(machine, linear, words, c, heads, labels):
-    """Write the trees of all sentences to heads and labels, int32[W] each; c is long enough for all. O(W T C).
+    """Write the trees of all sentences to heads and labels, int32[W] each, and return the scores of the sentences.
 
-    Returns float64[S]: the sum of the scores of every sentence's transitions.
+    c is a configuration that is large enough for every sentence. The score float64[S] of a sentence is the sum of the
+    scores of its transitions. O(W T C).
     """
     total = np.zeros(len(words.offsets) - 1)
     x = np.empty(len(machine.cells.function), np.int32)
@@ -69,10 +70,11 @@ def parse_greedily(machine, linear, words, c, heads, labels):
 
 @kernel
 def explore_epoch(machine, linear, sums, words, order, c, explore, time):
-    """One pass of training with a dynamic oracle (Goldberg & Nivre 2013); returns (wrong transitions, instances seen).
+    """Train for one epoch with a dynamic oracle (Goldberg & Nivre 2013); return (wrong transitions, instances seen).
 
-    The best transition that costs least is right. With the chance `explore` the parser goes on with its own choice,
-    right or wrong. `time` as of `perceptron_epoch`; it also decides the random numbers. O(W (n + T C)).
+    Among the transitions of least cost, the one with the highest score is the target. After a wrong transition, the
+    parser follows its own choice with probability `explore`, and the target otherwise. `time` is as in
+    `linear.perceptron_epoch`; it also determines the random numbers. O(W (n + T C)).
     """
     system, classes = machine.system, machine.classes
     x = np.empty(len(machine.cells.function), np.int32)
@@ -92,13 +94,13 @@ def explore_epoch(machine, linear, sums, words, order, c, explore, time):
             add_up(linear.weights, rows, scores)
             kind, taken = best_class(classes, kinds, scores)
             costs(system, c, heads[: b - a + 1], cost)
-            right, least = _cheapest(system, c, classes, heads, words.labels[a:b], cost, scores)
+            target, least = _cheapest(system, c, classes, heads, words.labels[a:b], cost, scores)
             if _price(system, c, heads, words.labels[a:b], cost, kind, classes.label[taken]) > least:
                 wrong += 1
-                add(linear.weights, sums, rows, right, 1, time)
+                add(linear.weights, sums, rows, target, 1, time)
                 add(linear.weights, sums, rows, taken, -1, time)
                 if (finish((time + 1) * M1) & 0xFFFF) >= explore * 0x10000:
-                    taken = right
+                    taken = target
             take(system, c, classes.kind[taken], classes.label[taken])
             kinds = allowed(system, c)
             time += 1
@@ -107,7 +109,7 @@ def explore_epoch(machine, linear, sums, words, order, c, explore, time):
 
 @kernel
 def _price(system, c, heads, labels, cost, kind, label):
-    """Cost of a transition, a wrong label on an arc to the right head included."""
+    """Return the cost of a transition, including 1 for a wrong label on an arc to the gold head."""
     if kind >= LEFT_ARC and cost[kind] < FORBIDDEN:
         d = dependent_of(system, c, kind)
         h = at(c, system.left[0] if kind == LEFT_ARC else system.right[0])
@@ -118,7 +120,7 @@ def _price(system, c, heads, labels, cost, kind, label):
 
 @kernel
 def _cheapest(system, c, classes, heads, labels, cost, scores):
-    """(class, cost) of the transition that costs least; of several, of the one that scores most."""
+    """Return (class, cost) of the transition of least cost. Ties go to the highest score."""
     best, least = 0, 2 * FORBIDDEN
     for i in range(len(scores)):
         price = _price(system, c, heads, labels, cost, classes.kind[i], classes.label[i])
@@ -131,76 +133,78 @@ def _cheapest(system, c, classes, heads, labels, cost, scores):
 
 
 class Scorer(Protocol):
-    """What a classifier offers to a parser."""
+    """The scores that a classifier must provide to a parser."""
 
     def scores(self, X: np.ndarray) -> np.ndarray:
-        """[K, C] for instances int32[K, m]: the higher the better."""
+        """Return [K, C], the score of each class for instances int32[K, m]. A higher score is better."""
         ...
 
 
 def parse_in_step(machine: Machine, scorer: Scorer, words: Words, batch: int = 1000) -> tuple[np.ndarray, np.ndarray]:
-    """(heads, labels) int32[W] each; the classifier sees up to `batch` instances at a time.
+    """Return (heads, labels), int32[W] each, of all sentences. The classifier gets up to `batch` instances at a time.
 
-    One that has a method `best`, which gives int[K] the classes of highest score at less cost, is asked for all scores
-    only of the instances where that class is not allowed.
+    A scorer may have a method `best`, which returns int[K], the class of highest score, at a lower cost than `scores`.
+    All scores are then computed only for the instances for which that class is not allowed.
     """
     heads, labels = np.empty(len(words.heads), np.int32), np.empty(len(words.heads), np.int32)
     lengths = np.diff(words.offsets)
     for low in range(0, len(lengths), batch):
         sentences = np.arange(low, min(low + batch, len(lengths)))
-        several = np.zeros((len(sentences), ROWS, int(lengths[sentences].max()) + 2), np.int32)
-        for c, s in zip(several, sentences, strict=True):
+        configurations = np.zeros((len(sentences), ROWS, int(lengths[sentences].max()) + 2), np.int32)
+        for c, s in zip(configurations, sentences, strict=True):
             start(machine.system, c, int(lengths[s]), machine.root)
         while True:
-            active, X = _waiting(machine, words, several, low)
+            active, X = _waiting(machine, words, configurations, low)
             if not len(active):
                 break
-            left = np.arange(len(active))
+            undecided = np.arange(len(active))
             if (best := getattr(scorer, "best", None)) is not None:
-                left = _follow(machine, several, active, best(X).astype(np.int64))
-            if len(left):
-                _advance(machine, several, active[left], np.asarray(scorer.scores(X[left]), np.float64))
-        for c, s in zip(several, sentences, strict=True):
+                undecided = _follow(machine, configurations, active, best(X).astype(np.int64))
+            if len(undecided):
+                _advance(
+                    machine, configurations, active[undecided], np.asarray(scorer.scores(X[undecided]), np.float64)
+                )
+        for c, s in zip(configurations, sentences, strict=True):
             a, b = words.offsets[s], words.offsets[s + 1]
             tree(c, heads[a:b], labels[a:b])
     return heads, labels
 
 
 @kernel
-def _waiting(machine, words, several, low):
-    """(numbers of configurations that are not terminal, their instances)."""
-    active = np.empty(len(several), np.int64)
-    X = np.empty((len(several), len(machine.cells.function)), np.int32)
+def _waiting(machine, words, configurations, low):
+    """Return (indices of the configurations that are not terminal, their instances)."""
+    active = np.empty(len(configurations), np.int64)
+    X = np.empty((len(configurations), len(machine.cells.function)), np.int32)
     count = 0
-    for i in range(len(several)):
-        if allowed(machine.system, several[i]):
+    for i in range(len(configurations)):
+        if allowed(machine.system, configurations[i]):
             a, b = words.offsets[low + i], words.offsets[low + i + 1]
-            extract(several[i], words.tokens[:, a:b], machine.cells, X[count])
+            extract(configurations[i], words.tokens[:, a:b], machine.cells, X[count])
             active[count] = i
             count += 1
     return active[:count], X[:count]
 
 
 @kernel
-def _follow(machine, several, active, best):
-    """Take the given class in every active configuration that allows it; the numbers of the others, int64."""
-    left = np.empty(len(active), np.int64)
+def _follow(machine, configurations, active, best):
+    """Take class best[k] in each active configuration that allows it; return the positions of the others, int64."""
+    undecided = np.empty(len(active), np.int64)
     count = 0
     for k in range(len(active)):
-        c, i = several[active[k]], best[k]
+        c, i = configurations[active[k]], best[k]
         kind = machine.classes.kind[i]
         if allowed(machine.system, c) & (1 << kind):
             take(machine.system, c, kind, machine.classes.label[i])
         else:
-            left[count] = k
+            undecided[count] = k
             count += 1
-    return left[:count]
+    return undecided[:count]
 
 
 @kernel
-def _advance(machine, several, active, scores):
-    """Take the best transition of every active configuration."""
+def _advance(machine, configurations, active, scores):
+    """Take the best allowed transition in every active configuration."""
     for k in range(len(active)):
-        c = several[active[k]]
+        c = configurations[active[k]]
         kind, i = best_class(machine.classes, allowed(machine.system, c), scores[k])
         take(machine.system, c, kind, machine.classes.label[i])

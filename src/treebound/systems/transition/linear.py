@@ -1,7 +1,8 @@
-"""Linear models of instances: hashed cells and joins with one weight a class, and the perceptron's update.
+"""Linear models of instances: hashed cells and joins with one weight per class, and the perceptron's update.
 
-A feature owns the weights base .. base + C - 1, where base is its hash, cut to the size of the table, times a stride.
-With a stride of a cache line rows overlap, which does little harm where most of their entries are zero.
+A feature owns the weights base .. base + C - 1, where base is the hash of the feature, reduced to the number of rows,
+times a stride. With a stride of one cache line, rows overlap. This does little harm, because most of their entries are
+zero.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from treebound.kernels.features.hashing import M1, finish
 from treebound.support.jit import kernel
 from treebound.systems.transition.feature_models import FeatureModel
 
-LINE = 16  #: weights of a cache line
-UNIT = 1024.0  #: of averages to 1.0: as whole numbers, which float32 adds up without rounding
+LINE = 16  #: number of weights in a cache line
+UNIT = 1024.0  #: integer steps of an averaged weight per 1.0; float32 adds such integers without rounding
 
 
 class Joins(NamedTuple):
-    """Which cells make up each of the T features of an instance: cell[start[t] : start[t + 1]].
+    """The cells that make up each of the T features of an instance: cell[start[t] : start[t + 1]].
 
     seed int64[T], start int32[T + 1], cell int32[start[T]]
     """
@@ -31,7 +32,7 @@ class Joins(NamedTuple):
 
 
 class Linear(NamedTuple):
-    """A table of 2 ** bits rows, which begin `stride` weights apart.
+    """A linear model: a table of 2 ** bits rows that begin `stride` weights apart.
 
     weights  float32[2 ** bits * stride + C]
     mask     2 ** bits - 1
@@ -44,7 +45,7 @@ class Linear(NamedTuple):
 
 
 def compile_joins(model: FeatureModel) -> Joins:
-    """Every cell alone, and the joins of the model."""
+    """Return the compiled features of a model: every cell alone, followed by the joins."""
     features = [*((i,) for i in range(len(model.cells))), *model.joins]
     seeds = [hash_string(" + ".join(model.cells[i] for i in feature)) for feature in features]
     start = np.cumsum([0, *map(len, features)]).astype(np.int32)
@@ -52,20 +53,20 @@ def compile_joins(model: FeatureModel) -> Joins:
 
 
 def empty(model: FeatureModel, classes: int, bits: int, stride: int = LINE) -> Linear:
-    """A linear model without weights, with 2 ** bits rows."""
+    """Return a linear model whose weights are zero, with 2 ** bits rows."""
     weights = np.zeros((stride << bits) + classes, np.float32)
     return Linear(compile_joins(model), weights, (1 << bits) - 1, stride)
 
 
 def averaged(linear: Linear, sums: np.ndarray, examples: float) -> Linear:
-    """The average over all examples, in units of 1 / UNIT; `sums` as of `perceptron_epoch`."""
+    """Return the average of the weights over all examples, in steps of 1 / UNIT. `sums` is as in `perceptron_epoch`."""
     mean = np.rint((linear.weights - sums / max(1.0, examples)) * UNIT).astype(np.float32)
     return linear._replace(weights=mean)
 
 
 @kernel
 def find_rows(linear, x, out):
-    """Write the first weight of every feature of instance x to out int64[T]. O(T)."""
+    """Write the index of the first weight of every feature of instance x to out int64[T]. O(T)."""
     joins = linear.joins
     for t in range(len(joins.seed)):
         value = joins.seed[t]
@@ -87,7 +88,7 @@ def add_up(weights, rows, out):
 
 @kernel
 def add(weights, sums, rows, k, amount, time):
-    """Add an amount to the weights of class k, and `time` times it to their sums. O(T)."""
+    """Add an amount to the weights of class k, and `time` times the amount to their sums. O(T)."""
     for base in rows:
         weights[base + k] += amount
         sums[base + k] += amount * time
@@ -95,9 +96,9 @@ def add(weights, sums, rows, k, amount, time):
 
 @kernel
 def perceptron_epoch(linear, sums, X, y, order, classes, time):
-    """One pass over instances X int32[N, m] with classes y in `order`; returns how many were wrong.
+    """Train for one epoch over instances X int32[N, m] with classes y in `order`, and return the number of errors.
 
-    sums float64[len(weights)], of update * instances seen before it, `time` of them before this pass
+    sums float64[len(weights)] of update * instances seen before it, `time` of them before this epoch
     """
     rows = np.empty(len(linear.joins.seed), np.int64)
     scores = np.empty(classes, np.float32)
@@ -116,7 +117,7 @@ def perceptron_epoch(linear, sums, X, y, order, classes, time):
 
 @kernel
 def all_scores(linear, X, classes):
-    """float32[N, C]: the scores of instances X int32[N, m]."""
+    """Return float32[N, C], the scores of instances X int32[N, m]."""
     out = np.empty((len(X), classes), np.float32)
     rows = np.empty(len(linear.joins.seed), np.int64)
     for i in range(len(X)):
@@ -127,7 +128,7 @@ def all_scores(linear, X, classes):
 
 @kernel
 def find_all_rows(linear, X):
-    """int64[N, T]: the first weight of every feature of instances X int32[N, m]."""
+    """Return int64[N, T], the index of the first weight of every feature of instances X int32[N, m]."""
     out = np.empty((len(X), len(linear.joins.seed)), np.int64)
     for i in range(len(X)):
         find_rows(linear, X[i], out[i])

@@ -1,4 +1,4 @@
-"""Support vector machines of many classes: trained by LIBSVM, one against one, and as arrays of a file."""
+"""Multi-class support vector machines: their training by LIBSVM, one against one, and their arrays in a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from treebound.core.errors import ModelError
 from treebound.learning.storage import Format, Header, Layout
 from treebound.support.extras import needs
 
-#: arrays of a file, each that of all machines one after the other
+#: names and types of the arrays in a file; each array holds the values of all machines, one after another
 COLUMNS: dict[str, type] = {
     "classes": np.int32,
     "counts": np.int32,
@@ -29,14 +29,14 @@ COLUMNS: dict[str, type] = {
 
 
 class Machine(NamedTuple):
-    """What LIBSVM learnt about one pool of k classes with l support vectors, sorted by class.
+    """A support vector machine of k classes, trained by LIBSVM, with l support vectors sorted by class.
 
-    classes  int32[k]
-    counts   int32[k] support vectors of each
-    vectors  int32[l, m] they themselves
-    weights  float64[k - 1, l] sv_coef
-    rho      float64[k (k - 1) / 2]
-    model    LIBSVM's own, where it was trained here
+    classes  int32[k];
+    counts   int32[k] number of support vectors of each class;
+    vectors  int32[l, m] the support vectors;
+    weights  float64[k - 1, l] sv_coef of LIBSVM;
+    rho      float64[k (k - 1) / 2];
+    model    LIBSVM's own model, if the machine was trained by this process.
     """
 
     classes: np.ndarray
@@ -48,9 +48,9 @@ class Machine(NamedTuple):
 
 
 def train_machine(X: np.ndarray, y: np.ndarray, parameters: str) -> Machine:
-    """LIBSVM's machine of instances int32[N, m] and their classes, by its own options.
+    """Train a machine on instances int32[N, m] and their classes; `parameters` are options of LIBSVM.
 
-    They are sorted by class first: so LIBSVM's order of classes is ours.
+    The instances are sorted by class first, so that LIBSVM keeps the classes in sorted order.
     """
     svmutil = libsvm()
     order = np.argsort(y, kind="stable")
@@ -69,17 +69,19 @@ def train_machine(X: np.ndarray, y: np.ndarray, parameters: str) -> Machine:
 
 
 def _trained(problem: Any, parameter: Any) -> Any:
-    """LIBSVM's model, trained in a thread of its own: waiting for it ends with Control-C, LIBSVM itself does not.
+    """Return LIBSVM's model, trained in a thread of its own, so that Control-C can interrupt the waiting thread.
 
-    What it prints goes to a function of C: an interrupt in one of Python, which it calls back, would be lost, and at
-    the end of the program there is no Python any more.
+    The output of LIBSVM goes to a C function. LIBSVM would call a Python function back, where an interrupt would get
+    lost, and where no interpreter exists any more at the end of the program.
     """
     done: Future[Any] = Future()
     parameter.print_func = ctypes.cast(ctypes.CDLL(None).strlen, type(parameter.print_func))
 
     def train() -> None:
         try:
-            done.set_result(libsvm().svm_train(problem, parameter))  # the number of threads is that of this one
+            done.set_result(
+                libsvm().svm_train(problem, parameter)
+            )  # LIBSVM takes its number of threads from this thread
         except BaseException as error:
             done.set_exception(error)
 
@@ -88,7 +90,7 @@ def _trained(problem: Any, parameter: Any) -> Any:
 
 
 def constant(answer: int, m: int) -> Machine:
-    """What always gives the same class, of instances of m cells."""
+    """Return a machine that always answers with the same class, for instances of m cells."""
     return Machine(
         np.array([answer], np.int32), np.zeros(1, int), np.zeros((0, m), np.int32), np.zeros((0, 0)), np.zeros(0)
     )
@@ -98,20 +100,21 @@ def constant(answer: int, m: int) -> Machine:
 
 
 def libsvm() -> Any:
-    """LIBSVM's module. InputError if it is not installed.
+    """Return LIBSVM's module. InputError if it is not installed.
 
-    It may be built to share each row of the kernel among threads. Rows are short, and threads that wait for each other
-    at every one of them spin: beside other work, as in the stage `classifiers`, for many times what one thread takes.
+    LIBSVM may be built to share each row of the kernel among threads. Rows are short, and threads that wait for each
+    other at every row spin. Beside other work, as in the stage `classifiers`, that takes many times as long as one
+    thread. So the number of threads is set to 1.
     """
     with needs("classifiers"):
         from libsvm import svm, svmutil
-    with suppress(AttributeError):  # built without threads
+    with suppress(AttributeError):  # LIBSVM was built without threads
         svm.libsvm.omp_set_num_threads(1)
     return svmutil
 
 
 def binarised(X: np.ndarray, known: list[np.ndarray]) -> Any:
-    """A sparse matrix with one column for each known (sorted) value of each cell: what LIBSVM learns from."""
+    """Return the sparse matrix that LIBSVM learns from, with one column for each known (sorted) value of each cell."""
     from scipy.sparse import csr_matrix
 
     places = np.stack([np.searchsorted(values, column) for values, column in zip(known, X.T, strict=True)], axis=1)
@@ -126,12 +129,12 @@ def binarised(X: np.ndarray, known: list[np.ndarray]) -> Any:
 
 
 def sizes_of(machines: Sequence[Machine]) -> list[tuple[int, int]]:
-    """(classes, support vectors) of every machine."""
+    """Return (classes, support vectors) of every machine."""
     return [(len(machine.classes), len(machine.vectors)) for machine in machines]
 
 
 def joined(machines: Sequence[Machine]) -> dict[str, np.ndarray]:
-    """The arrays of all machines, one after the other."""
+    """Return the arrays of all machines, one machine after another."""
     return {
         name: np.concatenate([getattr(machine, name).ravel() for machine in machines]).astype(t)
         for name, t in COLUMNS.items()
@@ -139,7 +142,7 @@ def joined(machines: Sequence[Machine]) -> dict[str, np.ndarray]:
 
 
 def parted(arrays: dict[str, np.ndarray], sizes: Sequence[tuple[int, int]], m: int) -> list[Machine]:
-    """The machines of `joined`, which see m cells."""
+    """Return the machines whose arrays `joined` has made, for instances of m cells."""
     ends = {name: np.cumsum([_size(name, *size, m) for size in sizes])[:-1] for name in COLUMNS}
     each = zip(*(np.split(arrays[name], ends[name]) for name in COLUMNS), strict=True)
     return [
@@ -149,32 +152,32 @@ def parted(arrays: dict[str, np.ndarray], sizes: Sequence[tuple[int, int]], m: i
 
 
 def _size(name: str, k: int, vectors: int, m: int) -> int:
-    """Numbers that a machine of k classes, so many support vectors and m cells has in an array."""
-    of = {"classes": k, "counts": k, "vectors": vectors * m, "weights": (k - 1) * vectors, "rho": k * (k - 1) // 2}
-    return of[name]
+    """Return how many numbers a machine of k classes, `vectors` support vectors and m cells has in an array."""
+    sizes = {"classes": k, "counts": k, "vectors": vectors * m, "weights": (k - 1) * vectors, "rho": k * (k - 1) // 2}
+    return sizes[name]
 
 
 def layouts(sizes: Sequence[tuple[int, int]], m: int) -> dict[str, Layout]:
-    """The arrays of a file by what its header says. ValueError for pools that cannot be."""
+    """Return the layouts of the arrays in a file, given the sizes in its header. ValueError for impossible sizes."""
     if not sizes or min(k for k, _ in sizes) < 1 or min(vectors for _, vectors in sizes) < 0:
-        raise ValueError("pools: none, or one without classes")
+        raise ValueError("pools: there are none, or one has no classes")
     return {name: Layout(t, {(sum(_size(name, *size, m) for size in sizes),)}) for name, t in COLUMNS.items()}
 
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
-class _Kept(Header):
-    """The header of a file of machines that are trained, in a training that goes on."""
+class _Unfinished(Header):
+    """The header of a file with the machines of an unfinished training."""
 
     key: str
     cells: int
     pools: tuple[tuple[int, int], ...]
 
 
-KEPT = Format("unfinished training", 1, _Kept, lambda header: layouts(header.pools, header.cells))
+KEPT = Format("unfinished training", 1, _Unfinished, lambda header: layouts(header.pools, header.cells))
 
 
 def resume(path: Path, key: str) -> list[Machine]:
-    """The machines that a training that was interrupted had kept; none of another one."""
+    """Return the machines that an interrupted training with the same key has stored, or an empty list."""
     try:
         header, arrays = KEPT.load(path)
     except ModelError:

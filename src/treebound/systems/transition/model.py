@@ -1,4 +1,4 @@
-"""A trained transition-based parser in one file without pickle."""
+"""The model of a transition-based parser, stored in one file without pickle."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ from treebound.systems.transition.quadratic_svm import QuadraticSVM, split_of
 from treebound.systems.transition.settings import Settings
 
 KIND = "transition model"
-FEWEST = COLUMNS - 1  #: vocabularies of a file whose cells read no morphological features, as of all older files
+#: number of vocabularies in a file whose cells read no morphological features; all older files are of this form
+FEWEST = COLUMNS - 1
 Number = Annotated[int, Field(ge=0)]
 
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class TransitionHeader(Header):
-    """The header of a model file."""
+    """The header of a model file, with the checks of its consistency."""
 
     key: str
     spec: Settings
@@ -57,10 +58,10 @@ class TransitionHeader(Header):
     def __post_init__(self) -> None:
         self.features.compiled()
         if max(self.features.columns(), default=0) >= len(self.strings):
-            raise ValueError("strings: cells read a column without a vocabulary")
+            raise ValueError("strings: a cell reads a column that has no vocabulary")
         _ = self.layouts
         if any(max(join) >= len(self.cells) for join in self.joins) or self.root >= len(self.labels):
-            raise ValueError("joins, root: beyond the cells and labels")
+            raise ValueError("joins, root: a number is beyond the cells or labels")
         if sorted(set(self.transitions)) != list(self.transitions):
             raise ValueError("transitions: not sorted")
         if not all(
@@ -68,19 +69,19 @@ class TransitionHeader(Header):
             for kind, label in self.transitions
         ):
             raise ValueError("transitions: out of range")
-        # every configuration that is not terminal must be able to go on
+        # otherwise there are configurations that are not terminal but allow no transition of the model
         needed = {0} if not SYSTEMS[self.spec.transitions].rooted else {0, len(KINDS) - 1}
         if not needed <= {kind for kind, _ in self.transitions}:
-            raise ValueError("transitions: the parser could not go on without some")
+            raise ValueError("transitions: a kind is missing without which the parser cannot continue")
 
     @property
     def features(self) -> FeatureModel:
-        """Of the classifier."""
+        """The feature model of the classifier."""
         return FeatureModel(self.cells, self.joins, self.origins)
 
     @property
     def layouts(self) -> dict[str, Layout]:
-        """Of what was learnt."""
+        """The layouts of the arrays in the file, which depend on the learner."""
         if self.spec.learning == "quadratic":
             return {"pool": Layout(np.int32), **machines.layouts(self.pools, len(self.cells))}
         if self.spec.learning == "memory":
@@ -93,12 +94,13 @@ FORMAT = Format(KIND, 1, TransitionHeader, lambda header: header.layouts)
 
 @dataclass(frozen=True)
 class TransitionModel:
-    """Settings, features, vocabularies, transitions, and what was learnt: weights, or another classifier.
+    """A trained model: settings, features, vocabularies, transitions, and a linear model or another classifier.
 
-    meta     the conventions of the treebank that it was trained on
-    history  one record an epoch
-    skipped  sentences of the training set that the transition system does not derive
-    key      identifies what it was trained by and on
+    meta     conventions of the treebank that the model was trained on;
+    history  one record per epoch;
+    skipped  number of training sentences whose trees the transition system cannot derive;
+    key      digest of the settings and treebanks of the training run;
+    other    the classifier of a quadratic or memory-based model; None for a linear model.
     """
 
     spec: Settings
@@ -114,34 +116,34 @@ class TransitionModel:
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        """The labels by the numbers that parses have."""
+        """The names of the labels; parses hold their indices."""
         return tuple(self.encoding.labels.strings)
 
     @property
     def single(self) -> bool:
-        """Whether the trees have one root: where the settings say so, and there are the transitions for it."""
+        """The restriction to a single root: true if the settings ask for it and the model knows right arcs."""
         right_arcs = (self.classes.kind == RIGHT_ARC).any()
         return self.spec.roots == "single" and bool(right_arcs)
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns beside forms that it looks at."""
+        """The columns that the model reads, apart from forms."""
         names = [column_of(self.meta, c) for c in self.features.columns()]
         return tuple(dict.fromkeys(name for name in names if name != "form"))
 
     def words(self, treebank: Treebank) -> Words:
-        """The words of a treebank whose columns are used as those of the training set were. O(W)."""
+        """Return the words of a treebank, its columns read in the same way as in the training treebank. O(W)."""
         return self.encoding.words(under(self.meta, treebank))
 
     def parse(self, treebank: Treebank, beam: int | None = None) -> list[Parse]:
-        """The trees of all sentences, see `parse_words`."""
+        """Parse all sentences of a treebank (see `parse_words`)."""
         return self.parse_words(self.words(treebank), beam)
 
     def parse_words(self, words: Words, beam: int | None = None) -> list[Parse]:
-        """The trees of all sentences, by greedy search or with a beam (by default that of training). O(beam W).
+        """Parse all sentences, greedily or with a beam; the default width is the width in training. O(beam W).
 
-        `value` is the sum of the scores of the transitions, nan where a classifier is not linear. Nothing is proved:
-        the status is `heuristic`. UnsupportedError for a beam where the classifier is not linear.
+        `value` is the sum of the scores of the transitions, or nan if the classifier is not linear. No tree is proved
+        to be optimal: the status is `heuristic`. UnsupportedError for a beam with a classifier that is not linear.
         """
         width, count = beam or self.spec.beam, len(words.heads)
         system = SYSTEMS[self.spec.transitions]._replace(single=self.single)
@@ -150,7 +152,7 @@ class TransitionModel:
         heads, labels = np.empty(count, INDEX), np.empty(count, INDEX)
         if self.other is not None:
             if width > 1:
-                raise UnsupportedError("a beam adds up scores of a linear model", hint="parse with --beam 1")
+                raise UnsupportedError("a beam needs the scores of a linear model", hint="parse with --beam 1")
             heads, labels = parse_in_step(machine, self.other, words)
             values = np.full(len(words.offsets) - 1, np.nan)
         elif width == 1:
@@ -172,7 +174,7 @@ class TransitionModel:
         ]
 
     def save(self, path: str | Path) -> None:
-        """Write one file, atomically."""
+        """Write the model to one file, atomically."""
         header: dict[str, Any] = {
             "key": self.key,
             "spec": self.spec.as_dict(),
@@ -197,14 +199,12 @@ class TransitionModel:
 
     @classmethod
     def load(cls, path: str | Path) -> TransitionModel:
-        """Read what `save` wrote. ModelError for anything else."""
+        """Read a file that `save` wrote. ModelError for any other file."""
         header, arrays = FORMAT.load(path)
         strings = tuple(Vocabulary(strings) for strings in header.strings)
         strings += (Vocabulary(),) * (COLUMNS - len(strings))
         if any(len(v) < len(s) for v, s in zip(strings, header.strings, strict=False)):
-            raise ModelError(
-                "damaged transition model file (a string stands there twice)", path=path, hint="train it again"
-            )
+            raise ModelError("damaged transition model file (a string occurs twice)", path=path, hint="train it again")
         encoding = Encoding(strings, Vocabulary(header.labels), header.root)
         classes = classes_of(np.array(header.transitions, INDEX), len(header.labels))
         linear, other = None, None
@@ -216,17 +216,20 @@ class TransitionModel:
                 other = _restored(header, arrays)
             except (ValueError, InputError) as error:
                 raise ModelError(f"damaged transition model file ({error})", path=path, hint="train it again") from None
-        meta, rest = header.meta.as_meta(), (tuple(header.history), header.skipped, header.key)
-        return cls(header.spec, header.features, encoding, classes, linear, meta, *rest, other)
+        meta, provenance = header.meta.as_meta(), (tuple(header.history), header.skipped, header.key)
+        return cls(header.spec, header.features, encoding, classes, linear, meta, *provenance, other)
 
 
 def _stored(strings: list[Any]) -> list[Any]:
-    """Return the vocabularies as a file holds them: without the last one where it is empty, as in older files."""
+    """Return the vocabularies in the form of a model file: an empty last vocabulary is left out, as in older files."""
     return strings if strings[-1] else strings[:FEWEST]
 
 
 def classifier_for(settings: Settings, features: FeatureModel, kinds: np.ndarray) -> QuadraticSVM | MemoryBased:
-    """What is to learn transitions of these kinds, by the settings; InputError where the features are not enough."""
+    """Return an untrained classifier by the settings, for classes with these kinds of transitions.
+
+    InputError if the feature model does not suit the classifier (`quadratic_svm.split_of`).
+    """
     if settings.learning == "memory":
         return MemoryBased(settings.neighbours, settings.rare)
     cost = 0.5 if settings.svm_cost is None else settings.svm_cost
@@ -236,7 +239,7 @@ def classifier_for(settings: Settings, features: FeatureModel, kinds: np.ndarray
 
 
 def _restored(header: TransitionHeader, arrays: dict[str, np.ndarray]) -> QuadraticSVM | MemoryBased:
-    """The classifier of a file. ValueError for arrays that cannot be its."""
+    """Return the classifier that a file holds. ValueError for arrays that do not make up a classifier."""
     classes, kinds = len(header.transitions), np.array(header.transitions)[:, 0]
     classifier = classifier_for(header.spec, header.features, kinds)
     if isinstance(classifier, QuadraticSVM):

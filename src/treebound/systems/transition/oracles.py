@@ -1,8 +1,9 @@
-"""Oracles: which transitions lead to the gold tree.
+"""Oracles, which tell the transitions that lead to the gold tree.
 
-A static oracle is one derivation of the tree; a dynamic oracle says of every transition, in any configuration, how many
-words with their right head it puts out of reach (Goldberg & Nivre 2012, 2013). The latter is exact for the systems
-whose arcs can be reached together where each can be reached alone: arc-eager and arc-hybrid, and projective trees.
+A static oracle gives one derivation of the tree. A dynamic oracle gives the cost of every transition in any
+configuration: the number of words whose gold head the transition makes unreachable (Goldberg & Nivre 2012, 2013). It is
+exact if arcs that are reachable one by one are also reachable together. This holds for arc-eager and arc-hybrid with
+projective trees.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ FORBIDDEN = 1 << 20
 
 
 class Gold(NamedTuple):
-    """A tree and what oracles ask about it, int32[n + 1] each.
+    """A gold tree with the data that oracles read, int32[n + 1] each.
 
-    heads     heads[0] = -1
-    labels    of every word
-    modifiers how many each word has
-    first     the leftmost modifier of each word, n + 1 where there is none
-    rank      place of each word in the projective order: left modifiers, the word, right modifiers (Nivre 2009)
+    heads     head of every word; heads[0] = -1;
+    labels    label of every word;
+    modifiers number of modifiers of every word;
+    first     leftmost modifier of every word, or n + 1 if the word has no modifiers;
+    rank      position of every word in the projective order: left modifiers, the word, right modifiers (Nivre 2009).
     """
 
     heads: np.ndarray
@@ -61,7 +62,7 @@ class Gold(NamedTuple):
 
 @kernel
 def understand(heads, labels):
-    """The Gold of a tree, int32[n] heads (0: the root) and labels of its words. O(n)."""
+    """Return the `Gold` of a tree, given int32[n] heads (0 is the root) and labels of its words. O(n)."""
     n = len(heads)
     head, label = np.full(n + 1, NO_HEAD, np.int32), np.full(n + 1, NO_HEAD, np.int32)
     head[1:], label[1:] = heads, labels
@@ -89,10 +90,10 @@ def understand(heads, labels):
 
 @kernel
 def next_kind(system, c, gold):
-    """The kind of transition that the static oracle takes next, -1 where there is none. O(1).
+    """Return the kind of the next transition of the static oracle, or -1 if it has none. O(1).
 
-    The label of an arc is that of its dependent. Arc-eager reduces as late as it can; an arc of the other systems waits
-    until its dependent has all its modifiers; a swap is taken as soon as the projective order asks for it.
+    The label of an arc is the gold label of its dependent. Arc-eager reduces as late as possible. In the other systems,
+    an arc waits until its dependent has all its modifiers. A swap is taken as soon as the projective order requires it.
     """
     kinds = allowed(system, c)
     for kind in (LEFT_ARC, RIGHT_ARC):
@@ -114,7 +115,7 @@ def next_kind(system, c, gold):
 
 @kernel
 def dependent_of(system, c, kind):
-    """The word that the arc of a transition attaches, NO_HEAD if it draws none."""
+    """Return the dependent of the arc that a transition draws, or NO_HEAD if it draws no arc."""
     if kind < LEFT_ARC:
         return NO_HEAD
     return at(c, system.left[1] if kind == LEFT_ARC else system.right[1])
@@ -122,7 +123,11 @@ def dependent_of(system, c, kind):
 
 @kernel
 def derive(system, c, gold, root_label):
-    """(int32[T, 2] kinds and labels, -1 for none; whether they give back the tree). c is any configuration. O(T)."""
+    """Return the static oracle's derivation of a tree, and whether the derivation rebuilds the tree. O(T).
+
+    The derivation is int32[T, 2] kinds and labels, with label -1 for a transition without one. c is any configuration
+    that is large enough.
+    """
     n = len(gold.heads) - 1
     start(system, c, n, root_label)
     moves = np.empty((most_transitions(system, n), 2), np.int32)
@@ -135,29 +140,29 @@ def derive(system, c, gold, root_label):
         moves[count, 0], moves[count, 1] = kind, gold.labels[d] if d > 0 else -1
         take(system, c, kind, moves[count, 1])
         count += 1
-    same = allowed(system, c) == 0
+    rebuilt = allowed(system, c) == 0
     for m in range(1, n + 1):
-        same &= max(c[HEAD, m], 0) == gold.heads[m] and c[LABEL, m] == gold.labels[m]
-    return moves[:count], same
+        rebuilt &= max(c[HEAD, m], 0) == gold.heads[m] and c[LABEL, m] == gold.labels[m]
+    return moves[:count], rebuilt
 
 
 @kernel
 def costs(system, c, heads, out):
-    """Write to out int32[5] what each kind of transition costs: right heads in reach before it, but not after it.
+    """Write the cost of each kind of transition to out int32[5]: the number of gold heads that it makes unreachable.
 
-    heads int32[n + 1] of a projective tree. A word that has no head counts as attached to 0, which it stays if it gets
-    none; a wrong label, which costs 1 on an arc to the right head, is not counted. For arc-eager and arc-hybrid. O(n).
-    Oracle: enumeration of all continuations (tests/test_transition_oracles.py).
+    heads int32[n + 1] belong to a projective tree. A word without a head counts as attached to 0, where it stays if it
+    gets no head. A wrong label, which costs 1 on an arc to the gold head, is not included. For arc-eager and
+    arc-hybrid. O(n). Oracle: enumeration of all continuations (tests/test_transition_oracles.py).
     """
     kinds = allowed(system, c)
     out[:] = 0
     s0, s1, t0 = stacked(c, 0), stacked(c, 1), ahead(c, 0)
     to_s0, to_t0, head_on_stack = 0, 0, False
     if s0 != NO_HEAD:
-        for i in range(c[SIZES, 1]):  # modifiers that s0 can still get
+        for i in range(c[SIZES, 1]):  # gold modifiers that s0 can still get from the buffer
             to_s0 += heads[c[BUFFER, i]] == s0
     if t0 != NO_HEAD:
-        for i in range(c[SIZES, 0]):  # what the next word can get of the stack
+        for i in range(c[SIZES, 0]):  # gold modifiers, or the gold head, that the next word can get from the stack
             word = c[STACK, i]
             to_t0 += heads[word] == t0 and c[HEAD, word] == NO_HEAD
             # arc-hybrid can still draw s0 -> t0 after SHIFT; arc-eager leaves t0 attached to 0 without an arc
@@ -181,5 +186,5 @@ def costs(system, c, heads, out):
 
 
 def has_dynamic_oracle(system: System) -> bool:
-    """Whether `costs` is exact for a system."""
+    """Return whether `costs` is exact for a system."""
     return system.left[0] == T0 and system.right[0] <= S1

@@ -1,10 +1,11 @@
-"""Support vector machines with the kernel (gamma x.x' + r)^2, trained by LIBSVM, split by the tag of the next word.
+"""Support vector machines with the kernel (gamma x.x' + r)^2, trained by LIBSVM and split by the tag of the next word.
 
-As Hall, Nivre & Nilsson (2006, section 3.2): one against one, a pool of machines for every tag that the next word has
-in at least `LEAST` instances, one for all other tags together. `quadratic` decides.
+The design follows Hall, Nivre & Nilsson (2006, section 3.2): classes are separated one against one. Every tag that
+the next word has in at least `LEAST` instances has a pool of machines of its own, and one pool serves all other tags.
+The decisions are in `quadratic`.
 
-Told apart one against one, a transition without a label never meets more than the examples of one label at a time. So
-there may be branches: one decision for the kind of the transition, another for its label.
+If classes are separated one against one, a transition without a label never meets more than the examples of a single
+label at a time. Therefore decisions may branch: the first chooses the kind of transition, the second its label.
 """
 
 from __future__ import annotations
@@ -31,19 +32,22 @@ from treebound.systems.transition.machines import (
 )
 from treebound.systems.transition.quadratic import Pools, all_votes, winners
 
-LEAST = 1000  #: instances that a value must have, or it is pooled
-SPLITS = ("p t0", "c t0")  #: cells whose values have machines of their own: the first that a feature model has
-MOST = 255  #: cells of a feature model
-SAVED = 30.0  #: seconds after which machines that are trained are kept for a training that goes on
+LEAST = 1000  #: number of instances from which a value has machines of its own; rarer values are pooled
+SPLITS = ("p t0", "c t0")  #: cells whose values may have machines of their own; the first one in the model is used
+MOST = 255  #: largest number of cells, because agreeing cells are counted in bytes
+SAVED = 30.0  #: seconds between two writes of the checkpoint
 
 
 def split_of(features: FeatureModel) -> int:
-    """The number of the cell that splits. InputError for a feature model that has none, and for one of too many cells.
+    """Return the number of the cell whose values have machines of their own.
 
-    Cells that agree are counted in bytes (`quadratic.compare`).
+    InputError if the feature model has no cell of `SPLITS`, or more than `MOST` cells: agreeing cells are counted in
+    bytes (`quadratic.compare`).
     """
     if len(features.cells) > MOST:
-        raise InputError(f"{len(features.cells)} cells for a quadratic kernel", hint=f"name {MOST} at most")
+        raise InputError(
+            f"{len(features.cells)} cells are too many for a quadratic kernel", hint=f"name {MOST} at most"
+        )
     for cell in SPLITS:
         if cell in features.cells:
             return features.cells.index(cell)
@@ -51,7 +55,7 @@ def split_of(features: FeatureModel) -> int:
 
 
 class Problem(NamedTuple):
-    """What one machine learns: the answers y[rows] to the instances X[rows]; `other` where there is none."""
+    """The training data of a machine: answers y[rows] to the instances X[rows]; `other` is the answer without data."""
 
     rows: np.ndarray
     y: np.ndarray
@@ -59,19 +63,20 @@ class Problem(NamedTuple):
 
 
 class QuadraticSVM:
-    """A classifier (see `classifiers.Classifier`); `best` is the class with most votes, which `scores` counts.
+    """A classifier with a quadratic kernel (`classifiers.Classifier`). `best` is the class with most votes in `scores`.
 
-    split      the cell whose values have machines of their own, p(t0) in the paper
-    gamma, r   of the kernel
-    C          cost of an error of training
-    tolerance  at which training stops
-    least      instances that a value must have, or it is pooled
-    branches   int[classes] the branch of every class: it is decided first, the class in it next; none: at once
+    split      the cell whose values have machines of their own, p(t0) in the paper;
+    gamma, r   parameters of the kernel;
+    C          cost of a training error;
+    tolerance  stopping tolerance of the training;
+    least      number of instances from which a value has machines of its own; rarer values are pooled;
+    branches   int[classes] the branch of every class. The branch is decided first, and then the class in it. None
+               decides the class at once.
     """
 
-    pools: Pools  #: what `fit` learnt
+    pools: Pools  #: the machines that `fit` has trained
     sizes: list[tuple[int, int]]  #: (classes, support vectors) of every machine
-    arrays: dict[str, np.ndarray]  #: what a model file holds: `machines.layouts`, and int32[steps, V + 1] `pool`
+    arrays: dict[str, np.ndarray]  #: the arrays of a model file: `machines.layouts`, and int32[steps, V + 1] `pool`
 
     def __init__(
         self,
@@ -86,10 +91,12 @@ class QuadraticSVM:
         self.split, self.gamma, self.r, self.C = split, gamma, r, C
         self.tolerance, self.least, self.branches = tolerance, least, branches
         sizes = np.zeros(0, int) if branches is None else np.bincount(branches)
-        self.branching = np.flatnonzero(sizes > 1)  #: branches of several classes: step 1 + i decides in number i
+        self.branching = np.flatnonzero(
+            sizes > 1
+        )  #: branches of several classes; step 1 + i decides in the branch with index i
 
     def fit(self, X: np.ndarray, y: np.ndarray, classes: int) -> None:
-        """See `classifiers.Classifier`. TreeboundError where LIBSVM is not installed."""
+        """Train the machines on instances and their classes. TreeboundError if LIBSVM is not installed."""
         self.learn(X, y, classes)
 
     def learn(
@@ -98,45 +105,50 @@ class QuadraticSVM:
         y: np.ndarray,
         classes: int,
         *,
-        kept: Path | None = None,
+        checkpoint: Path | None = None,
         key: str = "",
         progress: Callable[[Sequence, str], Any] | None = None,
     ) -> None:
-        """As `fit`; machines that are trained lie in the file `kept` until all are, from which training goes on.
+        """Train the machines as `fit` does, from a checkpoint if there is one.
 
-        key  identifies what is trained: a file of another training is left aside
+        checkpoint  file with the machines that are finished, removed at the end; an interrupted training continues from
+                    it
+        key         identifies the training; a file with another key is ignored
         """
-        found, last = resume(kept, key) if kept else [], time.monotonic()
-        problems = self.problems(X, y)[len(found) :]
+        machines, saved_at = resume(checkpoint, key) if checkpoint else [], time.monotonic()
+        problems = self.problems(X, y)[len(machines) :]
         for problem in progress(problems, "support vector machines") if progress else problems:
-            found.append(self.machine(X, problem)._replace(model=None))
-            if kept and time.monotonic() - last > SAVED:
-                KEPT.save(kept, {"key": key, "cells": X.shape[1], "pools": sizes_of(found)}, joined(found))
-                last = time.monotonic()
-        self.assemble(self._pool(X, y), found, classes)
-        if kept:
-            kept.unlink(missing_ok=True)
+            machines.append(self.machine(X, problem)._replace(model=None))
+            if checkpoint and time.monotonic() - saved_at > SAVED:
+                KEPT.save(checkpoint, {"key": key, "cells": X.shape[1], "pools": sizes_of(machines)}, joined(machines))
+                saved_at = time.monotonic()
+        self.assemble(self._pool(X, y), machines, classes)
+        if checkpoint:
+            checkpoint.unlink(missing_ok=True)
 
     def assemble(self, pool: np.ndarray, machines: Sequence[Machine], classes: int) -> None:
-        """Decide by these machines; `pool` as of `quadratic.Pools`."""
+        """Set the machines that make decisions. `pool` is as in `quadratic.Pools`."""
         m = machines[0].vectors.shape[1]
         self.sizes, self.classes = sizes_of(machines), classes
-        self.arrays = {"pool": pool.astype(np.int32), **(one := joined(machines))}
+        self.arrays = {"pool": pool.astype(np.int32), **(flat := joined(machines))}
         at = {name: np.cumsum([0, *(getattr(machine, name).size for machine in machines)]) for name in COLUMNS}
-        cells, cells_at = np.ascontiguousarray(one["vectors"].reshape(-1, m).T), at["vectors"] // max(m, 1)
+        cells, cells_at = np.ascontiguousarray(flat["vectors"].reshape(-1, m).T), at["vectors"] // max(m, 1)
         if cells.max(initial=0) <= np.iinfo(np.uint16).max:
             cells = cells.astype(np.uint16)
         each = [_decisions(machine, first) for machine, first in zip(machines, cells_at, strict=False)]
         start = np.cumsum(np.concatenate([[0], *(lengths for lengths, _, _ in each)]))
-        vector, weight = (np.concatenate([found[i] for found in each]) for i in (1, 2))
+        vector, weight = (np.concatenate([decision[i] for decision in each]) for i in (1, 2))
         kernel = (self.gamma * np.arange(m + 1) + self.r) ** 2
-        of_classes, of_rho = (one["classes"], at["classes"]), (one["rho"], at["rho"])
+        of_classes, of_rho = (flat["classes"], at["classes"]), (flat["rho"], at["rho"])
         self.pools = Pools(
             self.split, self.arrays["pool"], *of_classes, cells, cells_at, *of_rho, start, vector, weight, kernel
         )
 
     def _steps(self, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """(instances, answers of all) of every decision: the class; or the branch, and the class in each one."""
+        """Yield (instances, answers of all instances) for each decision: the branch, then the class in each branch.
+
+        Without branches, there is a single decision: the class.
+        """
         everything = np.arange(len(y))
         if self.branches is None:
             yield everything, y
@@ -146,32 +158,32 @@ class QuadraticSVM:
             yield np.flatnonzero(self.branches[y] == branch), y
 
     def problems(self, X: np.ndarray, y: np.ndarray) -> list[Problem]:
-        """What all machines learn, step by step; in each the one of pooled values first."""
+        """Return the training data of all machines, step by step. In each step, the pooled values come first."""
         out = []
-        for some, answers in self._steps(y):
-            values, other = X[some, self.split], int(np.bincount(answers[some]).argmax())
-            often = self._often(values)
-            rows = [some[~np.isin(values, often)], *(some[values == value] for value in often)]
-            out += [Problem(its, answers[its], other) for its in rows]
+        for examples, answers in self._steps(y):
+            values, other = X[examples, self.split], int(np.bincount(answers[examples]).argmax())
+            frequent = self._often(values)
+            rows = [examples[~np.isin(values, frequent)], *(examples[values == value] for value in frequent)]
+            out += [Problem(subset, answers[subset], other) for subset in rows]
         return out
 
     def _often(self, values: np.ndarray) -> np.ndarray:
-        """The values that have machines of their own."""
+        """Return the values that have machines of their own."""
         seen, counts = np.unique(values, return_counts=True)
         return seen[counts >= self.least]
 
     def _pool(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """int32[steps, V + 1] which of the `problems` each value has, see `quadratic.Pools`."""
+        """Return int32[steps, V + 1], the index in `problems` of each value's machine (see `quadratic.Pools`)."""
         rows, first = [], 0
-        for some, _ in self._steps(y):
-            often = self._often(X[some, self.split])
+        for examples, _ in self._steps(y):
+            frequent = self._often(X[examples, self.split])
             rows.append(np.full(int(X[:, self.split].max()) + 2, first, np.int32))
-            rows[-1][often] += 1 + np.arange(len(often), dtype=np.int32)
-            first += 1 + len(often)
+            rows[-1][frequent] += 1 + np.arange(len(frequent), dtype=np.int32)
+            first += 1 + len(frequent)
         return np.stack(rows)
 
     def machine(self, X: np.ndarray, problem: Problem) -> Machine:
-        """Train one; where there is nothing to decide, what always gives the only answer."""
+        """Train one machine. If only one answer is possible, return a machine that always gives it."""
         seen = np.unique(problem.y)
         if len(seen) < 2:
             return constant(int(seen[0]) if len(seen) else problem.other, X.shape[1])
@@ -179,20 +191,22 @@ class QuadraticSVM:
         return train_machine(X[problem.rows], problem.y, f"-q -s 0 {kernel} -c {self.C!r} -e {self.tolerance!r} -m 500")
 
     def best(self, X: np.ndarray) -> np.ndarray:
-        """int64[K] the class of each instance."""
-        found = winners(self.pools, X, 0)
+        """Return int64[K], the class of each instance."""
+        winner = winners(self.pools, X, 0)
         if self.branches is None:
-            return found
-        best = np.searchsorted(self.branches, found)  # the first of the branch; where it is the only one, the class
+            return winner
+        best = np.searchsorted(
+            self.branches, winner
+        )  # the first class of the branch, which is final if the branch has no other
         for step, branch in enumerate(self.branching, 1):
-            here = np.flatnonzero(found == branch)
-            best[here] = winners(self.pools, X[here], step)
+            members = np.flatnonzero(winner == branch)
+            best[members] = winners(self.pools, X[members], step)
         return best
 
     def scores(self, X: np.ndarray) -> np.ndarray:
-        """int32[K, classes] votes; below 0 for classes that an instance's pool does not have.
+        """Return int32[K, classes], the votes for each class; below 0 for classes that an instance's pool lacks.
 
-        With branches those of the branch count more than all of the classes in it; of equal ones the first is best.
+        With branches, the votes for a branch count more than all votes for its classes. Ties go to the first branch.
         """
         if self.branches is None:
             return all_votes(self.pools, X, self.classes, 0)
@@ -200,37 +214,40 @@ class QuadraticSVM:
         ranks = all_votes(self.pools, X, count, 0) * count + np.arange(count, dtype=np.int32)[::-1]
         scores = ranks[:, self.branches] * (self.classes + 1)
         for step, branch in enumerate(self.branching, 1):
-            here = self.branches == branch
-            scores[:, here] += all_votes(self.pools, X, self.classes, step)[:, here]
+            members = self.branches == branch
+            scores[:, members] += all_votes(self.pools, X, self.classes, step)[:, members]
         return scores
 
     # --- files ---
 
     def restore(self, arrays: dict[str, np.ndarray], sizes: Sequence[tuple[int, int]], m: int, classes: int) -> None:
-        """From the arrays of a file, whose shapes are those of `layouts`. ValueError for numbers that cannot be."""
+        """Take over the arrays of a file, which match `layouts`. ValueError for numbers out of range."""
         machines, pool = parted(arrays, sizes, m), arrays["pool"]
         if pool.shape[:-1] != (1 + len(self.branching),) or not pool.size:
-            raise ValueError("pool: not one row for every decision")
+            raise ValueError("pool: the number of rows is not the number of decisions")
         if pool.min() < 0 or pool.max() >= len(machines):
-            raise ValueError("pool: beyond the machines")
+            raise ValueError("pool: a number is beyond the machines")
         for machine in machines:
             if (np.diff(machine.classes) <= 0).any():
                 raise ValueError("classes: not sorted")
             if machine.counts.min() < 0 or machine.counts.sum() != len(machine.vectors):
-                raise ValueError("counts: not those of the support vectors")
-        for row, (some, answers) in zip(pool, self._steps(np.arange(classes)), strict=True):
-            if not all(np.isin(machines[p].classes, answers[some]).all() for p in np.unique(row)):
-                raise ValueError("classes: beyond the transitions")
+                raise ValueError("counts: the sum is not the number of support vectors")
+        for row, (examples, answers) in zip(pool, self._steps(np.arange(classes)), strict=True):
+            if not all(np.isin(machines[p].classes, answers[examples]).all() for p in np.unique(row)):
+                raise ValueError("classes: a number is beyond the transitions")
         self.assemble(pool, machines, classes)
 
 
 def _decisions(machine: Machine, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(vectors of each decision, their numbers from `first`, weights other than 0) as `quadratic.Pools` has them."""
-    k, of = len(machine.classes), np.repeat(np.arange(len(machine.counts)), machine.counts)
+    """Return (number of vectors of each decision, these vectors counted from `first`, weights) for `quadratic.Pools`.
+
+    Vectors of weight 0 are left out.
+    """
+    k, class_of = len(machine.classes), np.repeat(np.arange(len(machine.counts)), machine.counts)
     row, vector = np.nonzero(machine.weights)
-    own = of[vector]
-    other = row + (row >= own)  # the row of an opponent, of whom there is one less
-    i, j = np.minimum(own, other), np.maximum(own, other)
+    own = class_of[vector]
+    opponent = row + (row >= own)  # weights have k - 1 rows: a class has no row against itself
+    i, j = np.minimum(own, opponent), np.maximum(own, opponent)
     pair = i * (2 * k - i - 1) // 2 + j - i - 1
     order = np.lexsort((vector, pair))
     lengths = np.bincount(pair, minlength=k * (k - 1) // 2)

@@ -1,4 +1,4 @@
-"""Transition-based parsing as a system."""
+"""The system `transition`: transition-based parsing, ready for training and parsing."""
 
 from __future__ import annotations
 
@@ -17,46 +17,48 @@ from treebound.systems.transition.training import key_for, train_model
 
 
 class Parser(InBatches):
-    """A model with a beam: by default as wide as the model's settings say, 1 parses greedily.
+    """A parser that searches with a beam.
 
-    Trees are labelled and may have several roots. Nothing is proved of them: the status is `heuristic`.
+    By default the beam is as wide as the model's settings say; a width of 1 parses greedily. Trees are labelled and may
+    have several roots. No tree is proved to be optimal: the status is `heuristic`. Raises InputError for a beam outside
+    1 to 1024.
     """
 
     def __init__(self, model: TransitionModel, *, beam: int | None = None):
         if beam is not None and not 1 <= beam <= 1024:
-            raise InputError(f"a beam of {beam} sequences", hint="choose 1 to 1024")
+            raise InputError(f"a beam of {beam} sequences is out of range", hint="choose 1 to 1024")
         self.model, self.beam, self.reads, self.names = model, beam, model.reads, model.label_names
 
     def words(self, treebank: Treebank) -> Words:
-        """Those of the model, which begins anew."""
+        """Return the words of a treebank as the model reads them. A memory-based model forgets its stored answers."""
         if isinstance(self.model.other, MemoryBased):
             self.model.other.forget()
         return self.model.words(treebank)
 
     def parse_words(self, words: Words) -> list[Parse]:
-        """One a sentence, in order; `value` is the sum of the scores of its transitions."""
+        """Return one parse per sentence, in order. `value` is the sum of the scores of its transitions."""
         return self.model.parse_words(words, self.beam)
 
 
 def _features(settings: Settings, train: Treebank) -> FeatureModel:
-    """Return the feature model that the settings name, or that the attributes of the training treebank choose."""
+    """Return the feature model that the settings name; `auto` chooses it by the attributes of the treebank."""
     return chosen_model(settings.features, train.meta.get("attributes", ()))
 
 
 class Transition(Labelled):
-    """`treebound.core.system.System`."""
+    """The system `transition` (`treebound.core.system.System`)."""
 
     settings, model, finder, options = Settings, TransitionModel, Parser, ("beam",)
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
-        """As they are. InputError for a treebank without labels, and for features that are none."""
+        """Return the settings unchanged. InputError for a treebank without labels and for an unknown feature model."""
         _features(settings, train)
         return super().fitted(settings, train)
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
-        """Of settings, features and treebanks."""
+        """Return the key of a training run: a digest of settings, features and treebanks."""
         return key_for(settings, _features(settings, train), train, dev)
 
-    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> TransitionModel:
-        """The model of the best epoch on dev."""
-        return train_model(settings, _features(settings, train), train, dev, **how)
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **options: Any) -> TransitionModel:
+        """Train a model and return the model of the best epoch on dev."""
+        return train_model(settings, _features(settings, train), train, dev, **options)

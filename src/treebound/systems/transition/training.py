@@ -1,11 +1,11 @@
-"""Training of a transition-based parser, by any of six learners.
+"""Training of a transition-based parser with one of six learners.
 
-static     averaged perceptron on the instances of the static oracle
-dynamic    the same with a dynamic oracle and exploration (Goldberg & Nivre 2013)
-beam       structured perceptron (Zhang & Nivre 2011; Huang, Fayong & Guo 2012)
-svm        linear support vector machine on the instances of the static oracle
-quadratic  support vector machines with a quadratic kernel on them (Hall, Nivre & Nilsson 2006)
-memory     memory-based learning on them (the same)
+- static: averaged perceptron on the instances of the static oracle
+- dynamic: averaged perceptron with a dynamic oracle and exploration (Goldberg & Nivre 2013)
+- beam: structured perceptron (Zhang & Nivre 2011; Huang, Fayong & Guo 2012)
+- svm: linear support vector machine on the instances of the static oracle
+- quadratic: support vector machines with a quadratic kernel on the same instances (Hall, Nivre & Nilsson 2006)
+- memory: memory-based learning on the same instances (Hall, Nivre & Nilsson 2006)
 """
 
 from __future__ import annotations
@@ -37,20 +37,21 @@ from treebound.systems.transition.quadratic_svm import QuadraticSVM
 from treebound.systems.transition.settings import Settings
 from treebound.treebanks.projectivise import projectivise
 
-#: learner -> (module, name) of the package that it needs
+#: learner -> (module, name) of the package that the learner needs
 PACKAGES = {"svm": ("sklearn", "scikit-learn"), "quadratic": ("libsvm", "LIBSVM"), "memory": ("timblapi", "TiMBL")}
-SHOWN = 1000  #: sentences or instances after which it is told how far training is
+SHOWN = 1000  #: sentences or instances between two updates of the progress display
 
 
 @dataclass(frozen=True)
 class Derivations:
-    """The static oracle's derivations of a treebank: what every learner starts from.
+    """The derivations of a treebank by the static oracle, from which every learner starts.
 
-    machine    with the transitions that occur
-    words      of the treebank
-    moves      int32[N, 2] kinds and labels of transitions; answers int64[N] the same as classes
-    counts     int64[S] transitions of each sentence
-    derivable  bool[S]; a sentence that is not has no moves
+    machine    the transition system, with the transitions that occur;
+    words      the words of the treebank;
+    moves      int32[N, 2] kind and label of each transition;
+    answers    int64[N] the same transitions, as classes;
+    counts     int64[S] number of transitions of each sentence;
+    derivable  bool[S]; a sentence that is not derivable has no moves.
     """
 
     machine: Machine
@@ -62,13 +63,13 @@ class Derivations:
 
 
 def projective(treebank: Treebank) -> Treebank:
-    """The treebank with its crossing arcs lifted. O(W) where there are none."""
+    """Return the treebank with crossing arcs lifted until every tree is projective. O(W) if no arcs cross."""
     heads = [projectivise(treebank.heads(i))[0][1:] for i in range(len(treebank))]
     return treebank.with_heads(np.concatenate(heads)) if heads else treebank
 
 
 def derive_all(train: Treebank, encoding: Encoding, settings: Settings, features: FeatureModel) -> Derivations:
-    """Derivations of all sentences. InputError where there are none."""
+    """Return the derivations of all sentences. InputError if no sentence can be derived."""
     system, words = SYSTEMS[settings.transitions], encoding.words(train)
     c = configuration(int(train.lengths.max()))
     moves, counts, derivable = derivations(system, words, c, encoding.root)
@@ -83,7 +84,7 @@ def derive_all(train: Treebank, encoding: Encoding, settings: Settings, features
 
 
 def key_for(settings: Settings, features: FeatureModel, train: Treebank, dev: Treebank | None) -> str:
-    """Identifies a model before it is trained."""
+    """Return the key of a training run: a digest of settings, features and treebanks."""
     seen = {"cells": features.cells, "joins": features.joins}
     return key_of({"spec": settings.as_dict(), **seen}, (train,) if dev is None else (train, dev))
 
@@ -97,18 +98,21 @@ def train_model(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> TransitionModel:
-    """The model of the epoch that attaches most words of dev rightly, or of the last one without dev.
+    """Train a model and return the model of the epoch with the best UAS on dev, or of the last epoch without dev.
 
-    checkpoint  file that is written after every epoch of a perceptron, and while support vector machines are trained
-                one by one, from which training goes on
-    The model says how many sentences are not derivable (`derive_all` says which); only the dynamic oracle learns from
-    them, the other learners leave them out.
+    checkpoint  file from which an interrupted training continues. It is written after every epoch of a perceptron, and
+                from time to time while support vector machines are trained one by one
+
+    The model records how many sentences are not derivable (`derive_all` lists them). Only the dynamic oracle learns
+    from such sentences; the other learners leave them out.
     """
     system = SYSTEMS[settings.transitions]
     if settings.learning in ("quadratic", "memory"):
         if settings.beam > 1:
-            raise UnsupportedError(f"no beam with --learning {settings.learning}", hint="use a perceptron or svm")
-        classifier_for(settings, features, np.arange(0))  # a fault shows before anything is derived
+            raise UnsupportedError(
+                f"--learning {settings.learning} cannot parse with a beam", hint="use a perceptron or svm"
+            )
+        classifier_for(settings, features, np.arange(0))  # raises an error in the settings before the long derivation
     if settings.learning == "dynamic" and not has_dynamic_oracle(system):
         raise UnsupportedError(f"{settings.transitions} has no dynamic oracle", hint="use arc-eager or arc-hybrid")
     encoding = Encoding.learn(train, features)
@@ -122,13 +126,13 @@ def train_model(
         svm.fit(_instances(derived), derived.answers, len(classes.kind))
         return replace(model, linear=svm.linear)
     if settings.learning in ("quadratic", "memory"):
-        other = classifier_for(settings, features, classes.kind)
-        given = (_instances(derived), derived.answers, len(classes.kind))
-        if isinstance(other, QuadraticSVM):
-            other.learn(*given, kept=checkpoint, key=key, progress=progress)
+        classifier = classifier_for(settings, features, classes.kind)
+        data = (_instances(derived), derived.answers, len(classes.kind))
+        if isinstance(classifier, QuadraticSVM):
+            classifier.learn(*data, checkpoint=checkpoint, key=key, progress=progress)
         else:
-            other.fit(*given)
-        return replace(model, other=other)
+            classifier.fit(*data)
+        return replace(model, other=classifier)
     task = _Perceptron(settings, features, derived)
 
     def judge(average: Averages, history: list[dict]) -> dict:
@@ -136,7 +140,7 @@ def train_model(
         parses = replace(model, linear=task.linear_of(average)).parse(dev)
         return {"dev_uas": evaluate(dev, [parse.heads for parse in parses]).summary["uas"]}
 
-    found = loop.train(
+    trained = loop.train(
         task,
         settings.epochs,
         loop.shuffled(settings.seed, task.count),
@@ -145,18 +149,18 @@ def train_model(
         checkpoint=Checkpoint(checkpoint, key, task.learner) if checkpoint else None,
         progress=progress,
     )
-    return replace(model, linear=task.linear_of(found.best), history=tuple(found.history))
+    return replace(model, linear=task.linear_of(trained.best), history=tuple(trained.history))
 
 
 def _instances(derived: Derivations) -> np.ndarray:
-    """int32[N, m] before every transition of the derivations."""
+    """Return int32[N, m], the instances before all transitions of the derivations."""
     machine, words = derived.machine, derived.words
     c = configuration(int(np.diff(words.offsets).max()))
     return instances(machine.system, machine.cells, words, c, machine.root, derived.moves, derived.counts)
 
 
 class _Perceptron:
-    """A perceptron in training, as `treebound.learning.loop` takes it: of instances, or of sentences (`count`)."""
+    """A perceptron in training (`treebound.learning.loop.Task`) over `count` instances or sentences."""
 
     def __init__(self, settings: Settings, features: FeatureModel, derived: Derivations):
         self.settings, self.derived = settings, derived
@@ -172,36 +176,39 @@ class _Perceptron:
             self.starts = np.concatenate([[0], np.cumsum(derived.counts)])
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
-        """One epoch; `violations`: decisions, with a beam sentences, from which something was learnt."""
-        pieces = show(np.array_split(order, max(1, len(order) // SHOWN)))
+        """Train for one epoch. `violations` counts the decisions (with a beam, the sentences) that caused an update."""
+        batches = show(np.array_split(order, max(1, len(order) // SHOWN)))
         step = {"static": self._instances, "dynamic": self._explored, "beam": self._searched}[self.settings.learning]
         first = self.learner.examples == 0
-        return {"violations": sum(step(some, first) for some in pieces)}
+        return {"violations": sum(step(batch, first) for batch in batches)}
 
-    def _instances(self, some: np.ndarray, first: bool) -> int:
+    def _instances(self, batch: np.ndarray, first: bool) -> int:
         answers, classes = self.derived.answers, len(self.derived.machine.classes.kind)
         time = float(self.learner.examples)
-        self.learner.examples += len(some)
-        return perceptron_epoch(self.linear, self.learner.sums, self.X, answers, some, classes, time)
+        self.learner.examples += len(batch)
+        return perceptron_epoch(self.linear, self.learner.sums, self.X, answers, batch, classes, time)
 
-    def _explored(self, some: np.ndarray, first: bool) -> int:
-        given, explore = (self.derived.machine, self.linear, self.learner.sums), 0.0 if first else self.settings.explore
+    def _explored(self, batch: np.ndarray, first: bool) -> int:
+        parser, explore = (
+            (self.derived.machine, self.linear, self.learner.sums),
+            0.0 if first else self.settings.explore,
+        )
         seen = self.learner.examples
-        wrong, seen = explore_epoch(*given, self.derived.words, some, self.configuration, explore, seen)
+        wrong, seen = explore_epoch(*parser, self.derived.words, batch, self.configuration, explore, seen)
         self.learner.examples = int(seen)
         return wrong
 
-    def _searched(self, some: np.ndarray, first: bool) -> int:
-        given, gold = (self.derived.machine, self.linear, self.learner.sums), (self.derived.answers, self.starts)
+    def _searched(self, batch: np.ndarray, first: bool) -> int:
+        parser, gold = (self.derived.machine, self.linear, self.learner.sums), (self.derived.answers, self.starts)
         rule = (int(self.settings.update == "early"), float(self.learner.examples))
-        self.learner.examples += len(some)
-        return beam_epoch(*given, self.derived.words, gold, some, self.beam, rule)
+        self.learner.examples += len(batch)
+        return beam_epoch(*parser, self.derived.words, gold, batch, self.beam, rule)
 
     def result(self) -> Averages:
-        """The averaged weights, whole numbers."""
+        """Return the averaged weights as integers, and their unit."""
         mean = averaged(self.linear, self.learner.sums, self.learner.examples)
         return mean.weights.astype(np.int32), UNIT
 
     def linear_of(self, average: Averages) -> Linear:
-        """What parses by a result."""
+        """Return a linear model with the averaged weights."""
         return self.linear._replace(weights=average[0].astype(np.float32))

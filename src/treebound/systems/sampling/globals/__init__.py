@@ -1,1 +1,1 @@
-"""Global features of trees: one file each, and a line of `catalogue`."""
+"""Global features of trees, in one module per feature, and a catalogue of them."""

@@ -1,8 +1,8 @@
-"""Prepositional phrases: governor, preposition and argument, through coordinations.
+"""Feature `attachment`: the head, preposition and argument of a prepositional phrase, also under coordination.
 
-Zhang et al. (2014), section 4 and Figure 6. Either the argument hangs from the preposition, which hangs from the
-governor; or, as in Universal Dependencies, the preposition hangs from the argument and that from the governor. Where
-arguments are coordinated, all conjuncts are arguments, MOST at most.
+Zhang et al. (2014), section 4 and Figure 6. Either the argument depends on the preposition, which depends on the head
+of the phrase. Or, as in Universal Dependencies, the preposition depends on the argument, which depends on that head. If
+arguments are coordinated, all conjuncts count as arguments, up to MOST.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from treebound.systems.sampling.globals.view import (
 
 @kernel
 def see(ints, view, w):
-    """Which way it is attached, the governor and the arguments."""
+    """Describe the kind of attachment, the head of the phrase, and the arguments."""
     seen, h = view.seen, head_of(ints, w)
     seen[0], seen[1], count = 1, h, 2
     m = ints[ints[at.FIRST] + w]
@@ -62,7 +62,7 @@ def _argument(view, m, count):
 
 @kernel
 def name(code, view, w, count):
-    """Each argument with the preposition and the governor, as words and tags."""
+    """Name every argument with the preposition and the head of the phrase, as forms and as tags."""
     words, governor, i = view.words, view.seen[1], 0
     way = join(join(begin(code, 0), view.seen[0]), words[LOWER, w])
     for k in range(2, count):

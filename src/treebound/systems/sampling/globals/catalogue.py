@@ -1,6 +1,7 @@
-"""The global features: what each sees and how that is scored, and what a move makes them look at.
+"""The catalogue of global features: the functions that describe, score and update each of them.
 
-A new one is a file with `see` and `name` (`view`), a line of `table`, and one in each of the two functions here.
+A new feature needs a module with `see` and `name` (see `view`), a line in `table`, and a line in each of the functions
+`see` and `name` of this module.
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ _ANCHORS = np.array(list(FEATURES.values()))
 
 
 def codes_of(names: tuple[str, ...]) -> np.ndarray:
-    """int64[F]: the numbers of features, in the order of FEATURES."""
+    """Return int64[F], the numbers of features, in the order of FEATURES."""
     return np.array([i for i, name in enumerate(FEATURES) if name in names], np.int64)
 
 
-#: of the scores that are kept, which must not be those of another version of a feature
+#: start of the keys of the cache, so that keys differ if the set of features changes
 SALT = np.int64(hash_string("|".join(FEATURES)))
 
 
 @kernel
 def see(code, ints, view, w):
-    """What feature `code` sees at anchor w, into view.seen; how many integers."""
+    """Write the description by feature `code` at anchor w to view.seen, and return its number of integers."""
     if code == 0:
         return right_branch.see(ints, view, w)
     if code == 1:
@@ -63,7 +64,7 @@ def see(code, ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """The hashed names of what was seen, into view.names; how many."""
+    """Write the hashed names of the description in view.seen to view.names, and return their number."""
     if code == 0:
         return right_branch.name(code, view, w, count)
     if code == 1:
@@ -81,7 +82,7 @@ def name(code, view, w, count):
 
 @kernel
 def look(f, ints, view, w):
-    """Score feature number f of the view at anchor w, unless it was seen so before."""
+    """Update the score of feature number f of the view at anchor w, from the cache if possible."""
     code = view.codes[f]
     count = see(code, ints, view, w)
     key = join(join(SALT, code), w)
@@ -100,7 +101,7 @@ def look(f, ints, view, w):
 
 @kernel(inline="always")
 def anchored(anchors, ints, view, w):
-    """Whether w is such an anchor, whatever has moved."""
+    """Return whether w is an anchor of this kind."""
     if anchors == TREE:
         return w == 0
     if anchors == COORDINATORS:
@@ -112,10 +113,10 @@ def anchored(anchors, ints, view, w):
 
 @kernel
 def refresh(ints, view):
-    """Score what the moves near marked words have changed; the score of all global features. Marks are taken away.
+    """Update the scores near marked words, remove the marks, and return the score of all global features.
 
-    O(n) to find spans, and what is looked at: words above the marked ones, coordinators, prepositions, the root; with
-    the feature `crossing`, where arcs may cross, every word.
+    O(n) to find spans, plus the features at the marked words, at coordinators, prepositions and the root. The feature
+    `crossing` is scored at every word if arcs may cross.
     """
     if len(view.codes) == 0:
         return 0.0
@@ -140,7 +141,7 @@ def refresh(ints, view):
 
 @kernel
 def score_all(ints, view):
-    """The score of all global features of the tree, from scratch: after its weights, or the tree, became others."""
+    """Return the score of all global features from scratch, after the tree or the weights were replaced."""
     view.held[:] = 0.0
     view.total[0] = 0.0
     view.keys[:] = 0
@@ -154,7 +155,10 @@ def score_all(ints, view):
 
 @kernel
 def append(ints, view, sign, slots, signs, count):
-    """Append the weight slots of all global features of the tree with `sign`; the new count. `room` must be there."""
+    """Append the weight slots of all global features of the tree with `sign`, and return the new count.
+
+    The arrays must have space for `room` slots.
+    """
     find_spans(ints, view)
     mask = len(view.weights) - 1
     for f in range(len(view.codes)):
@@ -168,5 +172,5 @@ def append(ints, view, sign, slots, signs, count):
 
 
 def room(codes: np.ndarray, n: int) -> int:
-    """How many slots at most `append` writes for a sentence of n words."""
+    """Return an upper bound on the number of slots that `append` writes for a sentence of n words."""
     return NAMES * len(codes) * (n + 1)

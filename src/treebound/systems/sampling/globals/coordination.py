@@ -1,7 +1,8 @@
-"""Whether the two conjuncts beside a coordinator agree in tag and length.
+"""Feature `coordination`: agreement in tag and length of the two conjuncts beside a coordinator.
 
-Zhang et al. (2014), section 4. Treebanks attach coordinators in three ways, which are told apart: both conjuncts hang
-from it; it hangs from the right one, which hangs from the left one; it hangs from the left one, and from it the right.
+Zhang et al. (2014), section 4. Treebanks attach coordinators in three ways, which the feature distinguishes. Both
+conjuncts depend on the coordinator; or it depends on the right conjunct, which depends on the left one; or it depends
+on the left conjunct and is the head of the right one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ from treebound.systems.sampling.globals.view import (
 
 @kernel
 def see(ints, view, w):
-    """How it is attached, the conjuncts, and how many words they reach from the coordinator; 0: to none."""
+    """Describe the kind of attachment (0 for none of the three), the conjuncts, and the reach of each conjunct.
+
+    The reach is the number of words from the coordinator to the far end of the conjunct, as a bin.
+    """
     seen, h, left, right = view.seen, head_of(ints, w), last_left(ints, view, w), first_right(ints, view, w)
     seen[0] = 0
     if left != NONE and right != NONE:
@@ -44,7 +48,7 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """Tags, whether they are the same, lengths and their difference, with and without the coordinator."""
+    """Name the tags, their agreement, the lengths and their difference, some of them with the coordinator."""
     seen, words = view.seen, view.words
     way = join(begin(code, 0), seen[0])
     i = put(view, 0, join(way, words[LOWER, w]))

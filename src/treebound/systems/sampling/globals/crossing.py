@@ -1,4 +1,4 @@
-"""Whether an arc spans a word that does not hang below its head: it is not projective.
+"""Feature `crossing`: an arc that is not projective, because it spans a word that is not a descendant of its head.
 
 Zhang et al. (2014), section 4, after Martins et al. (2011).
 """
@@ -12,7 +12,7 @@ from treebound.systems.sampling.globals.view import LOWER, TAG, begin, join, put
 
 @kernel
 def see(ints, view, w):
-    """The head where the arc into w is not projective, else nothing. O(length depth)."""
+    """Describe the head of w if the arc is not projective, and nothing otherwise. O(length depth)."""
     h = head_of(ints, w)
     for k in range(min(h, w) + 1, max(h, w)):
         u = k
@@ -26,7 +26,7 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """That it is so; with either word, with either tag, with both."""
+    """Name the arc by itself, and with the tag or form of either word or of both."""
     if count == 0:
         return 0
     h, words = view.seen[0], view.words

@@ -1,4 +1,7 @@
-"""The tags before and after a span, with the tag of its word and its length (Zhang et al. 2014, section 4)."""
+"""Feature `neighbours`: the tags before and after a span, with the tag of its head word and its length.
+
+Zhang et al. (2014), section 4.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from treebound.systems.sampling.globals.view import HIGH, LOW, TAG, begin, bin_o
 
 @kernel
 def see(ints, view, w):
-    """The words before and after, and the bin of the length."""
+    """Describe the words before and after the span, and the bin of its length."""
     low, high = view.place[LOW, w], view.place[HIGH, w]
     view.seen[0], view.seen[1], view.seen[2] = low - 1, high + 1, bin_of(high - low + 1)
     return 3
@@ -16,7 +19,7 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """Either side alone, and both with and without the length."""
+    """Name the neighbours: both with and without the length, and each side alone with it."""
     tags, length = view.words[TAG], view.seen[2]
     tag, left, right = tags[w], tags[view.seen[0]], tags[view.seen[1]]
     i = put(view, 0, join(join(join(begin(code, 0), tag), left), right))

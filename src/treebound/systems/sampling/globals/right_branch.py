@@ -1,6 +1,7 @@
-"""How far a tree branches to the right: the depth of its last word that is no punctuation, in tenths of its length.
+"""Feature `right-branch`: how far a tree branches to the right.
 
-Zhang et al. (2014), section 4. The paper's feature is a real number; here each tenth has a weight.
+The measure is the depth of the last word that is not punctuation, in tenths of the sentence length. Zhang et al.
+(2014), section 4. The paper's feature is a real number; here each tenth has its own weight.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from treebound.systems.sampling.globals.view import PUNCTUATION, TAG, begin, joi
 
 @kernel
 def see(ints, view, w):
-    """The tenth, and the word that hangs from the root last."""
+    """Describe the tenth, and the last dependent of the root."""
     n, depth = ints[at.N], 0
     m = n
     while m > 0 and view.words[PUNCTUATION, m]:
@@ -28,7 +29,7 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """By itself and with the tag of the root word."""
+    """Name the tenth by itself, and with the tag of the root's dependent."""
     tenth, root = view.seen[0], view.seen[1]
     i = put(view, 0, join(begin(code, 0), tenth))
     return put(view, i, join(join(begin(code, 1), tenth), view.words[TAG, root])) if root != NONE else i

@@ -1,4 +1,4 @@
-"""How long the span of a word is, by its tag; whether it ends the sentence, whether punctuation follows.
+"""Feature `span-length`: the length of a word's span, whether it ends the sentence, and whether punctuation follows.
 
 Zhang et al. (2014), section 4.
 """
@@ -12,7 +12,7 @@ from treebound.systems.sampling.globals.view import COARSE, HIGH, LOW, PUNCTUATI
 
 @kernel
 def see(ints, view, w):
-    """The bin of the length, and the flags."""
+    """Describe the bin of the length, and the two flags."""
     low, high = view.place[LOW, w], view.place[HIGH, w]
     view.seen[0] = bin_of(high - low + 1)
     view.seen[1] = 2 * (high == ints[at.N]) + view.words[PUNCTUATION, high + 1]
@@ -21,7 +21,7 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """With the fine and the coarse tag."""
+    """Name the length with the fine or coarse tag of the word, with and without the flags."""
     length, flags = view.seen[0], view.seen[1]
     i = put(view, 0, join(join(begin(code, 0), view.words[TAG, w]), length))
     i = put(view, i, join(join(join(begin(code, 1), view.words[TAG, w]), length), flags))

@@ -1,10 +1,10 @@
-"""The names of the global features, and at which anchors each is looked at again after a move."""
+"""The names of the global features, and the anchors at which a move makes each feature be scored again."""
 
 from __future__ import annotations
 
-#: anchors: the root alone; coordinators; prepositions; the words above and at what moved; every word where arcs cross
+#: anchors: the root; coordinators; prepositions; the moved words and their ancestors; every word if arcs may cross
 TREE, COORDINATORS, PREPOSITIONS, PATHS, ARCS = range(5)
-#: name -> where it is anchored, and so what a move makes it look at; their order numbers them
+#: name of a feature -> its anchors; the order of the features defines their numbers
 FEATURES = {
     "right-branch": TREE,
     "coordination": COORDINATORS,

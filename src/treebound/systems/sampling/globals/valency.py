@@ -1,4 +1,7 @@
-"""How many modifiers a word has, and the string of their tags, punctuation left out (Zhang et al. 2014, section 4)."""
+"""Feature `valency`: the number of modifiers of a word and the string of their tags, without punctuation.
+
+Zhang et al. (2014), section 4.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from treebound.systems.sampling.globals.view import LOWER, PUNCTUATION, TAG, beg
 
 @kernel
 def see(ints, view, w):
-    """The modifiers in the order of the sentence."""
+    """Describe the modifiers, in the order of the sentence."""
     count, m = 0, ints[ints[at.FIRST] + w]
     while m != NONE:
         if not view.words[PUNCTUATION, m]:
@@ -22,15 +25,18 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """The number, on each side and on both, and the string, with the tag of the word; the number with its form."""
-    tags, left = view.words[TAG], 0
+    """Name the number of modifiers, in total and on each side, and the string of tags, with the tag of the word.
+
+    The total is also named with the word's form.
+    """
+    tags, before = view.words[TAG], 0
     string = join(begin(code, 0), tags[w])
     for k in range(count):
-        if view.seen[k] > w and left == k:
+        if view.seen[k] > w and before == k:
             string = join(string, 1)
-        left += view.seen[k] < w
+        before += view.seen[k] < w
         string = join(string, tags[view.seen[k]])
     i = put(view, 0, string)
     i = put(view, i, join(join(begin(code, 1), tags[w]), bin_of(count)))
-    i = put(view, i, join(join(join(begin(code, 2), tags[w]), bin_of(left)), bin_of(count - left)))
+    i = put(view, i, join(join(join(begin(code, 2), tags[w]), bin_of(before)), bin_of(count - before)))
     return put(view, i, join(join(begin(code, 3), view.words[LOWER, w]), bin_of(count)))

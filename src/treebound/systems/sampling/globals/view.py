@@ -1,8 +1,8 @@
-"""What global features look at: the words, the tree's spans, and what was scored before.
+"""The data that global features read: the words, the spans of the tree, and a cache of scores.
 
-The tree itself stands in the integers of `treebound.decoders.approximate.sampling.buffers`. A feature belongs to a
-word, its anchor. It says in a few integers what it sees there (`seen`), and hashes these to weights (`names`): where it
-sees the same, its score is the same, so scores are kept under what is seen.
+The tree is stored in the integers of `treebound.decoders.approximate.sampling.buffers`. A feature belongs to a word,
+its anchor. The function `see` of a feature describes the tree near the anchor by a few integers, and `name` hashes
+these integers to weights. Equal integers have equal scores, so the integers are the key of the cache.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from treebound.support.jit import kernel
 TAG, COARSE, LOWER, PUNCTUATION, COORDINATOR, PREPOSITION = range(6)
 # rows of `View.place`
 LOW, HIGH, MARK = range(3)
-MOST = 4  #: arguments of one preposition that are looked at
-NAMES = 4 * MOST  #: names that one feature has at one anchor, at most
-KEPT = 1 << 12  #: scores that are kept
+MOST = 4  #: largest number of arguments of one preposition that a feature reads
+NAMES = 4 * MOST  #: largest number of names that a feature has at one anchor
+KEPT = 1 << 12  #: number of scores in the cache
 
-#: tags of the treebanks that are known; any other has no such words
+#: tags of each class of words in the tag sets that we know; with other tag sets the classes are empty
 TAGS = {
     PUNCTUATION: ("PUNCT", "PU", ".", ",", ":", "``", "''", "-LRB-", "-RRB-", "$.", "$,", "$(", "punc"),
     COORDINATOR: ("CCONJ", "CC", "CONJ", "KON", "conj", "Caa"),
@@ -37,17 +37,18 @@ TAGS = {
 
 
 class View(NamedTuple):
-    """A sentence as global features see it.
+    """A sentence in the form that global features read.
 
-    words    int64[6, n + 2]: hashes of fine and coarse tag and of the form, then flags; 0 is the root, n + 1 the end
-    place    int64[3, n + 2]: first and last word below each word, itself included; marks
-    marked   int64[n + 2]: how many words are marked, and these
-    codes    int64[F]: the features, as numbered in `catalogue`
-    held     float64[F, n + 1]: the score of each feature at each anchor
-    total    float64[1]: their sum
-    keys, values  int64[KEPT], float64[KEPT]: scores by what was seen
-    seen, names   int64[*]: scratch
-    weights  float32[2 ** bits]
+    words    int64[6, n + 2]: hashes of the fine tag, the coarse tag and the form, then flags; 0 is the root, n + 1 the
+             end;
+    place    int64[3, n + 2]: first and last word of the span of each word, and marks;
+    marked   int64[n + 2]: the number of marked words, followed by these words;
+    codes    int64[F]: the features, as numbered in `catalogue`;
+    held     float64[F, n + 1]: the score of each feature at each anchor;
+    total    float64[1]: the sum of `held`;
+    keys, values  int64[KEPT], float64[KEPT]: the cache of scores;
+    seen, names   int64[*]: working memory for the output of `see` and `name`;
+    weights  float32[2 ** bits].
     """
 
     words: np.ndarray
@@ -64,7 +65,7 @@ class View(NamedTuple):
 
 
 def view_of(rows: np.ndarray, n: int, codes: np.ndarray, weights: np.ndarray) -> View:
-    """Of a sentence of n words; rows as of `TokenTable.sentence`."""
+    """Return the view of a sentence of n words. `rows` is as in `TokenTable.sentence`."""
     words = np.zeros((6, n + 2), np.int64)
     for row, attribute in ((TAG, "tag"), (COARSE, "coarse"), (LOWER, "lower")):
         words[row] = rows[ATTRIBUTES.index(attribute), PAD : PAD + n + 2]
@@ -72,9 +73,9 @@ def view_of(rows: np.ndarray, n: int, codes: np.ndarray, weights: np.ndarray) ->
         words[row] = np.isin(words[TAG], hashes) | np.isin(words[COARSE], hashes)
     place, marked = np.zeros((3, n + 2), np.int64), np.zeros(n + 2, np.int64)
     held, total = np.zeros((len(codes), n + 1)), np.zeros(1)
-    kept = np.zeros(KEPT, np.int64), np.zeros(KEPT)
+    cache = np.zeros(KEPT, np.int64), np.zeros(KEPT)
     seen, names = np.zeros(n + 2 * MOST + 4, np.int64), np.zeros(NAMES, np.int64)
-    return View(words, place, marked, codes, held, total, *kept, seen, names, weights)
+    return View(words, place, marked, codes, held, total, *cache, seen, names, weights)
 
 
 _HASHES = {
@@ -85,26 +86,26 @@ _HASHES = {
 
 @kernel(inline="always")
 def join(x, y):
-    """A hash that goes on with y."""
+    """Return the hash x, extended by the value y."""
     return (x ^ y) * M1
 
 
 @kernel(inline="always")
 def begin(code, template):
-    """The hash that a feature's template begins with."""
+    """Return the initial hash of a template of a feature."""
     return finish((np.int64(code) * 64 + template + 1) * M1)
 
 
 @kernel(inline="always")
 def put(view, i, x):
-    """Name number i; the number of the next."""
+    """Store hash x as name number i, and return the number of the next name."""
     view.names[i] = finish(x)
     return i + 1
 
 
 @kernel
 def bin_of(length):
-    """Bin of a number of words: 0, 1, 2, 3, 4, 5-6, 7-10, 11-20, more."""
+    """Return the bin of a number of words: 0, 1, 2, 3, 4, 5-6, 7-10, 11-20, or more."""
     if length <= 4:
         return length
     return 5 if length <= 6 else 6 if length <= 10 else 7 if length <= 20 else 8
@@ -112,13 +113,13 @@ def bin_of(length):
 
 @kernel
 def find_spans(ints, view):
-    """LOW and HIGH of every word. O(n) steps for most trees, O(n depth) for the worst."""
+    """Write LOW and HIGH of every word to `view.place`. O(n) steps for most trees, O(n depth) for the worst."""
     n, place = ints[at.N], view.place
     for w in range(n + 1):
         place[LOW, w] = place[HIGH, w] = w
     for m in range(1, n + 1):
         u = head_of(ints, m)
-        while m < place[LOW, u] or m > place[HIGH, u]:  # what covers m has told those above it
+        while m < place[LOW, u] or m > place[HIGH, u]:  # once a span covers m, the spans of its ancestors do so, too
             place[LOW, u], place[HIGH, u] = min(place[LOW, u], m), max(place[HIGH, u], m)
             if u == 0:
                 break
@@ -127,7 +128,7 @@ def find_spans(ints, view):
 
 @kernel
 def mark_path(ints, view, w):
-    """Mark w and the words above it: those whose modifiers or spans a move near w may have changed."""
+    """Mark w and its ancestors: their modifiers or spans may have changed by a move near w."""
     place, marked = view.place, view.marked
     while w > 0 and place[MARK, w] == 0:
         place[MARK, w] = 1
@@ -138,7 +139,7 @@ def mark_path(ints, view, w):
 
 @kernel
 def first_right(ints, view, h):
-    """The first modifier to the right of h that is no punctuation, NONE: there is none."""
+    """Return the first modifier to the right of h that is not punctuation, or NONE."""
     m = ints[ints[at.FIRST] + h]
     while m != NONE and (m < h or view.words[PUNCTUATION, m]):
         m = ints[ints[at.NEXT] + m]
@@ -147,7 +148,7 @@ def first_right(ints, view, h):
 
 @kernel
 def last_left(ints, view, h):
-    """The last modifier to the left of h that is no punctuation, NONE: there is none."""
+    """Return the last modifier to the left of h that is not punctuation, or NONE."""
     m = ints[ints[at.LAST] + h]
     while m != NONE and (m > h or view.words[PUNCTUATION, m]):
         m = ints[ints[at.BEFORE] + m]

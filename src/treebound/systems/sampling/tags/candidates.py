@@ -1,4 +1,4 @@
-"""The tags that a word may have, learnt from predicted tags beside right ones.
+"""Candidate tags of words, learned from predicted and gold tags.
 
 Zhang, Lei, Barzilay, Jaakkola & Globerson (2014), section 3.4.
 """
@@ -14,15 +14,15 @@ from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
 
-SHARE = 0.003  #: alpha of the paper
+SHARE = 0.003  #: the parameter alpha of the paper
 
 
 class Candidates(NamedTuple):
-    """Tags of words.
+    """Statistics of a training treebank that give the candidate tags of words.
 
-    confused  predicted tag -> right tags that it often enough stands for, the commonest first
-    known     form -> its right tags in training, and how often it had each
-    coarse    right tag -> the coarse tag that it has most often
+    confused  predicted tag -> gold tags that it stands for often enough, the most frequent first;
+    known     form -> its gold tags in training, with their counts;
+    coarse    gold tag -> the coarse tag that it has most often.
     """
 
     confused: dict[str, tuple[str, ...]]
@@ -30,26 +30,31 @@ class Candidates(NamedTuple):
     coarse: dict[str, str]
 
     def of(self, form: str, predicted: str, own: str | None = None) -> tuple[str, ...]:
-        """The predicted tag, then others, likelier ones first; of a known form only such as it had in training.
+        """Return the predicted tag of a word, followed by its other candidates, likelier ones first.
 
-        own  the right tag of a word of training itself, which then is not what makes its form known: otherwise the only
-             other candidate of a form that occurs once would be the right one, and no other word's is
+        The candidates of a known form are restricted to tags that it has in training.
+
+        own  gold tag of the word, if it is a word of the training set. This occurrence is not counted. Otherwise, a
+             form that occurs once would have its gold tag as only other candidate, unlike words in new text
         """
         counts = self.known.get(form, Counter())
         known = {tag for tag, count in counts.items() if count > (tag == own)}
         return predicted, *(t for t in self.confused.get(predicted, ()) if t != predicted and (not known or t in known))
 
     def oracle(self, gold: Treebank, predicted: Treebank, column: str) -> float:
-        """The share of words whose right tag is a candidate: what no correction can exceed. InputError as `learn`."""
+        """Return the share of words whose gold tag is a candidate: an upper bound for any correction.
+
+        InputError as in `learn`.
+        """
         words = _words(gold, predicted, column)
         return sum(right in self.of(form, tag) for form, right, tag in words) / max(1, len(words))
 
 
 def learn(gold: Treebank, predicted: Treebank, column: str, share: float = SHARE) -> Candidates:
-    """Candidates from a treebank with right tags in `column` and with predicted ones (`tagging.jackknife`).
+    """Return the candidates from a treebank with gold tags in `column`, and with jackknifed ones (`tagging.jackknife`).
 
-    Tag t is a candidate where tp was predicted if c(t, tp) > 0 and c(t, tp) >= share * c(tp, tp), c counting words.
-    InputError where the two treebanks are not the same words. O(words).
+    Tag t is a candidate for the predicted tag tp if c(t, tp) > 0 and c(t, tp) >= share * c(tp, tp), where c counts
+    words. InputError if the two treebanks do not have the same words. O(words).
     """
     right, tags, known = Vocabulary(), Vocabulary(), dict[str, Counter[str]]()
     words = _words(gold, predicted, column)
@@ -67,19 +72,19 @@ def learn(gold: Treebank, predicted: Treebank, column: str, share: float = SHARE
 
 
 def coarse_tags(gold: Treebank, column: str) -> dict[str, str]:
-    """Tag of a column -> the coarse tag that words with it have most often."""
+    """Return a dictionary from each tag of a column to the coarse tag that its words have most often."""
     meta, fine = gold.meta, gold.strings(column)
     if meta.get("coarse", "upos") == "tag2":
         return {tag: tag[:2] for tag in fine}
     counts: dict[str, Counter[str]] = {}
     for tag, coarse in zip(fine, gold.strings(meta.get("coarse", "upos")), strict=True):
         counts.setdefault(tag, Counter())[coarse] += 1
-    return {tag: found.most_common(1)[0][0] for tag, found in counts.items()}
+    return {tag: counter.most_common(1)[0][0] for tag, counter in counts.items()}
 
 
 def _words(gold: Treebank, predicted: Treebank, column: str) -> list[tuple[str, str, str]]:
-    """(form, right tag, predicted tag) of every word."""
+    """Return (form, gold tag, predicted tag) of every word."""
     forms, others = gold.strings("form"), predicted.strings("form")
     if forms != others or not np.array_equal(gold.offsets, predicted.offsets):
-        raise InputError("right and predicted tags are of different words", hint="tag the treebank itself")
+        raise InputError("gold and predicted tags belong to different words", hint="tag the treebank itself")
     return list(zip(forms, gold.strings(column), predicted.strings(column), strict=True))

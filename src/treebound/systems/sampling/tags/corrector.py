@@ -1,4 +1,4 @@
-"""The best tree and tagging that annealed chains and climbs over both find."""
+"""Search for the best tree and tags of a sentence together, by annealed chains and greedy search."""
 
 from __future__ import annotations
 
@@ -17,16 +17,20 @@ from treebound.systems.sampling.tags.candidates import Candidates
 from treebound.systems.sampling.tags.joint import Chain, Joint, NoTreeError
 from treebound.systems.sampling.tags.learning import options_of
 
-SWEEPS = 1  #: of a chain: every new tagging costs the scores of a sentence
+SWEEPS = 1  #: steps of a chain per word; few, because the sentence is scored anew for every new tag sequence
 
 
 def correct(
     by: Scoring, pruner: Pruner, candidates: Candidates, spec: Settings, treebank: Treebank
 ) -> list[tuple[np.ndarray, tuple[str, ...]]]:
-    """Heads int32[n + 1] and tags of each sentence of a treebank with predicted tags; candidate arcs are by these."""
+    """Return heads int32[n + 1] and tags of each sentence of a treebank with predicted tags.
+
+    by, pruner  the scores of sentences, and the pruner of arcs
+    candidates  the candidate tags of words
+    """
     table = TokenTable(treebank)
     words = zip(treebank.strings("form"), treebank.strings(treebank.meta.get("tag", "xpos")), strict=True)
-    tags, found = [candidates.of(*word) for word in words], []
+    tags, results = [candidates.of(*word) for word in words], []
     for i in range(len(treebank)):
         rows, tag = table.sentence(i)
         own = tags[table.offsets[i] : table.offsets[i + 1]]
@@ -35,21 +39,23 @@ def correct(
         rng = np.array([(i * 2654435761 + spec.seed * 40503) % 2**64], np.uint64)
         try:
             heads, choice = search(Joint(by, rows, tag, allowed, options), spec, rng)
-        except NoTreeError:  # of the heads that the pruner keeps: then with those of its own best tree
+        except NoTreeError:  # the candidate arcs make up no tree: add the arcs of the pruner's best tree
             allowed[pruner.tree(rows, tag, by.single_root)[1:], np.arange(1, len(tag))] = True
             heads, choice = search(Joint(by, rows, tag, allowed, options), spec, rng)
-        found.append((heads, tuple(words[c] for words, c in zip(own, choice, strict=True))))
-    return found
+        results.append((heads, tuple(words[c] for words, c in zip(own, choice, strict=True))))
+    return results
 
 
 def search(joint: Joint, spec: Settings, rng: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Heads int32[n + 1] and tagging of the best run: `spec.restarts` at most, `spec.patience` without a better one.
+    """Return heads int32[n + 1] and tag sequence of the best run.
 
-    The first climbs from the tree that local factors find under the tags that come in; the others anneal from the best.
+    There are `spec.restarts` runs at most, and the search stops after `spec.patience` runs without a better result. The
+    first run is a greedy search from the tree of local factors under the predicted tags; later runs anneal from the
+    best.
     """
     tagging = (0,) * len(joint.options)
-    made = joint.under(tagging).sentence
-    sd, best, value, since = deviation(made.problem), (tagging, made.first_tree(rng)), -np.inf, 0
+    sentence = joint.under(tagging).sentence
+    sd, best, value, since = deviation(sentence.problem), (tagging, sentence.first_tree(rng)), -np.inf, 0
     for run in range(spec.restarts):
         chain = Chain(joint, *best)
         if run and spec.search != "greedy":
@@ -60,4 +66,4 @@ def search(joint: Joint, spec: Settings, rng: np.ndarray) -> tuple[np.ndarray, t
             best, value, since = chain.state, chain.value, 0
         if since >= spec.patience:
             break
-    return heads_of(index_of(made.problem).arcs, best[1]), best[0]
+    return heads_of(index_of(sentence.problem).arcs, best[1]), best[0]

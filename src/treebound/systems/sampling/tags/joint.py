@@ -1,7 +1,7 @@
-"""Moves that change a word's head and tag together (Zhang et al. 2014, section 3.4), and the search made of them.
+"""Moves that change head and tag of a word together (Zhang et al. 2014, section 3.4), and a search made of them.
 
-A tag is read by factors all over the sentence, so that a sentence is scored once for every tagging that a chain meets;
-the scores of recent ones are kept. Candidate arcs are those of the tagging that comes in, whatever the tags.
+Factors all over the sentence read a tag, so a sentence is scored once for every tag sequence that a chain visits. The
+scores of recent sequences are cached. The candidate arcs are chosen under the predicted tags and do not change.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from treebound.systems.sampling.sentence import Scoring, Sentence, scored
 from treebound.systems.sampling.tags.features import TAG, TEMPLATES, score_tags, with_given
 
 COARSE = ATTRIBUTES.index("coarse")
-KEPT = 64  #: taggings of a sentence whose scores are kept
+KEPT = 64  #: number of tag sequences of a sentence whose scores are cached
 
-Tagging = tuple[int, ...]  #: for each word, which of its candidates
-State = tuple[Tagging, np.ndarray]  #: a tagging, and the arcs int32[n] of a tree
+Tagging = tuple[int, ...]  #: a tag sequence: the number of a candidate for each word
+State = tuple[Tagging, np.ndarray]  #: a tag sequence, and the arcs int32[n] of a tree
 
 
 class NoTreeError(ValueError):
-    """The candidate arcs of a sentence make up no tree."""
+    """Raised if the candidate arcs of a sentence make up no tree."""
 
 
 class Tagged(NamedTuple):
-    """A sentence under one tagging, with its rows and tag ids, and the score of that one's tag features."""
+    """A sentence scored under one tag sequence, with its rows, tag ids and the score of its tag features."""
 
     sentence: Sentence
     rows: np.ndarray
@@ -40,12 +40,13 @@ class Tagged(NamedTuple):
 
 
 class Joint:
-    """A sentence whose tags are to be found as well as its heads.
+    """A sentence for which both tags and heads are searched.
 
-    by, rows, tag, allowed  as of `scored`, rows and tag with the tags that come in
-    options  for each word int64[k, 3]: hash of tag, hash of coarse tag and tag id of its candidates (as in rows and
-             tag), the one that comes in first
-    tag_features  whether the model has features of tag sequences (`tags.features`)
+    by, allowed   as in `scored`;
+    rows, tag     as in `scored`, with the predicted tags;
+    options       int64[k, 3] for each word: hash of tag, hash of coarse tag and tag id of each candidate, in the form
+                  of rows and tag, the predicted tag first;
+    tag_features  whether the model has features of tag sequences (`tags.features`).
     """
 
     def __init__(
@@ -66,18 +67,18 @@ class Joint:
         rows, tag = with_given(self.rows), self.tag.copy()
         for m, (choice, options) in enumerate(zip(tagging, self.options, strict=True), 1):
             rows[TAG, PAD + m], rows[COARSE, PAD + m], tag[m] = options[choice]
-        made = scored(self.by, rows, tag, self.allowed)
-        if made is None:
+        sentence = scored(self.by, rows, tag, self.allowed)
+        if sentence is None:
             raise NoTreeError
         names = np.zeros(len(TEMPLATES), np.int64)
         value = score_tags(rows, 1, len(tagging), self.by.reals, names) if self.tag_features else 0.0
-        return Tagged(made, rows, tag, value)
+        return Tagged(sentence, rows, tag, value)
 
 
 class Chain:
-    """A tagging and a tree, and the moves from one to another.
+    """A tag sequence with a tree, and the moves that change them.
 
-    value  score of both; kept by moves, which give what they gain
+    value  score of both; moves update it and return their gain
     """
 
     def __init__(self, joint: Joint, tagging: Tagging, arcs: np.ndarray):
@@ -85,19 +86,20 @@ class Chain:
         self.value = self.lay(tagging, arcs)
 
     def lay(self, tagging: Tagging, arcs: np.ndarray) -> float:
-        """Go to a tagging and the tree with these arcs int32[n]; their score."""
+        """Change to a tag sequence and the tree with arcs int32[n], and return their score."""
         self.tagging, self.made = tagging, self.joint.under(tagging)
         return self.made.sentence.lay(arcs) + self.made.tags
 
     @property
     def state(self) -> State:
-        """Where the chain stands."""
+        """The current tag sequence and tree."""
         return self.tagging, self.made.sentence.arcs
 
     def step(self, temperature: float, rng: np.ndarray) -> float:
-        """A move whose stationary distribution is exp(score / temperature) over tags and heads together; the gain.
+        """Make a move whose stationary distribution is exp(score / temperature), over tags and heads; return the gain.
 
-        Half of the moves are those of `moves.gibbs`; the others draw head and tag of one word from their conditional.
+        Half of the moves are moves of `moves.gibbs`. The others draw head and tag of one word from their joint
+        conditional.
         """
         sentence = self.made.sentence
         m = 1 + below(rng, sentence.problem.n)
@@ -109,10 +111,11 @@ class Chain:
         return gain
 
     def draw(self, m: int, temperature: float, rng: np.ndarray) -> float:
-        """Draw head and tag of word m; the gain. At COLDEST the best of both, the old ones where none are better.
+        """Draw head and tag of word m, or take the best pair at COLDEST; return the gain.
 
-        The tag comes from its marginal over the heads that m may have, then the head from its conditional: this is a
-        draw from the two together, which is always accepted. O(candidates) sentences are scored, unless they are kept.
+        At COLDEST, the old pair stays if no other is better. Otherwise, the tag comes from its marginal over the heads
+        that m may have, and then the head from its conditional. Together, this is a draw from the joint conditional,
+        which is always accepted. O(candidates) sentences are scored, unless cached.
         """
         arcs, old = self.made.sentence.arcs, self.tagging
         options = [(*old[: m - 1], i, *old[m:]) for i in range(len(self.joint.options[m - 1]))]
@@ -130,18 +133,21 @@ class Chain:
         return gain + resample(*sentence.buffers, sentence.view, m, temperature, rng)
 
     def _free(self, tagging: Tagging, arcs: np.ndarray, m: int, temperature: float) -> float:
-        """Score of the tree under a tagging, with what the choice of m's head adds."""
+        """Return the score of the tree under a tag sequence, plus the free gain of choosing the head of m."""
         value, sentence = self.lay(tagging, arcs), self.made.sentence
         return value + free_gain(*sentence.buffers, sentence.view, m, temperature)
 
     def anneal(self, steps: int, hot: float, cold: float, rng: np.ndarray) -> None:
-        """Steps under a temperature that falls from hot to cold by a constant factor."""
+        """Make steps under a temperature that falls from hot to cold by a constant factor."""
         fall = (cold / hot) ** (1.0 / max(1, steps - 1))
         for i in range(steps):
             self.step(hot * fall**i, rng)
 
     def climb(self, rng: np.ndarray) -> None:
-        """Make moves that gain something until none does: of `moves.climb`, and of words with several candidates."""
+        """Make moves that gain score until no move does.
+
+        The moves are those in `moves.climb`, and new pairs of head and tag for words with several candidates.
+        """
         gain = np.inf
         while gain > ENOUGH:
             sentence = self.made.sentence

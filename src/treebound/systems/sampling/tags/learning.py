@@ -1,8 +1,7 @@
-"""SampleRank over heads and tags together: errors are those of either, and so are the features of an update.
+"""SampleRank over heads and tags together: both count as errors, and an update changes the features of both.
 
-The schedule `sample` is that of the paper's Figure 4, as in `systems.sampling.training`: every sample is compared with
-the gold tree and tags as well, and scores are those of the weights of the moment. Samples are Gibbs steps, as in the
-paper.
+The schedule `sample` follows Figure 4 of the paper, as in `systems.sampling.training`: every sample is also compared
+with the gold tree and tags, under the current weights. Samples are Gibbs steps, as in the paper.
 """
 
 from __future__ import annotations
@@ -23,29 +22,30 @@ from treebound.systems.sampling.training import UNKNOWN, Training
 
 
 def options_of(rows: np.ndarray, tag: np.ndarray, tags: list[tuple[str, ...]], coarse: dict[str, str]) -> list:
-    """What `Joint` takes of the candidates of each word, the one that comes in first; coarse as in `Candidates`.
+    """Return the `options` of `Joint` from the candidate tags of each word, the predicted tag first.
 
-    Tags have ids of their own, by which distinct ones are counted: those that no word comes in with, ids below -1.
+    coarse is as in `Candidates`. Tag ids distinguish tags when they are counted. Tags that no word of the sentence has
+    as predicted tag get new ids below -1.
     """
     ids = {words[0]: int(tag[m]) for m, words in enumerate(tags, 1)}
-    found = []
+    options = []
     for m, (own, *others) in enumerate(tags, 1):
-        made = [(rows[TAG, PAD + m], rows[COARSE, PAD + m], ids[own])]
+        rows_of_word = [(rows[TAG, PAD + m], rows[COARSE, PAD + m], ids[own])]
         for t in others:
             known = hash_string(f"coarse={coarse[t]}") if t in coarse else rows[COARSE, PAD + m]
-            made.append((hash_string(f"tag={t}"), known, ids.setdefault(t, -2 - len(ids))))
-        found.append(np.array(made, np.int64))
-    return found
+            rows_of_word.append((hash_string(f"tag={t}"), known, ids.setdefault(t, -2 - len(ids))))
+        options.append(np.array(rows_of_word, np.int64))
+    return options
 
 
 class JointTraining(Training):
-    """A model of trees and tags in training: `Training` with predicted tags, and the right ones to be found.
+    """A model of trees and tags in training: `Training` with predicted tags and candidate tags.
 
-    train     with predicted tags in the column of its fine tag
-    right     the right tag of every word
-    tags      of every word its candidates, the predicted one first; the right tag among them or not
-    coarse    tag -> the coarse tag that goes with it
-    taggings  int32[W]: the candidate that each word's chain stands at
+    train     treebank with predicted tags in the column of its fine tag;
+    right     gold tag of every word;
+    tags      candidate tags of every word, the predicted tag first; the gold tag may be missing;
+    coarse    tag -> the coarse tag that belongs to it;
+    taggings  int32[W]: the current candidate of each word in its chain.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class JointTraining(Training):
     ):
         super().__init__(spec, train, pruner)
         self.tags, self.coarse = tags, coarse
-        #: of each word the candidate that is to be found: where the right tag is none, the one that came in
-        found = ((own.index(r) if r in own else 0) for own, r in zip(tags, right, strict=True))
-        self.right = np.fromiter(found, np.int32, len(right))
+        #: for each word, the candidate to be learned: the gold tag, or the predicted tag if gold is no candidate
+        targets = ((own.index(r) if r in own else 0) for own, r in zip(tags, right, strict=True))
+        self.right = np.fromiter(targets, np.int32, len(right))
         self.taggings = np.zeros(len(right), np.int32)
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
-        """As `Training.learn`, with the share of right tags."""
+        """Train for one epoch as `Training.learn`, and record the share of gold tags."""
         record = super().learn(order, show)
         return record | {"tag_accuracy": float((self.taggings == self.right).mean())}
 
@@ -82,11 +82,11 @@ class JointTraining(Training):
         rng, heads = self._random(i if by_sample else 0), self.chains[span]
         tagging = tuple(self.taggings[span].tolist())
         try:
-            made = joint.under(tagging).sentence
+            sentence = joint.under(tagging).sentence
         except NoTreeError:  # as in `Training`
             return
-        chain = Chain(joint, tagging, made.first_tree(rng) if heads[0] == UNKNOWN else self._arcs(made, heads))
-        right = tuple(self.right[span].tolist()), self._arcs(made, self.gold[i][1:])
+        chain = Chain(joint, tagging, sentence.first_tree(rng) if heads[0] == UNKNOWN else self._arcs(sentence, heads))
+        right = tuple(self.right[span].tolist()), self._arcs(sentence, self.gold[i][1:])
         before = chain.state
         for _ in range(spec.samples or spec.sweeps * len(heads)):
             gain = chain.step(spec.temperature, rng)
@@ -106,7 +106,7 @@ class JointTraining(Training):
             self.counts["gold"] += 1
 
     def _compare_with_gold(self, chain: Chain, now: State, right: State) -> None:
-        """Learn from a sample that does not score COST less than the gold tree and tags for each of its errors."""
+        """Update if the gold tree and tags do not outscore a sample by COST for each of the sample's errors."""
         errors = _errors(now, right)
         if not errors:
             return
@@ -117,7 +117,7 @@ class JointTraining(Training):
             self.counts["gold"] += 1
 
     def _learn(self, chain: Chain, better: State, worse: State, errors: int) -> None:
-        """Step from one tree and tagging towards another.
+        """Update from the worse tree and tag sequence towards the better one.
 
         Local factors keep their scores until the next visit, unless the schedule is `sample`.
         """
@@ -125,18 +125,19 @@ class JointTraining(Training):
         pairs = [(joint.under(tagging), arcs, sign) for (tagging, arcs), sign in ((better, 1.0), (worse, -1.0))]
         n = len(better[1])
         chosen = [
-            {f: made.sentence.scores.selected(f, arcs) for f in ("arc", *self.spec.families)} for made, arcs, _ in pairs
+            {f: tagged.sentence.scores.selected(f, arcs) for f in ("arc", *self.spec.families)}
+            for tagged, arcs, _ in pairs
         ]
         space = sum(scorer.room(parts, n) + room(codes, n) + n * len(TEMPLATES) for parts in chosen)
         slots, signs, rates = self.difference.reserve(space)
         names, mask = np.zeros(len(TEMPLATES), np.int64), len(self.scoring.reals) - 1
-        for (made, arcs, sign), parts in zip(pairs, chosen, strict=True):
-            given = sign, made.sentence.scores, made.rows, made.tag
-            count = scorer.features(parts, *given, slots, signs, count, rates=rates)
-            made.sentence.lay_only(arcs)
-            ends = append(made.sentence.buffers.ints, made.sentence.view, sign, slots, signs, count)
+        for (tagged, arcs, sign), parts in zip(pairs, chosen, strict=True):
+            arguments = sign, tagged.sentence.scores, tagged.rows, tagged.tag
+            count = scorer.features(parts, *arguments, slots, signs, count, rates=rates)
+            tagged.sentence.lay_only(arcs)
+            ends = append(tagged.sentence.buffers.ints, tagged.sentence.view, sign, slots, signs, count)
             for w in range(1, n + 1):
-                name_tags(made.rows, w, names)
+                name_tags(tagged.rows, w, names)
                 slots[ends : ends + len(names)], signs[ends : ends + len(names)] = names & mask, sign
                 ends += len(names)
             count = ends
@@ -148,5 +149,5 @@ class JointTraining(Training):
 
 
 def _errors(state: State, right: State) -> int:
-    """Words with a wrong tag and words with a wrong head."""
+    """Return the number of wrong tags plus the number of wrong heads."""
     return int(np.count_nonzero(np.array(state[0]) != right[0]) + np.count_nonzero(state[1] != right[1]))

@@ -1,6 +1,6 @@
-"""Taggings that a tagger deems likely, each with the best tree that climbs find under it.
+"""Ranking of the tag sequences that a tagger considers likely, each with the best tree that greedy search finds.
 
-What remains is to weigh what the model scores against what the tagger does, for which nothing is searched anew.
+A later step weighs the score of the parser against the score of the tagger, without another search.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from treebound.systems.sampling.tags.joint import Chain, Joint, Tagging
 
 
 class Ranked(NamedTuple):
-    """Taggings of a sentence, the one that comes in first.
+    """Tag sequences of a sentence, the predicted one first.
 
-    arcs      of each int32[n]: its tree
-    values    float64[K]: the model's score of tags and tree
-    deficits  float64[K]: how much less the tagger likes each than the one that comes in
+    arcs      int32[n] of each: the tree
+    values    float64[K]: score of tags and tree by the model
+    deficits  float64[K]: score of the predicted sequence by the tagger, minus score of each sequence
     """
 
     taggings: list[Tagging]
@@ -28,19 +28,23 @@ class Ranked(NamedTuple):
 
 
 def likely(deficits: list[np.ndarray], count: int) -> list[tuple[float, Tagging]]:
-    """(deficit, tagging) of the `count` taggings with the least sums of deficits, per word float64[k] from 0.
+    """Return (deficit, tag sequence) of the `count` sequences with the smallest sums of deficits.
+
+    deficits  float64[k] for each word, starting with 0
 
     O(count) for each candidate of a word.
     """
-    found: list[tuple[float, Tagging]] = [(0.0, ())]
+    sequences: list[tuple[float, Tagging]] = [(0.0, ())]
     for own in deficits:
-        longer = [(value + float(d), (*tagging, i)) for value, tagging in found for i, d in enumerate(own)]
-        found = sorted(longer)[:count] if len(own) > 1 else longer
-    return found
+        longer = [(value + float(d), (*tagging, i)) for value, tagging in sequences for i, d in enumerate(own)]
+        sequences = sorted(longer)[:count] if len(own) > 1 else longer
+    return sequences
 
 
 def ranked(joint: Joint, deficits: list[np.ndarray], count: int, first: np.ndarray, rng: np.ndarray) -> Ranked:
-    """The `count` likeliest taggings, each with the tree to which a climb leads; first int32[n]: the tree it begins at.
+    """Return the `count` likeliest tag sequences, each with the tree that greedy search reaches.
+
+    first  int32[n] arcs of the tree from which the search starts
 
     O(count) sentences are scored.
     """
