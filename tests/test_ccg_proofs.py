@@ -106,7 +106,7 @@ def test_files_that_do_not_belong_together(folder: Path, capsys: pytest.CaptureF
     for some, message in (
         (lines[:-1], "ends before"),
         ([*lines, b"null\n"], "goes on after"),
-        ([lines[0].replace(b"derivations", b"projective"), *lines[1:]], "model's are about derivations"),
+        ([lines[0].replace(b"derivations", b"projective"), *lines[1:]], "model needs proofs about derivations"),
     ):
         (folder / "other.gz").write_bytes(gzip.compress(b"".join(some)))
         with pytest.raises(InputError, match=message):
