@@ -515,7 +515,7 @@ SCORES: dict[str, tuple[dict[str, Any] | bytes, int | tuple[str, ...]]] = {  # s
         {"arc_0": _ONES, "labels_0": np.zeros((4, 4, 2)), "label_names": ["a"]}, ("there are 1 label_names",)
     ),
     "flat-labels": ({"arc_0": _ONES, "labels_0": np.zeros((4, 4)), "label_names": ["a"]}, ("labels of sentence 0",)),
-    "a-form-too-few": ({"arc_0": _ONES, "forms": ["a", "b"]}, ("2 forms for 3 words", "give one a word")),
+    "a-form-too-few": ({"arc_0": _ONES, "forms": ["a", "b"]}, ("2 forms for 3 words", "give one form for each word")),
     "a-form-with-a-tab": ({"arc_0": _ONES, "forms": ["a", "b\tc", "d"]}, ("forms[1], ", "does not fit into a column")),
     "an-empty-form": ({"arc_0": _ONES, "forms": ["a", "", "d"]}, ("forms[1], ", "does not fit into a column")),
     "flat-siblings": ({"arc_0": _ONES, "siblings_0": np.zeros((4, 4))}, ("sentence 0: siblings",)),

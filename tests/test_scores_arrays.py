@@ -263,7 +263,7 @@ BATCH = np.zeros((2, 4, 4))
             [1, 2],
             r"sentences\['siblings'\] is float64\[2, 4, 4, 3\]",
         ),
-        ({"arc": BATCH, "words": []}, [1, 2], r"sentences\['words'\] with lengths; padded are arc, labels, allowed, "),
+        ({"arc": BATCH, "words": []}, [1, 2], r"sentences\['words'\] is given with lengths; only arc, labels, allowed, "),
         (np.full((2, 4, 4), np.nan), [1, 2], r"sentence 0: arc\[0, 1\] is nan"),
         (BATCH.astype(str), [1, 2], "sentence 0: arc is <U32"),
     ],
