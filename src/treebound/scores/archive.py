@@ -80,7 +80,9 @@ def read(path: str | Path) -> Archive:
             raise InputError(reason, path=path, hint="give [n + 1, n + 1, L]")
     words = [len(scores["arc"]) - 1 for scores in sentences]
     if forms and len(forms) != sum(words):
-        raise InputError(f"{len(forms)} forms for {sum(words)} words", path=path, hint="give one form for each word, in order")
+        raise InputError(
+            f"{len(forms)} forms for {sum(words)} words", path=path, hint="give one form for each word, in order"
+        )
     ends = np.cumsum([0, *words]).tolist()
     split = [list(forms[a:b]) if forms else ["_"] * (b - a) for a, b in pairwise(ends)]
     return Archive(sentences, split, names)
@@ -145,7 +147,7 @@ def _packed(path: str | Path, arrays: Mapping[str, np.ndarray]) -> list[dict[str
 
 
 def _listed(path: str | Path, arrays: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
-    """Return the scores of each sentence from files in which each sentence has its own arrays."""
+    """Return the scores of each sentence from arrays that are named by sentence."""
     sentences: dict[int, dict[str, Any]] = {}
     for member, array in arrays.items():
         match = re.fullmatch(r"([a-z_]+)_(0|[1-9][0-9]{0,8})", member)

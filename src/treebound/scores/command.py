@@ -60,9 +60,11 @@ def decoded(
         shared = settings, scores.sentences, parses
         faults = spread(_faults, shared, range(total), workers=workers, short=True)
         try:
-            for i, faults_of_parse in enumerate(progress(faults, total)):
-                if faults_of_parse:
-                    raise TreeboundError(f"{path}: sentence {i}: {faults_of_parse[0]}", hint="please report this: the proof fails")
+            for i, reasons in enumerate(progress(faults, total)):
+                if reasons:
+                    raise TreeboundError(
+                        f"{path}: sentence {i}: {reasons[0]}", hint="please report this: the proof fails"
+                    )
         except InputError as error:
             raise InputError(error.reason, path=path, hint=error.hint) from None
         say(f"{total} sentences checked, no faults")
@@ -86,17 +88,20 @@ def _faults_of(how: How, sentence: dict[str, Any], parse: Parse, i: int) -> list
 
 
 def written(scores: Archive, parses: Sequence[Parse], how: How) -> bytes:
-    """Return forms, heads and labels as CoNLL-U, with the comments of `treebound parse` in units of the input scores."""
+    """Return forms, heads and labels as CoNLL-U, with the comments of `treebound parse` in input score units."""
     lines = (f"{m}\t_\t_\t_\t_\t_\t_\t_\t_\t_\n" for forms in scores.forms for m in [*range(1, len(forms) + 1), 0])
     empty = "".join("\n" if line.startswith("0") else line for line in lines)
     text = document.read(io.BytesIO(empty.encode()), "conllu", annotated=False)
     labels = None
     if scores.label_names:
         numbers = [parse.labels[1:].tolist() if parse.labels is not None else None for parse in parses]
-        names = [[scores.label_names[label] for label in sentence_labels] if sentence_labels is not None else None for sentence_labels in numbers]
-        labels = [sentence_labels if sentence_labels is not None else ["_"] * len(forms_of) for sentence_labels, forms_of in zip(names, scores.forms, strict=True)]
-    has_confidence = how.assess is not None and (how.assess.margins or how.assess.marginals)
-    misc = [misc_of(parse) for parse in parses] if has_confidence else None
+        names = [[scores.label_names[label] for label in column] if column is not None else None for column in numbers]
+        labels = [
+            column if column is not None else ["_"] * len(forms_of)
+            for column, forms_of in zip(names, scores.forms, strict=True)
+        ]
+    assessed = how.assess is not None and (how.assess.margins or how.assess.marginals)
+    misc = [misc_of(parse) for parse in parses] if assessed else None
     out = io.BytesIO()
     text.write(
         out,

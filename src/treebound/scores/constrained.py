@@ -82,7 +82,9 @@ def _label_scores(statement: Statement, names: tuple[str, ...]) -> np.ndarray:
     labels = statement.labels
     if labels is None or labels.shape[-1] != len(names):
         count = None if labels is None else labels.shape[-1]
-        raise InputError(f"labels scores {count} labels, label_names has {len(names)}", hint="give one name for each label")
+        raise InputError(
+            f"labels scores {count} labels, label_names has {len(names)}", hint="give one name for each label"
+        )
     return statement.labelled()
 
 
