@@ -170,9 +170,7 @@ def test_what_no_tree_does_without_is_counted_or_named() -> None:
     assert parse.value == pytest.approx(2 - 1e8)
     assert treebound.check(treebound.problem(arc), parse) == []
     arc[:, 2] = -1e32
-    with pytest.raises(
-        InputError, match=r"arc\[0, 2\] is -1e\+32, and every tree has such a score; allow another"
-    ):
+    with pytest.raises(InputError, match=r"arc\[0, 2\] is -1e\+32, and every tree has such a score; allow another"):
         treebound.decode(arc)
     with pytest.raises(InputError, match=r"sum to 1.2e\+31 in absolute values; scale them below 1e\+20"):
         treebound.decode(np.full((4, 4), 1e30) * np.eye(4)[[1, 2, 3, 0]] * 4)

@@ -1,7 +1,7 @@
 """Search arc-hybrid transition sequences with a beam, where an arc scores what it adds to the forest when it is drawn.
 
-A transition shifts the next word, attaches the top of the stack to the next word, or attaches it to the word below it.
-2 n transitions build every projective tree of n words (Kuhlmann, Gomez-Rodriguez & Satta 2011). A part scores when
+A transition shifts the next word, or attaches the top of the stack: to the next word, or to the word below the top. In
+all, 2 n transitions build every projective tree of n words (Kuhlmann, Gomez-Rodriguez & Satta 2011). A part scores when
 its last arc is decided (`sampling.forest.worth`). The best score of an arc into the same word is subtracted from the
 score of an arc, so that hypotheses are not penalised for drawing arcs late. Oracle: in tests/test_beam.py, an unlimited
 beam finds the best of all trees.

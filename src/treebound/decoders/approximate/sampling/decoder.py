@@ -32,7 +32,7 @@ HEURISTIC: Status = "heuristic"
 
 @dataclass(kw_only=True, eq=False)
 class Sampling(CheckedDecoder):
-    """Base class of decoders that run from random trees, drawn by the scores of arcs, up to trees that no move improves.
+    """Base class of decoders that start at random trees, drawn by arc scores, and end at trees that no move improves.
 
     Scores are divided by the standard deviation of the arcs' scores, so that their size does not matter. The status is
     "heuristic". It is "infeasible" if no tree is proved to exist, and "limit" if no allowed tree was met. The first
@@ -85,7 +85,7 @@ class Sampling(CheckedDecoder):
         """Return the plan of a run after its first tree, with temperatures in standard deviations of scores."""
 
     def _decode(self, problem: Problem) -> Parse:
-        """Decode by repeated runs. One inside pass of the first-order chart, and about O(n d) a run, d modifiers of a word."""
+        """Decode by repeated runs. One inside pass of the first-order chart, and about O(n d) a run for d modifiers."""
         started = time.perf_counter()
         finite, least = without_infinities(problem)
         index, sd = index_of(finite).arcs, deviation(finite)

@@ -18,7 +18,7 @@ from treebound.support.jit import kernel
 
 @kernel
 def fuse(ints, reals, arcs):
-    """Replace the forest's fragments that score less than those of the tree int[n] arcs, and return the gain.
+    """Replace each fragment that scores more in the tree int[n] arcs than in the forest, and return the gain.
 
     O(n depth), plus the scoring of arcs that differ.
     """
