@@ -21,8 +21,9 @@ them are adjacent in the text. A gap between two words is written as a number of
   word in it passes the tests of the word before the gap or of the word after it.
 
 `arcs` lists the arcs that must be in the tree, separated by commas. An arc is written with ``->`` from head to
-modifier. ``root`` is the artificial root. ``outside`` is any head that is not a word of the pattern, with one part for
-each head. ``|`` separates alternatives, at least one of which must hold: ``a -> b | a -> c, c -> d``.
+modifier. The name ``root`` is the artificial root. The name ``outside`` is any head that is not a word of the pattern,
+with one part for each head. The sign ``|`` separates alternatives, at least one of which must hold:
+``a -> b | a -> c, c -> d``.
 
 A match is one part (factor) if its arcs are all candidates. A match with alternatives is several parts, because an OR
 is a polynomial of products: z_a + z_b - z_a z_b (Qian & Liu 2013, section 5.1). The features of a part are the pattern
