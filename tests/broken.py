@@ -521,10 +521,10 @@ SCORES: dict[str, tuple[dict[str, Any] | bytes, int | tuple[str, ...]]] = {  # s
     "flat-siblings": ({"arc_0": _ONES, "siblings_0": np.zeros((4, 4))}, ("sentence 0: siblings",)),
     "nan-siblings": ({"arc_0": _ONES, "siblings_0": np.full((4, 4, 4), np.nan)}, ("sentence 0: siblings",)),
     "no-arc-allowed": ({"arc_0": _ONES, "allowed_0": np.zeros((4, 4), bool)}, ("sentence 0: ", "no tree")),
-    "empty-file": (b"", ("no .npz file",)),
-    "prose": (b"no scores\n", ("no .npz file",)),
-    "one-array": (b"\x93NUMPY\x01\x00v\x00{}", ("no .npz file",)),
-    "half-a-zip": (b"PK\x03\x04" + bytes(50), ("no .npz file",)),
+    "empty-file": (b"", ("not a .npz file",)),
+    "prose": (b"no scores\n", ("not a .npz file",)),
+    "one-array": (b"\x93NUMPY\x01\x00v\x00{}", ("not a .npz file",)),
+    "half-a-zip": (b"PK\x03\x04" + bytes(50), ("not a .npz file",)),
 }  # fmt: skip
 
 DECODE = "decode {ones} -o {out} "

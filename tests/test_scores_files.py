@@ -156,9 +156,9 @@ def test_what_is_no_archive_is_refused(scores: list[dict[str, Any]], tmp_path: P
     array = tmp_path / "array.npy"
     np.save(array, np.zeros((3, 3)))
     for content, reason in (
-        (b"", "no .npz file"),
-        (b"text", "no .npz file"),
-        (array.read_bytes(), "no .npz file"),
+        (b"", "not a .npz file"),
+        (b"text", "not a .npz file"),
+        (array.read_bytes(), "not a .npz file"),
         (whole[: len(whole) // 2], "not a .npz file, or incomplete"),
         (whole.replace(whole[300:320], bytes(20), 1), "is damaged"),
     ):

@@ -36,7 +36,7 @@ def search_tree_svg(nodes: Sequence[dict[str, Any]], words: Sequence[str], *, li
     """
     shown = list(nodes[:limit])
     if not shown:
-        raise ValueError("the search tree has no nodes")
+        raise ValueError("the search tree is empty")
     children: dict[Any, list[dict[str, Any]]] = {node["id"]: [] for node in shown}
     roots: list[dict[str, Any]] = []
     for node in shown:
