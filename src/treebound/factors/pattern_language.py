@@ -119,8 +119,8 @@ class Pattern:
         """
         out: dict[tuple[int, ...], int] = {}
         for size in range(1, len(self.ways) + 1):
-            for some in itertools.combinations(self.ways, size):
-                arcs = tuple(sorted({k for way in some for k in way}))
+            for alternatives in itertools.combinations(self.ways, size):
+                arcs = tuple(sorted({k for way in alternatives for k in way}))
                 if len({self.arcs[k][1] for k in arcs}) == len(arcs):
                     out[arcs] = out.get(arcs, 0) + (-1) ** (size + 1)
         return [(coefficient, arcs) for arcs, coefficient in out.items() if coefficient]
@@ -161,7 +161,7 @@ def load(name: str | Path) -> PatternSet:
     path = Path(name)
     try:
         text = tomlfile.text(path)
-    except (OSError, ValueError) as error:  # the latter of a name that no file can have
+    except (OSError, ValueError) as error:  # ValueError: no file can have this name
         hint = "give a file, or one of " + ", ".join(shipped())
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"no patterns: {reason}", path=path, hint=hint) from None
@@ -195,9 +195,9 @@ def _pattern(name: str, table: Any) -> Pattern:
     """Return the pattern of a TOML table."""
     if not isinstance(table, dict):
         raise _Fault("not a table", f"write [{name}] with match and arcs below it")
-    known = ("match", "arcs", "features")
-    if unknown := [key for key in table if key not in known]:
-        raise _Fault(f"unknown key {unknown[0]!r}", "keys of a pattern are " + ", ".join(known))
+    known_keys = ("match", "arcs", "features")
+    if unknown := [key for key in table if key not in known_keys]:
+        raise _Fault(f"unknown key {unknown[0]!r}", "keys of a pattern are " + ", ".join(known_keys))
     for key in ("match", "arcs"):
         if not isinstance(table.get(key), str) or not table[key].strip():
             raise _Fault(f"no {key}", f'write {key} = "..."')
@@ -335,9 +335,9 @@ def _arcs(text: str, names: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
 def _atom(atom: str, names: tuple[str, ...], outside: bool) -> tuple[int, str]:
     """Return (word, attribute) of one atom of a feature."""
     name, _, attribute = atom.rpartition(".")
-    known = (*names, "outside") if outside else names
-    if name not in known:
-        raise _Fault(f"feature {atom!r}: no word {name!r}", "choose from " + ", ".join(known))
+    known_names = (*names, "outside") if outside else names
+    if name not in known_names:
+        raise _Fault(f"feature {atom!r}: no word {name!r}", "choose from " + ", ".join(known_names))
     if attribute not in FEATURE_ATTRIBUTES:
         raise _Fault(f"feature {atom!r}: no attribute {attribute!r}", "choose from " + ", ".join(FEATURE_ATTRIBUTES))
     return (names.index(name) if name in names else OUTSIDE), attribute

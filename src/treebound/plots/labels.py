@@ -35,9 +35,8 @@ def settle(figure: Figure) -> None:
         return
     for label in labels:
         label.set_in_layout(False)  # panels must not move once labels are placed
-        label.set_bbox(
-            {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2}
-        )  # keeps text readable over lines and grids
+        # a white box keeps text readable over lines and grids
+        label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2})
     figure.draw_without_rendering()  # a constrained layout places panels only when drawn
     scale = figure.dpi / 72
     for axes in figure.axes:
@@ -61,12 +60,12 @@ def settle(figure: Figure) -> None:
 def _places(width: float, height: float) -> Iterator[tuple[float, float]]:
     """Yield offsets of a label's lower left corner from its point: above, below and beside it, at growing distance."""
     for step in range(STEPS):
-        far = GAP + step * STEP
+        distance = GAP + step * STEP
         for x in (-width / 2, GAP, -GAP - width):
-            yield x, far
-            yield x, -far - height
-        yield far, -height / 2
-        yield -far - width, -height / 2
+            yield x, distance
+            yield x, -distance - height
+        yield distance, -height / 2
+        yield -distance - width, -height / 2
 
 
 def _markers(axes: Axes, scale: float) -> list[Bbox]:
@@ -78,8 +77,8 @@ def _markers(axes: Axes, scale: float) -> list[Bbox]:
 
 def _label_area(axes: Axes, figure: Figure, scale: float) -> Bbox:
     """Return the area for labels: the panel plus a margin, within the width of the figure."""
-    panel, more = axes.get_window_extent(), 2 * GAP * scale
-    left, right = max(panel.x0 - more, 0.0), min(panel.x1 + more, figure.bbox.x1)
+    panel, margin = axes.get_window_extent(), 2 * GAP * scale
+    left, right = max(panel.x0 - margin, 0.0), min(panel.x1 + margin, figure.bbox.x1)
     return Bbox.from_extents(left, panel.y0 - scale, right, panel.y1 + GAP * scale)
 
 

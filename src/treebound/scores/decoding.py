@@ -413,7 +413,7 @@ def _first_order(settings: How, arc: Any, labels: Any) -> Parse | None:
     Return None if the input is invalid, or if scores are so low that they may be masks. `_decode_problem` then decodes
     the sentence or raises the error that explains the fault. A float64 matrix in C order is not copied.
     """
-    matrix, whole = array("arc", arc)
+    matrix, all_integers = array("arc", arc)
     if matrix.ndim != 2:
         return None
     size = len(matrix)
@@ -424,7 +424,7 @@ def _first_order(settings: How, arc: Any, labels: Any) -> Parse | None:
         matrix = np.array(matrix, np.float64, order="C")  # the kernel is compiled for C-ordered float64 only
     if labels is not None:
         labels, integers = array("labels", labels)
-        whole &= integers
+        all_integers &= integers
         if labels.ndim != 3 or labels.shape[:2] != matrix.shape or not labels.shape[2]:
             return None
         with np.errstate(invalid="ignore", over="ignore"):  # cells that are no arcs may be NaN; two masks add to -inf
@@ -433,7 +433,7 @@ def _first_order(settings: How, arc: Any, labels: Any) -> Parse | None:
         return None
     heads = np.empty(size, np.int32)
     outcome, value, largest, total = BEST_TREE[settings.space == "projective"](matrix, settings.single_root, heads)
-    if outcome != FOUND or (not total < LARGEST_SUM if whole else largest > -HIGHEST):
+    if outcome != FOUND or (not total < LARGEST_SUM if all_integers else largest > -HIGHEST):
         return None
     parse = Parse.best(heads, value)
     return parse if labels is None else _labelled(parse, labels)

@@ -170,12 +170,12 @@ def stated(arguments: Mapping[str, Any], space: Space, single_root: bool, unit: 
     checked_setting(space, single_root, unit)
     if unknown := [name for name in arguments if name not in ARGUMENTS]:
         raise InputError(f"unknown argument {unknown[0]!r}", hint="give " + ", ".join(ARGUMENTS))
-    whole = True
+    all_integers = True
     arrays: dict[str, Any] = {}
     for name in ("arc", "labels", *TENSORS):
         if name == "arc" or arguments.get(name) is not None:
             arrays[name], integers = _numbers(name, arguments.get(name))
-            whole &= integers
+            all_integers &= integers
     parts = arguments.get("parts")
     if not isinstance(parts, Mapping | None):
         raise InputError(f"parts is a {type(parts).__name__}", hint="give a dictionary: family -> (arcs, scores)")
@@ -183,8 +183,8 @@ def stated(arguments: Mapping[str, Any], space: Space, single_root: bool, unit: 
     for family, value in (parts or {}).items():
         pair, integers = _pair(f"parts[{family!r}]", value)
         named[family] = _named(family, pair)
-        whole &= integers
-    unit = float(whole) if unit is None else float(unit)
+        all_integers &= integers
+    unit = float(all_integers) if unit is None else float(unit)
     matrix, candidate = _folded(arrays, arguments.get("allowed"), unit)
     listed = {f"{name}[1]": value[1] for name, value in arrays.items() if isinstance(value, tuple)}
     listed |= {f"parts[{family!r}].score": score for family, (_, score) in named.items()}
@@ -282,11 +282,11 @@ def _pair(name: str, value: Any) -> tuple[Pair, bool]:
             f"{name} is a {type(value).__name__}", hint="give a pair: what the parts are, and their scores"
         )
     places = indices(f"{name}[0]", value[0])
-    score, whole = scores(f"{name}[1]", value[1])
+    score, are_integers = scores(f"{name}[1]", value[1])
     if score.ndim != 1 or places.ndim < 1 or len(places) != len(score):
         description = " and ".join(f"{array.dtype}{list(array.shape)}" for array in (places, score))
         raise InputError(f"{name} is {description}", hint="give integers and as many scores")
-    return (places, score), whole
+    return (places, score), are_integers
 
 
 def _folded(arrays: Mapping[str, Any], allowed: Any, unit: float) -> Pair:
@@ -325,8 +325,8 @@ def _check(name: str, values: np.ndarray, where: np.ndarray, unit: float) -> Non
     where = where.reshape(where.shape + (1,) * (values.ndim - where.ndim))
     wrong, why = ~(values < np.inf), _FORBIDS  # NaN is not below anything
     if unit and not np.any(wrong & where):
-        whole = np.where(np.isneginf(values), 0.0, values)
-        wrong, why = np.rint(whole) != whole, "unit requires integer scores"
+        finite = np.where(np.isneginf(values), 0.0, values)
+        wrong, why = np.rint(finite) != finite, "unit requires integer scores"
     wrong = wrong & where
     if np.any(wrong):
         place = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -400,8 +400,8 @@ def _listed(name: str, pair: tuple[np.ndarray, np.ndarray], n: int, single_root:
             good &= (x > 0) & (y > 0) & (x != y) & (y != z)
         else:
             good &= (x == y) | ((np.minimum(x, z) < y) & (y < np.maximum(x, z)))
-        alone = (x == y)[:, None]
-        arcs = np.stack([np.where(alone, NONE, np.stack([x, y], axis=1)), np.stack([x, z], axis=1)], axis=1)
+        no_sibling = (x == y)[:, None]
+        arcs = np.stack([np.where(no_sibling, NONE, np.stack([x, y], axis=1)), np.stack([x, z], axis=1)], axis=1)
     if not np.all(good):
         p = int(np.argmin(good))
         raise InputError(f"{name}: part {p} is {places[p].tolist()}", hint="treebound.problem describes the axes")
@@ -414,8 +414,8 @@ def _named(family: str, pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray
     """Return the arcs of parts in the right shape, int[F, r, 2] or int[F, 2] for valency, and their scores."""
     arcs, score = pair
     if family not in FAMILIES or family == "arc":
-        known = ", ".join(name for name in FAMILIES if name != "arc")
-        raise InputError(f"parts: unknown family {family!r}", hint=f"choose from {known}")
+        known_families = ", ".join(name for name in FAMILIES if name != "arc")
+        raise InputError(f"parts: unknown family {family!r}", hint=f"choose from {known_families}")
     if arcs.size == 0:
         arcs = arcs.reshape((0, 2) if family == "valency" else (0, 2, 2))
     if arcs.shape[-1] != 2 or arcs.ndim != (2 if family == "valency" else 3):

@@ -72,15 +72,15 @@ def check(problem: Problem, parse: Parse, *, space: Space | None = None, prove: 
 def _list_faults(problem: Problem, parse: Parse, space: Space) -> list[str]:
     """Return the faults of the list of k best trees."""
     trees = parse.confidence.trees if parse.confidence is not None else ()
-    known: set[tuple[int, ...]] = set()
+    seen: set[tuple[int, ...]] = set()
     last = math.inf
     for number, tree in enumerate(trees, 1):
         if faults := check_parse(problem, tree, space=space):
             return [f"tree {number} of the k best: {fault}" for fault in faults]
         heads = tuple(tree.heads.tolist())
-        if tree.value > last or heads in known:
+        if tree.value > last or heads in seen:
             return [f"tree {number} of the k best scores more than the tree before it, or occurs twice"]
-        known.add(heads)
+        seen.add(heads)
         last = tree.value
     if trees and trees[0].heads.tolist() != parse.heads.tolist():
         return ["the first of the k best trees is not the tree of the parse"]

@@ -232,16 +232,16 @@ def _best_of_product(hulls, oracles, s, phi):
     leaves out the arc with the least gain.
     """
     lo, hi, row = hulls.first[s], hulls.first[s + 1], oracles.row
-    every, some, least = 0.0, 0.0, lo
+    gain_of_all, positive_gain, least = 0.0, 0.0, lo
     for c in range(lo, hi):
         gain = hulls.target[c] - hulls.q[c]
-        every += gain
-        some += max(0.0, gain)
+        gain_of_all += gain
+        positive_gain += max(0.0, gain)
         row[c - lo] = 1.0 if gain > 0.0 else 0.0
         if gain < hulls.target[least] - hulls.q[least]:
             least = c
     row[least - lo] = 0.0
-    if every + phi <= some - max(0.0, hulls.target[least] - hulls.q[least]):
+    if gain_of_all + phi <= positive_gain - max(0.0, hulls.target[least] - hulls.q[least]):
         return 0.0
     row[: hi - lo] = 1.0
     return phi

@@ -33,14 +33,14 @@ def send(products, phi, belief, message, damping, total):
         lo, hi = first[f], first[f + 1]
         gain = np.expm1(min(LARGEST, max(-LARGEST, phi[f])))
         for j in range(lo, hi):
-            others = 1.0
+            probability = 1.0
             for i in range(lo, hi):
                 if i != j:
-                    others *= _without(belief[var[i]], message[i])
-            new = (1.0 - damping) * np.log1p(gain * min(MOST, others)) + damping * message[j]
-            moved = max(moved, abs(new - message[j]))
-            total[var[j]] += new
-            products.share[j] = new
+                    probability *= _without(belief[var[i]], message[i])
+            new_message = (1.0 - damping) * np.log1p(gain * min(MOST, probability)) + damping * message[j]
+            moved = max(moved, abs(new_message - message[j]))
+            total[var[j]] += new_message
+            products.share[j] = new_message
     message[:] = products.share
     return moved
 

@@ -129,12 +129,12 @@ def _of_trees(chart: Chart, weight: np.ndarray, problem: Problem) -> np.ndarray 
     if graph is not NO_GRAPH:
         inner, outer, out = np.empty(len(graph.first)), np.empty(len(graph.first)), np.empty(len(log))
         return out if log_inside_outside(graph, log, inner, outer, out) > -np.inf else None
-    most = np.full(problem.n + 1, -np.inf)
-    np.maximum.at(most, problem.mod, log[:-1])
-    if np.any(most[1:] == -np.inf):
+    best_into = np.full(problem.n + 1, -np.inf)
+    np.maximum.at(best_into, problem.mod, log[:-1])
+    if np.any(best_into[1:] == -np.inf):
         return None
     total, marginals = matrix_tree_marginals(
-        problem.n, problem.head, problem.mod, log[:-1] - most[problem.mod], problem.single_root
+        problem.n, problem.head, problem.mod, log[:-1] - best_into[problem.mod], problem.single_root
     )
     return np.append(np.clip(np.nan_to_num(marginals), 0.0, 1.0), 0.0) if total > -np.inf else None
 

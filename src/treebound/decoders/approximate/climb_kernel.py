@@ -26,11 +26,11 @@ def climb_heads(scoring, arcs):
     while better:
         better = False
         for m in range(1, len(index.right)):
-            most, arc, arc_of_root = _best_of_word(scoring, tree, m)
+            best_gain, arc, arc_of_root = _best_of_word(scoring, tree, m)
             if arc == NONE:
                 continue
             better = True
-            total += most
+            total += best_gain
             move(scoring, tree, arc)
             if arc_of_root != NONE:
                 move(scoring, tree, arc_of_root)
@@ -44,25 +44,25 @@ def _best_of_word(scoring, tree, m):
     The arc into m is NONE if no neighbour gains anything.
     """
     index, single_root = scoring.arc_index, scoring.part_index.single_root
-    most, arc, arc_of_root = ENOUGH, NONE, NONE
+    best_gain, arc, arc_of_root = ENOUGH, NONE, NONE
     for i in range(index.into_start[m], index.into_start[m + 1]):
         b = index.into[i]
         if b == tree.into[m] or _below(index, tree.into, index.head[b], m):
             continue
         if not single_root or index.head[b] != 0:
-            more = gain(scoring, tree, b, NONE)
-            if more > most:
-                most, arc, arc_of_root = more, b, NONE
+            gain_of_move = gain(scoring, tree, b, NONE)
+            if gain_of_move > best_gain:
+                best_gain, arc, arc_of_root = gain_of_move, b, NONE
         else:  # m becomes the root, so the old root needs a head in m's subtree
             root = _root(index, tree.z)
             for j in range(index.into_start[root], index.into_start[root + 1]):
                 c = index.into[j]
                 if index.head[c] == 0 or not _below(index, tree.into, index.head[c], m):
                     continue
-                more = gain(scoring, tree, b, c)
-                if more > most:
-                    most, arc, arc_of_root = more, b, c
-    return most, arc, arc_of_root
+                gain_of_move = gain(scoring, tree, b, c)
+                if gain_of_move > best_gain:
+                    best_gain, arc, arc_of_root = gain_of_move, b, c
+    return best_gain, arc, arc_of_root
 
 
 @kernel

@@ -86,12 +86,12 @@ def _keep(graph, index, chosen, scratch, value, listed, out):
 @kernel
 def _cut(graph, index, weight, single_root, least, chosen, scratch):
     """Return the graph without the edges that no tree of at least `least` uses; arcs in no such tree get weight NEG."""
-    most = np.empty(len(weight))
+    bound = np.empty(len(weight))
     least -= 1e-9 * max(1.0, abs(least))
     best_tree(graph, index, weight, single_root, chosen, scratch)
-    edges, items = bound_variables(graph, index, weight, single_root, least, chosen, most, scratch)
+    edges, items = bound_variables(graph, index, weight, single_root, least, chosen, bound, scratch)
     for a in range(len(index.head)):
-        if most[a] < least:
+        if bound[a] < least:
             weight[a] = NEG
     return without_losers(graph, edges, items, scratch)[0]
 
@@ -119,9 +119,9 @@ def _worst_of_open(value, done):
 @kernel
 def best_in_full(ints, reals, arcs):
     """Return (score, row) of the tree in int32[t, n] arcs that scores most under all families of the buffers."""
-    most, best = NEG, 0
+    best_score, best = NEG, 0
     for i in range(len(arcs)):
         score = lay(ints, reals, arcs[i])
-        if score > most:
-            most, best = score, i
-    return most, best
+        if score > best_score:
+            best_score, best = score, i
+    return best_score, best

@@ -47,9 +47,11 @@ class Reranking(CheckedDecoder):
         values, arcs, calls = k_best(chart.graph, chart.arcs, chart.weight, problem.single_root, self.k)
         if not len(values):
             return some_tree(problem, self.space)
-        most, best = best_in_full(*buffers_of(finite, np.zeros(problem.arcs)), arcs)
+        best_score, best = best_in_full(*buffers_of(finite, np.zeros(problem.arcs)), arcs)
         work = {"dp_calls": int(calls), "trees": len(values)}
-        return scored(problem, self.space, arcs[best] if most >= least else None, work, time.perf_counter() - started)
+        return scored(
+            problem, self.space, arcs[best] if best_score >= least else None, work, time.perf_counter() - started
+        )
 
 
 class BackboneOnly(Reranking):

@@ -126,9 +126,9 @@ class Sampling(CheckedDecoder):
 
 def shares(log: np.ndarray, problem: Problem) -> np.ndarray:
     """Return float64[A], each arc's weight relative to the word's best arc, at least LEAST_SHARE; 0 if forbidden."""
-    most = np.full(problem.n + 1, NEG)
-    np.maximum.at(most, problem.mod, log)
-    share = np.exp(np.maximum(log - most[problem.mod], np.log(LEAST_SHARE)))
+    best_into = np.full(problem.n + 1, NEG)
+    np.maximum.at(best_into, problem.mod, log)
+    share = np.exp(np.maximum(log - best_into[problem.mod], np.log(LEAST_SHARE)))
     return np.where(log > NEG_TEST, share, 0.0)
 
 

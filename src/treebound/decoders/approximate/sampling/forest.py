@@ -213,8 +213,11 @@ def _among_siblings(ints, reals, b):
                 d = ints[following + d]
         c = ints[following + c]
     if ints[at.S_VALENCY] >= 0:
-        p, most = ints[ints[at.VALENCY] + h], ints[ints[at.VALENCY] + h + 1] - ints[ints[at.VALENCY] + h] - 1
-        total += reals[ints[at.S_VALENCY] + p + min(count + 1, most)] - reals[ints[at.S_VALENCY] + p + min(count, most)]
+        p, largest = ints[ints[at.VALENCY] + h], ints[ints[at.VALENCY] + h + 1] - ints[ints[at.VALENCY] + h] - 1
+        total += (
+            reals[ints[at.S_VALENCY] + p + min(count + 1, largest)]
+            - reals[ints[at.S_VALENCY] + p + min(count, largest)]
+        )
     return total
 
 
@@ -265,12 +268,12 @@ def _in_factors(ints, reals, b):
     total, width = 0.0, ints[at.WIDTH]
     for i in range(ints[ints[at.FACTOR_FIRST] + b], ints[ints[at.FACTOR_FIRST] + b + 1]):
         f = ints[ints[at.FACTOR] + i]
-        place, every = ints[at.FACTOR_ARCS] + f * width, True
+        place, complete = ints[at.FACTOR_ARCS] + f * width, True
         for j in range(place, place + width):
             c = ints[j]
             if c >= 0 and c != b and ints[ints[at.ARC_INTO] + ints[ints[at.MOD] + c]] != c:
-                every = False
+                complete = False
                 break
-        if every:
+        if complete:
             total += reals[ints[at.S_FACTOR] + f]
     return total

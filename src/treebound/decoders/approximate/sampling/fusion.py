@@ -65,9 +65,9 @@ def _descendants(ints, arcs):
 def _exchange_fragment(ints, reals, arcs, m):
     """Take the words of m's fragment, m being its first word, from the arcs if that gains anything; return the gain."""
     fragment, old, new, count = ints[at.FRAGMENT], ints[at.OLD], ints[at.NEW], 0
-    which = ints[fragment + m]
+    fragment_number = ints[fragment + m]
     for x in range(m, ints[at.N] + 1):
-        if ints[fragment + x] == which:
+        if ints[fragment + x] == fragment_number:
             ints[fragment + x] = -1
             ints[old + count], ints[new + count] = arc_into(ints, x), arcs[x - 1]
             count += 1

@@ -89,15 +89,15 @@ def ascend(ints, reals, m):
     old = arc_into(ints, m)
     low, high = span(ints, m)
     old_worth = detach(ints, reals, m)
-    most, best = old_worth, old
+    best_worth, best = old_worth, old
     for i in range(find_heads(ints, m, low, high)):
         b = arc_number(ints, ints[ints[at.FOUND] + i], m)
         if b != old:
             value = worth(ints, reals, b)
-            if value > most + ENOUGH:
-                most, best = value, b
+            if value > best_worth + ENOUGH:
+                best_worth, best = value, b
     link(ints, best)
-    return most - old_worth
+    return best_worth - old_worth
 
 
 @kernel
@@ -180,7 +180,7 @@ def ascend_rotated(ints, reals, m):
         old_worth += detach(ints, reals, ints[ints[at.MOD] + ints[old + i]])
     for i in range(1, count):
         value += attach(ints, reals, ints[new + i])
-    most, best = old_worth, NONE
+    best_worth, best = old_worth, NONE
     if root:
         ints[ints[at.FOUND]] = 0
         heads = 1 if arc_number(ints, 0, m) != NONE else 0
@@ -188,12 +188,12 @@ def ascend_rotated(ints, reals, m):
         heads = find_heads(ints, m, low, high)
     for i in range(heads):
         b = arc_number(ints, ints[ints[at.FOUND] + i], m)
-        more = value + worth(ints, reals, b)
-        if more > most + ENOUGH:
-            most, best = more, b
+        new_worth = value + worth(ints, reals, b)
+        if new_worth > best_worth + ENOUGH:
+            best_worth, best = new_worth, b
     if best != NONE:
         link(ints, best)
-        return most - old_worth
+        return best_worth - old_worth
     for i in range(1, count):
         unlink(ints, ints[ints[at.MOD] + ints[new + i]])
     for i in range(count):
@@ -255,18 +255,18 @@ def ascend_pair(ints, reals, m):
     arc, arc_of_sibling = arc_into(ints, m), arc_into(ints, s)
     low, high = span(ints, m)[0], span(ints, s)[1]
     old_worth = detach(ints, reals, m) + detach(ints, reals, s)
-    most = old_worth
+    best_worth = old_worth
     for i in range(find_heads(ints, m, low, high)):
         u = ints[ints[at.FOUND] + i]
         b, c = arc_number(ints, u, m), arc_number(ints, u, s)
         if u != h and c != NONE:
             value = attach(ints, reals, b) + worth(ints, reals, c)
             unlink(ints, m)
-            if value > most + ENOUGH:
-                most, arc, arc_of_sibling = value, b, c
+            if value > best_worth + ENOUGH:
+                best_worth, arc, arc_of_sibling = value, b, c
     link(ints, arc)
     link(ints, arc_of_sibling)
-    return most - old_worth
+    return best_worth - old_worth
 
 
 @kernel
