@@ -536,7 +536,7 @@ OF_DECODE = [
     Case(DECODE + "--k-best nan", ("--k-best",)),
     Case(DECODE + "--workers 0", ("--workers",)),
     Case("decode {missing} -o {out}", ("{missing}: no such file",)),
-    Case("decode {folder} -o {out}", ("{folder}: a folder", "name a .npz file")),
+    Case("decode {folder} -o {out}", ("{folder}: is a folder", "name a .npz file")),
     Case("decode {ones} -o {ones}", ("is the same file as ", "which is read")),
     Case("decode {ones} -o {missing}/x", ("cannot be written",)),
     Case("decode {ones} -o /dev/full", ("/dev/full: cannot be written: No space left",)),
