@@ -130,7 +130,7 @@ class _Index:
         return out
 
     def equal(self, test: Test, words: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """Return bool: whether each of `words` has the same attribute as the corresponding one of `others`."""
+        """Return bool: whether each word of `words` has the same attribute as the corresponding word of `others`."""
         strings = self.treebank.vocab[self._source(test.attribute)].strings
         first = np.empty(len(strings), np.int64)
         numbers: dict[str, int] = {}

@@ -21,7 +21,7 @@ EXTRA = 2 * PAD + 4  #: rows in addition to the n words: padding, the root, NONE
 
 
 def _column(treebank: Treebank, attribute: str) -> tuple[str, object]:
-    """Return the column from which an attribute is read, and the function of its strings."""
+    """Return the column from which an attribute is read, and the function that maps its strings to the attribute."""
     meta = treebank.meta
     match attribute:
         case "form":

@@ -69,7 +69,7 @@ class DualDecomposition(CheckedDecoder):
         return agree(*parted(problem, self.space), zero, deviation(problem) * self.rate, self.iterations)
 
     def _parse(self, problem: Problem, agreed: Agreed, least: float) -> Parse:
-        """Return the parse with its status; scores below `least` mean that a tree contains something forbidden."""
+        """Return the parse with its status; a value below `least` means that the tree has a forbidden arc or part."""
         index, work = index_of(problem).arcs, {"dp_calls": int(agreed.iterations), "iterations": int(agreed.iterations)}
         value, bound = float(agreed.value), float(agreed.bound)
         if bound <= NEG_TEST or bound < least:  # every tree has a forbidden arc or part

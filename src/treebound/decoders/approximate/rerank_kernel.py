@@ -98,7 +98,7 @@ def _cut(graph, index, weight, single_root, least, chosen, scratch):
 
 @kernel
 def _best_of_open(value, done):
-    """Return the place of the best tree that is not done, the first one among equals, or NONE if all are done."""
+    """Return the place of the best tree that is not marked as done, or NONE; the first one among equals."""
     top = NONE
     for i in range(len(value)):
         if not done[i] and value[i] > NEG_TEST and (top == NONE or value[i] > value[top]):
@@ -108,7 +108,7 @@ def _best_of_open(value, done):
 
 @kernel
 def _worst_of_open(value, done):
-    """Return the place that a better tree may overwrite, an empty one if possible, or NONE if all are done."""
+    """Return the place of the worst tree that is not marked as done, which a better tree may overwrite, or NONE."""
     worst = NONE
     for i in range(len(value)):
         if not done[i] and (worst == NONE or value[i] < value[worst]):
