@@ -175,7 +175,7 @@ class Gibbs(Sampling):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0.0 < self.cold <= self.hot:
-            raise InputError(f"temperatures from {self.hot} to {self.cold}", hint="let them fall and stay above 0: hot >= cold > 0")
+            raise InputError(f"temperatures from {self.hot} to {self.cold}", hint="let them fall: hot >= cold > 0")
         if self.sweeps < 0:
             raise InputError(f"sweeps = {self.sweeps}", hint="give at least 0")
 
