@@ -524,16 +524,16 @@ SCORES: dict[str, tuple[dict[str, Any] | bytes, int | tuple[str, ...]]] = {  # s
         {"arc_0": _ONES, "labels_0": np.zeros((4, 4, 2)), "label_names": ["a"]}, ("there are 1 label_names",)
     ),
     "flat-labels": ({"arc_0": _ONES, "labels_0": np.zeros((4, 4)), "label_names": ["a"]}, ("labels of sentence 0",)),
-    "a-form-too-few": ({"arc_0": _ONES, "forms": ["a", "b"]}, ("2 forms for 3 words", "give one a word")),
+    "a-form-too-few": ({"arc_0": _ONES, "forms": ["a", "b"]}, ("2 forms for 3 words", "give one form for each word")),
     "a-form-with-a-tab": ({"arc_0": _ONES, "forms": ["a", "b\tc", "d"]}, ("forms[1], ", "does not fit into a column")),
     "an-empty-form": ({"arc_0": _ONES, "forms": ["a", "", "d"]}, ("forms[1], ", "does not fit into a column")),
     "flat-siblings": ({"arc_0": _ONES, "siblings_0": np.zeros((4, 4))}, ("sentence 0: siblings",)),
     "nan-siblings": ({"arc_0": _ONES, "siblings_0": np.full((4, 4, 4), np.nan)}, ("sentence 0: siblings",)),
     "no-arc-allowed": ({"arc_0": _ONES, "allowed_0": np.zeros((4, 4), bool)}, ("sentence 0: ", "no tree")),
-    "empty-file": (b"", ("no .npz file",)),
-    "prose": (b"no scores\n", ("no .npz file",)),
-    "one-array": (b"\x93NUMPY\x01\x00v\x00{}", ("no .npz file",)),
-    "half-a-zip": (b"PK\x03\x04" + bytes(50), ("no .npz file",)),
+    "empty-file": (b"", ("not a .npz file",)),
+    "prose": (b"no scores\n", ("not a .npz file",)),
+    "one-array": (b"\x93NUMPY\x01\x00v\x00{}", ("not a .npz file",)),
+    "half-a-zip": (b"PK\x03\x04" + bytes(50), ("not a .npz file",)),
 }  # fmt: skip
 
 DECODE = "decode {ones} -o {out} "
@@ -545,7 +545,7 @@ OF_DECODE = [
     Case(DECODE + "--k-best nan", ("--k-best",)),
     Case(DECODE + "--workers 0", ("--workers",)),
     Case("decode {missing} -o {out}", ("{missing}: no such file",)),
-    Case("decode {folder} -o {out}", ("{folder}: a folder", "name a .npz file")),
+    Case("decode {folder} -o {out}", ("{folder}: is a folder", "name a .npz file")),
     Case("decode {ones} -o {ones}", ("is the same file as ", "which is read")),
     Case("decode {ones} -o {missing}/x", ("cannot be written",)),
     Case("decode {ones} -o /dev/full", ("/dev/full: cannot be written: No space left",)),

@@ -273,9 +273,9 @@ def test_integers_stay_exact() -> None:
     assert treebound.problem(arc).unit == 1.0
     assert treebound.problem(arc.astype(float)).unit == 0.0
     assert treebound.problem(arc, siblings=np.zeros((3, 3, 3))).unit == 0.0
-    with pytest.raises(InputError, match=r"arc\[0, 2\] is 0.5; unit says"):
+    with pytest.raises(InputError, match=r"arc\[0, 2\] is 0.5; unit requires"):
         treebound.problem(np.array([[0, 1, 0.5], [0, 0, 1], [0, 1, 0]]), unit=1.0)
-    with pytest.raises(InputError, match=r"grandparents.*unit says"):
+    with pytest.raises(InputError, match=r"grandparents.*unit requires"):
         treebound.problem(arc, grandparents=np.full((3, 3, 3), 0.5), unit=1.0)
 
 

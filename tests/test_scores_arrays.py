@@ -263,7 +263,11 @@ BATCH = np.zeros((2, 4, 4))
             [1, 2],
             r"sentences\['siblings'\] is float64\[2, 4, 4, 3\]",
         ),
-        ({"arc": BATCH, "words": []}, [1, 2], r"sentences\['words'\] with lengths; padded are arc, labels, allowed, "),
+        (
+            {"arc": BATCH, "words": []},
+            [1, 2],
+            r"sentences\['words'\] is given with lengths; only arc, labels, allowed, ",
+        ),
         (np.full((2, 4, 4), np.nan), [1, 2], r"sentence 0: arc\[0, 1\] is nan"),
         (BATCH.astype(str), [1, 2], "sentence 0: arc is <U32"),
     ],
@@ -351,14 +355,16 @@ class Refusing:
 def test_what_cannot_be_converted_says_what_to_do() -> None:
     narrow = Refusing(TypeError("Got unsupported ScalarType BFloat16"))
     message = (
-        r"arc: Got unsupported ScalarType BFloat16; give float32; of a tensor, tensor.detach\(\).cpu\(\).float\(\)"
+        r"arc: Got unsupported ScalarType BFloat16; give float32; for a tensor, tensor.detach\(\).cpu\(\).float\(\)"
     )
     with pytest.raises(InputError, match=message):
         treebound.decode(narrow)
     with pytest.raises(InputError, match="sentences: Got unsupported ScalarType BFloat16; give float32"):
         treebound.decode_all(narrow, lengths=[1])
     far = Refusing(TypeError("can't convert cuda:0 device type tensor to numpy.\nCopy it first."))
-    with pytest.raises(InputError, match=r"sentences: can't convert cuda:0 .*; give an array of numbers; of a tensor,"):
+    with pytest.raises(
+        InputError, match=r"sentences: can't convert cuda:0 .*; give an array of numbers; for a tensor,"
+    ):
         treebound.decode_all(far)
 
 

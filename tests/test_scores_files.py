@@ -97,10 +97,10 @@ def test_an_empty_file_has_no_trees(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"arc": np.zeros(3)}, "arc is float64[3], but n asks for 69 numbers"),
+        ({"arc": np.zeros(3)}, "arc is float64[3], but n requires 69 rows"),
         ({"n": [3, 1, 0]}, "a sentence has no words"),
         ({"n": [3.0, 1.0, 6.0]}, "n is float64[3]"),
-        ({"labels": np.zeros((4, 2))}, "labels is float64[4, 2], but n asks for 69"),
+        ({"labels": np.zeros((4, 2))}, "labels is float64[4, 2], but n requires 69"),
         ({"label_names": ["a"]}, "there are 1 label_names"),
         ({"label_names": None}, "labels without label_names"),
         ({"label_names": [1, 2]}, "label_names is int64[2]"),
@@ -156,10 +156,10 @@ def test_what_is_no_archive_is_refused(scores: list[dict[str, Any]], tmp_path: P
     array = tmp_path / "array.npy"
     np.save(array, np.zeros((3, 3)))
     for content, reason in (
-        (b"", "no .npz file"),
-        (b"text", "no .npz file"),
-        (array.read_bytes(), "no .npz file"),
-        (whole[: len(whole) // 2], "no .npz file, or not whole"),
+        (b"", "not a .npz file"),
+        (b"text", "not a .npz file"),
+        (array.read_bytes(), "not a .npz file"),
+        (whole[: len(whole) // 2], "not a .npz file, or incomplete"),
         (whole.replace(whole[300:320], bytes(20), 1), "is damaged"),
     ):
         path.write_bytes(content)

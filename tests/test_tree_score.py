@@ -109,7 +109,7 @@ def test_what_cannot_be_scored_is_said():
     assert scored.change(chain, 3, 1) == tree_score(problem, np.array([-1, 0, 1, 1])) - tree_score(problem, chain)
     assert scored.change(np.array([-1, 3, 0, 2], np.int32), 1, 2) == -np.inf
     assert np.isnan(scored.change(np.array([-1, 2, 0, 1], np.int32), 3, 2))
-    with pytest.raises(InputError, match="no candidate"):
+    with pytest.raises(InputError, match="not a candidate"):
         scored.difference(chain, absent)
     with pytest.raises(InputError, match="canonical"):
         PartScore(given)

@@ -284,7 +284,7 @@ def test_decode_returns_the_best_valid_tree_of_scores() -> None:
         ({"label_names": None}, "label_names are not given"),
         ({"label_names": ["nsubj"]}, "label_names has 1"),
         ({"words": None}, "words is a NoneType"),
-        ({"label_names": ["punct", "obj"]}, "admit no tree that keeps 0-is-not-root"),
+        ({"label_names": ["punct", "obj"]}, "admit no tree that satisfies 0-is-not-root"),
         ({"constraints": [*TREE]}, "constraints and valid are given together"),
     ],
 )

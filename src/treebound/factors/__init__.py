@@ -1,4 +1,4 @@
-"""Factor families: one file each. A new family is a file and a line here."""
+"""Register the factor families, one module each. To add a family, write a module and register it here."""
 
 from collections.abc import Iterable
 
@@ -37,11 +37,11 @@ for _family in (
 
 
 def templates_of(families: Iterable[str]) -> Lines:
-    """The templates of arcs and of these families, as a scorer takes them."""
-    found = {"arc": ARC.templates.pairs, "arc-head": HEAD, "arc-mod": MODIFIER, "between": BETWEEN}
+    """Return the templates of arcs and of the named families, in the form that a scorer expects."""
+    templates = {"arc": ARC.templates.pairs, "arc-head": HEAD, "arc-mod": MODIFIER, "between": BETWEEN}
     for name in families:
-        found |= {name: FAMILIES[name].templates.parts, f"{name}-pair": FAMILIES[name].templates.pairs}
-    return found
+        templates |= {name: FAMILIES[name].templates.parts, f"{name}-pair": FAMILIES[name].templates.pairs}
+    return templates
 
 
 __all__ = ["FAMILIES", "Family", "templates_of"]

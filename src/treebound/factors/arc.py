@@ -1,4 +1,4 @@
-"""Single arcs: unigram, bigram, surrounding and in-between features (McDonald et al. 2005)."""
+"""Single arcs, with unigram, bigram, surrounding and in-between features (McDonald et al. 2005)."""
 
 from treebound.factors.family import Family
 from treebound.factors.templates import TemplateSet, lines

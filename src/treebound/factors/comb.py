@@ -1,9 +1,9 @@
-"""A head with more than three consecutive words as modifiers, up to eight (Qian & Liu 2013)."""
+"""A head with a run of four to eight consecutive words as modifiers (Qian & Liu 2013)."""
 
 from treebound.factors.family import Family
 from treebound.factors.templates import TemplateSet, lines
 
-#: f and l are the nearest and the farthest word of the run; c is the run: c.tag is the sequence of its tags
+#: f and l are the nearest and the farthest word of the run; c stands for the run, so c.tag is the sequence of its tags
 COMB = Family(
     "comb",
     8,

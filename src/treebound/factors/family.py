@@ -1,4 +1,4 @@
-"""What a factor family is: its name, its templates and the kernel that lists its parts."""
+"""Define a factor family: its name, its templates and the number of the kernel code that lists its parts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,22 @@ from treebound.factors.templates import TemplateSet
 
 @dataclass(frozen=True)
 class Family:
-    """One family of factors.
+    """A factor family, with its feature templates.
 
-    name       as in `Problem.parts`
-    code       number under which `treebound.kernels.arcs.parts` lists and places its parts
-    templates  its features
-    cite       where it comes from
-    rate       how fast its weights learn beside those of the others. A head has many more triples of modifiers than
-               arcs; at the same rate their many features take most of a step and fit single sentences (decision 013)
+    Attributes
+    ----------
+    name : str
+        Key of the family in `Problem.parts`.
+    code : int
+        Number under which `treebound.kernels.arcs.parts` lists and places the family's parts.
+    templates : TemplateSet
+        Feature templates of the family.
+    cite : str
+        Publication that introduced the family.
+    rate : float
+        Learning rate of the family's weights, relative to other families. A head has many more triples of modifiers
+        than arcs. At the same rate, their many features would take most of a step and overfit single sentences
+        (decision 013).
     """
 
     name: str
@@ -35,7 +43,7 @@ WORD_PAIR = """
     {x-1}.tag {x}.tag {y-1}.tag {y}.tag; {x}.tag {x+1}.tag {y}.tag {y+1}.tag
 """
 
-#: templates over all three words (x, y, z)
+#: templates over all three words (x, y, z) of a second-order part
 WORD_TRIPLE = """
     {x}.tag {y}.tag {z}.tag; {x}.coarse {y}.coarse {z}.coarse
     {x}.form {y}.tag {z}.tag; {x}.tag {y}.form {z}.tag; {x}.tag {y}.tag {z}.form
@@ -56,7 +64,7 @@ WORD_QUADRUPLE = """
 
 
 def fill(block: str, **names: str) -> str:
-    """Put the position names of a family into a block of templates: ``{x-1}`` becomes ``h-1``."""
+    """Insert the position names of a family into a block of templates: ``{x-1}`` becomes ``h-1``."""
     for key, name in names.items():
         block = block.replace("{" + key, "{" + name)
     return block.replace("{", "").replace("}", "")

@@ -1,9 +1,9 @@
-"""The heads of two neighbouring words, whichever they are (Martins et al. 2011)."""
+"""The heads of two neighbouring words (Martins et al. 2011)."""
 
 from treebound.factors.family import Family
 from treebound.factors.templates import TemplateSet, lines
 
-#: p -> l, h -> m, where m is the word after l; p and h may be one word
+#: arcs p -> l and h -> m, where m is the word after l; p and h may be the same word
 HEAD_BIGRAM = Family(
     "head-bigram",
     5,

@@ -1,6 +1,6 @@
-"""Hand-crafted constructions, found by an error analysis and written in `treebound.factors.pattern_language`.
+"""Hand-crafted constructions that an error analysis suggested, written in `treebound.factors.pattern_language`.
 
-Parts and features do not follow from the arcs but from where the patterns match: `treebound.features.patterns`.
+Their parts and features are determined by the matches of patterns (`treebound.features.patterns`) instead of by arcs.
 """
 
 from treebound.factors.family import Family

@@ -1,31 +1,34 @@
-"""Hand-crafted patterns as a small language: which words, in which order, and which arcs between them.
+"""Parse hand-crafted patterns, a small language for words, their order, and the arcs between them.
 
-A file of patterns is TOML, one table a pattern, and `about`, a line on what the file is for:
+A file of patterns is TOML, with one table for each pattern, and a line `about` that describes the file:
 
     [rather-than]
     match = "a:upos=ADP  ..8?  rather  than  b:upos=ADP"
     arcs = "a -> than -> rather, than -> b"
     features = ["a.lower b.lower"]
 
-`match` lists words in the order of the text, separated by spaces; a no-break space belongs to a value. Words that stand
-side by side here do so in the text; a gap between two of them is written as a number of words.
+`match` lists words in text order, separated by spaces; a no-break space is part of a value. Words without a gap between
+them are adjacent in the text. A gap between two words is written as a number of words:
 
-- ``rather``: the word *rather* in any case; it is also the word's name.
-- ``a:upos=ADP|SCONJ``: a word named *a* with one of these tags. Tests are ``attribute=value|value``, ``!=`` (none of
-  the values), ``~`` (the regular expression matches the whole value) and ``attribute=$b`` (the same as that of *b*);
-  ``&`` joins several. ``a:or|nor`` is short for ``a:lower=or|nor``, and ``a:*`` is any word. Attributes are form,
-  lower, lemma, upos, xpos, feats, and what the corpus takes for its features: tag and coarse.
-- ``..8``: at most eight words, ``2..8``: two to eight. With ``?`` (``..8?``) the gap is as short as can be: it holds no
-  word that passes the tests of the word before it or of the word after it.
+- ``rather``: the word *rather* in any case; *rather* is also the word's name in the pattern.
+- ``a:upos=ADP|SCONJ``: a word named *a* that has one of the two tags. A test is an attribute, an operator and a value.
+  The operators are ``=`` (one of the values, which ``|`` separates), ``!=`` (none of the values) and ``~`` (the regular
+  expression matches the whole value). The test ``attribute=$b`` requires the same attribute as word *b*. Several tests
+  are joined by ``&``. The form ``a:or|nor`` is short for ``a:lower=or|nor``, and ``a:*`` is any word. Attributes are
+  form, lower, lemma, upos, xpos and feats. Further attributes are tag and coarse, the columns that the corpus uses for
+  features.
+- ``..8``: at most eight words; ``2..8``: two to eight words. With ``?`` (``..8?``) the gap is as short as possible: no
+  word in it passes the tests of the word before the gap or of the word after it.
 
-`arcs` lists what must hold, separated by commas: names joined by ``->`` from head to modifier. ``root`` is the
-artificial root, ``outside`` any head that is not one of the pattern's words (one part for each such head). ``|`` stands
-between alternatives, one of which must hold (or several): ``a -> b | a -> c, c -> d``.
+`arcs` lists the arcs that must be in the tree, separated by commas. An arc is written with ``->`` from head to
+modifier. The name ``root`` is the artificial root. The name ``outside`` is any head that is not a word of the pattern,
+with one part for each head. The sign ``|`` separates alternatives, at least one of which must hold:
+``a -> b | a -> c, c -> d``.
 
-A match whose arcs are all candidates is one part (factor); one with alternatives is several, as an OR is a polynomial
-of products: z_a + z_b - z_a z_b (Qian & Liu 2013, section 5.1). Its features are the pattern itself and, for each
-string of `features`, the pattern joined with attributes ``name.attribute`` of its words (``outside.tag`` too), as far
-as the corpus has them.
+A match is one part (factor) if its arcs are all candidates. A match with alternatives is several parts, because an OR
+is a polynomial of products: z_a + z_b - z_a z_b (Qian & Liu 2013, section 5.1). The features of a part are the pattern
+itself and, for each string of `features`, the pattern joined with attributes ``name.attribute`` of its words
+(``outside.tag`` too). Features with attributes that the corpus lacks are left out.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ from treebound.core.errors import InputError
 from treebound.factors.templates import ATTRIBUTES as FEATURE_ATTRIBUTES
 from treebound.support import tomlfile
 
-#: what words are tested by: columns of a treebank; `tag` and `coarse` are the columns that its features use
+#: attributes in tests: columns of a treebank, and `tag` and `coarse`, the columns that its features use
 ATTRIBUTES = ("form", "lower", "lemma", "upos", "xpos", "tag", "coarse", "feats")
 ROOT, OUTSIDE = -1, -2  #: heads that are not words of the pattern
 RESERVED = {"root": ROOT, "outside": OUTSIDE}
@@ -52,7 +55,7 @@ MAX_WAYS = 4
 MAX_GAP = 30
 SHIPPED = files("treebound.factors") / "patterns"
 
-_BLANKS = re.compile("[ \t\r\n]+")  # no others: a no-break space is a character of a value
+_BLANKS = re.compile("[ \t\r\n]+")  # a no-break space is missing here because it is a character of a value
 _NAME = r"[^\W\d][\w'’-]*"
 _TEST = re.compile(r"(?:(?P<attribute>[a-z]+)(?P<kind>!=|=|~))?(?P<value>.+)", re.DOTALL)
 _GAP = re.compile(r"(\d*)\.\.(\d*)(\??)")
@@ -60,9 +63,12 @@ _GAP = re.compile(r"(\d*)\.\.(\d*)(\??)")
 
 @dataclass(frozen=True)
 class Test:
-    """One condition on a word.
+    """A condition on one word of a pattern.
 
-    kind    "=" (one of `values`), "!=" (none of them), "~" (a regular expression), "$" (equal to that of word `other`)
+    - attribute: name of the tested attribute.
+    - kind: "=" (one of `values`), "!=" (none of `values`), "~" (a regular expression), "$" (equal to word `other`).
+    - values: values of the condition, or the regular expression.
+    - other: number of the other word of a "$" test.
     """
 
     attribute: str
@@ -71,7 +77,7 @@ class Test:
     other: int = -1
 
     def holds(self, value: str) -> bool:
-        """Whether a word with this value of the attribute passes; `$` tests are not about one word."""
+        """Return whether a word with this value passes; not defined for `$` tests, which compare two words."""
         if self.kind == "~":
             return re.fullmatch(self.values[0], value) is not None
         return (value in self.values) == (self.kind == "=")
@@ -79,7 +85,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Gap:
-    """Words between two words of a pattern: `least` to `most` of them; `shortest`: as `?` says above."""
+    """A gap of `least` to `most` words between two words of a pattern; `shortest` is True for a gap with `?`."""
 
     least: int = 0
     most: int = 0
@@ -88,13 +94,13 @@ class Gap:
 
 @dataclass(frozen=True)
 class Pattern:
-    """One pattern.
+    """A pattern of words, with the arcs and features of its parts.
 
-    names, tests  of its words, in the order of the text
-    gaps          gaps[i] lies between the words i and i + 1
-    arcs          (head, modifier) as numbers of words, the head also ROOT or OUTSIDE
-    ways          alternatives, each the numbers of the arcs that it asks for
-    features      each the (word or OUTSIDE, attribute) that are joined with the name; the name alone always comes first
+    - names, tests: names and tests of its words, in text order. - gaps: gaps[i] lies between words i and i + 1. - arcs:
+    (head, modifier) as numbers of words; the head may also be ROOT or OUTSIDE. - ways: alternatives, each given by the
+    numbers of its arcs. - features: tuples of (word or OUTSIDE, attribute) that are joined with the name. The first
+    tuple is empty, for the name
+      alone.
     """
 
     name: str
@@ -106,15 +112,15 @@ class Pattern:
     features: tuple[tuple[tuple[int, str], ...], ...] = ((),)
 
     def products(self) -> list[tuple[int, tuple[int, ...]]]:
-        """(coefficient, arcs) of the products whose sum is 1 where an alternative holds, else 0.
+        """Return (coefficient, arcs) of products whose sum is 1 if an alternative holds, else 0.
 
-        By inclusion and exclusion: sum over sets S of alternatives of (-1)^(|S| + 1) times the product of all their
-        arcs. Products that give a word two heads are 0 and left out. O(2^alternatives).
+        By inclusion and exclusion, the products are a sum over sets S of alternatives of (-1)^(|S| + 1) times the
+        product of all their arcs. Products that give a word two heads are always 0 and are left out. O(2^alternatives).
         """
         out: dict[tuple[int, ...], int] = {}
         for size in range(1, len(self.ways) + 1):
-            for some in itertools.combinations(self.ways, size):
-                arcs = tuple(sorted({k for way in some for k in way}))
+            for alternatives in itertools.combinations(self.ways, size):
+                arcs = tuple(sorted({k for way in alternatives for k in way}))
                 if len({self.arcs[k][1] for k in arcs}) == len(arcs):
                     out[arcs] = out.get(arcs, 0) + (-1) ** (size + 1)
         return [(coefficient, arcs) for arcs, coefficient in out.items() if coefficient]
@@ -122,7 +128,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class PatternSet:
-    """The patterns of one file, with its text: what a model file keeps."""
+    """The patterns of one file with the file's text, in the form that a model file stores."""
 
     name: str
     text: str
@@ -131,7 +137,7 @@ class PatternSet:
 
     @property
     def digest(self) -> str:
-        """Identifies the content."""
+        """Return a hash of the text, which identifies the patterns."""
         return sha256(self.text.encode()).hexdigest()[:16]
 
     def __len__(self) -> int:
@@ -139,23 +145,23 @@ class PatternSet:
 
 
 def shipped() -> list[str]:
-    """Names of the pattern files that come with the package."""
+    """Return the names of the pattern files that come with the package."""
     return sorted(path.name.removesuffix(".toml") for path in SHIPPED.iterdir() if path.name.endswith(".toml"))
 
 
 def named_patterns(families: tuple[str, ...], meta: dict) -> PatternSet | None:
-    """The patterns that a treebank's meta names, for a model that has the family `pattern`; else None."""
+    """Return the patterns that a treebank's meta names if a model has the family `pattern`, else None."""
     return load(meta["patterns"]) if "pattern" in families and meta.get("patterns") else None
 
 
 def load(name: str | Path) -> PatternSet:
-    """The patterns of a shipped file (its name without .toml) or of a file of one's own. Raises InputError."""
+    """Return the patterns of a shipped file (its name without .toml) or of a file path. Raises InputError."""
     if str(name) in shipped():
         return parse((SHIPPED / f"{name}.toml").read_text(encoding="utf-8"), str(name), f"{name}.toml")
     path = Path(name)
     try:
         text = tomlfile.text(path)
-    except (OSError, ValueError) as error:  # the latter of a name that no file can have
+    except (OSError, ValueError) as error:  # ValueError: no file can have this name
         hint = "give a file, or one of " + ", ".join(shipped())
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"no patterns: {reason}", path=path, hint=hint) from None
@@ -163,7 +169,7 @@ def load(name: str | Path) -> PatternSet:
 
 
 def parse(text: str, name: str, path: str | Path = "patterns") -> PatternSet:
-    """The patterns of a text. Raises InputError with file, line, pattern, reason and what to do. O(text)."""
+    """Parse the patterns of a text. Raises InputError with file, line, pattern, reason and hint. O(text)."""
     tables = tomlfile.parse(text, path)
     about = tables.pop("about", "")
     if not isinstance(about, str):
@@ -182,15 +188,16 @@ def parse(text: str, name: str, path: str | Path = "patterns") -> PatternSet:
 
 
 class _Fault(Exception):
-    """(reason, what to do) of something in a pattern."""
+    """An error in a pattern, with the arguments (reason, hint)."""
 
 
 def _pattern(name: str, table: Any) -> Pattern:
+    """Return the pattern of a TOML table."""
     if not isinstance(table, dict):
         raise _Fault("not a table", f"write [{name}] with match and arcs below it")
-    known = ("match", "arcs", "features")
-    if unknown := [key for key in table if key not in known]:
-        raise _Fault(f"unknown key {unknown[0]!r}", "keys of a pattern are " + ", ".join(known))
+    known_keys = ("match", "arcs", "features")
+    if unknown := [key for key in table if key not in known_keys]:
+        raise _Fault(f"unknown key {unknown[0]!r}", "keys of a pattern are " + ", ".join(known_keys))
     for key in ("match", "arcs"):
         if not isinstance(table.get(key), str) or not table[key].strip():
             raise _Fault(f"no {key}", f'write {key} = "..."')
@@ -205,37 +212,38 @@ def _pattern(name: str, table: Any) -> Pattern:
 
 
 def _match(text: str) -> tuple[tuple[str, ...], tuple[tuple[Test, ...], ...], tuple[Gap, ...]]:
-    """(names, tests, gaps) of a `match`."""
+    """Return (names, tests, gaps) of the text of `match`."""
     names: list[str] = []
     written: list[str] = []
     gaps: list[Gap] = []
     gap: Gap | None = None
     for item in filter(None, _BLANKS.split(text)):
-        if found := _GAP.fullmatch(item):
+        if gap_match := _GAP.fullmatch(item):
             if not names or gap is not None:
                 raise _Fault(f"gap {item} does not stand between two words", "put a word on each side of a gap")
-            gap = _gap(item, *found.groups())
+            gap = _gap(item, *gap_match.groups())
             continue
-        name, colon, rest = item.partition(":")
+        name, colon, tests_text = item.partition(":")
         if not re.fullmatch(_NAME, name):
             raise _Fault(f"word {item!r} has no name", "write name:tests, or a bare word of letters")
         if name in RESERVED or name in names:
             reason = "is reserved" if name in RESERVED else "is used twice"
-            raise _Fault(f"name {name!r} {reason}", f"give the word another name, for instance x:{rest or name}")
+            raise _Fault(f"name {name!r} {reason}", f"give the word another name, for instance x:{tests_text or name}")
         if names:
             gaps.append(gap or Gap())
         gap = None
         names.append(name)
-        written.append(rest if colon else "lower=" + name.lower())
+        written.append(tests_text if colon else "lower=" + name.lower())
     if gap is not None or not names:
         raise _Fault("match does not end in a word", "put a word on each side of a gap")
     if len(names) > MAX_WORDS:
         raise _Fault(f"{len(names)} words", f"use at most {MAX_WORDS}")
-    tests = tuple(_tests(rest, i, names) for i, rest in enumerate(written))
+    tests = tuple(_tests(tests_text, i, names) for i, tests_text in enumerate(written))
     return tuple(names), tests, tuple(gaps)
 
 
 def _gap(item: str, least: str, most: str, shortest: str) -> Gap:
+    """Return the gap with the given bounds; `shortest` is "?" or empty."""
     if not most:
         raise _Fault(f"gap {item} has no end", f"say at most how many words, for instance {least}..8")
     gap = Gap(int(least or 0), int(most), bool(shortest))
@@ -245,15 +253,15 @@ def _gap(item: str, least: str, most: str, shortest: str) -> Gap:
 
 
 def _tests(text: str, word: int, names: list[str]) -> tuple[Test, ...]:
-    """Conditions on word number `word`."""
+    """Return the tests of word number `word`."""
     if text == "*":
         return ()
     tests = []
     for part in text.split("&"):
-        found = _TEST.fullmatch(part)
-        if found is None:
+        test_match = _TEST.fullmatch(part)
+        if test_match is None:
             raise _Fault(f"word {names[word]!r} has an empty test", "write attribute=value, or * for any word")
-        attribute, kind, value = found["attribute"] or "lower", found["kind"] or "=", found["value"]
+        attribute, kind, value = test_match["attribute"] or "lower", test_match["kind"] or "=", test_match["value"]
         if attribute not in ATTRIBUTES:
             raise _Fault(
                 f"word {names[word]!r}: unknown attribute {attribute!r}", "choose from " + ", ".join(ATTRIBUTES)
@@ -282,7 +290,7 @@ def _tests(text: str, word: int, names: list[str]) -> tuple[Test, ...]:
 
 
 def _ways(text: str, names: tuple[str, ...]) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, ...], ...]]:
-    """(all arcs, numbers of those that each alternative asks for) of an `arcs`, in the order of writing."""
+    """Return all arcs of the text of `arcs`, and the numbers of each alternative's arcs, in the order of the text."""
     ways = [_arcs(way, names) for way in text.split("|")]
     arcs = tuple(dict.fromkeys(arc for way in ways for arc in way))
     if len(ways) > 1 and any(head == OUTSIDE for head, _ in arcs):
@@ -295,7 +303,7 @@ def _ways(text: str, names: tuple[str, ...]) -> tuple[tuple[tuple[int, int], ...
 
 
 def _arcs(text: str, names: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
-    """(head, modifier) pairs of one alternative, in the order of writing."""
+    """Return the (head, modifier) pairs of one alternative, in the order of the text."""
     number = {name: i for i, name in enumerate(names)} | RESERVED
     arcs: list[tuple[int, int]] = []
     for chain in text.split(","):
@@ -325,11 +333,11 @@ def _arcs(text: str, names: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
 
 
 def _atom(atom: str, names: tuple[str, ...], outside: bool) -> tuple[int, str]:
-    """(word, attribute) of one atom of a feature."""
+    """Return (word, attribute) of one atom of a feature."""
     name, _, attribute = atom.rpartition(".")
-    known = (*names, "outside") if outside else names
-    if name not in known:
-        raise _Fault(f"feature {atom!r}: no word {name!r}", "choose from " + ", ".join(known))
+    known_names = (*names, "outside") if outside else names
+    if name not in known_names:
+        raise _Fault(f"feature {atom!r}: no word {name!r}", "choose from " + ", ".join(known_names))
     if attribute not in FEATURE_ATTRIBUTES:
         raise _Fault(f"feature {atom!r}: no attribute {attribute!r}", "choose from " + ", ".join(FEATURE_ATTRIBUTES))
     return (names.index(name) if name in names else OUTSIDE), attribute

@@ -1,4 +1,4 @@
-"""Every pair of modifiers of one head, on either side (Qian & Liu 2013): no dynamic program scores it."""
+"""Every pair of modifiers of one head, on either side (Qian & Liu 2013); no dynamic program scores this family."""
 
 from treebound.factors.family import WORD_PAIR, WORD_TRIPLE, Family, fill
 from treebound.factors.templates import TemplateSet, lines

@@ -1,16 +1,16 @@
-"""Feature templates as data.
+"""Represent feature templates as data.
 
 A template is a string of atoms `position[+-offset].attribute`, separated by spaces: ``"h.form m-1.tag m.tag"`` joins
-the form of the head, the tag of the word before the modifier and the tag of the modifier. Positions:
+the form of the head, the tag of the word before the modifier and the tag of the modifier. Positions are:
 
-- arcs: ``h m``;  sibling families: ``h s m``;  grandchild families: ``g h m`` (g -> h -> m);
-- parts of up to four words: as their family says (`treebound.factors`).
+- for arcs ``h m``, for sibling families ``h s m``, for grandchild families ``g h m`` (g -> h -> m);
+- for parts of up to four words, the positions that their family names (`treebound.factors`).
 
 Attributes are the columns of a token table (`treebound.features.tokens`): ``form lower tag coarse prefix suffix length
-feats lemma``. A template whose attribute a corpus does not ask for is left out for that corpus.
+feats lemma``. A template with an attribute that a corpus does not use is left out for that corpus.
 
-Every template scores twice: by itself, and joined with a *variant* (distance and direction of its two words, and for
-pairs within a larger part the side on which the third word stands). Both weights live in one cache line.
+Every template scores twice: by itself, and joined with a *variant*. The variant is the distance and direction of its
+two words. For pairs within a larger part, it is the side of the third word instead. Both weights share one cache line.
 
 Templates over two words of a larger part are memoised per word pair, which makes them nearly free.
 """
@@ -22,13 +22,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-#: what tells the features of different templates apart -> those templates: what a model is compiled from
+#: templates from which a model is compiled, by the salt that distinguishes the features of different sets
 Lines = dict[str, tuple[str, ...]]
-REACH = 2  #: words to either side of a position that a template may look at
+REACH = 2  #: largest offset from a position, in words
 
 #: columns of a token table, in order
 ATTRIBUTES = ("form", "lower", "tag", "coarse", "prefix", "suffix", "length", "feats", "lemma")
-#: present for every corpus
+#: attributes that every corpus uses
 ALWAYS = frozenset({"form", "lower", "tag", "coarse"})
 
 
@@ -36,12 +36,19 @@ ALWAYS = frozenset({"form", "lower", "tag", "coarse"})
 class TemplateSet:
     """The templates of one factor family.
 
-    words     the positions of a part, in the order of the part's words: one to four
-    parts     templates over all the words of a part
-    pair      the two positions that `pairs` speak about
-    pairs     templates over `pair` alone, memoised
-    side      of more than three words, the one whose place left of, between or right of `pair` joins the variant; of
-              three words it is the third
+    Attributes
+    ----------
+    words : tuple of str
+        The one to four positions of a part, in the order of the part's words.
+    parts : tuple of str
+        Templates over all words of a part.
+    pair : (str, str)
+        The two positions used in `pairs`.
+    pairs : tuple of str
+        Templates over `pair` alone, which are memoised.
+    side : str
+        For parts of four words, the position whose place to the left of, between or to the right of `pair` enters the
+        variant. For parts of three words, it is always the third position.
     """
 
     words: tuple[str, ...]
@@ -51,7 +58,7 @@ class TemplateSet:
     side: str = ""
 
     def slots(self) -> tuple[int, int, int, int]:
-        """Numbers of the pair's words, of the word at the side, and of the fourth; -1 for those that are not there."""
+        """Return the numbers of the pair's two words, of the side word and of the fourth word, -1 if absent."""
         if len(self.words) == 1:
             return 0, -1, -1, -1
         named = [*self.pair, self.side] if self.side else [*self.pair]
@@ -65,17 +72,17 @@ class TemplateSet:
 
 
 def lines(text: str) -> tuple[str, ...]:
-    """Templates from a text block: one per line or separated by ';'."""
+    """Return the templates in a block of text, one per line or separated by ';'."""
     return tuple(" ".join(t.split()) for t in text.replace(";", "\n").splitlines() if t.strip())
 
 
 def digest(templates: Mapping[str, tuple[str, ...]]) -> str:
-    """Short hash of templates: other features, another digest."""
+    """Return a short hash of templates, which changes with any template."""
     return hashlib.blake2b(json.dumps(templates, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def parse_atom(atom: str, words: tuple[str, ...]) -> tuple[int, int, str]:
-    """(slot, offset, attribute) of one atom; ValueError names what is wrong."""
+    """Return (slot, offset, attribute) of one atom. Raises ValueError, which quotes an invalid atom."""
     position, _, attribute = atom.partition(".")
     name, offset = position[:1], position[1:] or "0"
     if name not in words or attribute not in ATTRIBUTES or abs(int(offset)) > REACH:

@@ -3,7 +3,7 @@
 from treebound.factors.family import SHORT_PAIR, WORD_QUADRUPLE, Family, fill
 from treebound.factors.templates import TemplateSet, lines
 
-#: x, y, z from left to right
+#: x, y and z are the modifiers from left to right
 TRI_SIBLING = Family(
     "tri-sibling",
     7,

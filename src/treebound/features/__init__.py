@@ -1,1 +1,1 @@
-"""Feature templates as data, hashed extraction, scoring."""
+"""Extract hashed features by templates that are data, and score arcs, parts and labels."""

@@ -1,4 +1,4 @@
-"""Templates as the kernels take them: numbers of columns, offsets and hashes."""
+"""Compile templates for the kernels into numbers of columns, offsets and hashes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def compile_templates(
 ) -> Templates:
     """Compile `templates`, leaving out those that need attributes outside `attributes`.
 
-    `salt` keeps the features of different families apart. The hash of a template does not depend on the others, so
-    removing one leaves the rest of a model's features where they are.
+    `salt` keeps the features of different families apart. The hash of a template does not depend on other templates, so
+    that removing one does not move the other features of a model.
     """
     seed, start, slot, offset, attr = [], [0], [], [], []
     for template in templates:

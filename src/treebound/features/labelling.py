@@ -1,7 +1,9 @@
-"""What labels add to a model and to its training.
+"""Add labels to a model: folded scores, labels of trees, and label features for training.
 
-A model may choose labels *joint*ly with arcs (each arc's best label is folded into its score before decoding), in a
-*second stage* once the tree is known, or jointly for the sake of the tree and again in a second stage (*both*).
+A model chooses labels in one of three modes. In mode *joint*, it chooses them together with arcs: before
+decoding, the score of each arc's best label is added to the arc's score. In mode *second-stage*, it chooses them
+once the tree is known. In mode *both*, it chooses them jointly to find a better tree, and once more in a second
+stage.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ from treebound.kernels.features.labels import context_words
 
 
 class Settings(Protocol):
-    """What the settings of a model say of labels.
+    """The label settings of a model.
 
     labels      "none", "joint", "second-stage" or "both"
-    bits        log2 of the number of weights of arcs and parts; label_bits: of each labeller's
+    bits        log2 of the number of weights of arcs and parts
+    label_bits  log2 of the number of weights of each labeller
     """
 
     @property
@@ -35,10 +38,10 @@ class Settings(Protocol):
 class Labelling:
     """The labellers of a model.
 
-    names  the labels, in the order of their numbers
-    joint  takes part in decoding; None: the tree is chosen without labels
-    stage  labels the tree; None: the labels that were chosen with it stay
-    weights  number of all weights of the model: 2 ** bits of arcs and parts, then those of the labellers
+    - names: the labels, in the order of their numbers. - joint: the labeller that takes part in decoding; None if the
+    tree is chosen without labels. - stage: the labeller of finished trees; None if the labels chosen with the tree are
+    final. - weights: number of all weights of the model, 2 ** bits of arcs and parts, followed by the weights of the
+    labellers.
     """
 
     def __init__(
@@ -64,10 +67,12 @@ class Labelling:
         cost: float = 0.0,
         right: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> tuple[Scores, np.ndarray | None]:
-        """Scores with the best label of each arc added to it, and those labels int32[A]; as they were without `joint`.
+        """Return scores to which each arc's best label is added, and these labels, int32[A].
 
-        gold, cost  int32[n] right labels of the words; any other costs that much, as MIRA asks for
-        right       (arcs, labels): these arcs have these labels, whatever is best
+        Without a `joint` labeller, the scores are returned unchanged, with None.
+
+        gold, cost  int32[n], gold labels of the words; `cost` is added to the score of any other label, as in MIRA
+        right       (arcs, labels): these arcs have these labels, even if other labels score more
         """
         if self.joint is None:
             return scored, None
@@ -86,32 +91,32 @@ class Labelling:
         gold: np.ndarray | None = None,
         cost: float = 0.0,
     ) -> np.ndarray:
-        """int32[n]: the best label of the arc into each word of a tree. The model must have labels."""
+        """Return int32[n], the best label of the arc into each word of a tree. The model must have labels."""
         labeller = self.stage or self.joint
         assert labeller is not None
         return labeller.best(labeller.of_tree(weights, rows, heads), gold, cost)[1]
 
     def room(self, n: int) -> int:
-        """How many features at most `difference` or `stage_difference` append for a sentence of n words."""
+        """Return the maximum number of features that a difference appends for a sentence of n words."""
         return max((2 * labeller.room(n) for labeller in (self.joint, self.stage) if labeller), default=0)
 
     def difference(
         self,
         gold: tuple[np.ndarray, np.ndarray],
-        found: tuple[np.ndarray, np.ndarray],
+        predicted: tuple[np.ndarray, np.ndarray],
         index: ArcIndex,
         rows: np.ndarray,
         slots: np.ndarray,
         signs: np.ndarray,
         count: int,
     ) -> int:
-        """Append the label features of the right labelled tree less those of the one found; returns the new count.
+        """Append the label features of the gold tree minus the features of the predicted tree; return the new count.
 
-        gold, found  (arcs, labels) int32[n] into each word
+        gold, predicted  (arcs, labels), int32[n] each, for the arc into each word
         """
         assert self.joint is not None
-        words = np.flatnonzero((gold[0] != found[0]) | (gold[1] != found[1]))
-        for (arcs, labels), sign in ((gold, 1.0), (found, -1.0)):
+        words = np.flatnonzero((gold[0] != predicted[0]) | (gold[1] != predicted[1]))
+        for (arcs, labels), sign in ((gold, 1.0), (predicted, -1.0)):
             ends = index.head[arcs[words]], index.mod[arcs[words]]
             count = self.joint.arc_features(*ends, labels[words], sign, rows, slots, signs, count)
         return count
@@ -120,15 +125,18 @@ class Labelling:
         self,
         heads: np.ndarray,
         gold: np.ndarray,
-        found: np.ndarray,
+        predicted: np.ndarray,
         rows: np.ndarray,
         slots: np.ndarray,
         signs: np.ndarray,
     ) -> int:
-        """The features of the right labels (int32[n]) of a tree less those of the ones found; returns their count."""
+        """Write the features of a tree's gold labels minus the features of its predicted labels; return their number.
+
+        gold, predicted  int32[n], the label of the arc into each word
+        """
         assert self.stage is not None
-        wrong = np.flatnonzero(gold != found)
+        wrong = np.flatnonzero(gold != predicted)
         words = np.take(context_words(heads), wrong, axis=1)  # in rows, as kernels read them
         n = len(gold)
         count = self.stage.tree_features(words, gold[wrong], 1.0, rows, n, slots, signs, 0)
-        return self.stage.tree_features(words, found[wrong], -1.0, rows, n, slots, signs, count)
+        return self.stage.tree_features(words, predicted[wrong], -1.0, rows, n, slots, signs, count)

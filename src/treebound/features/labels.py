@@ -1,8 +1,9 @@
-"""Labels of arcs: their templates, their scores, and the best label of each arc.
+"""Score the labels of arcs by templates, and choose the best label of each arc.
 
-Labels are scored arc by arc, so the best labelled tree is the best tree under arc scores to which each arc's best label
-has been added ("folded"): any decoder then chooses arcs and labels jointly. A labeller with templates over the tree
-around an arc can only be used once the tree is known, as a second stage (McDonald, Lerman & Pereira 2006, section 2.3).
+Labels are scored arc by arc. The best labelled tree is therefore the best tree after each arc's best label score has
+been added to ("folded into") the arc's score, and any decoder chooses arcs and labels jointly. A labeller with
+templates over the tree around an arc needs a finished tree: it is a second stage (McDonald, Lerman & Pereira 2006,
+section 2.3).
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ PAIR = lines("""
 #: features of both words with the arc's direction and distance
 FAR = lines("h.tag m.tag; h.coarse m.coarse; h.tag m.form; h.form m.tag")
 
-#: features of an arc within its tree: `kernels.labels.context_words`
+#: words around an arc in its tree (`kernels.labels.context_words`), and features of them
 WORDS = ("h", "m", "g", "l", "r", "a", "z")
 TREE = lines("""
     g.tag h.tag m.tag; g.coarse h.coarse m.form; g.coarse h.form m.coarse; g.tag m.tag; g.form m.tag
@@ -65,12 +66,20 @@ TEMPLATES: Lines = {"label": PAIR, "label-head": HEAD, "label-mod": MODIFIER, "l
 class Labeller:
     """Scores of labels as sums of hashed weights.
 
-    names       the labels, in the order of their numbers
-    attributes  token attributes that the corpus asks for
-    first       place of the labels' weights in the array of all weights: behind those of arcs and parts
-    bits        log2 of the number of places where a row of weights may begin, times LINE
-    tree        whether templates over the tree take part (then only `of_tree` and `tree_features` may be called)
-    templates   under the names of TEMPLATES
+    Parameters
+    ----------
+    names : tuple of str
+        The labels, in the order of their numbers.
+    attributes : frozenset of str
+        Token attributes that the corpus uses.
+    first : int
+        Place of the labels' weights in the array of all weights, after the weights of arcs and parts.
+    bits : int
+        log2 of LINE times the number of places at which a row of weights may begin.
+    tree : bool
+        Whether to use templates over the tree. If so, only `of_tree` and `tree_features` may be called.
+    templates : dict
+        Templates under the keys of TEMPLATES.
     """
 
     def __init__(
@@ -98,16 +107,16 @@ class Labeller:
         self.packed, self.packed_context = packed(self.groups), packed((self.context,))
 
     def of_arcs(self, weights: np.ndarray, rows: np.ndarray, n: int, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
-        """[A, width]: the score of each label on each arc; columns behind the last label mean nothing.
+        """Return [A, width], the score of each label on each arc; columns after the last label are meaningless.
 
-        float64; of `narrowed` weights int32, which no sum of some hundred can leave.
+        The scores are float64, or int32 for `narrowed` weights; sums of some hundred weights do not overflow int32.
         """
         out = np.zeros((len(head), self.width), np.int32 if weights.dtype == np.int16 else np.float64)
         score_labels(self.packed, rows, n, head, mod, weights, self.place, out)
         return out
 
     def of_tree(self, weights: np.ndarray, rows: np.ndarray, heads: np.ndarray) -> np.ndarray:
-        """[n, width], as of `of_arcs`: the score of each label on the arc into each word of a tree (int32[n + 1])."""
+        """Return [n, width] as in `of_arcs`, the score of each label on the arc into each word of a tree."""
         words = context_words(heads)
         out = self.of_arcs(weights, rows, len(heads) - 1, words[0], words[1])
         if self.tree:
@@ -117,16 +126,16 @@ class Labeller:
     def best(
         self, scores: np.ndarray, gold: np.ndarray | None = None, cost: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(float64[A], int32[A]) value and number of the best label of each row, ties to the lowest.
+        """Return the value, float64[A], and the number, int32[A], of the best label of each row; ties go to the lowest.
 
-        gold  int32[A] right labels: all others get `cost` added, as MIRA asks for
+        gold  int32[A], gold labels; `cost` is added to the score of all other labels, as in MIRA
         """
         if gold is None:
             gold, cost = np.zeros(len(scores), np.int32), 0.0
         return best_labels(scores, len(self.names), gold, cost)
 
     def room(self, arcs: int) -> int:
-        """How many features `arc_features` or `tree_features` append for so many arcs."""
+        """Return the number of features that `arc_features` or `tree_features` appends for this number of arcs."""
         return arcs * sum(len(templates.seed) for templates in (*self.groups, self.context))
 
     def arc_features(
@@ -140,7 +149,7 @@ class Labeller:
         signs: np.ndarray,
         count: int,
     ) -> int:
-        """Append the weight slots of labels[i] on the arc head[i] -> mod[i] with `sign`; the new count."""
+        """Append the weight slots of labels[i] on the arc head[i] -> mod[i] with `sign`; return the new count."""
         return label_features(self.groups, rows, head, mod, labels, Output(slots, signs, sign, self.place), count)
 
     def tree_features(
@@ -154,33 +163,36 @@ class Labeller:
         signs: np.ndarray,
         count: int,
     ) -> int:
-        """As `arc_features` for labels[i] of the arc in words[:, i], columns of `kernels.labels.context_words`."""
+        """Append the weight slots of labels[i] on the arc in words[:, i], with its tree context; return the new count.
+
+        words  columns of `kernels.labels.context_words`
+        """
         count = self.arc_features(words[0], words[1], labels, sign, rows, slots, signs, count)
         return context_features(self.context, rows, words, n, labels, Output(slots, signs, sign, self.place), count)
 
 
 def width(labels: int) -> int:
-    """Length of a row of weights: whole vectors of eight."""
+    """Return the length of a row of weights for this number of labels, a multiple of eight."""
     return -(-labels // 8) * 8
 
 
 def weights_of(labels: int, bits: int) -> int:
-    """Number of weights that `labels` labels need: rows that begin in the last line reach beyond it."""
+    """Return the number of weights for this number of labels, which includes the end of a row that begins last."""
     return (1 << bits) + width(labels)
 
 
 def inventory(treebank: Treebank) -> tuple[str, ...]:
-    """The labels of a treebank in alphabetical order."""
+    """Return the labels of a treebank in alphabetical order."""
     return tuple(sorted(treebank.values("deprel")))
 
 
 def numbered(treebank: Treebank, names: tuple[str, ...]) -> np.ndarray:
-    """int32[W]: the number of each word's label among `names`, -1 for any other."""
+    """Return int32[W], the number of each word's label among `names`, -1 for any other label."""
     ids = numbers(treebank.vocab["deprel"], names)
     return ids[treebank.columns["deprel"]] if len(ids) else np.empty(0, np.int32)
 
 
 def numbers(vocabulary: Vocabulary, names: tuple[str, ...]) -> np.ndarray:
-    """Return int32[V]: the number of each entry of a vocabulary among `names`, -1 for any other."""
+    """Return int32[V], the number of each entry of a vocabulary among `names`, -1 for any other entry."""
     number = {name: i for i, name in enumerate(names)}
     return np.array([number.get(string, -1) for string in vocabulary.strings], np.int32)

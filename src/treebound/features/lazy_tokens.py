@@ -1,7 +1,7 @@
-"""A token table for training: it holds the hashes of vocabulary entries, and makes the rows of a sentence when asked.
+"""Build token tables for training, which store hashes of vocabulary entries and make the rows of a sentence on demand.
 
-`TokenTable` holds 72 bytes for each word of a treebank, which is right for the sentences that are parsed together and
-too much for a treebank that a model is trained on.
+`TokenTable` takes 72 bytes for each word of a treebank. This suits sentences that are parsed together, but is too much
+for a training treebank.
 """
 
 from __future__ import annotations
@@ -19,23 +19,28 @@ from treebound.features.tokens import _SPECIAL, EXTRA, PAD, TokenTable, _column,
 if TYPE_CHECKING:
     from treebound.features.patterns import Matches
 
-BEFORE = PAD + 1  #: rows before the first word
-RELEASE = 16  #: sentences after which the pages of a treebank in a file are released
+BEFORE = PAD + 1  #: number of rows before the first word
+RELEASE = 16  #: the pages of a treebank in a file are released after this number of sentences
 
 
 class LazyTokenTable(TokenTable):
-    """The rows of `TokenTable` for the same treebank, made one sentence at a time.
+    """Token table with the rows of `TokenTable`, made one sentence at a time.
 
-    found  where the patterns of a model match (`Scorer.matches`)
+    Parameters
+    ----------
+    treebank : Treebank
+        Sentences to hash.
+    matches : Matches, optional
+        Matches of the patterns of a model (`Scorer.matches`).
     """
 
-    def __init__(self, treebank: Treebank, found: Matches | None = None):
-        self.found = found
+    def __init__(self, treebank: Treebank, matches: Matches | None = None):
+        self.pattern_matches = matches
         self.attributes = attributes_of(treebank)
         self.offsets = treebank.offsets
-        self._made, self._last = 0, -1  #: the number of sentences that were made, and the last one of them
+        self._made, self._last = 0, -1  #: number of sentences made so far, and the number of the last one
         self._tags = treebank.columns[_column(treebank, "tag")[0]]
-        #: for each column that is read: its ids, and the attributes read from it with the hash of each id
+        #: for each column in use: its ids, and its attributes with the hash of each id
         self._read: list[tuple[np.ndarray, list[tuple[int, np.ndarray]]]] = []
         columns: dict[str, list[tuple[int, np.ndarray]]] = {}
         for i, attribute in enumerate(ATTRIBUTES):
@@ -47,7 +52,7 @@ class LazyTokenTable(TokenTable):
         self._read = [(treebank.columns[column], read) for column, read in columns.items()]
 
     def sentence(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `TokenTable.sentence`. O(n)."""
+        """Return the rows and tag ids of sentence i, like `TokenTable.sentence`. O(n)."""
         if i != self._last:
             self._rows_and_tag, self._last = self._make(i), i
             self._made += 1
@@ -56,6 +61,7 @@ class LazyTokenTable(TokenTable):
         return self._rows_and_tag
 
     def _make(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows and tag ids of sentence i, newly made."""
         a, b = self.offsets[i : i + 2].tolist()
         n = b - a
         rows = np.zeros((len(ATTRIBUTES), n + EXTRA), np.int64)

@@ -1,8 +1,8 @@
-"""Limits that keep a long sentence within memory: its length, and the parts that its candidate arcs make up.
+"""Limit the length of sentences and the number of parts, so that a long sentence fits into memory.
 
-A head with k candidate modifiers has k^2 / 2 pairs of siblings. Where a pruner is sure of itself, k is small, and parts
-grow with the sentence. Where it knows nothing of the words, a list of numbers for instance, thousands of words may
-share ten heads: parts then grow with the square of the length.
+A head with k candidate modifiers has k^2 / 2 pairs of siblings. If a pruner is certain, k is small, and the number of
+parts grows linearly with the sentence. If it knows none of the words, for instance in a list of numbers, thousands of
+words may share ten heads. The number of parts then grows with the square of the length.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import numpy as np
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 
-#: words of the longest sentence that a graph-based model parses or learns from
+#: maximum number of words of a sentence that a graph-based model parses or learns from
 LONGEST = 10_000
-#: parts of a sentence, all families together; each takes up to 100 bytes in a search
+#: maximum number of parts of a sentence, over all families; each takes up to 100 bytes in a search
 MAX_PARTS = 1 << 24
-#: families of three arcs or more: arcs of a sentence cubed is an upper bound of their parts
+#: families whose parts have three arcs; the cube of a sentence's number of arcs is an upper bound on their number
 _WIDE = frozenset({"great-grandchild", "tri-sibling", "grand-sibling"})
 
 
 def too_long(n: int, longest: int, name: str, **place: Any) -> InputError:
-    """The error for a sentence of n words, more than `longest`; place is the path and the line of `InputError`."""
+    """Return the error for a sentence of n words, more than `longest`; `place` is its path and line."""
     return InputError(f"{name} has {n:,} words, more than {longest:,}", hint="split the sentence", **place)
 
 
 def check_lengths(treebank: Treebank, longest: int = LONGEST) -> None:
-    """InputError for the first sentence that is longer than `longest` words. O(sentences)."""
+    """Raise InputError for the first sentence that is longer than `longest` words. O(sentences)."""
     lengths = treebank.lengths
     if len(lengths) and lengths.max() > longest:
         i = int(np.argmax(lengths > longest))
@@ -37,10 +37,11 @@ def check_lengths(treebank: Treebank, longest: int = LONGEST) -> None:
 
 
 def limit_parts(allowed: np.ndarray, families: Collection[str], most: int = MAX_PARTS) -> tuple[np.ndarray, bool]:
-    """Candidate arcs bool[n + 1, n + 1] (head first) with at most `most` parts, and whether that took fewer arcs.
+    """Return candidate arcs with at most `most` parts, and whether arcs had to be removed.
 
-    Where there are more, a head keeps its nearest candidate modifiers, as many of them as fit: half of the largest
-    number, a quarter and so on. The arcs 0 -> 1 -> 2 ... are added, so that there is a tree in any case.
+    Candidate arcs are bool[n + 1, n + 1], head first. If they form too many parts, each head keeps its nearest
+    candidate modifiers. Their number is a half, a quarter and so on of the largest number of modifiers, until the parts
+    fit. The arcs 0 -> 1 -> 2 ... are added, so that a tree always exists.
     """
     n = len(allowed) - 1
     arcs = int(np.count_nonzero(allowed))
@@ -57,10 +58,10 @@ def limit_parts(allowed: np.ndarray, families: Collection[str], most: int = MAX_
 
 
 def part_bound(allowed: np.ndarray, families: Collection[str]) -> int:
-    """An upper bound of the number of parts that candidate arcs make up, in integers of any size. O(n^2).
+    """Return an upper bound on the number of parts of candidate arcs, in integers of any size. O(n^2).
 
-    It is the number of parts of non-projective trees with several roots, but for combs and families of neighbouring
-    heads, whose number is bounded by that of arcs.
+    The bound is the number of parts of non-projective trees with several roots, except for combs and head bigrams.
+    Their numbers are bounded by the numbers of arcs.
     """
     n = len(allowed) - 1
     into = allowed.sum(axis=0, dtype=np.int64)
@@ -88,7 +89,7 @@ def part_bound(allowed: np.ndarray, families: Collection[str]) -> int:
 
 
 def _nearest(allowed: np.ndarray, size: int) -> np.ndarray:
-    """Of every head the `size` nearest candidate modifiers; of two equally near ones the left one is nearer."""
+    """Return only the `size` nearest candidate modifiers of every head; a tie goes to the modifier on the left."""
     fewer = allowed.copy()
     for h in np.flatnonzero(allowed.sum(axis=1) > size).tolist():
         mods = np.flatnonzero(allowed[h])

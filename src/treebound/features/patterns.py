@@ -1,8 +1,8 @@
-"""Where hand-crafted patterns match, and what their parts score.
+"""Find the matches of hand-crafted patterns, and compile the features of their parts.
 
-Matching is done once for a whole treebank, before any sentence is parsed: conditions are looked up per vocabulary
-entry, the rarest word of a pattern is found through an index, and only its neighbourhood is looked at. A pattern whose
-literal words do not occur costs a few dictionary look-ups.
+Matching is done once for a whole treebank, before any sentence is parsed. Conditions are evaluated once per vocabulary
+entry, an index finds the rarest word of a pattern, and only its neighbourhood is searched. A pattern whose literal
+words do not occur costs a few dictionary look-ups.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from treebound.kernels.features.templates import Templates
 
 @dataclass(frozen=True)
 class Matches:
-    """The matches of a pattern set in a treebank, by sentence, pattern and words.
+    """The matches of a pattern set in a treebank, sorted by sentence, pattern and words.
 
-    start    int64[S + 1]: those of sentence i are start[i] .. start[i + 1] - 1
-    pattern  int32[M]
-    places   int32[M, MAX_WORDS]: the words of each, 1..n, then 0
+    - start: int64[S + 1]; the matches of sentence i are start[i] .. start[i + 1] - 1.
+    - pattern: int32[M], number of the pattern of each match.
+    - places: int32[M, MAX_WORDS], the words of each match, 1..n, followed by 0.
     """
 
     start: np.ndarray
@@ -38,20 +38,20 @@ class Matches:
         return len(self.pattern)
 
     def sentence(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """(pattern, places) of the matches in sentence i."""
-        some = slice(self.start[i], self.start[i + 1])
-        return self.pattern[some], self.places[some]
+        """Return (pattern, places) of the matches in sentence i."""
+        rows = slice(self.start[i], self.start[i + 1])
+        return self.pattern[rows], self.places[rows]
 
 
 def find(patterns: PatternSet, treebank: Treebank) -> Matches:
-    """All matches. O(V tests + occurrences of each pattern's rarest word x gaps), V vocabulary entries."""
+    """Find all matches. O(V tests + occurrences of each pattern's rarest word x gaps), V vocabulary entries."""
     index = _Index(treebank)
-    found, which = [np.empty((0, MAX_WORDS), np.int64)], [np.empty(0, INDEX)]
+    blocks, numbers = [np.empty((0, MAX_WORDS), np.int64)], [np.empty(0, INDEX)]
     for p, pattern in enumerate(patterns.patterns):
         words = _occurrences(pattern, index)
-        found.append(np.pad(words, ((0, 0), (0, MAX_WORDS - words.shape[1])), constant_values=-1))
-        which.append(np.full(len(words), p, INDEX))
-    words, pattern_of = np.concatenate(found), np.concatenate(which)
+        blocks.append(np.pad(words, ((0, 0), (0, MAX_WORDS - words.shape[1])), constant_values=-1))
+        numbers.append(np.full(len(words), p, INDEX))
+    words, pattern_of = np.concatenate(blocks), np.concatenate(numbers)
     sentence = np.searchsorted(treebank.offsets, words[:, 0], side="right") - 1
     order = np.lexsort((*words.T[::-1], pattern_of, sentence))
     words, sentence = words[order], sentence[order]
@@ -61,7 +61,7 @@ def find(patterns: PatternSet, treebank: Treebank) -> Matches:
 
 
 class _Index:
-    """A treebank by vocabulary entries: which of them pass a test, where they occur."""
+    """A treebank indexed by vocabulary entries: which entries pass a test, and where they occur."""
 
     def __init__(self, treebank: Treebank):
         self.treebank = treebank
@@ -71,23 +71,24 @@ class _Index:
         self._passes: dict[tuple[str, str, tuple[str, ...]], np.ndarray] = {}
 
     def column(self, attribute: str) -> np.ndarray:
-        """int32[W] vocabulary entries that decide the attribute."""
+        """Return int32[W], the vocabulary entries that determine the attribute of each word."""
         return self.treebank.columns[self._source(attribute)]
 
     def _source(self, attribute: str) -> str:
+        """Return the name of the column from which an attribute is read."""
         meta = self.treebank.meta
         named = {"lower": "form", "tag": meta.get("tag", "xpos"), "coarse": meta.get("coarse", "upos")}
         source = named.get(attribute, attribute)
         return meta.get("tag", "xpos") if source == "tag2" else source
 
     def value(self, attribute: str, string: str) -> str:
-        """The attribute of a vocabulary entry."""
+        """Return the attribute of a vocabulary entry."""
         if attribute == "lower":
             return string.lower()
         return string[:2] if attribute == "coarse" and self.treebank.meta.get("coarse") == "tag2" else string
 
     def entries(self, attribute: str, values: tuple[str, ...]) -> list[int]:
-        """Vocabulary entries whose attribute is one of `values`."""
+        """Return the vocabulary entries whose attribute is one of `values`."""
         numbers = self._numbers.get(attribute)
         if numbers is None:
             numbers = self._numbers[attribute] = {}
@@ -96,21 +97,21 @@ class _Index:
         return [i for value in values for i in numbers.get(value, ())]
 
     def passes(self, test: Test) -> np.ndarray:
-        """bool[V]: the vocabulary entries that pass a test."""
+        """Return bool[V], the vocabulary entries that pass a test."""
         key = (test.attribute, test.kind, test.values)
-        known = self._passes.get(key)
-        if known is None:
+        passing = self._passes.get(key)
+        if passing is None:
             strings = self.treebank.vocab[self._source(test.attribute)].strings
             if test.kind == "~":
-                known = np.array([test.holds(self.value(test.attribute, s)) for s in strings], bool)
+                passing = np.array([test.holds(self.value(test.attribute, s)) for s in strings], bool)
             else:
-                known = np.full(len(strings), test.kind == "!=")
-                known[self.entries(test.attribute, test.values)] = test.kind == "="
-            self._passes[key] = known
-        return known
+                passing = np.full(len(strings), test.kind == "!=")
+                passing[self.entries(test.attribute, test.values)] = test.kind == "="
+            self._passes[key] = passing
+        return passing
 
     def occurrences(self, attribute: str, entries: np.ndarray) -> tuple[int, Iterator[np.ndarray]]:
-        """(how many, the words) that have one of these vocabulary entries."""
+        """Return how many words have one of the given vocabulary entries, and an iterator over these words."""
         source = self._source(attribute)
         if source not in self._where:
             column = self.treebank.columns[source]
@@ -121,7 +122,7 @@ class _Index:
         return size, (order[start[e] : start[e + 1]] for e in entries)
 
     def all(self, tests: tuple[Test, ...], words: np.ndarray) -> np.ndarray:
-        """bool like `words`: those that pass all tests (`$` aside)."""
+        """Return bool in the shape of `words`: the words that pass all tests except `$` tests."""
         out = np.ones(words.shape, bool)
         for test in tests:
             if test.kind != "$":
@@ -129,7 +130,7 @@ class _Index:
         return out
 
     def equal(self, test: Test, words: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """bool: each of `words` has the attribute of its one of `others`."""
+        """Return bool: whether each word of `words` has the same attribute as the corresponding word of `others`."""
         strings = self.treebank.vocab[self._source(test.attribute)].strings
         first = np.empty(len(strings), np.int64)
         numbers: dict[str, int] = {}
@@ -140,12 +141,12 @@ class _Index:
 
 
 def _occurrences(pattern: Pattern, index: _Index) -> np.ndarray:
-    """int64[M, words]: the words (numbers in the treebank) of every match."""
+    """Return int64[M, words], the words (numbers in the treebank) of every match."""
     size = len(pattern.names)
-    nothing = np.empty((0, size), np.int64)
+    no_matches = np.empty((0, size), np.int64)
     literal = [t for tests in pattern.tests for t in tests if t.kind == "="]
     if any(not index.entries(t.attribute, t.values) for t in literal):
-        return nothing
+        return no_matches
     total = index.treebank.words
     rarest, fewest, places = 0, total + 1, None
     for i, tests in enumerate(pattern.tests):
@@ -154,7 +155,7 @@ def _occurrences(pattern: Pattern, index: _Index) -> np.ndarray:
                 number, where = index.occurrences(test.attribute, np.flatnonzero(index.passes(test)))
                 if number < fewest:
                     rarest, fewest, places = i, number, where
-    if places is None:  # any word will do
+    if places is None:  # no word has a test, so a match may begin anywhere
         anchor = np.arange(total)
     else:
         anchor = np.concatenate([np.empty(0, np.int64), *places])
@@ -174,45 +175,48 @@ def _occurrences(pattern: Pattern, index: _Index) -> np.ndarray:
 def _extend(
     words: np.ndarray, step: int, gap: Gap, last: tuple[Test, ...], tests: tuple[Test, ...], index: _Index
 ) -> np.ndarray:
-    """Matches with one word more: after the last one (step 1) or before the first one (step -1)."""
+    """Return the matches with one more word, after the last one (step 1) or before the first one (step -1)."""
     offsets = index.treebank.offsets
     end = words[:, -1] if step == 1 else words[:, 0]
     sentence = np.searchsorted(offsets, end, side="right") - 1
     low, high = offsets[sentence], offsets[sentence + 1]
-    going = np.arange(len(words))  # matches whose gap may still grow
+    growing = np.arange(len(words))  # numbers of the matches whose gap may still grow
     out = [np.empty((0, words.shape[1] + 1), np.int64)]
     for between in range(gap.most + 1):
-        place = end[going] + step * (between + 1)
-        inside = (place >= low[going]) & (place < high[going])
-        going, place = going[inside], place[inside]
-        if not len(going):
+        place = end[growing] + step * (between + 1)
+        inside = (place >= low[growing]) & (place < high[growing])
+        growing, place = growing[inside], place[inside]
+        if not len(growing):
             break
         fits = index.all(tests, place)
         if between >= gap.least:
-            new, old = place[fits, None], words[going[fits]]
+            new, old = place[fits, None], words[growing[fits]]
             out.append(np.hstack([old, new] if step == 1 else [new, old]))
         if gap.shortest:
-            going = going[~(fits | index.all(last, place))]
+            growing = growing[~(fits | index.all(last, place))]
     return np.concatenate(out)
 
 
 def compile_patterns(patterns: PatternSet, attributes: frozenset[str]) -> PatternIndex:
-    """The arcs and templates of a pattern set as the kernels take them; templates whose attributes a corpus lacks are
-    left out. The features of a pattern hang on its name alone: other patterns may come and go."""
+    """Compile the arcs and templates of a pattern set for the kernels.
+
+    Templates with attributes that the corpus lacks are left out. The features of a pattern depend on its name only, so
+    that other patterns may be added or removed.
+    """
     seed, start, slot, attr, first = [], [0], [], [], [0]
     for pattern in patterns.patterns:
         for atoms in pattern.features:
             if all(attribute in attributes for _, attribute in atoms):
-                spelt = " ".join(f"{'outside' if w == OUTSIDE else pattern.names[w]}.{a}" for w, a in atoms)
-                seed.append(hash_string(f"pattern|{pattern.name}|{spelt}"))
+                text = " ".join(f"{'outside' if w == OUTSIDE else pattern.names[w]}.{a}" for w, a in atoms)
+                seed.append(hash_string(f"pattern|{pattern.name}|{text}"))
                 slot += [MAX_WORDS if w == OUTSIDE else w for w, _ in atoms]
                 attr += [ATTRIBUTES.index(a) for _, a in atoms]
                 start.append(len(slot))
         first.append(len(seed))
     products = [pattern.products() for pattern in patterns.patterns]
-    coefficients = [coefficient for sums in products for coefficient, _ in sums]
+    coefficients = [coefficient for terms_of_pattern in products for coefficient, _ in terms_of_pattern]
     pairs = zip(patterns.patterns, products, strict=True)
-    terms = [[pattern.arcs[k] for k in chosen] for pattern, sums in pairs for _, chosen in sums]
+    terms = [[pattern.arcs[k] for k in chosen] for pattern, terms_of_pattern in pairs for _, chosen in terms_of_pattern]
     arcs = [arc for term in terms for arc in term]
     return PatternIndex(
         np.cumsum([0, *map(len, products)]).astype(INDEX),

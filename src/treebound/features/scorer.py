@@ -1,4 +1,4 @@
-"""Weights to scores: the compiled templates of a model's families, applied to the arcs and parts of a sentence."""
+"""Turn weights into scores: apply the compiled templates of a model's families to the arcs and parts of a sentence."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from treebound.kernels.features.scoring import (
 from treebound.kernels.features.templates import FamilyTemplates, Templates, packed, packed_families
 
 NO_PATTERN_PARTS = np.empty((0, MAX_ARCS), np.int32), np.empty((0, MAX_WORDS + 3), np.int32), np.empty(0)
-#: products whose place in the table is no arithmetic on their arcs
+#: products whose rows in the table cannot be computed from their arcs, so that the table is scanned
 SCANNED = PRODUCTS - {"grandchild", "sibling"}
-CACHE_LINE = 64  #: bytes
+CACHE_LINE = 64  #: size of a cache line in bytes
 
 
 def compile_arc(
@@ -42,7 +42,7 @@ def compile_arc(
     mod: tuple[str, ...],
     between: tuple[str, ...],
 ) -> tuple[Templates, Templates, Templates, Templates]:
-    """(head, modifier, bigram, in-between) templates of arcs, as the kernels take them."""
+    """Return the (head, modifier, bigram, in-between) templates of arcs, compiled for the kernels."""
     return (
         compile_templates(head, ("h",), "arc-head", attributes),
         compile_templates(mod, ("m",), "arc-mod", attributes),
@@ -52,7 +52,7 @@ def compile_arc(
 
 
 def compile_families(names: tuple[str, ...], attributes: frozenset[str], lines: Lines) -> FamilyTemplates:
-    """Templates of the named families, as the kernels take them; `lines` as of `treebound.factors.templates_of`."""
+    """Return the templates of the named families, compiled for the kernels; `lines` is as in `templates_of`."""
     code, slot, parts, pairs = [], [], [], []
     for name in names:
         family, pair = FAMILIES[name], name + "-pair"
@@ -66,7 +66,7 @@ def compile_families(names: tuple[str, ...], attributes: frozenset[str], lines: 
 
 
 def _joined(templates: list[Templates]) -> tuple[Templates, np.ndarray]:
-    """Templates one after another, and where each begins."""
+    """Return the templates one after another, and the begin of each set."""
     first = np.cumsum([0] + [len(t.seed) for t in templates])
     empty = compile_templates((), (), "", frozenset())
     columns = [
@@ -80,9 +80,10 @@ def _joined(templates: list[Templates]) -> tuple[Templates, np.ndarray]:
 def selected_parts(
     family: str, index: ArcIndex, parts: PartIndex, arcs: np.ndarray | None, arc_into: np.ndarray
 ) -> np.ndarray:
-    """int32[*]: the parts of a family (`arc` too) that a tree selects; arc_into int32[n] the arc into each word.
+    """Return int32[*], the parts of a family (including `arc`) that a tree selects.
 
-    arcs  int32[F, r] as in `PartTable`; needed for products that are not listed by arithmetic
+    arcs      int32[F, r] as in `PartTable`; needed for the families in SCANNED
+    arc_into  int32[n], the arc into each word
     """
     if family in SCANNED and arcs is not None:
         return products_of_tree(arcs, arc_into, len(index.head))
@@ -90,16 +91,17 @@ def selected_parts(
 
 
 def narrowed(weights: np.ndarray) -> np.ndarray:
-    """Integer weights as int16 where all of them fit, in any case with lines that are cache lines of their own.
+    """Return integer weights as int16 if all of them fit, aligned to cache lines in any case.
 
-    Scoring waits for memory, and half as many bytes are twice as often near. Sums are what they were.
+    Scoring is limited by memory access, and with half the bytes, twice as many weights fit into a cache. Sums stay the
+    same.
     """
     small = np.iinfo(np.int16)
     fits = weights.min(initial=0) >= small.min and weights.max(initial=0) <= small.max
     dtype = np.dtype(np.int16 if fits else weights.dtype)
-    room = np.empty(len(weights) + CACHE_LINE // dtype.itemsize, dtype)
-    first = -room.ctypes.data % CACHE_LINE // dtype.itemsize
-    out = room[first : first + len(weights)]
+    buffer = np.empty(len(weights) + CACHE_LINE // dtype.itemsize, dtype)
+    first = -buffer.ctypes.data % CACHE_LINE // dtype.itemsize
+    out = buffer[first : first + len(weights)]
     out[:] = weights
     return out
 
@@ -107,9 +109,11 @@ def narrowed(weights: np.ndarray) -> np.ndarray:
 class Scores(NamedTuple):
     """Indexed arcs and parts of a sentence with their scores.
 
-    arc    float64[A]
-    by_family, arcs, words  family -> float64[F] scores, int32[F, r] arcs as in `PartTable`, int32[F, 4] words
-                            (`pattern`: as of `pattern_parts`)
+    - arc_index, part_index: numbering of the arcs and parts.
+    - arc: float64[A], scores of arcs.
+    - by_family: family -> float64[F], scores of parts.
+    - arcs: family -> int32[F, r], arcs of parts as in `PartTable`.
+    - words: family -> int32[F, 4], words of parts (`pattern`: as in `pattern_parts`).
     """
 
     arc_index: ArcIndex
@@ -120,7 +124,7 @@ class Scores(NamedTuple):
     words: dict[str, np.ndarray]
 
     def problem(self, unit: float) -> Problem:
-        """The problem to be solved, which is in canonical form and has its index; unit > 0, as of `Problem`."""
+        """Return the problem with these scores, in canonical form and with its index; `unit` is above 0."""
         index, parts = self.arc_index, self.part_index
         tables = {f: PartTable.made(f, self.arcs[f], score) for f, score in self.by_family.items()}
         space = "projective" if parts.projective else "non-projective"
@@ -129,18 +133,25 @@ class Scores(NamedTuple):
         return problem.knowing(index=Index(index, parts), finite=True)
 
     def selected(self, family: str, arc_into: np.ndarray) -> np.ndarray:
-        """int32[*]: the parts of a family (`arc` too) that a tree selects; arc_into as of `arcs_of_tree`."""
+        """Return int32[*], the parts of a family (including `arc`) that a tree selects; see `selected_parts`."""
         return selected_parts(family, self.arc_index, self.part_index, self.arcs.get(family), arc_into)
 
 
 class Scorer:
     """Scores of arcs and parts as sums of hashed weights.
 
-    families    the model's families beside `arc`
-    attributes  token attributes that the corpus asks for
-    bits        log2 of the number of weights
-    patterns    what the family `pattern` is, where it is one of the families
-    templates   as of `treebound.factors.templates_of`; None: those of this program
+    Parameters
+    ----------
+    families : tuple of str
+        The model's factor families other than `arc`.
+    attributes : frozenset of str
+        Token attributes that the corpus uses.
+    bits : int
+        log2 of the number of weights.
+    patterns : PatternSet, optional
+        Patterns of the family `pattern`; required if `families` contains it.
+    templates : dict, optional
+        Templates as in `treebound.factors.templates_of`; by default, the templates of the installed version.
     """
 
     def __init__(
@@ -156,12 +167,12 @@ class Scorer:
         self.patterns = patterns if "pattern" in families else None
         self.pattern_index = compile_patterns(self.patterns, attributes) if self.patterns else None
         self.families = families
-        self.listed = tuple(f for f in families if f != "pattern")  #: families whose parts follow from the arcs
+        self.listed = tuple(f for f in families if f != "pattern")  #: families whose parts are determined by the arcs
         self.widths = [WIDTH[FAMILIES[f].code] for f in self.listed]
-        #: of arcs, of the listed families, and of patterns last
+        #: learning rates of arcs, of the listed families, and of patterns if there are any
         self.rates = [FAMILIES[f].rate for f in ("arc", *self.listed, *(["pattern"] if self.patterns else []))]
         self.attributes = attributes
-        self.mask = (1 << (bits - 4)) - 1  # over lines of 16 weights
+        self.mask = (1 << (bits - 4)) - 1  # hashes choose lines of 16 weights
         lines = templates_of(families) if templates is None else templates
         of_arcs = compile_arc(attributes, lines["arc"], lines["arc-head"], lines["arc-mod"], lines["between"])
         of_parts = compile_families(self.listed, attributes, lines)
@@ -169,14 +180,14 @@ class Scorer:
         array = np.concatenate([packed(of_arcs), packed_families(of_parts)])
         self.by_sentence = array, None if set(of_parts.code.tolist()) <= set(USUAL) else True
         each = np.diff(of_parts.part_first) + np.diff(of_parts.pair_first)
-        #: templates of a part at most, but for those of an arc and a word in between
+        #: maximum number of templates of a part by family, without the templates of an arc and a word in between
         self.most = dict(zip(self.listed, each.tolist(), strict=True))
         self.most["arc"] = sum(len(templates.seed) for templates in of_arcs[:-1])
         if self.pattern_index is not None:
             self.most["pattern"] = int(np.diff(self.pattern_index.first).max(initial=0))
 
     def matches(self, treebank: Treebank) -> Matches | None:
-        """Where the patterns match, for a `TokenTable` of the treebank; None for a model without patterns."""
+        """Return the matches of the patterns in a treebank, for its `TokenTable`, or None without patterns."""
         return find(self.patterns, treebank) if self.patterns else None
 
     def score(
@@ -189,10 +200,10 @@ class Scorer:
         projective: bool = True,
         matches: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> Scores:
-        """Scores of the candidate arcs (bool[n + 1, n + 1], head first) and of all parts made of them.
+        """Score the candidate arcs (bool[n + 1, n + 1], head first) and all parts of candidate arcs.
 
-        projective  list the parts of projective trees only
-        matches     `TokenTable.matches` of the sentence: what a model with patterns needs
+        projective  whether to list only the parts of projective trees
+        matches     `TokenTable.matches` of the sentence; required by a model with patterns
         """
         index, parts, arc, first, arcs, words, scores = score_sentence(
             self.by_sentence, rows, tag, allowed, single_root, projective, weights, self.mask
@@ -214,7 +225,7 @@ class Scorer:
         return out
 
     def room(self, chosen: dict[str, np.ndarray], n: int) -> int:
-        """How many features at most `features` appends for these parts of a sentence of n words."""
+        """Return the maximum number of features that `features` appends for these parts of a sentence of n words."""
         features = 2 * len(chosen["arc"]) * (self.most["arc"] + n * len(self.templates[0][-1].seed))
         features += sum(2 * len(chosen[family]) * self.most[family] for family in self.listed)
         if self.pattern_index is not None:
@@ -234,10 +245,10 @@ class Scorer:
         *,
         rates: np.ndarray | None = None,
     ) -> int:
-        """Append the weight slots of chosen[family] (part numbers, `arc` too) with `sign`; returns the new count.
+        """Append the weight slots of chosen[family] (part numbers, including `arc`) with `sign`; return the new count.
 
-        slots, signs  with `room` behind `count`: kernels write without looking
-        rates         likewise; OUT: the rates of the slots' families
+        slots, signs  arrays with at least `room` free entries after `count`; kernels write without bounds checks
+        rates         optional array of the same size; output, the learning rates of the slots' families
         """
         n = len(tag) - 1
         ends = [count]

@@ -1,6 +1,6 @@
-"""Token tables: every attribute of every word as a 64-bit hash, computed once per vocabulary entry.
+"""Build token tables: each attribute of each word as a 64-bit hash, computed once per vocabulary entry.
 
-Features need no vocabulary of the model: a word's hash is the same in training and in parsing.
+Features need no vocabulary in the model: the hash of a word is the same in training and in parsing.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from treebound.factors.templates import ALWAYS, ATTRIBUTES
 if TYPE_CHECKING:
     from treebound.features.patterns import Matches
 
-PAD = 2  #: rows before the root and after the last word, so that neighbours need no test
-EXTRA = 2 * PAD + 4  #: rows beyond the n words: padding, the root, NONE, NONE_OUTER and a last row of padding
+PAD = 2  #: rows of padding before the root and after the last word, so that neighbours need no bounds check
+EXTRA = 2 * PAD + 4  #: rows in addition to the n words: padding, the root, NONE, NONE_OUTER and a last row of padding
 
 
 def _column(treebank: Treebank, attribute: str) -> tuple[str, object]:
-    """(column, function of the string) that an attribute is read from."""
+    """Return the column from which an attribute is read, and the function that maps its strings to the attribute."""
     meta = treebank.meta
     match attribute:
         case "form":
@@ -44,17 +44,22 @@ def _column(treebank: Treebank, attribute: str) -> tuple[str, object]:
 
 
 class TokenTable:
-    """Hashed attributes of all words of a treebank; those that the corpus does not ask for are 0.
+    """Hashed attributes of all words of a treebank; attributes that the corpus does not use are 0.
 
-    found  where the patterns of a model match (`Scorer.matches`)
+    Parameters
+    ----------
+    treebank : Treebank
+        Sentences to hash.
+    matches : Matches, optional
+        Matches of the patterns of a model (`Scorer.matches`).
     """
 
-    def __init__(self, treebank: Treebank, found: Matches | None = None):
-        self.found = found
+    def __init__(self, treebank: Treebank, matches: Matches | None = None):
+        self.pattern_matches = matches
         self.attributes = attributes_of(treebank)
         self.offsets = treebank.offsets
         sizes = treebank.lengths + EXTRA
-        #: where each sentence begins among all rows: its attributes stand one after another, padded
+        #: first row of each sentence; the attributes of a sentence follow one another, each padded
         self._first = np.concatenate([[0], np.cumsum(sizes)])
         self._rows = np.zeros(len(ATTRIBUTES) * self._first[-1], np.int64)
         tag = treebank.columns[_column(treebank, "tag")[0]]
@@ -69,29 +74,29 @@ class TokenTable:
             if attribute in self.attributes:
                 column, function = _column(treebank, attribute)
                 strings, ids = treebank.vocab[column].strings, treebank.columns[column]
-                used = np.flatnonzero(np.bincount(ids, minlength=len(strings)))  # a few sentences use few of them
+                used = np.flatnonzero(np.bincount(ids, minlength=len(strings)))  # a few sentences use few entries
                 hashes = np.zeros(len(strings), np.int64)
                 hashes[used] = [hash_string(f"{attribute}={function(strings[s])}") for s in used.tolist()]  # type: ignore[operator]
                 if len(hashes):
                     self._rows[begin[of_words] + place] = hashes[ids]
 
     def sentence(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """(int64[attributes, n + EXTRA], int32[n + 1]), not to be written to: padded rows, tag ids (-1 for the root).
+        """Return the padded rows of a sentence, int64[attributes, n + EXTRA], and its tag ids, int32[n + 1].
 
-        Word w stands in row PAD + w, the root in row PAD, NONE and NONE_OUTER stand behind the padding. The ids are of
-        fine tags, for counting distinct ones between two words.
+        Both are read-only. Word w has row PAD + w, the root has row PAD, and NONE and NONE_OUTER follow the padding.
+        The ids number the fine tags, -1 for the root; they serve to count distinct tags between two words.
         """
         a, b = self._first[i : i + 2].tolist()
         rows = self._rows[len(ATTRIBUTES) * a : len(ATTRIBUTES) * b]
         return rows.reshape(len(ATTRIBUTES), b - a), self._tag[a : b - EXTRA + 1]
 
     def matches(self, i: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """(pattern int32[M], places int32[M, words]) of the matches in sentence i; None without patterns."""
-        return None if self.found is None else self.found.sentence(i)
+        """Return (pattern int32[M], places int32[M, words]) of the matches in sentence i, or None without patterns."""
+        return None if self.pattern_matches is None else self.pattern_matches.sentence(i)
 
 
 def attributes_of(treebank: Treebank) -> frozenset[str]:
-    """Attributes whose templates are used for this corpus."""
+    """Return the attributes whose templates are used for this corpus."""
     return ALWAYS | frozenset(treebank.meta.get("attributes", ())) & frozenset(ATTRIBUTES)
 
 

@@ -1,4 +1,4 @@
-"""Scores of single trees: of one from scratch, of a move from what it touches, and what tells two trees apart."""
+"""Score single trees from scratch, score changes of a tree from the affected parts, and compare two trees."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treebound.kernels.tree_moves import Scoring, Tree, change_of, lay_out, scor
 
 
 class PartScore:
-    """`treebound.core.protocols.TreeScore` of the parts of a problem in canonical form.
+    """Score of a tree as the sum over the parts of a problem in canonical form (`treebound.core.protocols.TreeScore`).
 
     All heads are int32[n + 1] of trees of the problem's space. Raises InputError for a problem in another form.
     """
@@ -26,9 +26,9 @@ class PartScore:
         self._moving: tuple[Scoring, Tree] | None = None
 
     def score(self, heads: np.ndarray) -> float:
-        """Sum of the scores of a tree's parts; -inf where an arc is no candidate or something is forbidden.
+        """Return the sum of the scores of a tree's parts, -inf if an arc is not a candidate or something is forbidden.
 
-        O(n d), d the largest number of modifiers; for products that are listed O(parts).
+        O(n d), d the largest number of modifiers; O(parts) for families that have to be scanned.
         """
         problem, arcs = self.problem, arcs_of_tree(index_of(self.problem).arcs, heads)
         if np.any(arcs < 0):
@@ -37,14 +37,15 @@ class PartScore:
         return float(problem.arc[arcs].sum() + sum(parts))
 
     def change(self, heads: np.ndarray, m: int, h: int) -> float:
-        """score(heads with h for m) - score(heads); -inf where h -> m is no candidate, nan where heads have another.
+        """Return score(heads with h as the head of m) - score(heads).
 
-        Raises InputError where scores are not finite. O(d^3) and the products of two arcs, if `heads` are those of the
-        call before but for a few words; the tables are made by the first call.
+        The change is -inf if h -> m is not a candidate, and nan if another arc of the heads is not. Raises InputError
+        if scores are not finite. O(d^3) plus the products of two arcs, if `heads` differ in a few words only from the
+        previous call. The first call builds the tables.
         """
         if self._moving is None:
             if not self.problem.finite:
-                raise InputError("the problem forbids something", hint="a move has no finite change then")
+                raise InputError("the problem forbids an arc or part", hint="give finite scores")
             scoring = scoring_of(self.problem)
             arcs = arcs_of_tree(scoring.arc_index, heads)
             if np.any(arcs < 0):
@@ -53,20 +54,21 @@ class PartScore:
         return float(change_of(*self._moving, heads, m, h))
 
     def difference(self, a: np.ndarray, b: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """(parts that tree a has and b has not, the other way round): family (`arc` too) -> int32[*] part numbers.
+        """Return the parts that only tree a has and those that only tree b has, int32[*] by family (including `arc`).
 
-        Features of the parts are what learning from the two trees adds and subtracts. InputError where an arc is no
-        candidate.
+        Learning from the two trees adds and subtracts the features of the returned parts. Raises InputError if an arc
+        is not a candidate.
         """
-        one, two = (arcs_of_tree(index_of(self.problem).arcs, heads) for heads in (a, b))
-        if np.any(one < 0) or np.any(two < 0):
-            raise InputError("a tree has an arc that is no candidate", hint="add it to the problem's arcs")
-        ours, theirs = {}, {}
+        arcs_of_a, arcs_of_b = (arcs_of_tree(index_of(self.problem).arcs, heads) for heads in (a, b))
+        if np.any(arcs_of_a < 0) or np.any(arcs_of_b < 0):
+            raise InputError("a tree has an arc that is not a candidate", hint="add the arc to the problem")
+        only_a, only_b = {}, {}
         for family in ("arc", *self.problem.parts):
-            x, y = self._selected(family, one), self._selected(family, two)
-            ours[family], theirs[family] = only_in(x, y), only_in(y, x)
-        return ours, theirs
+            x, y = self._selected(family, arcs_of_a), self._selected(family, arcs_of_b)
+            only_a[family], only_b[family] = only_in(x, y), only_in(y, x)
+        return only_a, only_b
 
     def _selected(self, family: str, arcs: np.ndarray) -> np.ndarray:
+        """Return the parts of a family that a tree with these arcs selects."""
         table = self.problem.parts.get(family)
         return selected_parts(family, *index_of(self.problem), None if table is None else table.arcs, arcs)

@@ -1,16 +1,16 @@
-"""Smaller SVG that looks the same: what matplotlib writes, with less white space, fewer digits and shorter names."""
+"""Compress the SVG of matplotlib without changing the picture: less white space, fewer digits and shorter names."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 
-_DIGITS = 2  #: of coordinates, which are in points: a hundredth of one is not seen. Factors of scale keep all of theirs
-_OFTEN = 3  #: a style that stands so often becomes a class
+_DIGITS = 2  #: decimals of coordinates, which are in points; numbers below 1 keep six significant digits
+_OFTEN = 3  #: a style that occurs at least this often becomes a class
 
 
 def compacted(markup: str) -> str:
-    """Return the markup with the same picture. Names in it are of its own: several may stand in one page."""
+    """Return smaller markup with the same picture. Names are unique, so that one page can contain several pictures."""
     markup = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", markup, flags=re.S)
     markup = re.sub(r"> +<", "><", re.sub(r"\s*\n\s*", " ", markup))
     markup = re.sub(r"-?\d+\.\d{3,}", lambda number: _short(float(number[0])), markup)
@@ -19,12 +19,13 @@ def compacted(markup: str) -> str:
 
 
 def _short(number: float) -> str:
+    """Return a number as short text."""
     text = f"{number:.{_DIGITS}f}".rstrip("0").rstrip(".") if abs(number) >= 1 else f"{number:.6g}"
     return "0" if text in ("-0", "") else text
 
 
 def _with_short_names(markup: str, salt: str) -> str:
-    """Names of elements that are referred to are short, all others go; glyphs stand at x instead of being moved."""
+    """Shorten the names of elements that are referred to, and remove other names; give glyphs an x attribute."""
     used = dict.fromkeys(re.findall(r'(?:url\(|href=")#([^)"]+)', markup))
     names = {name: f"{salt}-{i:x}" for i, name in enumerate(used)}
     markup = re.sub(r' id="([^"]+)"', lambda at: f' id="{names[at[1]]}"' if at[1] in names else "", markup)
@@ -35,7 +36,7 @@ def _with_short_names(markup: str, salt: str) -> str:
 
 
 def _with_classes(markup: str, salt: str) -> str:
-    """Styles that stand often are classes."""
+    """Replace styles that occur often by classes."""
     styles = re.findall(r' style="([^"]*)"', markup)
     often = [style for style in dict.fromkeys(styles) if styles.count(style) >= _OFTEN]
     if not often or "</defs>" not in markup:

@@ -1,4 +1,4 @@
-"""A CCG derivation as SVG: words above, a line for every rule, categories below it."""
+"""Draw a CCG derivation as SVG: words at the top, a line for every rule, and categories below it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SIZE = 15  # px of a word
 _SMALL = 11  # px of a category
 _CHAR = 6.6  # px of a character of a category
 _GAP = 14  # px between words
-_STEP = 34  # px between a constituent and what it is made of
+_STEP = 34  # px between a constituent and its children
 _MARGIN = 14
 #: the usual marks of the rules
 _SIGNS = {
@@ -22,7 +22,7 @@ _SIGNS = {
 
 
 class Constituent(Protocol):
-    """What is drawn: a word, or a rule with one or two children."""
+    """A node of the drawing: a word, or a rule with one or two children."""
 
     @property
     def category(self) -> object: ...
@@ -35,7 +35,7 @@ class Constituent(Protocol):
 
 
 def derivation_svg(derivation: Constituent, alt: str = "") -> Svg:
-    """Draw one derivation: a line spans what a rule combines, with the rule's sign at its right end.
+    """Draw one derivation: a line spans the constituents that a rule combines, with the rule's sign at its right end.
 
     Time O(constituents x depth).
     """
@@ -53,15 +53,15 @@ def derivation_svg(derivation: Constituent, alt: str = "") -> Svg:
     words: list[str] = []
     stack = [(derivation, float(_MARGIN))]
     while stack:
-        node, left = stack.pop()
+        node, x = stack.pop()
         width = need[id(node)]
         top = _MARGIN + _SIZE + _STEP * depth[id(node)]
-        centre = left + width / 2
+        centre = x + width / 2
         if node.children:
             sign = _SIGNS.get(node.rule, node.rule)
             colour = COLOURS["blue"] if node.rule else COLOURS["vermilion"]
-            end = left + width - 8 * len(sign)
-            body.append(f'<path d="M{left:.1f} {top:.1f}H{end:.1f}" stroke="{colour}" stroke-width="1.4"/>')
+            end = x + width - 8 * len(sign)
+            body.append(f'<path d="M{x:.1f} {top:.1f}H{end:.1f}" stroke="{colour}" stroke-width="1.4"/>')
             body.append(text(end + 2, top + 4, sign, size=10, fill=colour, anchor="start"))
             body.append(text(centre, top + 16, str(node.category), size=_SMALL))
         else:
@@ -69,11 +69,11 @@ def derivation_svg(derivation: Constituent, alt: str = "") -> Svg:
             body.append(text(centre, top, node.word, size=_SIZE))
             body.append(text(centre, top + 16, str(node.category), size=_SMALL, fill=COLOURS["grey"]))
         inside = sum(need[id(c)] for c in node.children) + _GAP * max(len(node.children) - 1, 0)
-        at = left + (width - inside) / 2
+        child_x = x + (width - inside) / 2
         placed = []
         for child in node.children:
-            placed.append((child, at))
-            at += need[id(child)] + _GAP
+            placed.append((child, child_x))
+            child_x += need[id(child)] + _GAP
         stack.extend(reversed(placed))
     height = _MARGIN * 2 + _SIZE + 20 + _STEP * depth[id(derivation)]
     shown = alt or f"CCG derivation of “{' '.join(words)}”: {derivation.category}"

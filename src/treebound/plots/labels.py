@@ -1,4 +1,4 @@
-"""Labels at points that overprint neither each other nor a point."""
+"""Place labels at points so that they overlap neither each other nor a point."""
 
 from __future__ import annotations
 
@@ -13,41 +13,43 @@ with needs("plots"):
     from matplotlib.text import Annotation
     from matplotlib.transforms import Bbox
 
-#: typographic points: half the width of a marker, from a point to its label, one step further out
+#: in typographic points: half the width of a marker, distance of a label from its point, further distance per step
 RADIUS, GAP, STEP = 3.5, 6.0, 10.0
 STEPS = 8
 
 
 def point_labels(figure: Figure) -> list[Annotation]:
-    """The labels at points that are to be seen, panel by panel."""
+    """Return the visible labels at points, panel by panel."""
     texts = (text for axes in figure.axes for text in axes.texts)
     return [text for text in texts if isinstance(text, Annotation) and text.get_text() and text.get_visible()]
 
 
 def settle(figure: Figure) -> None:
-    """Move every label that would lie over an earlier one, over a point or outside its panel to the nearest free place
-    around its point; a thin line leads to one that is far away. Where none is free it is left out: legend and tables
-    have what it says. O(labels (labels + points)).
+    """Move labels so that none overlaps an earlier label or a point, or leaves its panel. O(labels (labels + points)).
+
+    A label moves to the nearest free place around its point, and a thin line leads to a label that is far away. A label
+    without any free place is hidden; the legend and the tables hold its information.
     """
     labels = point_labels(figure)
     if not labels:
         return
     for label in labels:
-        label.set_in_layout(False)  # panels must not move once labels are settled
-        label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2})  # over lines and grids
-    figure.draw_without_rendering()  # places panels, which a constrained layout does when it is drawn
+        label.set_in_layout(False)  # panels must not move once labels are placed
+        # a white box keeps text readable over lines and grids
+        label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2})
+    figure.draw_without_rendering()  # a constrained layout places panels only when drawn
     scale = figure.dpi / 72
     for axes in figure.axes:
-        taken, room = _markers(axes, scale), _room(axes, figure, scale)
+        taken, area = _markers(axes, scale), _label_area(axes, figure, scale)
         for label in (label for label in labels if label.axes is axes):
             own, (x, y) = label.get_window_extent(), axes.transData.transform(label.xy)
-            first, ann = ((own.x0 - x) / scale, (own.y0 - y) / scale), label.xyann
+            first, offset = ((own.x0 - x) / scale, (own.y0 - y) / scale), label.xyann
             width, height = own.width / scale, own.height / scale
             for dx, dy in (first, *_places(width, height)):
                 box = own.translated((dx - first[0]) * scale, (dy - first[1]) * scale)
-                if _within(box, room) and not any(box.overlaps(other) for other in taken):
+                if _within(box, area) and not any(box.overlaps(taken_box) for taken_box in taken):
                     taken.append(box)
-                    label.xyann = ann[0] + dx - first[0], ann[1] + dy - first[1]
+                    label.xyann = offset[0] + dx - first[0], offset[1] + dy - first[1]
                     if max(dx, -dx - width, dy, -dy - height) > GAP + STEP:
                         _lead(axes, label, (dx + width / 2, dy + height / 2))
                     break
@@ -56,35 +58,36 @@ def settle(figure: Figure) -> None:
 
 
 def _places(width: float, height: float) -> Iterator[tuple[float, float]]:
-    """From a point to the lower left corner of its label: above, below and beside it, further and further out."""
+    """Yield offsets of a label's lower left corner from its point: above, below and beside it, at growing distance."""
     for step in range(STEPS):
-        far = GAP + step * STEP
+        distance = GAP + step * STEP
         for x in (-width / 2, GAP, -GAP - width):
-            yield x, far
-            yield x, -far - height
-        yield far, -height / 2
-        yield -far - width, -height / 2
+            yield x, distance
+            yield x, -distance - height
+        yield distance, -height / 2
+        yield -distance - width, -height / 2
 
 
 def _markers(axes: Axes, scale: float) -> list[Bbox]:
-    """Where points are drawn."""
+    """Return the boxes of the markers that are drawn at points."""
     drawn = [line for line in axes.lines if line.get_marker() not in ("None", "none", "", " ", None)]
     points = [point for line in drawn for point in axes.transData.transform(line.get_xydata())]
     return [Bbox.from_bounds(x - RADIUS * scale, y - RADIUS * scale, *2 * [2 * RADIUS * scale]) for x, y in points]
 
 
-def _room(axes: Axes, figure: Figure, scale: float) -> Bbox:
-    """A little more than the panel, as far as the figure goes."""
-    panel, more = axes.get_window_extent(), 2 * GAP * scale
-    left, right = max(panel.x0 - more, 0.0), min(panel.x1 + more, figure.bbox.x1)
+def _label_area(axes: Axes, figure: Figure, scale: float) -> Bbox:
+    """Return the area for labels: the panel plus a margin, within the width of the figure."""
+    panel, margin = axes.get_window_extent(), 2 * GAP * scale
+    left, right = max(panel.x0 - margin, 0.0), min(panel.x1 + margin, figure.bbox.x1)
     return Bbox.from_extents(left, panel.y0 - scale, right, panel.y1 + GAP * scale)
 
 
-def _within(box: Bbox, room: Bbox) -> bool:
-    return box.x0 >= room.x0 and box.y0 >= room.y0 and box.x1 <= room.x1 and box.y1 <= room.y1
+def _within(box: Bbox, area: Bbox) -> bool:
+    """Return whether a box lies within an area."""
+    return box.x0 >= area.x0 and box.y0 >= area.y0 and box.x1 <= area.x1 and box.y1 <= area.y1
 
 
 def _lead(axes: Axes, label: Annotation, to: tuple[float, float]) -> None:
-    """A line from a point to the middle of its label, under all else."""
+    """Draw a line from a point to the middle of its label, below everything else."""
     line = {"arrowstyle": "-", "color": COLOURS["grey"], "linewidth": 0.5, "shrinkA": 7, "shrinkB": 4}
     axes.annotate("", label.xy, to, textcoords="offset points", arrowprops=line, zorder=1).set_in_layout(False)

@@ -1,4 +1,4 @@
-"""The branch-and-bound tree of one sentence as SVG."""
+"""Draw the branch-and-bound tree of one sentence as SVG."""
 
 from __future__ import annotations
 
@@ -16,14 +16,27 @@ _FILL = {"branched": "#ffffff", "closed": "#e3f1ec"}
 def search_tree_svg(nodes: Sequence[dict[str, Any]], words: Sequence[str], *, limit: int = 40, alt: str = "") -> Svg:
     """Draw the search tree of a decoder's record (`Parse.record.nodes`).
 
-    nodes  in the order in which the search made them: id, parent (-1 or None at the root), arc ([head, modifier] or
-           None), value (1: the arc is required, 0: forbidden), ub (upper bound of the node), status
-    words  the n words, for naming the branching arcs
-    limit  nodes drawn; the others are counted in a note, since a drawing of hundreds tells nothing
+    Parameters
+    ----------
+    nodes : sequence of dict
+        Nodes in the order in which the search created them. The keys are id, parent (-1 or None at the root), arc
+        ([head, modifier] or None), value (1 if the arc is required, 0 if it is forbidden), ub (upper bound of the node)
+        and status.
+    words : sequence of str
+        The n words, which name the branching arcs.
+    limit : int
+        Maximum number of nodes to draw, because hundreds would be unreadable. A note gives the total number.
+    alt : str
+        Description for screen readers; by default, it gives the number of nodes.
+
+    Raises
+    ------
+    ValueError
+        If there are no nodes.
     """
     shown = list(nodes[:limit])
     if not shown:
-        raise ValueError("an empty search tree")
+        raise ValueError("the search tree is empty")
     children: dict[Any, list[dict[str, Any]]] = {node["id"]: [] for node in shown}
     roots: list[dict[str, Any]] = []
     for node in shown:
@@ -60,28 +73,31 @@ def search_tree_svg(nodes: Sequence[dict[str, Any]], words: Sequence[str], *, li
 
 
 def _layout(
-    root: dict[str, Any], level: int, left: float, children: dict[Any, list], place: dict[Any, tuple[float, int]]
+    root: dict[str, Any], level: int, next_column: float, children: dict[Any, list], place: dict[Any, tuple[float, int]]
 ) -> float:
-    """Leaves side by side, parents centred over their children; returns the first free column. Depth is bounded by
-    the number of arcs of a sentence, and `limit` nodes are drawn, so recursion is safe."""
+    """Place leaves side by side and parents centred over their children; return the first free column.
+
+    Recursion is safe: the depth is bounded by the number of arcs of a sentence and by the number of nodes drawn.
+    """
     below = children[root["id"]]
-    start = left
+    first_column = next_column
     for child in below:
-        left = _layout(child, level + 1, left, children, place)
+        next_column = _layout(child, level + 1, next_column, children, place)
     if below:
         column = (place[below[0]["id"]][0] + place[below[-1]["id"]][0]) / 2
     else:
-        column, left = start, left + 1
+        column, next_column = first_column, next_column + 1
     place[root["id"]] = (column, level)
-    return left
+    return next_column
 
 
 def _box(node: dict[str, Any], x: float, y: float) -> list[str]:
+    """Return the SVG elements of a node: its frame, its upper bound and its status."""
     status = str(node["status"])
-    shown = "no tree" if node["ub"] < -1e15 else f"≤ {node['ub']:.3f}"
+    label = "no tree" if node["ub"] < -1e15 else f"≤ {node['ub']:.3f}"
     return [
         f'<rect x="{x - _WIDTH / 2:.1f}" y="{y:.1f}" width="{_WIDTH}" height="{_HEIGHT}" rx="7" '
         f'fill="{_FILL.get(status, "#ffffff")}" stroke="{COLOURS["grey"]}"/>',
-        text(x, y + 18, shown, size=13),
+        text(x, y + 18, label, size=13),
         text(x, y + 35, status, size=11, fill=COLOURS["grey"]),
     ]

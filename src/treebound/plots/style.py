@@ -1,6 +1,6 @@
-"""One look for all figures: light ground, quiet axes, colours that colour-blind readers can tell apart.
+"""Define one style for all figures: light background, unobtrusive axes, colours that colour-blind readers distinguish.
 
-Trees and derivations use the colours alone; the functions are for figures of matplotlib, the extra `plots`.
+Trees and derivations use the colours only. The functions are for figures of matplotlib, the extra `plots`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-#: Okabe & Ito (2008), without yellow, which is too pale on white
+#: colours of Okabe & Ito (2008), without yellow, which is too pale on white
 COLOURS = {
     "blue": "#0072b2",
     "vermilion": "#d55e00",
@@ -31,12 +31,12 @@ COLOURS = {
 
 #: colours of a series of curves, in this order
 CYCLE = [COLOURS[name] for name in ("blue", "vermilion", "green", "purple", "orange", "sky", "ink")]
-#: markers beside the colours, so that a figure survives a grey printer
+#: markers in addition to the colours, so that curves differ without colour in print
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h", "d", "8", "H", "1", "2", "3", "4", "x"]
 
 
 def style() -> AbstractContextManager[None]:
-    """Context in which figures are made and saved. `svg.hashsalt` fixes the ids that matplotlib draws at random."""
+    """Return the context in which figures are made and saved. `svg.hashsalt` fixes matplotlib's random ids."""
     with needs("plots"):
         import matplotlib as mpl
 
@@ -70,9 +70,10 @@ def style() -> AbstractContextManager[None]:
 
 
 def panels(count: int, *, columns: int = 2, width: float = 8.0, height: float = 3.4) -> tuple[Figure, list[Axes]]:
-    """A figure with `count` panels in rows of `columns`; width of the figure and height of a row in inches.
+    """Return a figure with `count` panels in rows of `columns`, and its panels.
 
-    Call inside `with style():`. No pyplot: no global state, no backend, nothing to close.
+    `width` is the width of the figure and `height` the height of a row, both in inches. Call it inside `with style():`.
+    The figure does not use pyplot, so there is no global state, no backend and nothing to close.
     """
     with needs("plots"):
         from matplotlib.figure import Figure
@@ -89,7 +90,7 @@ def panels(count: int, *, columns: int = 2, width: float = 8.0, height: float = 
 
 
 def log_axis(axes: Axes, which: Literal["x", "y"]) -> None:
-    """A logarithmic axis whose labels are plain numbers, as many as there is room for. Call it when all is drawn."""
+    """Make an axis logarithmic, with plain numbers as labels where they fit. Call it after drawing all data."""
     with needs("plots"):
         from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -98,7 +99,7 @@ def log_axis(axes: Axes, which: Literal["x", "y"]) -> None:
     low, high = axis.get_view_interval()
     decades = math.log10(high / low)
     steps = ((3.5, (1.0,)), (1.6, (1.0, 3.0)), (0.9, (1.0, 2.0, 5.0)), (0.0, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)))
-    subs = next(of for least, of in steps if decades > least or not least)
+    subs = next(multiples for least, multiples in steps if decades > least or not least)
     axis.set_major_locator(LogLocator(subs=subs, numticks=12))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"))
     axis.set_minor_formatter(NullFormatter())

@@ -1,4 +1,4 @@
-"""SVG as a value: what a notebook shows, a report embeds and a file keeps."""
+"""Represent SVG as a value that a notebook displays, a report embeds and a file stores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Svg:
-    """SVG markup that Jupyter displays as an image; `alt` says what there is to see to those who do not see it."""
+    """SVG markup that Jupyter displays as an image; `alt` describes the picture to readers who cannot see it."""
 
     markup: str
     alt: str
@@ -31,29 +31,29 @@ class Svg:
         return self.markup
 
     def save(self, path: str | Path) -> Path:
-        """Write to `path` in UTF-8, whole or not at all. Raises InputError."""
+        """Write the SVG to `path` in UTF-8, completely or not at all. Raises InputError."""
         with replacing(path) as file:
             file.write(self.markup.encode())
         return Path(path)
 
 
-#: what XML has no way to hold, not even escaped: control characters, lone surrogates, U+FFFE and U+FFFF
+#: characters that XML forbids even when escaped: control characters, lone surrogates, U+FFFE and U+FFFF
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def _shown(forbidden: re.Match[str]) -> str:
-    """A control character as its picture, anything else as the sign for a character that cannot be shown."""
+    """Return the control picture of a control character, or the replacement character for another character."""
     code = ord(forbidden[0])
     return chr(0x2400 + code) if code < 0x20 else "\ufffd"
 
 
 def well_formed(markup: str) -> str:
-    """The markup without characters that no XML may have: words come from files, which may hold any."""
+    """Return the markup without characters that XML forbids. Words come from files, which may contain any character."""
     return _FORBIDDEN.sub(_shown, markup)
 
 
 def drawing(width: float, height: float, alt: str, body: list[str]) -> Svg:
-    """An SVG document of the given size in px made of the elements in `body`."""
+    """Return an SVG document of the given size in px, with the elements in `body`."""
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label={quoteattr(alt)}>'
     ground = '<rect width="100%" height="100%" fill="#ffffff"/>'
@@ -71,7 +71,7 @@ def text(
     anchor: str = "middle",
     halo: bool = False,
 ) -> str:
-    """One line of text whose baseline starts, is centred or ends (`anchor`) at (x, y); `halo`: white around it."""
+    """Return a line of text whose baseline starts, is centred or ends at (x, y); `halo` adds a white outline."""
     around = ' paint-order="stroke" stroke="#ffffff" stroke-width="4"' if halo else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{fill}" text-anchor="{anchor}" '
@@ -80,7 +80,7 @@ def text(
 
 
 def as_svg(figure: Figure, alt: str) -> Svg:
-    """The figure as SVG, byte for byte the same whenever the figure is the same (no date, fixed ids)."""
+    """Return the figure as SVG, byte for byte the same for the same figure (no date, fixed ids)."""
     from treebound.plots.labels import settle
 
     out = io.StringIO()
@@ -88,5 +88,5 @@ def as_svg(figure: Figure, alt: str) -> Svg:
         settle(figure)
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     markup = out.getvalue()
-    markup = markup[markup.index("<svg ") :]  # without XML declaration and DOCTYPE it can stand inside a page
+    markup = markup[markup.index("<svg ") :]  # a page can embed SVG without XML declaration and DOCTYPE
     return Svg(well_formed(compacted(markup).replace("<svg ", f'<svg role="img" aria-label={quoteattr(alt)} ', 1)), alt)

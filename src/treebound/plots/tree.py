@@ -1,4 +1,4 @@
-"""A dependency tree as SVG: arcs above the words; what differs from the gold tree is seen at a glance."""
+"""Draw a dependency tree as SVG, with arcs above the words; differences from the gold tree are coloured."""
 
 from __future__ import annotations
 
@@ -27,25 +27,41 @@ def tree_svg(
     marked: Collection[tuple[int, int]] | None = None,
     alt: str = "",
 ) -> Svg:
-    """Draw one tree.
+    """Draw one dependency tree. Time O(n^2).
 
-    words  n strings
-    heads  n + 1 ints, heads[0] ignored; 0 is the root
-    gold   n + 1 ints or None: arcs of `heads` that gold lacks are vermilion, the gold arcs they miss dashed below
-    tags   n strings or None, under the words; gloss: the same in another language, under the tags
-    about  n strings or None: what a word says under the pointer (`described`)
-    marked arcs (head, modifier) that stand out; the others are grey. None: all do
+    Parameters
+    ----------
+    words : sequence of str, n
+        The words.
+    heads : sequence of int, n + 1
+        Heads of the words; heads[0] is ignored, and head 0 is the root.
+    gold : sequence of int, n + 1, optional
+        Heads of the gold tree. Arcs of `heads` that are not in the gold tree are vermilion; the missed gold arcs are
+        dashed and below the words.
+    tags : sequence of str, n, optional
+        Tags, drawn below the words.
+    gloss : sequence of str, n, optional
+        The words in another language, drawn below the tags.
+    about : sequence of str, n, optional
+        Text that is shown while the pointer is on a word, see `described`.
+    marked : collection of (int, int), optional
+        Arcs (head, modifier) to draw in colour, while others are grey. By default, all arcs have colour.
+    alt : str
+        Description for screen readers; by default, it lists the arcs.
 
-    Time O(n^2). Raises ValueError where lengths disagree.
+    Raises
+    ------
+    ValueError
+        If lengths disagree.
     """
     n = len(words)
-    for name, given, expected in (
+    for name, values, expected in (
         ("heads", heads, n + 1),
         ("gold", gold, n + 1),
-        *((what, row, n) for what, row in (("tags", tags), ("gloss", gloss), ("about", about))),
+        *((title, row, n) for title, row in (("tags", tags), ("gloss", gloss), ("about", about))),
     ):
-        if given is not None and len(given) != expected:
-            raise ValueError(f"{name} has {len(given)} entries, {n} words need {expected}")
+        if values is not None and len(values) != expected:
+            raise ValueError(f"{name} has {len(values)} entries, {n} words need {expected}")
     rows = [row for row in (tags, gloss) if row is not None]
     centre, width = columns(words, rows)
     ours = [(int(heads[m]), m) for m in range(1, n + 1)]
@@ -82,13 +98,13 @@ def tree_svg(
 
 
 def described(sentence: Sentence) -> list[str]:
-    """What a treebank says of every word: form, lemma, tags, morphological features, one a line."""
+    """Return a description of every word: form, lemma, tags and morphological features, one a line."""
     columns = [sentence.strings(name) for name in ("form", "lemma", "upos", "xpos", "feats")]
     return ["\n".join(part.replace("|", "\n") for part in word if part != "_") for word in zip(*columns, strict=True)]
 
 
 def columns(words: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[float], float]:
-    """Centre of each word in px (index 0: unused) and the total width."""
+    """Return the centre of each word in px (index 0 is unused) and the total width."""
     x, centre = float(MARGIN), [0.0]
     for i, word in enumerate(words):
         w = max(_width(word, SIZE), *(_width(row[i], 11) for row in rows), 22.0)
@@ -98,7 +114,10 @@ def columns(words: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[f
 
 
 def _width(string: str, size: float) -> float:
-    """Estimated px: no font is at hand when SVG is written, so count characters, East Asian wide ones as a full em."""
+    """Return the estimated width of a string in px.
+
+    No font is available when SVG is written, so characters are counted, with East Asian wide characters as a full em.
+    """
     em = sum(
         1.0 if unicodedata.east_asian_width(c) in "WF" else 0.0 if unicodedata.combining(c) else 0.58 for c in string
     )
@@ -106,7 +125,7 @@ def _width(string: str, size: float) -> float:
 
 
 def levels(arcs: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """Height of each arc: one above the highest arc it covers. Arcs of the root hang from the very top."""
+    """Return the level of each arc: one above the highest arc it covers. Arcs of the root are above all others."""
     level: dict[tuple[int, int], int] = {}
     for arc in sorted((a for a in arcs if a[0] > 0), key=lambda a: (abs(a[0] - a[1]), a)):
         left, right = sorted(arc)
@@ -130,9 +149,9 @@ def arc_paths(
     dashed: bool,
     root: str = "root",
 ) -> list[str]:
-    """Path from head to modifier with an arrow head at the modifier; `up` is -1 above the words and 1 below.
+    """Return the path from head to modifier with an arrow head at the modifier; `up` is -1 above the words and 1 below.
 
-    The text `root` stands beside an arc from the root.
+    The text `root` is written beside an arc from the root.
     """
     head, mod = arc
     y = y0 + up * (level + 1) * STEP

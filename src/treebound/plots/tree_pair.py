@@ -1,4 +1,4 @@
-"""Two labelled trees of one sentence as SVG: the annotation above the words, another tree's other arcs below."""
+"""Draw two labelled trees of one sentence as SVG: the annotation above the words, arcs that differ from it below."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def tree_pair_svg(
 
 
 def _check_lengths(n: int, heads: Sequence[int], labels: Sequence[str]) -> None:
-    """Raise ValueError where a tree has not n + 1 heads and n labels."""
+    """Raise ValueError if a tree does not have n + 1 heads and n labels."""
     if len(heads) != n + 1 or len(labels) != n:
         raise ValueError(f"{len(heads)} heads and {len(labels)} labels, {n} words need {n + 1} and {n}")
 
@@ -87,7 +87,7 @@ def _arcs(
     labels: Sequence[str],
     colours: Sequence[str],
 ) -> tuple[list[str], list[str]]:
-    """Return the paths of arcs, and their labels; `side` is the line at which arcs end, and -1 above or 1 below it."""
+    """Return the paths of arcs, and their labels; `side` is (y at which arcs end, -1 above the words or 1 below)."""
     y0, up = side
     paths, captions = [], []
     for arc, colour in zip(arcs, colours, strict=True):
@@ -100,7 +100,7 @@ def _arcs(
 
 
 def _words(words: Sequence[str], emphasised: Sequence[int], centre: list[float], baseline: float) -> list[str]:
-    """Return the words, some of them with a line below."""
+    """Return the words, with a line below the emphasised ones."""
     body = [text(x, baseline, word, size=SIZE) for x, word in zip(centre[1:], words, strict=True)]
     for m in dict.fromkeys(emphasised):
         ends = f'x1="{centre[m] - 14:.1f}" x2="{centre[m] + 14:.1f}" y1="{baseline + 5:.1f}" y2="{baseline + 5:.1f}"'
@@ -115,7 +115,7 @@ def _described(
     labels: Sequence[str],
     other_labels: Sequence[str],
 ) -> str:
-    """Return the arcs that differ, in words."""
+    """Return a text that names the arcs that differ."""
 
     def arc(head: int, word: int, label: str) -> str:
         return f"{words[head - 1] if head else 'root'} → {words[word - 1]} ({label})"

@@ -1,24 +1,24 @@
-"""Scores of many sentences in one `.npz` file, as numpy writes it: what `treebound decode` reads.
+"""Read the scores of many sentences from one `.npz` file, the input of `treebound decode`.
 
-Either one array a sentence,
+A file has one of two layouts. Either each sentence has its own arrays:
 
-    arc_0, arc_1, ..        float [n + 1, n + 1], head first; arr_0, arr_1, .. are the same, as they are called by
-                            np.savez("scores.npz", *matrices)
-    labels_0, ..            [n + 1, n + 1, L], and likewise adjacent_siblings_0, siblings_0, grandparents_0, allowed_0,
-                            ..: the arguments of `treebound.problem`, of all sentences or of some
+    arc_0, arc_1, ..        float [n + 1, n + 1], head first; arr_0, arr_1, .. mean the same, because
+                            np.savez("scores.npz", *matrices) uses these names
+    labels_0, ..            [n + 1, n + 1, L]; optional, for all sentences or for some of them
 
-or all in one, which is read and written faster:
+The arrays adjacent_siblings_0, siblings_0, grandparents_0 and allowed_0 are optional too. They hold the arguments of
+`treebound.problem` with these names. Or all sentences share the arrays, which is faster to read and to write:
 
-    n                       int[S] words in each sentence
-    arc                     float[sum of (n + 1)^2]: the matrices one after the other, each row by row
-    labels                  [sum of (n + 1)^2, L]
+    n                       int[S] number of words of each sentence
+    arc                     float[sum of (n + 1)^2]: the matrices one after another, each row by row
+    labels                  [sum of (n + 1)^2, L]; optional
 
-and in either
+Both layouts have two further arrays:
 
-    label_names             str[L], needed where there are labels
-    forms                   str[sum of n]: the words of all sentences; without it they are _
+    label_names             str[L], required if there are labels
+    forms                   str[sum of n]: the words of all sentences; without this array, every form is _
 
-Nothing in a file is executed: arrays of objects, which are pickles, are refused.
+Reading a file executes nothing: arrays of Python objects, which are pickles, are refused.
 """
 
 from __future__ import annotations
@@ -46,11 +46,16 @@ _FAULTS = (OSError, ValueError, KeyError, EOFError, NotImplementedError, Runtime
 
 @dataclass(frozen=True)
 class Archive:
-    """What stands in a file.
+    """The contents of a file of scores.
 
-    sentences    the arguments of `treebound.problem` for each
-    forms        per sentence its n words
-    label_names  empty where there are no labels
+    Attributes
+    ----------
+    sentences : list of dict
+        The arguments of `treebound.problem` for each sentence.
+    forms : list of list of str
+        The n words of each sentence.
+    label_names : tuple of str
+        The names of the labels; empty if the file has no labels.
     """
 
     sentences: list[dict[str, Any]]
@@ -59,7 +64,7 @@ class Archive:
 
 
 def read(path: str | Path) -> Archive:
-    """The scores in a file. InputError names the file and the array that is wrong. O(bytes) time and space."""
+    """Read the scores in a file. Raises InputError, which names the file and the array. O(bytes) time and space."""
     arrays = _arrays(path)
     names = _strings(path, arrays, "label_names")
     forms = _strings(path, arrays, "forms")
@@ -75,40 +80,42 @@ def read(path: str | Path) -> Archive:
             raise InputError(reason, path=path, hint="give [n + 1, n + 1, L]")
     words = [len(scores["arc"]) - 1 for scores in sentences]
     if forms and len(forms) != sum(words):
-        raise InputError(f"{len(forms)} forms for {sum(words)} words", path=path, hint="give one a word, in order")
+        raise InputError(
+            f"{len(forms)} forms for {sum(words)} words", path=path, hint="give one form for each word, in order"
+        )
     ends = np.cumsum([0, *words]).tolist()
     split = [list(forms[a:b]) if forms else ["_"] * (b - a) for a, b in pairwise(ends)]
     return Archive(sentences, split, names)
 
 
 def _arrays(path: str | Path) -> dict[str, np.ndarray]:
-    """All arrays of a file by their names."""
+    """Return all arrays of a file by name."""
     name = ""
     try:
         if not zipfile.is_zipfile(path) and Path(path).is_file():
             raise zipfile.BadZipFile
         with np.load(path, allow_pickle=False) as members:
-            found = {}
+            arrays = {}
             for name in members.files:
-                found[name] = members[name]
-            return found
+                arrays[name] = members[name]
+            return arrays
     except FileNotFoundError:
         raise InputError("no such file", path=path, hint="name a .npz file") from None
     except IsADirectoryError:
-        raise InputError("a folder", path=path, hint="name a .npz file") from None
+        raise InputError("is a folder", path=path, hint="name a .npz file") from None
     except _FAULTS as error:
         if name and "pickle" in str(error):
             reason = f"array {name!r} holds Python objects, which are not read"
         else:
-            reason = f"array {name!r} is damaged: {str(error)[:100]}" if name else "no .npz file, or not whole"
-        raise InputError(reason, path=path, hint="write it with np.savez, numbers and strings alone") from None
+            reason = f"array {name!r} is damaged: {str(error)[:100]}" if name else "not a .npz file, or incomplete"
+        raise InputError(reason, path=path, hint="write numbers and strings only, with np.savez") from None
 
 
 def _strings(path: str | Path, arrays: dict[str, np.ndarray], name: str) -> tuple[str, ...]:
-    """Take the strings of an array; none where it is not there."""
+    """Remove an array of strings from `arrays` and return its strings; return () if there is no such array."""
     array = arrays.pop(name, np.empty(0, "U1"))
     if array.dtype.kind != "U" or array.ndim != 1:
-        raise InputError(f"{name} is {_shape(array)}", path=path, hint="give strings in one dimension")
+        raise InputError(f"{name} is {_shape(array)}", path=path, hint="give a one-dimensional array of strings")
     strings = tuple(array.tolist())
     for i, string in enumerate(strings):
         if not is_cell(string):
@@ -118,41 +125,42 @@ def _strings(path: str | Path, arrays: dict[str, np.ndarray], name: str) -> tupl
 
 
 def _packed(path: str | Path, arrays: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
-    """Sentences whose matrices stand one after the other; views of them."""
-    if strange := arrays.keys() - {"n", "arc", "labels"}:
-        raise InputError(f"array {min(strange)!r} beside n and arc", path=path, hint=_HINT)
+    """Return the scores of each sentence as views of arrays that hold all sentences one after another."""
+    if unknown := arrays.keys() - {"n", "arc", "labels"}:
+        raise InputError(f"array {min(unknown)!r} beside n and arc", path=path, hint=_HINT)
     n = arrays["n"]
     if n.ndim != 1 or n.dtype.kind not in "iu" or np.any((n < 1) | (n >= 2**20)):
-        raise InputError(f"n is {_shape(n)}, or a sentence has no words", path=path, hint="give numbers of words")
+        raise InputError(f"n is {_shape(n)}, or a sentence has no words", path=path, hint="give the numbers of words")
     ends = np.cumsum(np.concatenate(([0], (n.astype(np.int64) + 1) ** 2)))
     for name in ("arc", "labels"):
         array = arrays.get(name, np.empty(0))
         if (name in arrays or name == "arc") and (len(array.shape) != 1 + (name == "labels") or len(array) != ends[-1]):
-            reason = f"{name} is {_shape(array)}, but n asks for {ends[-1]} numbers"
-            raise InputError(reason, path=path, hint="give the sum of (n + 1)^2, all matrices row by row")
-    out = []
+            reason = f"{name} is {_shape(array)}, but n requires {ends[-1]} rows"
+            raise InputError(reason, path=path, hint="give the sum of (n + 1)^2 rows, all matrices row by row")
+    sentences = []
     for size, (a, b) in zip((n + 1).tolist(), pairwise(ends.tolist()), strict=True):
         scores: dict[str, Any] = {"arc": arrays["arc"][a:b].reshape(size, size)}
         if "labels" in arrays:
             scores["labels"] = arrays["labels"][a:b].reshape(size, size, -1)
-        out.append(scores)
-    return out
+        sentences.append(scores)
+    return sentences
 
 
 def _listed(path: str | Path, arrays: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
-    """Sentences with an array each."""
-    found: dict[int, dict[str, Any]] = {}
+    """Return the scores of each sentence from arrays that are named by sentence."""
+    sentences: dict[int, dict[str, Any]] = {}
     for member, array in arrays.items():
         match = re.fullmatch(r"([a-z_]+)_(0|[1-9][0-9]{0,8})", member)
         name = "arc" if match and match[1] == "arr" else match[1] if match else ""
-        if match is None or name not in ARRAYS or name in found.get(int(match[2]), {}):
+        if match is None or name not in ARRAYS or name in sentences.get(int(match[2]), {}):
             raise InputError(f"unknown array {member!r}", path=path, hint=_HINT)
-        found.setdefault(int(match[2]), {})[name] = array
-    for i in range(len(found)):
-        if "arc" not in found.get(i, {}):
+        sentences.setdefault(int(match[2]), {})[name] = array
+    for i in range(len(sentences)):
+        if "arc" not in sentences.get(i, {}):
             raise InputError(f"arc_{i} is missing", path=path, hint="number sentences from 0 without gaps")
-    return [found[i] for i in range(len(found))]
+    return [sentences[i] for i in range(len(sentences))]
 
 
 def _shape(array: np.ndarray) -> str:
+    """Return the dtype and the shape of an array, for messages."""
     return f"{array.dtype}{list(array.shape)}"

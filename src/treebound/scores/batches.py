@@ -1,4 +1,4 @@
-"""Sentences of `treebound.decode_all`: a list, an array, or padded tensors with the lengths of the sentences."""
+"""Accept the sentences of `treebound.decode_all`: a list, an array, or padded tensors with the sentences' lengths."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _HINT = "with lengths, give a padded tensor [B, n + 1, n + 1], or a dictionary o
 
 
 class Batch(Sequence[Any]):
-    """The sentences of padded tensors; a sentence is a view of its part of the tensors.
+    """The sentences of padded tensors; each sentence is a view of the tensors.
 
     Parameters
     ----------
     tensors : dict of str to ndarray
-        Scores by the names of the arguments of `treebound.decode`, as `padded` checks them.
+        Scores by the names of the arguments of `treebound.decode`, as checked by `padded`.
     lengths : list of int
         Number of words of each sentence.
     alone : bool
-        Whether a sentence is the matrix of its arcs, in the place of a dictionary.
+        Whether a sentence is returned as its matrix of arc scores instead of a dictionary.
     """
 
     def __init__(self, tensors: Mapping[str, np.ndarray], lengths: list[int], alone: bool):
@@ -50,8 +50,8 @@ def padded(sentences: Any, lengths: Any) -> Batch:
     Parameters
     ----------
     sentences : array or dict of str to array
-        Scores of arcs [B, N, N], or a dictionary of "arc" and further tensors, whose first axis is the sentence. What
-        stands beyond the words of a sentence is not looked at.
+        Scores of arcs [B, N, N], or a dictionary of "arc" and further tensors, whose first axis is the sentence.
+        Entries beyond the words of a sentence are ignored.
     lengths : array of int
         [B] numbers of words, from 1 to N - 1.
 
@@ -61,24 +61,24 @@ def padded(sentences: Any, lengths: Any) -> Batch:
         If a tensor has another shape, or a length does not fit the tensors.
     """
     alone = not isinstance(sentences, Mapping)
-    given = {"arc": sentences} if alone else sentences
-    if strange := [name for name in given if name not in AXES]:
-        hint = f"padded are {', '.join(AXES)}; give other arguments in a dictionary for each sentence"
-        raise InputError(f"sentences[{strange[0]!r}] with lengths", hint=hint)
-    given = {"arc": None} | {name: tensor for name, tensor in given.items() if tensor is not None}
-    title = {name: "sentences" if alone else f"sentences[{name!r}]" for name in given}
-    tensors = {name: array_of(title[name], tensor) for name, tensor in given.items()}
+    scores = {"arc": sentences} if alone else sentences
+    if unknown := [name for name in scores if name not in AXES]:
+        hint = f"only {', '.join(AXES)} can be padded; give other arguments in a dictionary for each sentence"
+        raise InputError(f"sentences[{unknown[0]!r}] is given with lengths", hint=hint)
+    scores = {"arc": None} | {name: tensor for name, tensor in scores.items() if tensor is not None}
+    title = {name: "sentences" if alone else f"sentences[{name!r}]" for name in scores}
+    tensors = {name: array_of(title[name], tensor) for name, tensor in scores.items()}
     shape = tensors["arc"].shape
     count, size = shape[:2] if len(shape) == 3 else (0, 0)
     for name, tensor in tensors.items():
         square = (count, *[size] * (2 if name == "labels" else AXES[name] - 1))
         if tensor.ndim != AXES[name] or tensor.shape[: len(square)] != square:
             hint = _HINT if name == "arc" else f"the arcs are {list(shape)}; their sentences and words come first"
-            raise InputError(f"{title[name]} is {shown(given[name], tensor)}", hint=hint)
+            raise InputError(f"{title[name]} is {shown(scores[name], tensor)}", hint=hint)
     numbers = indices("lengths", lengths)
     if numbers.shape != (count,):
         reason = f"lengths is {numbers.dtype}{list(numbers.shape)} for {count} sentences"
-        raise InputError(reason, hint="give the number of words of each")
+        raise InputError(reason, hint="give the number of words of each sentence")
     if np.any(wrong := (numbers < 1) | (numbers >= size)):
         i = int(np.argmax(wrong))
         hint = f"give numbers of words from 1 to {size - 1}: the tensor has {size} rows, one of them for the root"
@@ -87,14 +87,14 @@ def padded(sentences: Any, lengths: Any) -> Batch:
 
 
 def listed(sentences: Any) -> Sequence[Any]:
-    """Return the sentences as something that has a length: a generator becomes a list, a tensor one array."""
+    """Return the sentences as a sequence with a length: a generator becomes a list, and a tensor becomes one array."""
     try:
         if isinstance(sentences, str | bytes | memoryview | Mapping):
             raise TypeError
         tensor = hasattr(sentences, "__array__") or hasattr(sentences, "__dlpack__")
-        given: Any = array_of("sentences", sentences) if tensor else sentences
-        iter(given)
-        return given if hasattr(given, "__len__") and hasattr(given, "__getitem__") else list(given)
+        sequence: Any = array_of("sentences", sentences) if tensor else sentences
+        iter(sequence)
+        return sequence if hasattr(sequence, "__len__") and hasattr(sequence, "__getitem__") else list(sequence)
     except TypeError:
         reason = f"sentences is a {type(sentences).__name__}"
         raise InputError(reason, hint="give a list: a matrix for each sentence") from None

@@ -1,4 +1,4 @@
-"""What `treebound decode` does: a file of scores in, CoNLL-U with trees and what is proved about them out."""
+"""Implement `treebound decode`: read a file of scores, and write CoNLL-U with trees and their proof status."""
 
 from __future__ import annotations
 
@@ -27,60 +27,81 @@ def decoded(
     verify: bool,
     progress: Callable[[Iterable, int], Iterable],
 ) -> bytes:
-    """CoNLL-U of the sentences of a file.
+    """Return the sentences of a file of scores with their trees, as CoNLL-U.
 
-    how     as for `treebound.decode`
-    verify  check every parse (`treebound.check`); TreeboundError where one is not what it claims to be
+    Parameters
+    ----------
+    path : Path
+        File of scores, see `treebound.scores.archive`.
+    how : dict
+        Settings, the keyword arguments of `treebound.decode`.
+    workers : int
+        Number of worker processes.
+    verify : bool
+        Whether to check every parse with `treebound.check`.
+    progress : callable
+        Function of an iterable and its length, which shows the progress.
 
-    InputError names the file and the sentence, counted from 0 as its arrays are.
+    Raises
+    ------
+    InputError
+        If the file or a sentence cannot be used. Sentences are counted from 0, like the arrays of the file.
+    TreeboundError
+        If the check of a parse fails.
     """
     scores = read(path)
-    settings = How.of(**how)  # a wrong option is no fault of the file
+    settings = How.of(**how)  # checked here, so that an error about an option does not name the file
     total = len(scores.sentences)
     try:
         parses = decode_all(scores.sentences, workers=workers, progress=lambda x, _: progress(x, total), **how)
     except InputError as error:
         raise InputError(error.reason, path=path, hint=error.hint) from None
     if verify:
-        given = settings, scores.sentences, parses
-        faults = spread(_faults, given, range(total), workers=workers, short=True)
+        shared = settings, scores.sentences, parses
+        faults = spread(_faults, shared, range(total), workers=workers, short=True)
         try:
-            for i, found in enumerate(progress(faults, total)):
-                if found:
-                    raise TreeboundError(f"{path}: sentence {i}: {found[0]}", hint="please report it: its proof fails")
+            for i, reasons in enumerate(progress(faults, total)):
+                if reasons:
+                    raise TreeboundError(
+                        f"{path}: sentence {i}: {reasons[0]}", hint="please report this: the proof fails"
+                    )
         except InputError as error:
             raise InputError(error.reason, path=path, hint=error.hint) from None
-        say(f"{total} sentences checked: no faults")
+        say(f"{total} sentences checked, no faults")
     return written(scores, parses, settings)
 
 
-def _faults(given: tuple[How, Sequence[dict[str, Any]], Sequence[Parse]], i: int) -> list[str]:
-    """What is wrong with the parse of sentence i."""
-    how, sentences, parses = given
+def _faults(shared: tuple[How, Sequence[dict[str, Any]], Sequence[Parse]], i: int) -> list[str]:
+    """Return the faults of the parse of sentence i, under the memory limit of the settings."""
+    how, sentences, parses = shared
     with memory_limit(how.memory):
         return _faults_of(how, sentences[i], parses[i], i)
 
 
 def _faults_of(how: How, sentence: dict[str, Any], parse: Parse, i: int) -> list[str]:
-    made = problem(**sentence, space=how.space, single_root=how.single_root, unit=how.unit)
+    """Return the faults of the parse of sentence i; an InputError names the sentence."""
+    stated_problem = problem(**sentence, space=how.space, single_root=how.single_root, unit=how.unit)
     try:
-        return check(made, parse)
+        return check(stated_problem, parse)
     except InputError as error:
         raise InputError(f"sentence {i}: {error.reason}", hint=error.hint) from None
 
 
 def written(scores: Archive, parses: Sequence[Parse], how: How) -> bytes:
-    """CoNLL-U: forms, heads, labels; comments as of `treebound parse`, with the scores that were given."""
+    """Return forms, heads and labels as CoNLL-U, with the comments of `treebound parse` in input score units."""
     lines = (f"{m}\t_\t_\t_\t_\t_\t_\t_\t_\t_\n" for forms in scores.forms for m in [*range(1, len(forms) + 1), 0])
     empty = "".join("\n" if line.startswith("0") else line for line in lines)
     text = document.read(io.BytesIO(empty.encode()), "conllu", annotated=False)
     labels = None
     if scores.label_names:
-        given = [parse.labels[1:].tolist() if parse.labels is not None else None for parse in parses]
-        names = [[scores.label_names[label] for label in x] if x is not None else None for x in given]
-        labels = [x if x is not None else ["_"] * len(f) for x, f in zip(names, scores.forms, strict=True)]
-    sure = how.assess is not None and (how.assess.margins or how.assess.marginals)
-    misc = [misc_of(parse) for parse in parses] if sure else None
+        numbers = [parse.labels[1:].tolist() if parse.labels is not None else None for parse in parses]
+        names = [[scores.label_names[label] for label in column] if column is not None else None for column in numbers]
+        labels = [
+            column if column is not None else ["_"] * len(forms_of)
+            for column, forms_of in zip(names, scores.forms, strict=True)
+        ]
+    assessed = how.assess is not None and (how.assess.margins or how.assess.marginals)
+    misc = [misc_of(parse) for parse in parses] if assessed else None
     out = io.BytesIO()
     text.write(
         out,

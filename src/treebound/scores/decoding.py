@@ -1,4 +1,4 @@
-"""Scores in, parses out: `treebound.decode` for a sentence, `treebound.decode_all` for many."""
+"""Turn scores into parses: `treebound.decode` for one sentence, `treebound.decode_all` for many."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from treebound.scores.statement import (
 )
 from treebound.support.workers import spread
 
-MANY = 4096  #: no machine has use for more workers
-BLOCK = 64  #: sentences that a worker takes at a time
+MANY = 4096  #: largest number of workers that is accepted
+BLOCK = 64  #: number of sentences that a worker decodes at a time
 _KNOWN = frozenset(ARGUMENTS) | {"words"}
-_PARTS = ("allowed", "parts", "words", *TENSORS)  #: arguments for which scores of arcs in a matrix are not enough
-#: decoders that find the best tree of arcs' scores alone; what they then do is one kernel
+_PARTS = ("allowed", "parts", "words", *TENSORS)  #: arguments that need a `Problem` instead of a matrix of arc scores
+#: decoders that find the best tree exactly if only arcs have scores; one kernel then replaces each of them
 _FIRST_ORDER = frozenset({"branch-and-bound", "eisner", "chu-liu-edmonds"})
 
 
@@ -60,39 +60,39 @@ def decode(
     words: Words | None = None,
     **how: Any,
 ) -> Parse:
-    """Find the best tree of scores of one's own, with its certificate. The head comes first; 0 is the root.
+    """Find the best dependency tree for given scores, with its certificate. The head comes first; 0 is the root.
 
-    Scores of arcs, with labels or without, take one dynamic program, O(n^3) for projective trees (Eisner 1996) and
-    O(n^2) where arcs may cross (Chu & Liu 1965; Tarjan 1977), and two to four microseconds. Other scores are decoded
-    exactly, in exponential time at worst (Qian & Liu 2013).
+    If only arcs and labels have scores, one dynamic program finds the tree. It takes O(n^3) time for projective trees
+    (Eisner 1996) and O(n^2) if arcs may cross (Chu & Liu 1965; Tarjan 1977), and a call costs two to four microseconds
+    more. Other scores are decoded exactly, in exponential time in the worst case (Qian & Liu 2013).
 
     Parameters
     ----------
     arc : array
-        [n + 1, n + 1] scores of arcs, `arc[h, m]`, as `treebound.problem` takes them: arrays of any library on the CPU,
-        masked arrays, lists. Masks such as -1e9 forbid arcs, see `treebound.problem`. A float64 array in the order of C
-        is not copied. No array is changed.
+        [n + 1, n + 1] scores of arcs, `arc[h, m]`, in any form that `treebound.problem` accepts: arrays of any library
+        on the CPU, masked arrays, lists. Masks, for instance -1e9, forbid arcs, see `treebound.problem`. A float64
+        array in C order is not copied. No array is changed.
     labels, adjacent_siblings, siblings, grandparents, parts, allowed : optional
-        Further scores, and the arcs that may be used, as `treebound.problem` takes them.
+        Further scores, and the arcs that may be used, see `treebound.problem`.
     words : Words, optional
-        Forms and word classes, which hard constraints look at.
+        Forms and word classes of the sentence, required by hard constraints and validator rules.
     **how
-        What is to be found, see `How`: space, single_root, unit, k_best, margins, marginals, scale, constraints, valid,
+        Settings, see `How`: space, single_root, unit, k_best, margins, marginals, scale, constraints, valid,
         label_names, memory, decoder and the options of the decoder.
 
     Returns
     -------
     Parse
-        `heads` int32[n + 1], `heads[0]` = -1. `value` is the score of the tree, `bound` an upper bound of the scores of
-        all trees. `status` says what is proved: `optimal`, or what the decoder's limits allow. `labels` int32[n + 1]
-        are the labels of the arcs, if `labels` are given.
+        `heads` is int32[n + 1], with `heads[0]` = -1. `value` is the score of the tree, and `bound` is an upper bound
+        on the scores of all trees. `status` says what is proved: `optimal`, or less if the decoder stopped early or is
+        not exact. `labels` int32[n + 1] holds the labels of the arcs, if `labels` are given.
 
     Raises
     ------
     InputError
-        If an argument cannot be used, which the message names, or if there is no tree.
+        If an argument cannot be used (the message names the argument), or if there is no tree.
     UnsupportedError
-        If the decoder does not have a family, a space or an option.
+        If the decoder does not support a factor family, a space or an option.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def decode(
     >>> parse.heads.tolist(), parse.value, parse.bound, parse.status
     ([-1, 2, 0, 2], 24.0, 24.0, 'optimal')
 
-    The two best trees, and by how much the best one beats the best tree without each of its arcs.
+    Find the two best trees, and for each arc the margin over the best tree without this arc.
 
     >>> parse = treebound.decode(arc, k_best=2, margins=True)
     >>> [(tree.heads[1:].tolist(), tree.value) for tree in parse.confidence.trees]
@@ -113,12 +113,12 @@ def decode(
     >>> parse.confidence.margins[1:].tolist()
     [14.0, 11.0, 11.0]
 
-    A score for two words that share a head changes the tree: `siblings` by places (h, s, m) and their scores.
+    Change the tree by a score for two words that share a head: `siblings` as places (h, s, m) and their scores.
 
     >>> treebound.decode(arc, siblings=([(2, 1, 3)], [-12])).heads.tolist()
     [-1, 2, 3, 0]
 
-    The best tree that the validator of Universal Dependencies accepts: no word has two subjects.
+    Find the best tree that the validator of Universal Dependencies accepts: no word has two subjects.
 
     >>> from treebound.constraints.rows import Words
     >>> words = Words.of(["They", "see", "it"], ["PRON", "VERB", "PRON"])
@@ -151,19 +151,19 @@ def decode_all(
 ) -> list[Parse]:
     """Decode many sentences; the result is the same for any number of workers.
 
-    Scores of arcs, with labels or without, cost a few microseconds for each sentence beyond the dynamic program.
+    If only arcs and labels have scores, a sentence costs a few microseconds beyond the dynamic program.
 
     Parameters
     ----------
     sentences : iterable, or array
-        A matrix of scores of arcs for each sentence, or a dictionary of all scores of each sentence,
-        `{"arc": .., "labels": .., ..}`. With `lengths`: one padded tensor [B, n + 1, n + 1] of scores of arcs, or one
-        dictionary of padded tensors whose first axis is the sentence.
+        For each sentence a matrix of arc scores, or a dictionary of all its scores, `{"arc": .., "labels": .., ..}`.
+        With `lengths`: one padded tensor [B, n + 1, n + 1] of arc scores, or one dictionary of padded tensors whose
+        first axis is the sentence.
     lengths : array of int, optional
         [B] numbers of words of the sentences of a padded tensor. Sentence i has the scores
-        `arc[i, : lengths[i] + 1, : lengths[i] + 1]`; what stands beyond them is not looked at.
+        `arc[i, : lengths[i] + 1, : lengths[i] + 1]`; the entries beyond them are ignored.
     workers : int, default 1
-        Processes on this machine. They share the scores with this process; only parses are sent.
+        Number of worker processes. They share the scores with this process and send back only parses.
     progress : callable, optional
         Function like `treebound.support.progress.over`, which shows how many sentences are decoded.
     **how
@@ -177,7 +177,7 @@ def decode_all(
     Raises
     ------
     InputError
-        If a sentence cannot be decoded; the message names the sentence, counted from 0. If `lengths` do not fit.
+        If a sentence cannot be decoded (the message gives its number, counted from 0), or if `lengths` do not fit.
 
     Examples
     --------
@@ -194,32 +194,44 @@ def decode_all(
     if isinstance(workers, bool) or not isinstance(workers, int | np.integer) or not 1 <= workers <= MANY:
         raise InputError(f"workers = {brief(workers)}", hint=f"give a number from 1 to {MANY}")
     sequence = listed(sentences) if lengths is None else padded(sentences, lengths)
-    given = _settings(how), sequence
+    shared = _settings(how), sequence
     blocks = [range(i, min(i + BLOCK, len(sequence))) for i in range(0, len(sequence), BLOCK)]
-    results = chain.from_iterable(spread(_block, given, blocks, workers=workers, short=True))
+    results = chain.from_iterable(spread(_block, shared, blocks, workers=workers, short=True))
     return list(progress(results, "decode") if progress else results)
 
 
 @dataclass(frozen=True)
 class How:
-    """What is to be found, made once for many sentences.
+    """Settings of `treebound.decode`, checked once and used for many sentences.
 
-    decoder      a name of `treebound.decoders.DECODERS`, made with `options` for the `space`
-    space, single_root, unit  as of `treebound.problem`
-    assess       margins, marginals (with `scale`) and k best trees, as `treebound.decoders.confidence.Assess` explains;
-                 k_best = 1 is the tree alone
-    hard         constraints: a corpus of `treebound.constraints.corpora`, or a list as `treebound.constraints.parse`
-                 makes it; label_names are the names of the last axis of `labels`. With branch and bound the tree keeps
-                 what can be forbidden under every arc's best label; with "incremental-ilp" it keeps all, and labels are
-                 chosen with it
-    valid        rules that the tree and its labels keep: a name or file as for `treebound.constraints.ud.load`, or a
-                 `RuleSet`. The tree is the best one among those that keep them, labels being chosen with it; status
-                 `infeasible` is an InputError. `words` are needed, and label_names
-    memory       GiB that the tables of one sentence may take (`treebound.core.limits`). A sentence with a higher
-                 estimate is an InputError, before the memory is taken
-    kernel       one kernel finds what is wanted where there are scores of arcs and labels alone: the best tree, and
-                 no unit is given
-    rows         the largest number of rows of a matrix that `memory` allows
+    Attributes
+    ----------
+    decoder : Decoder
+        Decoder of the name in `treebound.decoders.DECODERS`, built with the options and for the `space`.
+    space, single_root, unit
+        Set of trees and unit of scores, see `treebound.problem`.
+    assess : Assess, optional
+        Margins, marginals (with `scale`) and k best trees, see `treebound.decoders.confidence.Assess`. With k_best = 1
+        only the best tree is returned.
+    hard : Hard, optional
+        Hard constraints, from the arguments `constraints` and `label_names`. `constraints` is a corpus of
+        `treebound.constraints.corpora`, or a list returned by `treebound.constraints.parse`; `label_names` names the
+        entries of the last axis of `labels`. With branch and bound, the tree satisfies those constraints that can be
+        forbidden as parts, with every arc having its best label. With "incremental-ilp", the tree satisfies all
+        constraints, and its labels are chosen together with it.
+    valid : Valid, optional
+        Rules that the tree and its labels satisfy, from the arguments `valid` and `label_names`. `valid` is a name or
+        file, see `treebound.constraints.ud.load`, or a `RuleSet`. The result is the best tree that satisfies the rules,
+        with labels chosen together with the tree. The arguments `words` and `label_names` are required. If no tree
+        satisfies the rules, InputError is raised.
+    memory : float
+        Memory limit in GiB for the tables of one sentence (`treebound.core.limits`). A sentence with a higher estimate
+        raises InputError before the memory is allocated.
+    kernel : bool
+        Whether one kernel can decode sentences with scores of arcs and labels only. This is so if only the best tree is
+        requested, without a unit, constraints or options.
+    rows : int
+        The largest number of rows of a matrix that `memory` allows.
     """
 
     decoder: Decoder
@@ -251,12 +263,12 @@ class How:
         decoder: str = "branch-and-bound",
         **options: Any,
     ) -> How:
-        """Raises InputError and UnsupportedError for what cannot be."""
+        """Check the keyword arguments of `treebound.decode`. Raises InputError and UnsupportedError."""
         checked_setting(space, single_root, unit)
         if isinstance(k_best, bool) or not isinstance(k_best, int | np.integer) or k_best < 1:
             raise InputError(f"k_best = {brief(k_best)}", hint="give a number from 1")
         if not is_size(scale):
-            raise InputError(f"scale = {brief(scale)}", hint="give a finite number, at least 0")
+            raise InputError(f"scale = {brief(scale)}", hint="give a finite number of at least 0")
         for name, flag in (("margins", margins), ("marginals", marginals)):
             if not is_flag(flag):
                 raise InputError(f"{name} = {brief(flag)}", hint="give True or False")
@@ -273,20 +285,21 @@ class How:
         if hard is not None and isinstance(decoder, str) and decoder == IncrementalProgram.name:
             options["constraints"] = hard.constraints
             if assess is not None:
-                raise UnsupportedError(f"{decoder} has no margins and k best", hint="leave k_best, margins, marginals")
-        made = decoder_for(decoder, space, options)
+                raise UnsupportedError(f"{decoder} has no margins and k best", hint="omit k_best and margin options")
+        built_decoder = decoder_for(decoder, space, options)
         kernel = decoder in _FIRST_ORDER and not options and assess is None and hard is rules is unit is None
         with memory_limit(memory):
             rows = longest(CELL)
-        return cls(made, space, bool(single_root), unit, assess, hard, rules, float(memory), kernel, rows)
+        return cls(built_decoder, space, bool(single_root), unit, assess, hard, rules, float(memory), kernel, rows)
 
 
 @lru_cache(64, typed=True)
 def _kernel_settings(**how: Any) -> How | None:
-    """Return the settings of keyword arguments for which a kernel will do, None for others; made once for equal ones.
+    """Return the settings of keyword arguments if one kernel can decode with them, else None.
 
-    Calls, and threads, share the decoder of such settings: one of `_FIRST_ORDER`, which have no state. Decoders that
-    draw random numbers, for instance, are made for every call.
+    Equal arguments share one settings object, which is cached. Calls and threads thus share its decoder, one of
+    `_FIRST_ORDER`, which have no state. Other decoders, for instance those that draw random numbers, are built for
+    every call.
     """
     settings = How.of(**how)
     return settings if settings.kernel else None
@@ -301,28 +314,27 @@ def _settings(how: Mapping[str, Any]) -> How:
 
 
 def decoder_for(name: str, space: Space, options: Mapping[str, Any]) -> Decoder:
-    """A registered decoder for the space. UnsupportedError where it has no such option, or searches another space."""
+    """Build a registered decoder for a space. Raises UnsupportedError for an unknown option or an unsupported space."""
     if not isinstance(name, str):
         raise InputError(f"decoder = {brief(name)}", hint="give the name of a decoder")
     try:
-        made = DECODERS[name](**options)
+        decoder = DECODERS[name](**options)
     except InputError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
-        raise UnsupportedError(
-            f"decoder {name!r}: {error}", hint="leave the option out, or give another value"
-        ) from None
-    if made.space == space:
-        return made
+        raise UnsupportedError(f"decoder {name!r}: {error}", hint="omit the option, or give another value") from None
+    if decoder.space == space:
+        return decoder
     try:
         return DECODERS[name](space=space, **options)
     except (InputError, TypeError, ValueError):
-        hint = f"space={made.space!r}, or decoder='branch-and-bound'"
+        hint = f"space={decoder.space!r}, or decoder='branch-and-bound'"
         raise UnsupportedError(f"decoder {name!r} does not search {space} trees", hint=hint) from None
 
 
-def _block(given: tuple[How, Sequence[Any]], block: range) -> list[Parse]:
-    settings, sentences = given
+def _block(shared: tuple[How, Sequence[Any]], block: range) -> list[Parse]:
+    """Return the parses of a block of sentences; an InputError names the sentence."""
+    settings, sentences = shared
     parses = []
     for i in block:
         try:
@@ -333,7 +345,7 @@ def _block(given: tuple[How, Sequence[Any]], block: range) -> list[Parse]:
 
 
 def _decoded(settings: How, scores: Any) -> Parse:
-    """Return the parse of a sentence: a matrix, or a dictionary of scores."""
+    """Return the parse of a sentence, which is a matrix or a dictionary of scores."""
     parse = None
     if isinstance(scores, np.ndarray) or not isinstance(scores, Mapping):
         if settings.kernel:
@@ -345,11 +357,11 @@ def _decoded(settings: How, scores: Any) -> Parse:
 
 
 def _decode_problem(settings: How, scores: Mapping[str, Any]) -> Parse:
-    """Return the parse of a sentence by way of a `Problem`. Raise the error that says what is wrong with the scores."""
+    """Return the parse of a sentence by building a `Problem`. An InputError explains what is wrong with the scores."""
     arcs_alone = settings.kernel and all(scores.get(name) is None for name in _PARTS)
-    given = {name: x for name, x in scores.items() if name != "words"}
+    arguments = {name: x for name, x in scores.items() if name != "words"}
     with memory_limit(settings.memory):
-        statement = stated(given, settings.space, settings.single_root, settings.unit)
+        statement = stated(arguments, settings.space, settings.single_root, settings.unit)
         if arcs_alone:
             parse = _best_tree(settings, statement)
         else:
@@ -362,39 +374,46 @@ def _decode_problem(settings: How, scores: Mapping[str, Any]) -> Parse:
 
 
 def _searched(how: How, statement: Statement, words: Words | None) -> Parse:
-    """The parse of a problem by the decoder that was asked for."""
-    made = statement.problem
+    """Return the parse of a problem by the decoder of the settings."""
+    problem = statement.problem
     if how.hard is not None and isinstance(how.decoder, IncrementalProgram):
         return program(how.decoder, statement, words, how.hard)
     if how.hard is not None:
-        made = forbidding(statement, words, how.hard)
+        problem = forbidding(statement, words, how.hard)
     decoder = how.decoder if how.valid is None else how.valid.decoder(how.decoder, statement, words)
-    parse = decoder.decode(made)
-    return parse if how.assess is None or parse.status == "infeasible" else how.assess(decoder, made, parse)
+    parse = decoder.decode(problem)
+    return parse if how.assess is None or parse.status == "infeasible" else how.assess(decoder, problem, parse)
 
 
 def no_tree(scores: Mapping[str, Any], statement: Statement, conflict: Sequence[str] = ()) -> InputError:
-    """Return the error for scores, masks, constraints or rules that forbid every tree.
+    """Return the error for scores, masks, constraints or rules that together forbid every tree.
 
-    conflict  names of the constraints or rules that exclude all trees together
+    Parameters
+    ----------
+    scores : mapping
+        Arguments of `treebound.decode` by name.
+    statement : Statement
+        Problem of the scores.
+    conflict : sequence of str
+        Names of the constraints or rules that together exclude all trees.
     """
-    given = " and ".join(sorted(name for name, x in scores.items() if x is not None))
+    arguments = " and ".join(sorted(name for name, x in scores.items() if x is not None))
     if conflict:
         names = ", ".join(conflict)
-        return InputError(f"{given} admit no tree that keeps {names}", hint="leave one of these constraints out")
+        return InputError(f"{arguments} admit no tree that satisfies {names}", hint="leave out one constraint")
     if statement.mask > -np.inf:
-        reason = f"{given} admit no tree without scores from {statement.mask:.3g} down, which count as -inf"
+        reason = f"{arguments} admit no tree without scores of {statement.mask:.3g} or less, which count as -inf"
         return InputError(reason, hint="treebound.problem explains masks")
-    return InputError(f"{given} admit no tree", hint="-inf and allowed forbid arcs and parts")
+    return InputError(f"{arguments} admit no tree", hint="-inf and allowed forbid arcs and parts")
 
 
 def _first_order(settings: How, arc: Any, labels: Any) -> Parse | None:
-    """Return the best tree of scores of arcs, with labels or without, straight from the matrix.
+    """Return the best tree for scores of arcs, and of labels if given, directly from the matrix.
 
-    None for what is not quite right, and for scores so low that they may be masks: `_decode_problem` explains what it
-    is. A matrix of float64 in the order of C is not copied.
+    Return None if the input is invalid, or if scores are so low that they may be masks. `_decode_problem` then decodes
+    the sentence or raises the error that explains the fault. A float64 matrix in C order is not copied.
     """
-    matrix, whole = array("arc", arc)
+    matrix, all_integers = array("arc", arc)
     if matrix.ndim != 2:
         return None
     size = len(matrix)
@@ -402,38 +421,38 @@ def _first_order(settings: How, arc: Any, labels: Any) -> Parse | None:
         with memory_limit(settings.memory):
             check_matrix(size - 1)
     if matrix.dtype is not FLOAT64 or not matrix.flags.carray:
-        matrix = np.array(matrix, np.float64, order="C")  # the kernel is compiled for such arrays alone
+        matrix = np.array(matrix, np.float64, order="C")  # the kernel is compiled for C-ordered float64 only
     if labels is not None:
         labels, integers = array("labels", labels)
-        whole &= integers
+        all_integers &= integers
         if labels.ndim != 3 or labels.shape[:2] != matrix.shape or not labels.shape[2]:
             return None
-        with np.errstate(invalid="ignore", over="ignore"):  # in places that are no arcs; two masks are -inf
+        with np.errstate(invalid="ignore", over="ignore"):  # cells that are no arcs may be NaN; two masks add to -inf
             matrix = matrix + labels.max(axis=2)
     if size < 2 or matrix.shape[1] != size:
         return None
     heads = np.empty(size, np.int32)
     outcome, value, largest, total = BEST_TREE[settings.space == "projective"](matrix, settings.single_root, heads)
-    if outcome != FOUND or (not total < LARGEST_SUM if whole else largest > -HIGHEST):
+    if outcome != FOUND or (not total < LARGEST_SUM if all_integers else largest > -HIGHEST):
         return None
     parse = Parse.best(heads, value)
     return parse if labels is None else _labelled(parse, labels)
 
 
 def _best_tree(settings: How, statement: Statement) -> Parse:
-    """The best tree of a problem that has scores of arcs alone; `gap` where float64 does not bear out a proof."""
+    """Return the best tree of a problem with scores of arcs only; `gap` if float64 is too inexact for a proof."""
     problem = statement.problem
     matrix = np.full((problem.n + 1, problem.n + 1), -np.inf)
     matrix[problem.head, problem.mod] = problem.arc
     heads = np.empty(problem.n + 1, np.int32)
-    found, value, _, _ = BEST_TREE[settings.space == "projective"](matrix, settings.single_root, heads)
-    if found != FOUND:
+    outcome, value, _, _ = BEST_TREE[settings.space == "projective"](matrix, settings.single_root, heads)
+    if outcome != FOUND:
         return Parse(heads, -np.inf, -np.inf, "infeasible", {"dp_calls": 1})
     return within_tolerance(problem, Parse(heads, value, value, "optimal", {"dp_calls": 1}))
 
 
 def _labelled(parse: Parse, labels: np.ndarray) -> Parse:
-    """The parse with the best label of every arc of its tree; ties go to the lower label."""
+    """Return the parse with the best label for every arc of its tree; a tie goes to the lower label number."""
     words = np.arange(1, len(parse.heads))
     best = np.full(len(parse.heads), -1, np.int32)
     best[1:] = labels[parse.heads[1:], words].argmax(axis=1)

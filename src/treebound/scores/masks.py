@@ -1,8 +1,8 @@
-"""Masks: finite scores that are meant to forbid, as -1e9, -1e32 or the smallest float do in neural parsers.
+"""Recognise masks: finite scores that are meant to forbid an arc, for instance -1e9, -1e32 or the smallest float.
 
-A mask that is counted as a score leaves no digits of a float64 to the scores that matter, so that nothing could be
-proved. The rule below recognizes it, and it is then -inf. A tree with a mask scores less than every tree without one,
-so the best trees, their score and the proof are those of the scores as they are given.
+Neural parsers write such scores. Added as a score, a mask leaves no digits of a float64 for the other scores, and
+nothing could be proved. The rule below recognises a mask, which then counts as -inf. A tree with a mask scores less
+than every tree without one. The best trees, their scores and the proof are therefore valid for the original scores.
 """
 
 from __future__ import annotations
@@ -16,21 +16,23 @@ from treebound.support.jit import kernel
 
 #: a mask is below this number; scores above it are exact enough for `optimal` (`treebound.decoders.base.TOLERANCE`)
 HIGHEST = -(2.0**20)
-#: a mask is lower than minus this many times the largest absolute score that a tree without masks can have
+#: a mask is below minus this factor times the largest absolute score that a tree without masks can have
 TIMES = 1000.0
 
 
 def highest_mask(problem: Problem, space: Space) -> float:
-    """Return the highest mask among the scores of arcs and parts. All scores down from it are masks. -inf: none.
+    """Return the highest mask among the scores of arcs and parts, or -inf if there is none.
 
-    A score v is a mask if, with T the largest absolute score that a tree of scores above v can have (for each word the
-    largest absolute score of an arc into it, and of the parts that are counted at such an arc, summed over words),
+    All scores at or below the highest mask are masks. Let T be the largest absolute score of a tree whose scores are
+    all above v. T is a sum over words of the largest absolute score of an arc into the word, and of the parts that are
+    counted at that arc. A score v is a mask if
 
         v < -1000 T,   v < -2**20,   and there is a tree of arcs that all score more than v.
 
-    Then a tree with a mask scores at most v + T, a tree without masks at least -T. Integer scores are exact whatever
-    their size: they have masks only where their sum reaches `LARGEST_SUM`. O(scores log scores), and O(n^3) for each
-    step by a factor of 1000; O(scores) where no score is low enough. Oracle: tests/test_masks.py enumerates all trees.
+    Then a tree with a mask scores at most v + T, and a tree without masks scores at least -T. Integer scores are exact
+    whatever their size: they have masks only if their sum reaches `LARGEST_SUM`. O(scores log scores), and O(n^3) for
+    each step by a factor of 1000; O(scores) if no score is low enough. Oracle: tests/test_masks.py enumerates all
+    trees.
     """
     tables = problem.parts.values()
     scores = [problem.arc, *(table.score for table in tables)]
@@ -41,12 +43,12 @@ def highest_mask(problem: Problem, space: Space) -> float:
     groups = problem.arcs
     for table in tables:
         value.append(table.score)
-        if table.family == "valency":  # a word has one of its numbers of modifiers
+        if table.family == "valency":  # a tree has exactly one valency part for each word
             group.append(groups + np.arange(len(table)))
             word.append(table.arcs[:, 0])
             groups += len(table)
         else:
-            arc = table.arcs.max(axis=1, initial=0)  # any arc of the part: a tree has the part only if it has the arc
+            arc = table.arcs.max(axis=1, initial=0)  # any arc of the part will do: a tree with the part has the arc
             group.append(arc)
             word.append(problem.mod[arc])
     joined = np.concatenate(value)
@@ -58,13 +60,20 @@ def highest_mask(problem: Problem, space: Space) -> float:
 
 @kernel
 def _highest_mask(items, groups, head, n, projective, single_root):
-    """Return the highest mask. Items are the arcs, then the parts: the arrays (order, value, group, word).
+    """Return the highest mask. Items are the arcs, then the parts, as the arrays (order, value, group, word).
 
-    order   int64[K]   items that are not forbidden, from the highest score down
-    value   float64[K] scores
-    group   int64[K]   scores of parts of one group are added: a tree may have all of them
-    word    int64[K]   of the groups of a word, a tree has one
-    head    int32[A]   heads of the arcs, whose modifiers are their words
+    Parameters
+    ----------
+    items : tuple of arrays
+        order int64[K]: items that are not forbidden, from the highest score down. value float64[K]: scores. group
+        int64[K]: scores of parts of one group are added, because a tree may have all of them. word int64[K]: a tree has
+        one of the groups of a word.
+    groups : int
+        Number of groups.
+    head : int32[A]
+        Heads of the arcs; the modifier of an arc is its `word`.
+    n, projective, single_root
+        Number of words and the set of trees.
     """
     order, value, group, word = items
     arcs = len(head)

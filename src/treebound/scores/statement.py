@@ -1,7 +1,7 @@
-"""From matrices to a `Problem`: what `treebound.problem` does.
+"""Build a `Problem` from matrices of scores: `treebound.problem`.
 
-Problems are built in canonical form, family by family from the lists of its parts, so that decoders take them as they
-are: no Python for each arc.
+Problems are built in canonical form, family by family from the lists of its parts. Decoders use them directly, and no
+Python code runs for each arc.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from treebound.scores.arrays import brief, flags, indices, is_flag, is_size, sco
 from treebound.scores.masks import highest_mask
 
 SPACES = ("projective", "non-projective")
-#: a dense tensor, or (int[F, 3], [F]): places in it and the scores that stand there
+#: a dense tensor, or a sparse one as (int[F, 3], [F]): places and their scores
 Tensor = Any
-#: argument -> the family of parts that it holds the scores of
+#: argument -> the factor family whose scores it holds
 TENSORS = {"adjacent_siblings": "adjacent-sibling", "siblings": "sibling", "grandparents": "grandchild"}
-_FORBIDS = "scores are numbers; -inf forbids"
-#: bytes for a cell of a matrix: the chart of projective trees, or the arcs of trees that may cross
+_FORBIDS = "scores are numbers; -inf forbids an arc or part"
+#: estimated bytes per cell of a matrix, for the chart of projective trees or the arcs of non-projective trees
 CELL = 64
 Pair = tuple[np.ndarray, np.ndarray]
 
 
 class Trees(NamedTuple):
-    """Keyword arguments of `problem` that are no scores: the trees, and the unit of their scores."""
+    """Keyword arguments of `problem` other than scores: the set of trees, and the unit of the scores."""
 
     space: Space = "projective"
     single_root: bool = True
@@ -55,43 +55,66 @@ def problem(
     allowed: Any = None,
     **trees: Any,
 ) -> Problem:
-    """A scored sentence of n words as every decoder takes it. The head comes first everywhere, and 0 is the root.
-
-    arc      [n + 1, n + 1] numbers: arc[h, m] is the score of the arc from head h to modifier m; -inf forbids it, as
-             does a mask (below). Rows are heads: many parsers hold the transpose. The diagonal and column 0 are no arcs
-             and are not looked at
-    labels   [n + 1, n + 1, L] scores of the arcs' labels: the best one is added to `arc`
-    adjacent_siblings  [n + 1] * 3: of (h, s, m) where s is the nearest modifier of h between h and m; (h, h, m) where
-             there is none. Of the root's modifiers only if there may be several. Family adjacent-sibling
-    siblings [n + 1] * 3: of (h, s, m), any two modifiers s, m of a word h, once for each pair: the entries with s < m;
-             those with s > m are 0 or the same. The root has none. Family sibling
-    grandparents  [n + 1] * 3: of (g, h, m), a chain of arcs g -> h -> m. Family grandchild
-             These three may be dense, or (int[F, 3], [F]): places and their scores; elsewhere is 0
-    parts    family -> (int[F, r, 2], [F]): the r arcs (head, modifier) of every part, and its score. Families and the
-             order of their arcs: docs/architecture.md; (-1, -1) is an empty slot, (-2, -2) that of an outermost
-             grandchild's outer side; `valency` has int[F, 2] words and numbers of modifiers. Parts with an arc that is
-             forbidden are left out; parts given twice score their sum
-    allowed  bool [n + 1, n + 1]: only these arcs may be used
-    trees    the fields of `Trees`:
-    space    the trees that it is for: "projective" (default) or "non-projective", where arcs may cross
-    single_root  exactly one word is attached to 0 (default); else at least one
-    unit     1.0 of the score, in integer scores: sums and proofs are then exact. None: 1.0 where all that is given is
-             of an integer dtype; else 0.0, real numbers, where `optimal` means to within 1e-9 of the value (of 1.0)
+    """Build a scored sentence of n words for any decoder. The head comes first in all arrays, and 0 is the root.
 
     Arrays are numpy arrays of integers or floats, nested lists, masked arrays, or objects with `__array__` or
-    `__dlpack__`. A masked entry of a masked array is forbidden. Floats are taken as float64: the problem has exactly
-    these numbers.
+    `__dlpack__`. A masked entry of a masked array is forbidden. Floats are converted to float64, and the problem has
+    exactly these numbers.
 
-    A **mask** is a score that stands for "forbidden", -1e9 or the smallest float for example. The problem has -inf in
-    its place. A score of an arc (with its best label) or of a part is a mask if it is below -2**20 (about a million), a
-    tree of higher arcs exists, and it is below -1000 times the largest absolute score that a tree of higher scores
-    could have (`treebound.scores.masks`). A tree with a mask therefore scores less than each tree without one: the best
-    tree is the same. Lists of k best trees end before trees with masks, and margins are inf where only such trees
-    remain. Higher scores, integers that sum to less than 2**46, and scores that no tree does without are counted as
-    they are.
+    A **mask** is a score that means "forbidden", for example -1e9 or the smallest float. The problem has -inf in its
+    place. A score of an arc (with its best label) or of a part is a mask if three conditions hold. It is below -2**20,
+    about minus a million. A tree of higher-scoring arcs exists. The score is below -1000 times the largest absolute
+    score that a tree of higher scores could have (`treebound.scores.masks`). A tree with a mask therefore scores less
+    than each tree without one, and the best tree is the same. Lists of k best trees end before trees with masks, and a
+    margin is inf if only trees with masks remain. All other low scores count as they are: integers that sum to less
+    than 2**46, and scores that every tree needs.
 
-    Raises InputError, which names the argument, for NaN and +inf, shapes and dtypes that do not fit, fractions under a
-    unit, unknown families and what is no part of its family. O(n^2), with tensors O(n^3).
+    Parameters
+    ----------
+    arc : array
+        [n + 1, n + 1] scores: arc[h, m] is the score of the arc from head h to modifier m. -inf forbids the arc, and so
+        does a mask. Rows are heads; many parsers store the transpose. The diagonal and column 0 are ignored.
+    labels : array, optional
+        [n + 1, n + 1, L] scores of the labels of arcs. The score of the best label is added to `arc`.
+    adjacent_siblings : array or pair, optional
+        [n + 1] * 3 scores of (h, s, m), where s is the nearest modifier of h between h and m. (h, h, m) is the score
+        for no modifier in between. The root's modifiers are scored only if single_root is False. Family
+        adjacent-sibling.
+    siblings : array or pair, optional
+        [n + 1] * 3 scores of (h, s, m), two modifiers s < m of a word h. An entry with s > m must be 0 or equal to the
+        entry of the same pair with s < m. The root has no scores. Family sibling.
+    grandparents : array or pair, optional
+        [n + 1] * 3 scores of (g, h, m), a chain of arcs g -> h -> m. Family grandchild. This tensor and the two before
+        it may be dense or sparse. A sparse tensor is a pair (int[F, 3], [F]) of places and scores; all other places
+        score 0.
+    parts : mapping, optional
+        family -> (int[F, r, 2], [F]): the r arcs (head, modifier) of every part, and its score. docs/architecture.md
+        lists the families and the order of their arcs. (-1, -1) is an empty slot, and (-2, -2) the empty outer slot of
+        an outermost grandchild. `valency` has int[F, 2] words and numbers of modifiers. Parts with a forbidden arc are
+        left out. The scores of a part that occurs twice are added.
+    allowed : array of bool, optional
+        [n + 1, n + 1]; only arcs that are True here may be used.
+    **trees
+        The fields of `Trees`. `space` is the set of trees: "projective" (default), or "non-projective", in which arcs
+        may cross. `single_root`: True (default) attaches exactly one word to 0, False at least one. `unit` is the
+        number of integer steps in a score of 1.0; sums and proofs are then exact. The default, None, chooses 1.0 if all
+        arrays are of integer dtypes, else 0.0. 0.0 means real numbers: `optimal` then holds to within 1e-9 of the value
+        (of 1.0 if the value is smaller).
+
+    Returns
+    -------
+    Problem
+        The scored sentence, in canonical form.
+
+    Raises
+    ------
+    InputError
+        For NaN and +inf, wrong shapes and dtypes, fractions under a unit, unknown families, and places or arcs that are
+        no part of their family. The message names the argument.
+
+    Notes
+    -----
+    O(n^2), with tensors O(n^3).
 
     Examples
     --------
@@ -103,20 +126,26 @@ def problem(
     12.0
     """
     tensors = {"adjacent_siblings": adjacent_siblings, "siblings": siblings, "grandparents": grandparents}
-    given = {"arc": arc, "labels": labels, **tensors, "parts": parts, "allowed": allowed}
+    arguments = {"arc": arc, "labels": labels, **tensors, "parts": parts, "allowed": allowed}
     if unknown := trees.keys() - Trees._fields:
         raise TypeError(f"problem() got an unexpected keyword argument {min(unknown)!r}")
-    return stated(given, *Trees(**trees)).problem
+    return stated(arguments, *Trees(**trees)).problem
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A problem, and the arrays that it was made of.
+    """A problem, and the score arrays from which it was built.
 
-    problem  with -inf in the place of masks; arcs that are forbidden are no candidates
-    arc      [n + 1, n + 1] scores of arcs as they were given
-    labels   [n + 1, n + 1, L] scores of labels as they were given, if any
-    mask     the highest mask, -inf if there is none (`treebound.scores.masks`)
+    Attributes
+    ----------
+    problem : Problem
+        Problem with -inf in place of masks; forbidden arcs are not candidates.
+    arc : array
+        [n + 1, n + 1] scores of arcs, as in the input.
+    labels : array or None
+        [n + 1, n + 1, L] scores of labels, as in the input.
+    mask : float
+        The highest mask, -inf if there is none (`treebound.scores.masks`).
     """
 
     problem: Problem
@@ -125,53 +154,53 @@ class Statement:
     mask: float
 
     def labelled(self) -> np.ndarray:
-        """Return float64[A, L]: scores of the candidate arcs with each label; masks are -inf."""
+        """Return float64[A, L]: the scores of the candidate arcs with each label. Masks are -inf."""
         assert self.labels is not None
-        at = self.problem.head, self.problem.mod
-        both = self.arc[at].astype(SCORE)[:, None] + self.labels[at]
-        return np.where(both <= self.mask, -np.inf, both)
+        arcs = self.problem.head, self.problem.mod
+        scores_of_arcs = self.arc[arcs].astype(SCORE)[:, None] + self.labels[arcs]
+        return np.where(scores_of_arcs <= self.mask, -np.inf, scores_of_arcs)
 
 
 #: arguments of `problem` that hold scores
 ARGUMENTS = ("arc", "labels", *TENSORS, "parts", "allowed")
 
 
-def stated(given: Mapping[str, Any], space: Space, single_root: bool, unit: float | None) -> Statement:
-    """Return the problem of the arguments of `problem`; those that are absent or None are not given."""
+def stated(arguments: Mapping[str, Any], space: Space, single_root: bool, unit: float | None) -> Statement:
+    """Return the problem for the arguments of `problem`; absent arguments count as None."""
     checked_setting(space, single_root, unit)
-    if strange := [name for name in given if name not in ARGUMENTS]:
-        raise InputError(f"unknown argument {strange[0]!r}", hint="give " + ", ".join(ARGUMENTS))
-    whole = True
+    if unknown := [name for name in arguments if name not in ARGUMENTS]:
+        raise InputError(f"unknown argument {unknown[0]!r}", hint="give " + ", ".join(ARGUMENTS))
+    all_integers = True
     arrays: dict[str, Any] = {}
     for name in ("arc", "labels", *TENSORS):
-        if name == "arc" or given.get(name) is not None:
-            arrays[name], integers = _numbers(name, given.get(name))
-            whole &= integers
-    parts = given.get("parts")
+        if name == "arc" or arguments.get(name) is not None:
+            arrays[name], integers = _numbers(name, arguments.get(name))
+            all_integers &= integers
+    parts = arguments.get("parts")
     if not isinstance(parts, Mapping | None):
         raise InputError(f"parts is a {type(parts).__name__}", hint="give a dictionary: family -> (arcs, scores)")
     named = {}
-    for family, x in (parts or {}).items():
-        pair, integers = _pair(f"parts[{family!r}]", x)
+    for family, value in (parts or {}).items():
+        pair, integers = _pair(f"parts[{family!r}]", value)
         named[family] = _named(family, pair)
-        whole &= integers
-    unit = float(whole) if unit is None else float(unit)
-    matrix, candidate = _folded(arrays, given.get("allowed"), unit)
-    listed = {f"{name}[1]": x[1] for name, x in arrays.items() if isinstance(x, tuple)}
+        all_integers &= integers
+    unit = float(all_integers) if unit is None else float(unit)
+    matrix, candidate = _folded(arrays, arguments.get("allowed"), unit)
+    listed = {f"{name}[1]": value[1] for name, value in arrays.items() if isinstance(value, tuple)}
     listed |= {f"parts[{family!r}].score": score for family, (_, score) in named.items()}
     for name, score in listed.items():
         _check(name, score, np.ones(len(score), bool), unit)
-    about = arrays, named, matrix, space, bool(single_root), unit
-    made = _indexed(candidate, *about)
-    mask = highest_mask(made, space)
+    shared = arrays, named, matrix, space, bool(single_root), unit
+    built = _indexed(candidate, *shared)
+    mask = highest_mask(built, space)
     if mask > -np.inf:
-        made = _unmasked(_indexed(candidate & (matrix > mask), *about), mask)
+        built = _unmasked(_indexed(candidate & (matrix > mask), *shared), mask)
     with np.errstate(over="ignore"):
-        total, most = made.total, LARGEST_SUM if unit else LARGEST_REAL_SUM
-    if not total < most:
-        raise _too_large(made, total, most)
-    made = canonical(made, space).problem if made.canonical is None else made
-    return Statement(made, arrays["arc"], arrays.get("labels"), mask)
+        total, limit = built.total, LARGEST_SUM if unit else LARGEST_REAL_SUM
+    if not total < limit:
+        raise _too_large(built, total, limit)
+    built = canonical(built, space).problem if built.canonical is None else built
+    return Statement(built, arrays["arc"], arrays.get("labels"), mask)
 
 
 def _indexed(
@@ -183,7 +212,7 @@ def _indexed(
     single_root: bool,
     unit: float,
 ) -> Problem:
-    """The problem of the candidate arcs, canonical if no parts are given by their arcs."""
+    """Return the problem of the candidate arcs; it is canonical if no parts are listed by their arcs."""
     families = {family for name, family in TENSORS.items() if name in arrays} | named.keys()
     check_parts(candidate, families)
     index = index_arcs(len(matrix) - 1, candidate)
@@ -195,70 +224,73 @@ def _indexed(
             listed[family] = _listed(name, arrays[name], len(matrix) - 1, single_root)
         elif name in arrays:
             tables[family] = _tabled(name, arrays[name], index, (space, single_root, unit))
-    tables |= {family: _rows(family, *x, index) for family, x in listed.items()}
-    about = len(matrix) - 1, index.head, index.mod, matrix[index.head, index.mod]
-    made = Problem.unchecked(*about, tables, single_root, unit, None if listed else space)
-    return made.knowing(index=ArcsAlone(index))
+    tables |= {family: _rows(family, *pair, index) for family, pair in listed.items()}
+    sentence = len(matrix) - 1, index.head, index.mod, matrix[index.head, index.mod]
+    built = Problem.unchecked(*sentence, tables, single_root, unit, None if listed else space)
+    return built.knowing(index=ArcsAlone(index))
 
 
-def _unmasked(made: Problem, mask: float) -> Problem:
-    """The problem with -inf in the place of parts that are masked."""
+def _unmasked(built: Problem, mask: float) -> Problem:
+    """Return the problem with -inf in place of the scores of masked parts."""
     tables = {
         family: PartTable(family, table.arcs, np.where(table.score <= mask, -np.inf, table.score))
-        for family, table in made.parts.items()
+        for family, table in built.parts.items()
     }
-    return made.rescored(made.arc, tables)
+    return built.rescored(built.arc, tables)
 
 
 def checked_setting(space: Any, single_root: Any, unit: Any) -> None:
-    """Raise InputError for what is no space, no truth value or no unit."""
+    """Raise InputError if the space, the flag for a single root, or the unit is invalid."""
     if not isinstance(space, str) or space not in SPACES:
         raise InputError(f"space = {brief(space)}", hint="choose from " + ", ".join(SPACES))
     if not is_flag(single_root):
         raise InputError(f"single_root = {brief(single_root)}", hint="give True or False")
     if unit is not None and not is_size(unit):
-        raise InputError(f"unit = {brief(unit)}", hint="give 0.0 for real scores, or what 1.0 is in integer scores")
+        raise InputError(
+            f"unit = {brief(unit)}", hint="give 0.0 for real scores, or the integer steps in a score of 1.0"
+        )
 
 
-def _too_large(made: Problem, total: float, most: float) -> InputError:
-    """The error for scores that cannot be added; it names a score that looks like a mask and is none."""
-    low = made.arc < -most / (2.0 * max(1, made.arcs))
-    if np.any(low) and _total(made.arc[~low]) < most:
-        a = int(np.argmax(low))
-        reason = f"arc[{made.head[a]}, {made.mod[a]}] is {made.arc[a]:.3g}, and no tree does without such scores"
+def _too_large(built: Problem, total: float, limit: float) -> InputError:
+    """Return the error for scores whose sum is too large; it names a score that looks like a mask but is not one."""
+    suspicious = built.arc < -limit / (2.0 * max(1, built.arcs))
+    if np.any(suspicious) and _total(built.arc[~suspicious]) < limit:
+        arc = int(np.argmax(suspicious))
+        reason = f"arc[{built.head[arc]}, {built.mod[arc]}] is {built.arc[arc]:.3g}, and every tree has such a score"
         return InputError(reason, hint="allow another arc; give -inf to what is forbidden")
     reason = f"arc and the scores of parts sum to {total:.3g} in absolute values"
-    return InputError(reason, hint=f"scale them below {most:.3g}; -inf or `allowed` forbids")
+    return InputError(reason, hint=f"scale them below {limit:.3g}; -inf or `allowed` forbids")
 
 
 def _total(score: np.ndarray) -> float:
+    """Return the sum of the absolute values of the scores that are not -inf."""
     with np.errstate(over="ignore"):
         return float(np.abs(score[score > -np.inf]).sum())
 
 
-def _numbers(name: str, given: Any) -> tuple[Any, bool]:
-    """An array of numbers, or a pair of places and numbers for a tensor; and whether the numbers are integers."""
-    if name in TENSORS and isinstance(given, tuple):
-        return _pair(name, given)
-    return scores(name, given)
+def _numbers(name: str, value: Any) -> tuple[Any, bool]:
+    """Return an array of scores, or (places, scores) of a sparse tensor, and whether the scores are integers."""
+    if name in TENSORS and isinstance(value, tuple):
+        return _pair(name, value)
+    return scores(name, value)
 
 
-def _pair(name: str, given: Any) -> tuple[Pair, bool]:
-    """(places, scores) of parts, and whether the scores are integers."""
-    if not isinstance(given, tuple | list) or len(given) != 2:
+def _pair(name: str, value: Any) -> tuple[Pair, bool]:
+    """Return (places, scores) of parts, and whether the scores are integers."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
         raise InputError(
-            f"{name} is a {type(given).__name__}", hint="give a pair: what the parts are, and their scores"
+            f"{name} is a {type(value).__name__}", hint="give a pair: what the parts are, and their scores"
         )
-    places = indices(f"{name}[0]", given[0])
-    score, whole = scores(f"{name}[1]", given[1])
+    places = indices(f"{name}[0]", value[0])
+    score, are_integers = scores(f"{name}[1]", value[1])
     if score.ndim != 1 or places.ndim < 1 or len(places) != len(score):
-        what = " and ".join(f"{x.dtype}{list(x.shape)}" for x in (places, score))
-        raise InputError(f"{name} is {what}", hint="give integers and as many scores")
-    return (places, score), whole
+        description = " and ".join(f"{array.dtype}{list(array.shape)}" for array in (places, score))
+        raise InputError(f"{name} is {description}", hint="give integers and as many scores")
+    return (places, score), are_integers
 
 
 def _folded(arrays: Mapping[str, Any], allowed: Any, unit: float) -> Pair:
-    """(float64[n + 1, n + 1] scores of arcs with their best labels, bool: the arcs that may be used)."""
+    """Return the scores of arcs with their best labels, float64[n + 1, n + 1], and the arcs that may be used, bool."""
     arc = arrays["arc"]
     if arc.ndim != 2 or arc.shape[0] != arc.shape[1] or len(arc) < 2:
         hint = "give [n + 1, n + 1], heads first, the root 0"
@@ -277,7 +309,7 @@ def _folded(arrays: Mapping[str, Any], allowed: Any, unit: float) -> Pair:
         if labels.ndim != 3 or labels.shape[:2] != arc.shape or not labels.shape[2]:
             raise InputError(f"labels is {labels.dtype}{list(labels.shape)}", hint=f"give [{size}, {size}, L]")
         _check("labels", labels, candidate, unit)
-        with np.errstate(invalid="ignore", over="ignore"):  # invalid: of what is not looked at; two masks are -inf
+        with np.errstate(invalid="ignore", over="ignore"):  # ignored cells may be NaN; two masks add to -inf
             matrix = matrix + labels.max(axis=2)
         _check("arc + labels", matrix, candidate, 0.0)
     return matrix, candidate & (matrix > -np.inf)
@@ -289,12 +321,12 @@ def check_matrix(n: int) -> None:
 
 
 def _check(name: str, values: np.ndarray, where: np.ndarray, unit: float) -> None:
-    """InputError for what is no score, or no integer under a unit, in places that are looked at."""
+    """Raise InputError if a score in the checked places is NaN or +inf, or is a fraction although a unit is set."""
     where = where.reshape(where.shape + (1,) * (values.ndim - where.ndim))
     wrong, why = ~(values < np.inf), _FORBIDS  # NaN is not below anything
     if unit and not np.any(wrong & where):
-        whole = np.where(np.isneginf(values), 0.0, values)
-        wrong, why = np.rint(whole) != whole, "unit says that scores are integers"
+        finite = np.where(np.isneginf(values), 0.0, values)
+        wrong, why = np.rint(finite) != finite, "unit requires integer scores"
     wrong = wrong & where
     if np.any(wrong):
         place = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -302,7 +334,19 @@ def _check(name: str, values: np.ndarray, where: np.ndarray, unit: float) -> Non
 
 
 def _tabled(name: str, tensor: np.ndarray, index: ArcIndex, about: tuple[Space, bool, float]) -> PartTable:
-    """All parts of a family with their scores from a dense tensor; about: space, single_root, unit."""
+    """Return all parts of a family with their scores from a dense tensor.
+
+    Parameters
+    ----------
+    name : str
+        Argument that holds the scores.
+    tensor : array
+        [n + 1] * 3 scores.
+    index : ArcIndex
+        The candidate arcs.
+    about : tuple
+        space, single_root and unit.
+    """
     (space, single_root, unit), family, size = about, TENSORS[name], len(index.right)
     if tensor.shape != (size, size, size):
         raise InputError(f"{name} is {tensor.dtype}{list(tensor.shape)}", hint=f"give {[size] * 3}")
@@ -313,7 +357,7 @@ def _tabled(name: str, tensor: np.ndarray, index: ArcIndex, about: tuple[Space, 
     used = np.zeros(tensor.shape, bool)
     used[x, y, z] = True
     if family == "grandchild":
-        used[x, y, x] = False  # listed where arcs may cross, and in no tree
+        used[x, y, x] = False  # listed for non-projective trees, but in no tree
     _check(name, tensor, used, unit)
     if family == "sibling":
         _check_pairs(tensor, x, y, z, single_root)
@@ -321,22 +365,25 @@ def _tabled(name: str, tensor: np.ndarray, index: ArcIndex, about: tuple[Space, 
 
 
 def _check_pairs(tensor: np.ndarray, h: np.ndarray, s: np.ndarray, m: np.ndarray, single_root: bool) -> None:
-    """InputError where a pair of siblings has two scores, or the root's modifiers have one that would count."""
+    """Raise InputError if a pair of siblings has two scores, or if scores of the root's modifiers would count."""
     mirrored = tensor[h, m, s]
-    if np.any(two := (mirrored != 0) & (mirrored != tensor[h, s, m])):
-        p = int(np.argmax(two))
-        one, other = f"siblings[{h[p]}, {s[p]}, {m[p]}]", f"siblings[{h[p]}, {m[p]}, {s[p]}]"
-        reason = f"{other} is {mirrored[p]}, {one} is {tensor[h, s, m][p]}"
+    if np.any(conflicting := (mirrored != 0) & (mirrored != tensor[h, s, m])):
+        p = int(np.argmax(conflicting))
+        entry, mirror = (
+            f"siblings[{h[p]}, {s[p]}, {m[p]}]",
+            f"siblings[{h[p]}, {m[p]}, {s[p]}]",
+        )
+        reason = f"{mirror} is {mirrored[p]}, {entry} is {tensor[h, s, m][p]}"
         raise InputError(reason, hint="a pair has one score: give it at s < m, with 0 or the same at s > m")
     if not single_root and np.any(np.triu(tensor[0, 1:, 1:], 1)):
-        raise InputError("siblings[0] has scores", hint='the root\'s modifiers are given as parts["pattern"], or 0')
+        raise InputError(
+            "siblings[0] has scores", hint='give 0, and scores of the root\'s modifiers as parts["pattern"]'
+        )
 
 
-def _listed(
-    name: str, given: tuple[np.ndarray, np.ndarray], n: int, single_root: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """A sparse tensor as parts by their arcs: int[F, 2, 2] and scores."""
-    places, score = given
+def _listed(name: str, pair: tuple[np.ndarray, np.ndarray], n: int, single_root: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the parts of a sparse tensor as their arcs, int[F, 2, 2], and their scores."""
+    places, score = pair
     if places.size == 0:
         places = places.reshape(0, 3)
     if places.ndim != 2 or places.shape[1] != 3:
@@ -353,22 +400,22 @@ def _listed(
             good &= (x > 0) & (y > 0) & (x != y) & (y != z)
         else:
             good &= (x == y) | ((np.minimum(x, z) < y) & (y < np.maximum(x, z)))
-        alone = (x == y)[:, None]
-        arcs = np.stack([np.where(alone, NONE, np.stack([x, y], axis=1)), np.stack([x, z], axis=1)], axis=1)
+        no_sibling = (x == y)[:, None]
+        arcs = np.stack([np.where(no_sibling, NONE, np.stack([x, y], axis=1)), np.stack([x, z], axis=1)], axis=1)
     if not np.all(good):
         p = int(np.argmin(good))
-        raise InputError(f"{name}: part {p} is {places[p].tolist()}", hint="see treebound.problem for its axes")
+        raise InputError(f"{name}: part {p} is {places[p].tolist()}", hint="treebound.problem describes the axes")
     if name == "adjacent_siblings" and single_root:
         arcs, score = arcs[x > 0], score[x > 0]
     return arcs, score
 
 
-def _named(family: str, given: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Parts by their arcs, of the right shape: int[F, r, 2], for valency int[F, 2]; and their scores."""
-    arcs, score = given
+def _named(family: str, pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the arcs of parts in the right shape, int[F, r, 2] or int[F, 2] for valency, and their scores."""
+    arcs, score = pair
     if family not in FAMILIES or family == "arc":
-        known = ", ".join(name for name in FAMILIES if name != "arc")
-        raise InputError(f"parts: unknown family {family!r}", hint=f"choose from {known}")
+        known_families = ", ".join(name for name in FAMILIES if name != "arc")
+        raise InputError(f"parts: unknown family {family!r}", hint=f"choose from {known_families}")
     if arcs.size == 0:
         arcs = arcs.reshape((0, 2) if family == "valency" else (0, 2, 2))
     if arcs.shape[-1] != 2 or arcs.ndim != (2 if family == "valency" else 3):
@@ -378,7 +425,7 @@ def _named(family: str, given: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarra
 
 
 def _rows(family: str, arcs: np.ndarray, score: np.ndarray, index: ArcIndex) -> PartTable:
-    """A table of the parts whose arcs are candidates."""
+    """Return a table of the parts whose arcs are all candidates."""
     if family == "valency":
         return PartTable(family, arcs, score)
     n = len(index.right) - 1

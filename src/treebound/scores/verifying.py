@@ -1,4 +1,4 @@
-"""Is a parse what it claims to be? `treebound.check`, which trusts no decoder."""
+"""Verify a parse without trusting any decoder: `treebound.check`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,31 @@ from treebound.scores.statement import checked_setting
 
 
 def check(problem: Problem, parse: Parse, *, space: Space | None = None, prove: bool = True) -> list[str]:
-    """What is wrong with a parse of `problem`, in sentences; empty where all that it claims is verified.
+    """List the faults of a parse of `problem` as sentences; the list is empty if every claim is verified.
 
-    space  the trees among which it is the best; None: those that `treebound.problem` was told, else projective ones
-    prove  verify the bound as well, that is, the status: that no tree scores more, or that there is none
+    The tree, its score and its status are verified. Each of the k best trees must be a tree, have its stated score and
+    occur once, in order. The proof is the one in `parse.record` (decode with record=True). If there is none, a search
+    proposes one. The proof is verified step by step in the checker's own exact arithmetic
+    (`treebound.checker.certificates`). Margins, marginals, labels and the completeness of a list of k best trees are
+    not verified. Real scores are checked as fractions, which takes ten to twenty times as long as integers. The scores
+    of `problem` count, in which masks are -inf.
 
-    Verified are the tree, its score and what the status promises; of k best trees that each is one, has its score and
-    is there once, in order. The proof is the one in `parse.record` (decode with record=True), else one that a search
-    proposes; it is verified step by step in exact arithmetic of its own (`treebound.checker.certificates`). Not
-    verified: margins, marginals, that a list of k best trees is complete, labels. Real scores are checked as fractions,
-    which takes ten to twenty times as long as integers do. What counts are the scores of `problem`, where masks are
-    -inf. Raises InputError for what is no problem or no parse.
+    Parameters
+    ----------
+    problem : Problem
+        Scored sentence, from `treebound.problem`.
+    parse : Parse
+        Parse to verify, from `treebound.decode`.
+    space : "projective" or "non-projective", optional
+        Set of trees among which the tree is claimed to be the best. By default, the space given to `treebound.problem`,
+        or else projective trees.
+    prove : bool, default True
+        Whether to verify the bound, and with it the status: that no tree scores more, or that no tree exists.
+
+    Raises
+    ------
+    InputError
+        If `problem` is not a Problem or `parse` is not a Parse.
 
     Examples
     --------
@@ -56,18 +70,18 @@ def check(problem: Problem, parse: Parse, *, space: Space | None = None, prove: 
 
 
 def _list_faults(problem: Problem, parse: Parse, space: Space) -> list[str]:
-    """What is wrong about the k best trees."""
+    """Return the faults of the list of k best trees."""
     trees = parse.confidence.trees if parse.confidence is not None else ()
-    known: set[tuple[int, ...]] = set()
+    seen: set[tuple[int, ...]] = set()
     last = math.inf
     for number, tree in enumerate(trees, 1):
         if faults := check_parse(problem, tree, space=space):
             return [f"tree {number} of the k best: {fault}" for fault in faults]
         heads = tuple(tree.heads.tolist())
-        if tree.value > last or heads in known:
-            return [f"tree {number} of the k best scores more than the one before it, or is there twice"]
-        known.add(heads)
+        if tree.value > last or heads in seen:
+            return [f"tree {number} of the k best scores more than the tree before it, or occurs twice"]
+        seen.add(heads)
         last = tree.value
     if trees and trees[0].heads.tolist() != parse.heads.tolist():
-        return ["the first of the k best trees is not the parse's own"]
+        return ["the first of the k best trees is not the tree of the parse"]
     return []

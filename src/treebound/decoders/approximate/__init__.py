@@ -1,1 +1,1 @@
-"""Decoders that prove nothing and are fast."""
+"""Approximate decoders, which are fast and prove little or nothing."""

@@ -1,4 +1,4 @@
-"""AD3: alternating directions dual decomposition (Martins et al. 2011), with bounds in the arithmetic of the search."""
+"""Decode by AD3, alternating directions dual decomposition (Martins et al. 2011), with exact bounds for integers."""
 
 from __future__ import annotations
 
@@ -14,19 +14,28 @@ from treebound.features.tree_score import PartScore
 from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.head_stars.tables import Multipliers
 
-POLISH = 0.02  #: first step of the polishing, in standard deviations of the arcs' scores
+POLISH = 0.02  #: first step size of the final subgradient steps, in standard deviations of the arcs' scores
 
 
 class AD3(DualDecomposition):
-    """Tree, stars and products of `DualDecomposition`, made to agree by an augmented Lagrangian.
+    """Decoder that makes the factors of `DualDecomposition` agree by an augmented Lagrangian.
 
-    space       "projective" or "non-projective"
-    iterations  at most so many steps, in each of which every factor finds the nearest point of its polytope
-    eta         weight of disagreement, over the standard deviation of the arcs' scores
-    polish      subgradient steps from the multipliers that are reached, rounded where scores are integers: they bound
-                all trees
-    record      as of `DualDecomposition`
-    Of the trees that were met, and the one with the largest sum of arcs' means, the best is returned. Status as there.
+    The factors are the tree, the head stars and the products. The result is the best of the trees that the iterations
+    met and of the tree with the largest sum of arc means. The status means the same as in `DualDecomposition`.
+
+    Parameters
+    ----------
+    space : "projective" or "non-projective"
+        Set of trees.
+    iterations : int
+        Maximum number of steps. In each step, every factor finds the nearest point of its polytope.
+    eta : float
+        Weight of disagreement, divided by the standard deviation of the arcs' scores.
+    polish : int
+        Number of subgradient steps after the last iteration. They start from its multipliers, rounded if scores are
+        integers, and bound all trees.
+    record : bool
+        Whether to store the multipliers of the best bound, see `DualDecomposition`.
     """
 
     name = "ad3"
@@ -45,25 +54,28 @@ class AD3(DualDecomposition):
         super().__init__(space, iterations, record=record)
         self.eta, self.polish = eta, int(polish)
 
-    def _found(self, given: Problem) -> Agreed:
-        """O(stars + chart) an oracle; some of them for each factor in a step."""
-        sd = deviation(given)
-        graph, real = parted(given, self.space, 1.0 / sd)
+    def _agreed(self, problem: Problem) -> Agreed:
+        """Return the best tree, the best bound and its multipliers. A step takes O(stars + chart) per oracle call."""
+        sd = deviation(problem)
+        graph, real = parted(problem, self.space, 1.0 / sd)
         mean, hulls, steps = meet(graph, real, self.eta, self.iterations)
-        task = parted(given, self.space)[1]
+        task = parted(problem, self.space)[1]
         start = _multipliers(task, hulls, sd)
-        found = agree(graph, task, start, POLISH * sd, self.polish)
-        found = found._replace(iterations=found.iterations + steps)
-        into = np.empty(given.n, np.int32)
+        agreed = agree(graph, task, start, POLISH * sd, self.polish)
+        agreed = agreed._replace(iterations=agreed.iterations + steps)
+        into = np.empty(problem.n, np.int32)
         if round_to_tree(graph, real, mean, into):
-            value = PartScore(given).score(heads_of(task.arcs, into))
-            if value > found.value:
-                return found._replace(value=value, arcs=into)
-        return found
+            value = PartScore(problem).score(heads_of(task.arcs, into))
+            if value > agreed.value:
+                return agreed._replace(value=value, arcs=into)
+        return agreed
 
 
 def _multipliers(task: Parted, hulls: Hulls, sd: float) -> Multipliers:
-    """The copies' multipliers as those of `dual_kernel`, integers where scores are; the products' shares in place."""
+    """Return the multipliers of the copies in the form of `dual_kernel`, and write the shares of products in place.
+
+    Both are integers if the scores are integers.
+    """
     index, products = task.arcs, task.products
     n, shift = len(index.right) - 1, hulls.shift * sd
     begin, end = hulls.first[1], hulls.first[n + 2]
@@ -73,11 +85,11 @@ def _multipliers(task: Parted, hulls: Hulls, sd: float) -> Multipliers:
     u[arc[child]], w[arc[~child]] = -shift[begin:end][child], -shift[begin:end][~child]
     for f, phi in enumerate(products.phi):
         lo, hi = products.first[f], products.first[f + 1]
-        wanted = shift[end + lo : end + hi]
+        target = shift[end + lo : end + hi]
         if phi < 0.0:
-            products.share[lo] = np.clip(wanted.mean(), 0.0, -phi)
+            products.share[lo] = np.clip(target.mean(), 0.0, -phi)
             continue
-        share = np.maximum(0.0, -wanted)
+        share = np.maximum(0.0, -target)
         share = share * (phi / share.sum()) if share.sum() > 0.0 else np.full(hi - lo, phi / (hi - lo))
         products.share[lo:hi] = np.floor(share) if task.unit else share
         products.share[hi - 1] += phi - products.share[lo:hi].sum()

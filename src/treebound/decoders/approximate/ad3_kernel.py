@@ -1,10 +1,11 @@
-"""AD3: agreement by an augmented Lagrangian (Martins et al. 2011), of a tree, a star a head, and products.
+"""Run AD3: make a tree, a star for each head, and products agree by an augmented Lagrangian (Martins et al. 2011).
 
-Every factor has its own copy of its arcs; a step moves each copy to the point of the factor's polytope that is nearest
-to a target, takes means, and shifts multipliers by what is left of disagreement. A factor is known by its best
-configuration under scores of its arcs, and the nearest point is found by the active-set method (Martins et al. 2015,
-section 6): of a few configurations the nearest point of their hull is a small system of equations; what promises more
-than they do comes in. Oracle: tests/test_ad3.py tries all configurations.
+Every factor has its own copy of its arcs. A step moves each copy to the point of the factor's polytope that is nearest
+to a target, averages the copies of each arc, and shifts the multipliers by the remaining disagreement. A factor is only
+accessed through an oracle that returns its best configuration under scores of its arcs. The active-set method finds
+the nearest point (Martins et al. 2015, section 6). It keeps a few configurations, and a small system of equations
+gives the nearest point of their hull. A configuration that promises an improvement is added. Oracle: tests/test_ad3.py
+tries all configurations.
 """
 
 from __future__ import annotations
@@ -21,20 +22,25 @@ from treebound.kernels.head_stars.solve import Stars, no_stars, solve_stars
 from treebound.kernels.head_stars.tables import Multipliers
 from treebound.support.jit import kernel
 
-MOST = 16  #: configurations that a factor keeps
-NEW = 6  #: configurations that come into a factor in one step, at most
-ENOUGH = 1e-9  #: what a configuration has to promise
-SETTLED = 1e-8  #: mean squared disagreement, and mean squared move, at the end
-NODE_LIMIT = 20_000  #: sets tried for one star
+MOST = 16  #: maximum number of configurations that a factor stores
+NEW = 6  #: maximum number of configurations that one step adds to a factor
+ENOUGH = 1e-9  #: smallest relative improvement for which a configuration is added
+SETTLED = 1e-8  #: the iterations end once mean squared disagreement and mean squared move are below this
+NODE_LIMIT = 20_000  #: maximum number of sets tried for one star
 
 
 class Hulls(NamedTuple):
     """Copies of arcs, factor by factor: the tree, the stars of all words from 0, the products.
 
-    first   int64[S + 1]  columns of factor s are first[s] .. first[s + 1]; arc int64[D] the arc of each
-    rows    float64[MOST, D] configurations, of which factor s has size[s]; offset float64[MOST, S] what each scores
-            beside its arcs; share float64[MOST, S] its part of the point q float64[D]
-    target, shift  float64[D]: what q is to be near to; multipliers, which sum to 0 over the copies of an arc
+    - first: int64[S + 1]; columns of factor s are first[s] .. first[s + 1] - 1.
+    - arc: int64[D], the arc of each column.
+    - rows: float64[MOST, D], configurations, of which factor s has size[s].
+    - offset: float64[MOST, S], score of each configuration in addition to its arcs.
+    - share: float64[MOST, S], weight of each configuration in the point q.
+    - size: int64[S], number of configurations of each factor.
+    - q: float64[D], the current point of each factor.
+    - target: float64[D], the point that q should be near to.
+    - shift: float64[D], multipliers, which sum to 0 over the copies of an arc.
     """
 
     first: np.ndarray
@@ -49,7 +55,7 @@ class Hulls(NamedTuple):
 
 
 class _Oracles(NamedTuple):
-    """Scratch of what finds best configurations."""
+    """Scratch memory of the oracles that find best configurations."""
 
     multipliers: Multipliers
     stars: Stars
@@ -63,10 +69,10 @@ class _Oracles(NamedTuple):
 
 @kernel
 def meet(graph, task, eta, iterations):
-    """(arcs' means float64[A], Hulls, steps) once all copies agree, or after `iterations`.
+    """Return (arc means float64[A], Hulls, steps) once all copies agree, or after `iterations` steps.
 
-    graph, task  as of `dual_kernel.agree`, all scores real and about 1 in size
-    eta          weight of disagreement; much less than scores differ by, it makes the subproblems ill-conditioned
+    graph, task  as in `dual_kernel.agree`; all scores are real numbers of about size 1
+    eta          weight of disagreement; a value far below the score differences makes the subproblems ill-conditioned
     """
     index = task.arcs
     A = len(index.head)
@@ -105,7 +111,7 @@ def meet(graph, task, eta, iterations):
 
 @kernel
 def round_to_tree(graph, task, mean, out):
-    """OUT int32[n]: arcs of the tree with the largest sum of means; whether there is one. O(chart)."""
+    """Write the arcs of the tree with the largest sum of means to int32[n] out; return whether it exists. O(chart)."""
     index = task.arcs
     A, n = len(index.head), len(index.right) - 1
     scratch, chosen = oracle_scratch(True, graph, n, A), np.empty(2 * n + 1, np.int32)
@@ -120,7 +126,7 @@ def round_to_tree(graph, task, mean, out):
 
 @kernel
 def _hulls(task):
-    """Of a sentence: no configuration yet."""
+    """Return the hulls of a sentence without any configuration."""
     index, products = task.arcs, task.products
     A, n, F = len(index.head), len(index.right) - 1, len(products.phi)
     size = 3 * A + products.first[F]
@@ -150,7 +156,7 @@ def _hulls(task):
 
 @kernel
 def _begin(graph, task):
-    """Scratch of the oracles."""
+    """Return the scratch memory of the oracles."""
     index = task.arcs
     A, n = len(index.head), len(index.right) - 1
     stars = no_stars(A, n)
@@ -164,7 +170,7 @@ def _begin(graph, task):
 
 @kernel
 def _approach(graph, task, hulls, oracles, s, eta):
-    """Move the point of factor s to the one that is nearest to its target; False where it has no configuration."""
+    """Move the point of factor s to the one nearest to its target; return False if the factor has no configuration."""
     lo, hi, q = hulls.first[s], hulls.first[s + 1], hulls.q
     for new in range(NEW + 1):
         size, level = hulls.size[s], 0.0
@@ -196,7 +202,10 @@ def _approach(graph, task, hulls, oracles, s, eta):
 
 @kernel
 def _best_configuration(graph, task, hulls, oracles, s, eta):
-    """Of factor s under the scores target - q, into oracles.row; returns what it scores beside its arcs, over eta."""
+    """Write the best configuration of factor s under the scores target - q to oracles.row.
+
+    Return the score of the configuration in addition to its arcs, divided by eta, or NEG if there is no configuration.
+    """
     index, n = task.arcs, len(task.arcs.right) - 1
     lo, hi, row = hulls.first[s], hulls.first[s + 1], oracles.row
     target, q = hulls.target, hulls.q
@@ -217,18 +226,22 @@ def _best_configuration(graph, task, hulls, oracles, s, eta):
 
 @kernel
 def _best_of_product(hulls, oracles, s, phi):
-    """All arcs, which score phi beside their own; or those that gain, but for the least of them if all do."""
+    """Write the best configuration of a product, whose full set of arcs scores phi in addition; return the addition.
+
+    The best configuration is either all arcs, or the arcs with positive gains. If all gains are positive, the latter
+    leaves out the arc with the least gain.
+    """
     lo, hi, row = hulls.first[s], hulls.first[s + 1], oracles.row
-    every, some, least = 0.0, 0.0, lo
+    gain_of_all, positive_gain, least = 0.0, 0.0, lo
     for c in range(lo, hi):
         gain = hulls.target[c] - hulls.q[c]
-        every += gain
-        some += max(0.0, gain)
+        gain_of_all += gain
+        positive_gain += max(0.0, gain)
         row[c - lo] = 1.0 if gain > 0.0 else 0.0
         if gain < hulls.target[least] - hulls.q[least]:
             least = c
     row[least - lo] = 0.0
-    if every + phi <= some - max(0.0, hulls.target[least] - hulls.q[least]):
+    if gain_of_all + phi <= positive_gain - max(0.0, hulls.target[least] - hulls.q[least]):
         return 0.0
     row[: hi - lo] = 1.0
     return phi
@@ -236,7 +249,7 @@ def _best_of_product(hulls, oracles, s, phi):
 
 @kernel
 def _best_star(task, hulls, oracles, h, eta):
-    """The star of word h, as `_best_configuration`."""
+    """Write the best configuration of the star of word h, and return its score like `_best_configuration`."""
     index, stars, row = task.arcs, oracles.stars, oracles.row
     u, w = oracles.multipliers
     lo, start, end = hulls.first[h + 1], index.start[h], index.start[h + 1]
@@ -266,24 +279,24 @@ def _best_star(task, hulls, oracles, h, eta):
 
 @kernel
 def nearest(hulls, s):
-    """OUT shares of the configurations of factor s: those of the point of their hull that maximises
+    """Update the shares of the configurations of factor s to the point of their convex hull that maximises
 
         offset . share - 1/2 |point - target|^2.
 
-    Shares are feasible before. Configurations that are left without one are taken out; returns how many stay.
-    O(size^3 + size^2 d).
+    The shares must be feasible at the start. Configurations whose share becomes 0 are removed. Return the number of
+    configurations that remain. O(size^3 + size^2 d).
     """
     rows, offset, share, size = hulls.rows, hulls.offset, hulls.share, hulls.size[s]
     lo, hi = hulls.first[s], hulls.first[s + 1]
     while True:
-        wanted = _on_plane(hulls, s, size)
+        solution = _on_plane(hulls, s, size)
         step, out = 1.0, -1
-        for k in range(size):  # as far as all shares stay at least 0
-            if wanted[k] < 0.0 and share[k, s] <= step * (share[k, s] - wanted[k]):
-                step, out = share[k, s] / (share[k, s] - wanted[k]), k
+        for k in range(size):  # shorten the step so that no share becomes negative
+            if solution[k] < 0.0 and share[k, s] <= step * (share[k, s] - solution[k]):
+                step, out = share[k, s] / (share[k, s] - solution[k]), k
         total = 0.0
         for k in range(size):
-            share[k, s] = max(0.0, share[k, s] + step * (wanted[k] - share[k, s]))
+            share[k, s] = max(0.0, share[k, s] + step * (solution[k] - share[k, s]))
             total += share[k, s] if k != out else 0.0
         if out < 0:
             return size
@@ -296,11 +309,11 @@ def nearest(hulls, s):
 
 @kernel
 def _on_plane(hulls, s, size):
-    """The shares, of any sign, that maximise the same where they need only sum to 1: a linear system."""
+    """Return the shares of any sign with sum 1 that maximise the objective of `nearest`, by a linear system."""
     rows, system, right = hulls.rows, np.zeros((size + 1, size + 1)), np.ones(size + 1)
     for i in range(size):
         right[i] = hulls.offset[i, s]
-        system[i, i] = 1e-10  # configurations may depend on each other
+        system[i, i] = 1e-10  # configurations may be linearly dependent
         system[i, size], system[size, i] = 1.0, 1.0
         for c in range(hulls.first[s], hulls.first[s + 1]):
             right[i] += rows[i, c] * hulls.target[c]

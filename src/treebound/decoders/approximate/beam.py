@@ -1,4 +1,4 @@
-"""Left to right with a beam, on given scores: what transition parsers do, without their features."""
+"""Decode from left to right with a beam, on given scores, like a transition parser without features."""
 
 from __future__ import annotations
 
@@ -19,11 +19,16 @@ from treebound.kernels.arcs.problem_index import index_of
 
 
 class BeamSearch(CheckedDecoder):
-    """The best projective tree that a beam of arc-hybrid sequences holds on to.
+    """Decoder that searches arc-hybrid transition sequences with a beam, and returns the best projective tree in it.
 
-    width  sequences that are kept after every transition
-    Where none ends in a tree, as few candidate heads can make it, the best tree of the arcs (work: "dead_ends").
-    Status "heuristic"; "infeasible" where there is no tree, "limit" where none was met that is allowed.
+    If no sequence of the beam ends in a tree, which few candidate heads can cause, the best tree of the arcs is
+    returned and counted (work: "dead_ends"). The status is "heuristic". It is "infeasible" if there is no tree, and
+    "limit" if no allowed tree was met.
+
+    Parameters
+    ----------
+    width : int
+        Number of sequences that stay in the beam after every transition.
     """
 
     name = "beam"
@@ -37,18 +42,18 @@ class BeamSearch(CheckedDecoder):
         self.width = int(width)
 
     def _decode(self, problem: Problem) -> Parse:
-        """O(n width) arcs are scored, each in what its parts take."""
+        """Decode with a beam. O(n width) arcs are scored, and the time for an arc depends on its parts."""
         started = time.perf_counter()
-        given, least = without_infinities(problem)
-        buffers = buffers_of(given, np.zeros(problem.arcs))
+        finite, least = without_infinities(problem)
+        buffers = buffers_of(finite, np.zeros(problem.arcs))
         ahead = np.full(problem.n + 1, -np.inf)
-        np.maximum.at(ahead, problem.mod, given.arc)
+        np.maximum.at(ahead, problem.mod, finite.arc)
         if np.any(ahead[1:] == -np.inf):
             return some_tree(problem, self.space)
         value, arcs = beam_search(*buffers, ahead, self.width)
         work = {"dead_ends": int(value < least)}
         if value < least:
             work["dp_calls"] = 1
-            arcs = first_order_tree(index_of(given).arcs, problem.n, problem.single_root, np.append(given.arc, 0.0))
-        found = arcs if len(arcs) else None
-        return scored(problem, self.space, found, work, time.perf_counter() - started)
+            arcs = first_order_tree(index_of(finite).arcs, problem.n, problem.single_root, np.append(finite.arc, 0.0))
+        tree = arcs if len(arcs) else None
+        return scored(problem, self.space, tree, work, time.perf_counter() - started)

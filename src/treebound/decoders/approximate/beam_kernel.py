@@ -1,9 +1,10 @@
-"""Arc-hybrid sequences with a beam, on given scores: what an arc adds to the forest, when it is drawn.
+"""Search arc-hybrid transition sequences with a beam, where an arc scores what it adds to the forest when it is drawn.
 
-Shift, attach the top of the stack to the next word, attach it to what is below it: 2 n transitions make every
-projective tree of n words (Kuhlmann, Gomez-Rodriguez & Satta 2011). A part scores when its last arc is decided
-(`sampling.forest.worth`), and an arc less the best score of an arc into its word, so that to wait is not to lose.
-Oracle: tests/test_beam.py: a beam without end finds the best of all trees.
+A transition shifts the next word, or attaches the top of the stack: to the next word, or to the word below the top. In
+all, 2 n transitions build every projective tree of n words (Kuhlmann, Gomez-Rodriguez & Satta 2011). A part scores when
+its last arc is decided (`sampling.forest.worth`). The best score of an arc into the same word is subtracted from the
+score of an arc, so that hypotheses are not penalised for drawing arcs late. Oracle: in tests/test_beam.py, an unlimited
+beam finds the best of all trees.
 """
 
 from __future__ import annotations
@@ -33,41 +34,42 @@ class Beam(NamedTuple):
 
 @kernel
 def beam_search(ints, reals, ahead, width):
-    """(score, arcs int32[n] by word) of the best sequence; (NEG, ...) where none of the beam ends in a tree.
+    """Return (score, arcs int32[n] by word) of the best sequence, or (NEG, ...) if no sequence ends in a tree.
 
-    ints, reals  of `sampling.buffers`
-    ahead        float64[n + 1] the best score of an arc into each word
-    O(n width (n + what an arc's parts take)).
+    ints, reals  buffers of `sampling.buffers`
+    ahead        float64[n + 1], the best score of an arc into each word
+    O(n width (n + the time to score an arc's parts)).
     """
     n = ints[at.N]
-    one, two = _empty(n, width), _empty(n, width)
+    current, following = _empty(n, width), _empty(n, width)
     score, parent, arc = np.empty(3 * width), np.empty(3 * width, np.int64), np.empty(3 * width, np.int64)
-    one.score[0] = clear(ints, reals) + ahead[1:].sum()
-    one.stack[0, 0], one.size[0], one.word[0] = 0, 1, 1
-    _store(ints, one.forest, 0)
+    current.score[0] = clear(ints, reals) + ahead[1:].sum()
+    current.stack[0, 0], current.size[0], current.word[0] = 0, 1, 1
+    _store(ints, current.forest, 0)
     count = 1
     for _ in range(2 * n):
         c = 0
         for i in range(count):
-            _load(ints, one.forest, i)
-            c = _expand(ints, reals, ahead, one, i, (score, parent, arc), c)
+            _load(ints, current.forest, i)
+            c = _expand(ints, reals, ahead, current, i, (score, parent, arc), c)
         if c == 0:
             return NEG, np.zeros(n, np.int32)
         order = np.argsort(-score[:c], kind="mergesort")
         count = min(c, width)
         for j in range(count):
             k = order[j]
-            _apply(ints, one, parent[k], arc[k], two, j)
-            two.score[j] = score[k]
-        one, two = two, one
+            _apply(ints, current, parent[k], arc[k], following, j)
+            following.score[j] = score[k]
+        current, following = following, current
     arcs = np.empty(n, np.int32)
     for m in range(1, n + 1):
-        arcs[m - 1] = one.forest[0, m]
-    return one.score[0], arcs
+        arcs[m - 1] = current.forest[0, m]
+    return current.score[0], arcs
 
 
 @kernel
 def _empty(n, width):
+    """Return a beam of `width` hypotheses with uninitialised arrays."""
     return Beam(
         np.empty(width),
         np.empty((width, n + 1), np.int64),
@@ -79,21 +81,21 @@ def _empty(n, width):
 
 @kernel
 def _store(ints, forest, i):
-    """Keep the forest of the buffers as that of hypothesis i; its five arrays stand one behind the other."""
+    """Copy the forest of the buffers to hypothesis i; its five arrays are stored one after another."""
     start = ints[at.ARC_INTO]
     forest[i] = ints[start : start + forest.shape[1]]
 
 
 @kernel
 def _load(ints, forest, i):
-    """Make the forest of hypothesis i that of the buffers."""
+    """Copy the forest of hypothesis i into the buffers."""
     start = ints[at.ARC_INTO]
     ints[start : start + forest.shape[1]] = forest[i]
 
 
 @kernel
 def _expand(ints, reals, ahead, beam, i, following, c):
-    """Write what can follow hypothesis i, whose forest is loaded, from place c; NONE in place of an arc: a shift."""
+    """Write the successors of hypothesis i, whose forest is loaded, from place c on; the arc of a shift is NONE."""
     n, one_root = ints[at.N], ints[at.ONE_ROOT] == 1
     size, word = beam.size[i], beam.word[i]
     score, parent, arc = following
@@ -116,7 +118,7 @@ def _expand(ints, reals, ahead, beam, i, following, c):
 
 @kernel
 def _apply(ints, beam, i, b, out, j):
-    """Hypothesis j of `out`: hypothesis i with arc b, or with the next word shifted where that is NONE."""
+    """Write hypothesis j of `out`: hypothesis i with arc b added, or with the next word shifted if b is NONE."""
     size, word = beam.size[i], beam.word[i]
     out.stack[j, :size] = beam.stack[i, :size]
     if b == NONE:

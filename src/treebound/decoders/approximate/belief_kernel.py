@@ -1,4 +1,4 @@
-"""Messages from products to arcs (Smith & Eisner 2008, section 4): closed forms, for factors of any number of arcs.
+"""Send messages from products to arcs (Smith & Eisner 2008, section 4), in closed form for any number of arcs.
 
 Oracle: tests/test_belief_propagation.py enumerates the settings of a factor's arcs.
 """
@@ -9,20 +9,22 @@ import numpy as np
 
 from treebound.support.jit import kernel
 
-MOST = 1.0 - 1e-12  #: no belief is more certain, or messages would be infinite
-LARGEST = 50.0  #: of a factor's logarithm
+MOST = 1.0 - 1e-12  #: largest belief; at 1, messages would be infinite
+LARGEST = 50.0  #: largest absolute logarithm of a factor's weight
 
 
 @kernel
 def send(products, phi, belief, message, damping, total):
-    """Every factor tells each of its arcs how much likelier it is in, given what the others think.
+    """Send messages from every factor to its arcs, and return the largest change of a message. O(K r), r arcs a factor.
 
-    products  `kernels.bounded.Products`
-    phi       float64[F]  logarithms of the factors' weights where all arcs are in; 0 otherwise
-    belief    float64[V]  probabilities of the arcs, all messages counted in
-    message   float64[K]  log odds, aligned with products.var; a new one is (1 - damping) of it and damping of the old
-    total     float64[V]  OUT sums of the messages to each arc
-    Returns the largest change of a message. O(K r), r the arcs of a factor.
+    A message says how much likelier the arc is in the tree, given the messages that the factor's other arcs receive
+    from elsewhere.
+
+    - products: `kernels.bounded.Products`. - phi: float64[F], logarithm of each factor's weight if all of its arcs are
+    selected; otherwise it is 0. - belief: float64[V], probabilities of the arcs, with all messages included. - message:
+    float64[K], log odds, aligned with products.var. It is replaced by the average of new and old message, with
+      weights 1 - damping and damping.
+    - total: float64[V], output, sums of the messages to each arc.
     """
     first, var = products.first, products.var
     total[:] = 0.0
@@ -31,21 +33,21 @@ def send(products, phi, belief, message, damping, total):
         lo, hi = first[f], first[f + 1]
         gain = np.expm1(min(LARGEST, max(-LARGEST, phi[f])))
         for j in range(lo, hi):
-            others = 1.0
+            probability = 1.0
             for i in range(lo, hi):
                 if i != j:
-                    others *= _without(belief[var[i]], message[i])
-            new = (1.0 - damping) * np.log1p(gain * min(MOST, others)) + damping * message[j]
-            moved = max(moved, abs(new - message[j]))
-            total[var[j]] += new
-            products.share[j] = new
+                    probability *= _without(belief[var[i]], message[i])
+            new_message = (1.0 - damping) * np.log1p(gain * min(MOST, probability)) + damping * message[j]
+            moved = max(moved, abs(new_message - message[j]))
+            total[var[j]] += new_message
+            products.share[j] = new_message
     message[:] = products.share
     return moved
 
 
 @kernel(inline="always")
 def _without(belief, message):
-    """The probability of an arc without one of the messages that went into it."""
+    """Return the probability of an arc without one of the messages that it received."""
     p = min(MOST, max(1.0 - MOST, belief))
     odds = np.log(p / (1.0 - p)) - message
     return 1.0 / (1.0 + np.exp(-odds))

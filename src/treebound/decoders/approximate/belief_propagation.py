@@ -1,4 +1,4 @@
-"""Loopy belief propagation with a global factor that only trees satisfy (Smith & Eisner 2008)."""
+"""Decode by loopy belief propagation with a global factor that only trees satisfy (Smith & Eisner 2008)."""
 
 from __future__ import annotations
 
@@ -30,15 +30,17 @@ from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, NO_GRAPH
 from treebound.kernels.chart.marginals import log_inside_outside, matrix_tree_marginals
 from treebound.kernels.tree_moves import joined
 
-#: messages have settled once none changes by more
+#: messages have converged once none changes by this much
 SETTLED = 1e-6
 
 
 class Beliefs(NamedTuple):
-    """What the messages came to.
+    """The result of belief propagation.
 
-    belief   float64[V] probabilities of the variables, 0 for what is impossible
-    rounds   of messages; settled: the last one changed next to nothing
+    chart    the tree factor
+    belief   float64[V], probabilities of the variables, 0 for forbidden ones
+    rounds   number of rounds of messages
+    settled  whether the messages converged
     """
 
     chart: Chart
@@ -48,16 +50,24 @@ class Beliefs(NamedTuple):
 
 
 class BeliefPropagation(CheckedDecoder):
-    """The tree with the most likely arcs, by their approximate probabilities under exp(scale * score).
+    """Decoder that returns the tree of the most likely arcs, by approximate probabilities under exp(scale * score).
 
-    space       "projective": the tree factor is the smallest chart for the problem's families, which it scores
-                exactly; "non-projective": the matrix-tree theorem over arcs
-    iterations  rounds of messages, all at once in each; fewer once they have settled
-    scale       of the scores, in standard deviations of those of arcs
-    damping     what stays of a message in a round, in 0 .. 1
-    Other families are products of arcs, each a factor; those that count or speak of what is absent, and that the tree
-    factor does not score, are refused. Status "heuristic": neither do messages always settle, nor is the tree of the
-    most likely arcs the best one.
+    Families that the tree factor does not score are products of arcs, and each product is a factor. Families that count
+    arcs, or that depend on the absence of arcs, are refused unless the tree factor scores them. The status is
+    "heuristic": messages may not converge, and the tree of the most likely arcs may not be the best tree.
+
+    Parameters
+    ----------
+    space : "projective" or "non-projective"
+        Set of trees. For "projective", the tree factor is the smallest chart for the problem's families, which it
+        scores exactly. For "non-projective", the tree factor is the matrix-tree theorem over arcs.
+    iterations : int
+        Maximum number of rounds of messages. All messages of a round are sent at once, and rounds end once the messages
+        have converged.
+    scale : float
+        Factor of the scores, after division by the standard deviation of the arcs' scores.
+    damping : float
+        Weight of the old message in each new message, from 0 to below 1.
     """
 
     name = "belief-propagation"
@@ -74,10 +84,10 @@ class BeliefPropagation(CheckedDecoder):
         self.supports = BACKBONES[charted].families | PRODUCTS
 
     def _decode(self, problem: Problem) -> Parse:
-        """O(edges of the chart, or n^3, + products) a round."""
+        """Decode by belief propagation. O(edges of the chart, or n^3, + products) a round."""
         started = time.perf_counter()
-        given, _ = without_infinities(problem, exact_families(problem, self.space))
-        beliefs = self._beliefs(given, self.scale / deviation(given))
+        finite, _ = without_infinities(problem, exact_families(problem, self.space))
+        beliefs = self._beliefs(finite, self.scale / deviation(finite))
         if beliefs is None:
             return some_tree(problem, self.space)
         arcs = _likeliest(beliefs, problem)
@@ -85,19 +95,19 @@ class BeliefPropagation(CheckedDecoder):
         return scored(problem, self.space, arcs, work, time.perf_counter() - started)
 
     def marginals(self, problem: Problem, scale: float) -> np.ndarray:
-        """float64[A]: approximate probabilities of the arcs of a canonical problem under exp(scale * score).
+        """Return float64[A], approximate probabilities of the arcs of a canonical problem under exp(scale * score).
 
-        Exact where no product has two undecided arcs. nan where there is no tree.
+        The probabilities are exact if no product has two undecided arcs. All are nan if there is no tree.
         """
-        given, _ = without_infinities(problem, exact_families(problem, self.space))
-        found = self._beliefs(given, scale)
-        return np.full(problem.arcs, np.nan) if found is None else found.belief[: problem.arcs]
+        finite, _ = without_infinities(problem, exact_families(problem, self.space))
+        beliefs = self._beliefs(finite, scale)
+        return np.full(problem.arcs, np.nan) if beliefs is None else beliefs.belief[: problem.arcs]
 
     def _beliefs(self, problem: Problem, scale: float) -> Beliefs | None:
-        """Of a problem of finite scores; None where there is no tree."""
+        """Return the beliefs of a problem with finite scores, or None if there is no tree."""
         chart = chart_of(problem, self.space, scale)
-        left = [f for f in problem.parts if f not in chart.families]
-        products = make_products(*joined(problem.parts, left), 0.0, 0)
+        uncharted = [f for f in problem.parts if f not in chart.families]
+        products = make_products(*joined(problem.parts, uncharted), 0.0, 0)
         phi, message = products.phi * scale, np.zeros(len(products.var))
         total = np.zeros(len(chart.weight))
         settled, rounds = not len(phi), 0
@@ -105,32 +115,32 @@ class BeliefPropagation(CheckedDecoder):
         while belief is not None and not settled and rounds < self.iterations:
             rounds += 1
             settled = send(products, phi, belief, message, self.damping, total) < SETTLED
-            after = _of_trees(chart, chart.weight + total, problem)
-            if after is None:  # odds too extreme for float64: what was believed before has to do
+            updated = _of_trees(chart, chart.weight + total, problem)
+            if updated is None:  # odds too extreme for float64: the last belief is returned
                 break
-            belief = after
+            belief = updated
         return None if belief is None else Beliefs(chart, belief, rounds, bool(settled))
 
 
 def _of_trees(chart: Chart, weight: np.ndarray, problem: Problem) -> np.ndarray | None:
-    """float64[V]: probabilities of the variables in trees alone, given logarithms of their weights; None: no tree."""
+    """Return float64[V], probabilities of the variables in trees with these log weights; None if no tree exists."""
     graph, allowed = chart.graph, chart.weight > NEG_TEST
     log = np.where(allowed, weight, -np.inf)
     if graph is not NO_GRAPH:
         inner, outer, out = np.empty(len(graph.first)), np.empty(len(graph.first)), np.empty(len(log))
         return out if log_inside_outside(graph, log, inner, outer, out) > -np.inf else None
-    most = np.full(problem.n + 1, -np.inf)
-    np.maximum.at(most, problem.mod, log[:-1])
-    if np.any(most[1:] == -np.inf):
+    best_into = np.full(problem.n + 1, -np.inf)
+    np.maximum.at(best_into, problem.mod, log[:-1])
+    if np.any(best_into[1:] == -np.inf):
         return None
-    total, found = matrix_tree_marginals(
-        problem.n, problem.head, problem.mod, log[:-1] - most[problem.mod], problem.single_root
+    total, marginals = matrix_tree_marginals(
+        problem.n, problem.head, problem.mod, log[:-1] - best_into[problem.mod], problem.single_root
     )
-    return np.append(np.clip(np.nan_to_num(found), 0.0, 1.0), 0.0) if total > -np.inf else None
+    return np.append(np.clip(np.nan_to_num(marginals), 0.0, 1.0), 0.0) if total > -np.inf else None
 
 
 def _likeliest(beliefs: Beliefs, problem: Problem) -> np.ndarray:
-    """int32[n]: arcs of the tree with the largest sum of probabilities, of those that the chart has."""
+    """Return int32[n], the arcs of the tree of the chart with the largest sum of probabilities."""
     chart, n = beliefs.chart, problem.n
     graph = chart.graph._replace(weight=np.zeros(len(chart.graph.weight)))
     weight = np.where(chart.weight > NEG_TEST, beliefs.belief, NEG)

@@ -1,4 +1,4 @@
-"""Branch and bound that stops early: what its first few dynamic programs find, and what they prove."""
+"""Branch and bound that stops after a few dynamic-program calls, with the tree found and the bound proved by then."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 
 
 class Capped(BranchAndBound):
-    """Branch and bound as tuned, stopped after some dynamic programs.
+    """Decoder that runs the tuned branch and bound, and stops after a number of dynamic-program calls.
 
-    space     "projective" or "non-projective"
-    calls     of dynamic programs; those for a first tree where arcs may cross come on top
-    Status "optimal" where that was enough, else "limit" with the bound that is proved by then.
+    The status is "optimal" if the calls suffice, else "limit" with the bound that is proved by then.
+
+    Parameters
+    ----------
+    space : "projective" or "non-projective"
+        Set of trees.
+    calls : int
+        Maximum number of dynamic-program calls. Calls for a first non-projective tree are not counted.
     """
 
     name = "capped"

@@ -1,4 +1,4 @@
-"""What decoders without a proof of their own share: the chart that scores most families, trees scored in full."""
+"""Share code among decoders without a proof of their own: the chart of most families, and full scores of trees."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from treebound.kernels.chart.arc_chart import arc_graph
 from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph
 
-#: DP calls to find a tree that is allowed where none was met, or that there is none
+#: limit of dynamic-program calls for finding an allowed tree, or proving that none exists, after a decoder met none
 CALLS = 10_000
 HEURISTIC: Status = "heuristic"
 
 
 class Chart(NamedTuple):
-    """The trees of a problem, with the scores of arcs and of the `families` that the graph scores itself.
+    """The trees of a problem, with the scores of arcs and of the `families` that the chart scores exactly.
 
-    graph   NO_GRAPH: arborescences
-    weight  float64[A + 1] scores of the variables, 0 for none
+    arcs      the candidate arcs
+    graph     the chart; NO_GRAPH stands for arborescences
+    weight    float64[A + 1], scores of the variables; the last entry is 0, for edges without a variable
+    families  names of the factor families that the chart scores
     """
 
     arcs: ArcIndex
@@ -38,34 +40,35 @@ class Chart(NamedTuple):
 
 
 def space_of(space: Space) -> Space:
-    """The space, if it is one. InputError for any other."""
+    """Return the space unchanged. Raises InputError if it is not a valid space."""
     if space not in ("projective", "non-projective"):
         raise InputError(f"unknown space {space!r}", hint="choose projective or non-projective")
     return space
 
 
 def positive(name: str, value: float) -> None:
-    """InputError for an option that must be above 0 and is not."""
+    """Raise InputError if the value of an option is not positive and finite."""
     if not 0 < value < np.inf:
         raise InputError(f"{name} = {value!r}", hint="give a positive number")
 
 
 def deviation(problem: Problem) -> float:
-    """The standard deviation of the scores of arcs that are allowed; where all are equal, the unit of the scores."""
+    """Return the standard deviation of the scores of allowed arcs, or the unit of the scores if all are equal."""
     allowed = problem.arc[problem.arc > NEG_TEST]
     sd = float(np.std(allowed)) if len(allowed) else 0.0
     return sd or problem.unit or 1.0
 
 
 def exact_families(problem: Problem, space: Space) -> frozenset[str]:
-    """The families that the smallest backbone for the problem scores."""
+    """Return the families that the smallest backbone for the problem scores."""
     return BACKBONES[smallest_backbone(problem.families, space)].families
 
 
 def chart_of(problem: Problem, space: Space, scale: float = 1.0) -> Chart:
-    """The smallest backbone of a canonical problem of finite scores; that of arcs alone where it would be too large.
+    """Return the chart of the smallest backbone of a canonical problem with finite scores.
 
-    All scores are multiplied by `scale`. O(edges of the chart).
+    If that chart would be too large, the chart of arcs alone is returned. All scores are multiplied by `scale`. O(edges
+    of the chart).
     """
     index = index_of(problem)
     scores = chart_scores({family: scaled(table.score, scale) for family, table in problem.parts.items()})
@@ -79,12 +82,15 @@ def chart_of(problem: Problem, space: Space, scale: float = 1.0) -> Chart:
 
 
 def scaled(score: np.ndarray, scale: float) -> np.ndarray:
-    """The scores times `scale`; what is impossible stays so."""
+    """Return the scores times `scale`; forbidden entries stay forbidden."""
     return score if scale == 1.0 else np.where(score > NEG_TEST, score * scale, NEG)
 
 
 def scored(problem: Problem, space: Space, arcs: np.ndarray | None, work: dict[str, int], seconds: float) -> Parse:
-    """A tree, int32[n] arcs, with its full score and no claim; of None, or a forbidden one, what a search finds."""
+    """Return a tree, int32[n] arcs, as a parse with its full score and without a proof.
+
+    If `arcs` is None or the tree is forbidden, return an allowed tree that a search finds (`some_tree`).
+    """
     if arcs is not None:
         heads = heads_of(index_of(problem).arcs, arcs)
         value = PartScore(problem).score(heads)
@@ -94,9 +100,9 @@ def scored(problem: Problem, space: Space, arcs: np.ndarray | None, work: dict[s
 
 
 def some_tree(problem: Problem, space: Space) -> Parse:
-    """A tree that is allowed, found by a search that proves things: status "infeasible" where there is none.
+    """Return an allowed tree that an exact search finds, with status "infeasible" if there is no tree.
 
-    Status "limit", without a tree, where that took more than `CALLS` dynamic programs.
+    The status is "limit", without a tree, if the search needs more than `CALLS` dynamic-program calls.
     """
     exact = BranchAndBound(space=space, max_dp_calls=CALLS).decode(problem)
     return replace(exact, status=HEURISTIC, bound=np.inf) if exact.status in ("optimal", "gap") else exact

@@ -1,4 +1,4 @@
-"""Good trees where arcs may cross, quickly and without a proof: what learning asks for."""
+"""Find good non-projective trees quickly and without a proof, as training needs them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from treebound.kernels.tree_moves import scoring_of
 
 
 class HillClimbing(CheckedDecoder):
-    """The best projective tree and the best arborescence of the arcs' scores climb from head to head; the better one.
+    """Decoder that improves two starting trees by single head changes, and returns the better result.
 
-    Status "heuristic"; "infeasible" where arcs make no tree, "limit" where every tree that was met is forbidden.
+    The starting trees are the best projective tree and the best arborescence of the arcs' scores. The status is
+    "heuristic". It is "infeasible" if the arcs form no tree, and "limit" if every tree that was met is forbidden.
     """
 
     name = "hill-climbing"
@@ -33,20 +34,20 @@ class HillClimbing(CheckedDecoder):
     cite = "McDonald & Pereira (2006), section 3.2"
 
     def _decode(self, problem: Problem) -> Parse:
-        """O(A d^2) a sweep over the arcs, d the largest number of modifiers, and the dynamic programs of the start."""
+        """Climb from both starts. O(A d^2) a sweep, d the largest number of modifiers, plus two dynamic programs."""
         started = time.perf_counter()
-        given, least = without_infinities(problem)
-        n, index = problem.n, index_of(given).arcs
-        value, tree, dp_calls = projective_tree(given)
+        finite, least = without_infinities(problem)
+        n, index = problem.n, index_of(finite).arcs
+        value, tree, dp_calls = projective_tree(finite)
         starts = [tree] if value > NEG_TEST else []
         work = {"dp_calls": dp_calls + 1}
-        into, theta = np.empty(n, np.int32), np.append(given.arc, 0.0)
+        into, theta = np.empty(n, np.int32), np.append(finite.arc, 0.0)
         scratch = arborescence_scratch(n, problem.arcs)
         if arborescence(index, theta, n, problem.single_root, into, EMPTY, scratch) <= NEG_TEST:
             return Parse(heads_of(index, into[:0]), -np.inf, -np.inf, "infeasible", work)
-        scoring = scoring_of(given)
-        found = [climb_heads(scoring, start) for start in (*starts, into)]
-        value, tree = max(found, key=lambda pair: pair[0])
+        scoring = scoring_of(finite)
+        climbed = [climb_heads(scoring, start) for start in (*starts, into)]
+        value, tree = max(climbed, key=lambda pair: pair[0])
         seconds = {"decode": time.perf_counter() - started}
         if value < least:
             return Parse(heads_of(index, into[:0]), -np.inf, np.inf, "limit", work, seconds)

@@ -1,4 +1,4 @@
-"""Dual decomposition with head automata: often a proof at the first node, never a search."""
+"""Decode by dual decomposition with head automata, which often proves optimality without any search."""
 
 from __future__ import annotations
 
@@ -26,15 +26,22 @@ from treebound.kernels.tree_moves import AT_HEADS, joined, stars_of
 
 
 class DualDecomposition(CheckedDecoder):
-    """The best tree of the arcs, the best modifiers of every head, and products one by one, made to agree.
+    """Decoder that makes three kinds of subproblems agree: the tree, the modifiers of each head, single products.
 
-    space       "projective" or "non-projective": the tree's; the automata of heads are the same
-    iterations  at most so many trees are computed
-    rate        length of the first step, in standard deviations of the arcs' scores; steps fall as 1 / (1 + t), t being
-                how often the bound has risen
-    record      keep the multipliers of the best bound in `Parse.record`, as a proof that the checker reads
-    Status "optimal" where all agree, or the bound meets a tree that was met; else "gap" with the best bound. Bounds are
-    exact integers where scores are.
+    The status is "optimal" if all subproblems agree, or if the bound equals the score of a tree that was met. Otherwise
+    it is "gap", with the best bound. Bounds are exact integers if scores are integers.
+
+    Parameters
+    ----------
+    space : "projective" or "non-projective"
+        Set of trees of the tree subproblem; the head automata are the same for both.
+    iterations : int
+        Maximum number of iterations; each computes one tree.
+    rate : float
+        Length of the first step, in standard deviations of the arcs' scores. Steps fall as 1 / (1 + t), where t counts
+        how often the bound has risen.
+    record : bool
+        Whether to store the multipliers of the best bound in `Parse.record`, as a proof that the checker can read.
     """
 
     name = "dual-decomposition"
@@ -48,36 +55,40 @@ class DualDecomposition(CheckedDecoder):
         self.space, self.iterations, self.rate, self.record = space_of(space), int(iterations), rate, record
 
     def _decode(self, problem: Problem) -> Parse:
-        """O(edges of the first-order chart + stars that changed + products) an iteration."""
+        """Decode a problem. O(edges of the first-order chart + stars that changed + products) an iteration."""
         started = time.perf_counter()
-        given, least = without_infinities(problem)
-        found = self._found(given)
-        parse = self._parse(problem, found, least)
-        record = _proof(problem, given, found, parse) if self.record else None
+        finite, least = without_infinities(problem)
+        agreed = self._agreed(finite)
+        parse = self._parse(problem, agreed, least)
+        record = _proof(problem, finite, agreed, parse) if self.record else None
         return replace(parse, record=record, seconds={"decode": time.perf_counter() - started})
 
-    def _found(self, given: Problem) -> Agreed:
-        """What is agreed on, of a problem of finite scores."""
-        nothing = Multipliers(np.zeros(given.arcs), np.zeros(given.arcs))
-        return agree(*parted(given, self.space), nothing, deviation(given) * self.rate, self.iterations)
+    def _agreed(self, problem: Problem) -> Agreed:
+        """Return the result of the subgradient steps for a problem with finite scores."""
+        zero = Multipliers(np.zeros(problem.arcs), np.zeros(problem.arcs))
+        return agree(*parted(problem, self.space), zero, deviation(problem) * self.rate, self.iterations)
 
-    def _parse(self, problem: Problem, found: Agreed, least: float) -> Parse:
-        index, work = index_of(problem).arcs, {"dp_calls": int(found.iterations), "iterations": int(found.iterations)}
-        value, bound = float(found.value), float(found.bound)
-        if bound <= NEG_TEST or bound < least:  # so has every tree something forbidden
-            return Parse(heads_of(index, found.arcs[:0]), -np.inf, -np.inf, "infeasible", work)
+    def _parse(self, problem: Problem, agreed: Agreed, least: float) -> Parse:
+        """Return the parse with its status; a value below `least` means that the tree has a forbidden arc or part."""
+        index, work = index_of(problem).arcs, {"dp_calls": int(agreed.iterations), "iterations": int(agreed.iterations)}
+        value, bound = float(agreed.value), float(agreed.bound)
+        if bound <= NEG_TEST or bound < least:  # every tree has a forbidden arc or part
+            return Parse(heads_of(index, agreed.arcs[:0]), -np.inf, -np.inf, "infeasible", work)
         if value < least:
             parse = some_tree(problem, self.space)
             if parse.status != "heuristic":
                 return parse
             return replace(parse, status="gap", bound=max(bound, parse.value), work=work)
-        heads = heads_of(index, found.arcs)
+        heads = heads_of(index, agreed.arcs)
         closed = bound < value + 1.0 if problem.unit else bound <= value + 1e-9 * max(1.0, abs(value))
         return Parse(heads, value, value if closed else bound, "optimal" if closed else "gap", work)
 
 
 def parted(problem: Problem, space: Space, scale: float = 1.0) -> tuple[Hypergraph, Parted]:
-    """The tree's chart and the pieces of a canonical problem of finite scores; real ones, under any scale but 1."""
+    """Return the chart of the tree and the subproblems of a canonical problem with finite scores.
+
+    A scale other than 1 multiplies all scores and makes them real numbers.
+    """
     if scale != 1.0:
         rescaled = {f: replace(t, score=scaled(t.score, scale)) for f, t in problem.parts.items()}
         problem = problem.rescored(scaled(problem.arc, scale), rescaled)
@@ -90,26 +101,26 @@ def parted(problem: Problem, space: Space, scale: float = 1.0) -> tuple[Hypergra
 
 
 def _products(problem: Problem) -> list[str]:
-    """The families that are not of one head, in the order of their products."""
+    """Return the families whose parts are not within one head star, in the order of their products."""
     return [family for family in problem.parts if family not in AT_HEADS]
 
 
-def _proof(problem: Problem, given: Problem, found: Agreed, parse: Parse) -> SearchRecord:
-    """One node, closed by one bound: the multipliers as the checker of certificates reads them."""
+def _proof(problem: Problem, finite: Problem, agreed: Agreed, parse: Parse) -> SearchRecord:
+    """Return a search record with one node that one bound closes, with multipliers in the certificate's form."""
     kind = np.int64 if problem.unit else np.float64
-    shares, at = {}, 0
+    shares, begin = {}, 0
     for family in _products(problem):
         table = problem.parts[family]
-        used = (given.parts[family].score != 0.0)[:, None] & (table.arcs >= 0)
+        used = (finite.parts[family].score != 0.0)[:, None] & (table.arcs >= 0)
         size = int(np.count_nonzero(used))
-        whole = np.zeros(table.arcs.shape)
-        whole[used] = found.share[at : at + size]
+        full = np.zeros(table.arcs.shape)
+        full[used] = agreed.share[begin : begin + size]
         if family == "head-bigram":  # one share for both arcs; rounding may leave it just outside its range
-            most = np.where(used[:, 0], np.abs(given.parts[family].score), 0.0)
-            whole = np.clip(whole[:, 0], 0.0, most)
-        shares[family] = whole.astype(kind)
-        at += size
-    u, w = (np.rint(x).astype(kind) if problem.unit else x for x in (found.child, found.parent))
+            largest = np.where(used[:, 0], np.abs(finite.parts[family].score), 0.0)
+            full = np.clip(full[:, 0], 0.0, largest)
+        shares[family] = full.astype(kind)
+        begin += size
+    u, w = (np.rint(x).astype(kind) if problem.unit else x for x in (agreed.child, agreed.parent))
     unit = problem.unit or 1.0
     node = {"id": 0, "parent": -1, "arc": None, "value": 0, "ub": parse.bound / unit, "status": "closed"}
     bounds = [{"call": parse.work["dp_calls"], "node": 0, "ub": parse.bound / unit, "lb": parse.value / unit}]

@@ -1,9 +1,10 @@
-"""Dual decomposition: one tree, one star a head, products one by one, made to agree by multipliers (Koo et al. 2010).
+"""Run dual decomposition: multipliers make one tree, one star per head and single products agree (Koo et al. 2010).
 
-The tree earns u_a + w_a for arc a, the stars pay it: u_a as a modifier's arc, w_a as the arc into a head; products earn
-by shares (`kernels.bounded`). Whatever the multipliers are, the best tree, the best stars and the shares' constants sum
-to a bound of every tree; where all choose the same arcs, it is the score of the tree. With integer scores steps are
-integers, and so is every bound, exactly. Oracle: tests/test_dual_decomposition.py enumerates all trees.
+The multipliers raise the tree's score of arc a by u_a + w_a. They lower the stars' scores by the same amount: by u_a
+for the arc to a modifier of a head, and by w_a for the arc into a head. Products contribute by shares
+(`kernels.bounded`). For any multipliers, the best tree, the best stars and the constants of the shares sum to an upper
+bound on the score of every tree. If all choose the same arcs, the bound equals the tree's score. With integer scores,
+steps are integers, and every bound is an exact integer. Oracle: tests/test_dual_decomposition.py enumerates all trees.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ from treebound.kernels.head_stars.solve import Stars, no_stars, solve_stars
 from treebound.kernels.head_stars.tables import Multipliers, StarTables
 from treebound.support.jit import kernel
 
-NODE_LIMIT = 20_000  #: sets tried for one star, before an upper bound has to do
+NODE_LIMIT = 20_000  #: maximum number of sets tried for one star, before an upper bound replaces its exact value
 
 
 class Parted(NamedTuple):
-    """A problem in the pieces that are solved on their own.
+    """A problem as subproblems that are solved separately.
 
-    theta     float64[A + 1] scores of arcs, NEG: forbidden; 0 at A
-    products  of the families that are not of one head
-    tables    those of one head
-    unit      > 0: all scores are integers
+    - theta: float64[A + 1], scores of arcs, NEG if forbidden; the last entry is 0.
+    - products: the parts of families that are not within one head star.
+    - tables: the parts of families within one head star.
+    - unit: if it is above 0, all scores are integers.
     """
 
     arcs: ArcIndex
@@ -53,11 +54,11 @@ class Parted(NamedTuple):
 
 
 class Agreed(NamedTuple):
-    """What was found: the best tree that was met, a bound of all trees, and the multipliers that prove it.
+    """The best tree that was met, an upper bound on all trees, and the multipliers that prove the bound.
 
-    value, arcs   NEG and nothing of use where there is no tree
-    child, parent, share  of the best bound: u, w float64[A], shares of the products
-    iterations    trees computed
+    - value, arcs: value is NEG and arcs are meaningless if there is no tree.
+    - child, parent, share: multipliers u and w, float64[A], and shares of the products at the best bound.
+    - iterations: number of trees computed.
     """
 
     value: float
@@ -70,7 +71,7 @@ class Agreed(NamedTuple):
 
 
 class _Work(NamedTuple):
-    """Multipliers, weight float64[A + 1] of the tree, its arcs and the stars; scratch."""
+    """Multipliers, weights float64[A + 1] of the tree subproblem, arcs of tree and stars, and scratch memory."""
 
     multipliers: Multipliers
     weight: np.ndarray
@@ -89,12 +90,14 @@ class _Work(NamedTuple):
 
 @kernel
 def agree(graph, task, start, rate, iterations):
-    """Projected subgradient steps until tree, stars and products agree, or `iterations` are used up: Agreed.
+    """Take projected subgradient steps until tree, stars and products agree, or `iterations` are used up.
 
-    graph  Hypergraph over arcs alone, or NO_GRAPH: arborescences; task  Parted, whose shares are the first ones
-    start  the first Multipliers
-    rate   length of the first step; it is divided by 1 + the number of times that the bound rose (Koo et al. 2010)
-    O(chart + stars that a step has changed + products) an iteration; nothing is allocated in one.
+    Return Agreed. O(chart + stars that a step has changed + products) an iteration, without any allocation.
+
+    - graph: Hypergraph over arcs alone, or NO_GRAPH for arborescences.
+    - task: Parted, whose shares are the initial ones.
+    - start: the initial Multipliers.
+    - rate: length of the first step, divided by 1 + the number of times that the bound rose (Koo et al. 2010).
     """
     index, products = task.arcs, task.products
     A, n = len(index.head), len(index.right) - 1
@@ -132,7 +135,7 @@ def agree(graph, task, start, rate, iterations):
 
 @kernel
 def _begin(graph, task, start):
-    """The first multipliers, no star solved."""
+    """Return the initial state: the given multipliers, and no star solved."""
     index = task.arcs
     A, n = len(index.head), len(index.right) - 1
     weight = task.theta.copy()
@@ -156,7 +159,7 @@ def _begin(graph, task, start):
 
 @kernel
 def _score_tree(graph, task, work):
-    """(full score of the tree of the last `best_tree`, its size); it is laid into work.z and work.into."""
+    """Return (full score, size) of the last `best_tree` result, and write its arcs to work.z and work.into."""
     index = task.arcs
     _, size = tree_variables(graph, index, work.chosen, work.oracle)
     score = lay_tree(index, task.theta, work.chosen, size, work.z, work.number)
@@ -168,7 +171,10 @@ def _score_tree(graph, task, work):
 
 @kernel
 def _step(task, work, alpha):
-    """Raise what a star wants and the tree has not, and the other way round; what the shares' constants change by."""
+    """Move the multipliers towards agreement of tree and stars; return the change of the shares' constants.
+
+    The tree's weight of an arc rises if a star selects the arc and the tree does not, and falls in the opposite case.
+    """
     index, stars, z, weight = task.arcs, work.stars, work.z, work.weight
     u, w = work.multipliers
     for a in range(len(index.head)):
@@ -180,9 +186,9 @@ def _step(task, work, alpha):
             u[a] += move
             weight[a] += move
             stars.dirty[h] = True
-        wanted = 1 if stars.x[m] == a else 0
-        if z[a] != wanted:
-            move = alpha * (wanted - z[a])
+        selected = 1 if stars.x[m] == a else 0
+        if z[a] != selected:
+            move = alpha * (selected - z[a])
             w[a] += move
             weight[a] += move
             stars.dirty[m] = True

@@ -1,4 +1,4 @@
-"""The linear relaxation of the integer program, rounded by the tree oracle."""
+"""Solve the linear relaxation of the integer program, and round the solution to a tree."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ from treebound.decoders.exact.programs.incremental import Formulation, Increment
 
 
 class LinearRelaxation(IncrementalProgram):
-    """The linear program over arcs and parts; a fractional solution is rounded to the best tree under it as scores.
+    """Decoder that solves the linear program over arcs and parts, and rounds the solution to the best tree under it.
 
-    space        "projective" or "non-projective"
-    formulation  incremental: cuts for what the rounded tree or each word's largest arc breaks, until they break
-                 nothing that the solution keeps; single-commodity, multi-commodity: a flow that is there from the start
-    time_limit   seconds for a sentence
-    Status "optimal" where the solution is integral, else "gap" with the program's value as a bound, both up to the
-    tolerance of the solver; "limit" where time was up, or where the rounded tree is forbidden.
+    The status is "optimal" if the solution is integral, else "gap" with the value of the program as a bound. Both hold
+    up to the tolerance of the solver. The status is "limit" if the time limit was reached, or if the rounded tree is
+    forbidden.
+
+    Parameters
+    ----------
+    space : "projective" or "non-projective"
+        Set of trees.
+    formulation : "incremental", "single-commodity" or "multi-commodity"
+        How tree constraints are formulated. "incremental" adds cuts for violations by the rounded tree, or by the
+        largest arc into each word, until the solution itself violates none of them. The other two use a flow from the
+        start.
+    time_limit : float
+        Time limit for a sentence, in seconds.
     """
 
     name = "linear-relaxation"

@@ -1,8 +1,9 @@
-"""The k best trees of a chart or of all arborescences, and the one of them that scores most under everything.
+"""Find the k best trees of a chart or of all arborescences, and the one that scores most under all families.
 
-The trees other than the best one fall into disjoint sets, one a word: those that agree with it on all words before and
-not on this one (Lawler 1972). Once k trees are known, whatever of the chart cannot make one as good is removed, so that
-the many later sets cost little. Oracle: tests/test_reranking.py enumerates all trees.
+The trees other than the best one fall into disjoint sets, one for each word. The set of a word holds the trees that
+agree with the best tree on all earlier words and differ on this word (Lawler 1972). Once k trees are known, all parts
+of the chart that cannot lead to an equally good tree are removed, so that the many later sets cost little. Oracle:
+tests/test_reranking.py enumerates all trees.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from treebound.support.jit import kernel
 
 @kernel
 def k_best(graph, index, weight, single_root, k):
-    """(values float64[t], arcs int32[t, n] by word, trees computed) of the t <= k best trees, best first.
+    """Return (values float64[t], arcs int32[t, n] by word, trees computed) of the t <= k best trees, best first.
 
-    graph, index, weight  as of `kernels.chart.best_tree`. O(k n) passes over what is left of the chart, O(k A) memory.
+    graph, index and weight are as in `kernels.chart.best_tree`. O(k n) passes over the remaining chart, O(k A) memory.
     """
     A, n = len(index.head), len(index.right) - 1
     scratch = oracle_scratch(True, graph, n, A)
@@ -38,15 +39,15 @@ def k_best(graph, index, weight, single_root, k):
     w, ban = weight.copy(), np.empty(A, np.bool_)
     value[0] = best_tree(graph, index, w, single_root, chosen, scratch)
     _keep(graph, index, chosen, scratch, value[0], listed, arcs[0])
-    calls, found, full = 1, 0, False
-    while found < k:
+    calls, count, full = 1, 0, False
+    while count < k:
         top = _best_of_open(value, done)
         if top == NONE:
             break
         done[top] = True
-        order[found] = top
-        found += 1
-        if found == k:
+        order[count] = top
+        count += 1
+        if count == k:
             break
         ban[:] = banned[top]
         for m in range(agreed[top] + 1, n + 1):
@@ -68,12 +69,12 @@ def k_best(graph, index, weight, single_root, k):
             full = True
             graph = _cut(graph, index, weight, single_root, value.min(), chosen, scratch)
             calls += 1
-    return value[order[:found]], arcs[order[:found]], calls
+    return value[order[:count]], arcs[order[:count]], calls
 
 
 @kernel
 def _keep(graph, index, chosen, scratch, value, listed, out):
-    """The arcs of the tree of the last `best_tree` into int32[n] out, by word."""
+    """Write the arcs of the tree of the last `best_tree` call to int32[n] out, by word."""
     if value <= NEG_TEST:
         return
     _, size = tree_variables(graph, index, chosen, scratch)
@@ -84,20 +85,20 @@ def _keep(graph, index, chosen, scratch, value, listed, out):
 
 @kernel
 def _cut(graph, index, weight, single_root, least, chosen, scratch):
-    """The graph without what no tree of at least `least` uses; `weight` becomes NEG where that is true of an arc."""
-    most = np.empty(len(weight))
+    """Return the graph without the edges that no tree of at least `least` uses; arcs in no such tree get weight NEG."""
+    bound = np.empty(len(weight))
     least -= 1e-9 * max(1.0, abs(least))
     best_tree(graph, index, weight, single_root, chosen, scratch)
-    edges, items = bound_variables(graph, index, weight, single_root, least, chosen, most, scratch)
+    edges, items = bound_variables(graph, index, weight, single_root, least, chosen, bound, scratch)
     for a in range(len(index.head)):
-        if most[a] < least:
+        if bound[a] < least:
             weight[a] = NEG
     return without_losers(graph, edges, items, scratch)[0]
 
 
 @kernel
 def _best_of_open(value, done):
-    """Where the best tree stands that was not taken yet, the first of equals; NONE: there is none."""
+    """Return the place of the best tree that is not marked as done, or NONE; the first one among equals."""
     top = NONE
     for i in range(len(value)):
         if not done[i] and value[i] > NEG_TEST and (top == NONE or value[i] > value[top]):
@@ -107,7 +108,7 @@ def _best_of_open(value, done):
 
 @kernel
 def _worst_of_open(value, done):
-    """Where a better tree may be written, an empty place if there is one; NONE: all were taken."""
+    """Return the place of the worst tree that is not marked as done, which a better tree may overwrite, or NONE."""
     worst = NONE
     for i in range(len(value)):
         if not done[i] and (worst == NONE or value[i] < value[worst]):
@@ -117,10 +118,10 @@ def _worst_of_open(value, done):
 
 @kernel
 def best_in_full(ints, reals, arcs):
-    """(score, row) of the tree, int32[t, n], that scores most under all families; buffers as of `sampling.forest`."""
-    most, best = NEG, 0
+    """Return (score, row) of the tree in int32[t, n] arcs that scores most under all families of the buffers."""
+    best_score, best = NEG, 0
     for i in range(len(arcs)):
         score = lay(ints, reals, arcs[i])
-        if score > most:
-            most, best = score, i
-    return most, best
+        if score > best_score:
+            best_score, best = score, i
+    return best_score, best

@@ -1,4 +1,4 @@
-"""Trees of the families that a dynamic program scores, looked at under all families: its best one, or its k best."""
+"""Rescore under all families the best tree, or the k best trees, of the families that a dynamic program scores."""
 
 from __future__ import annotations
 
@@ -17,12 +17,17 @@ from treebound.factors import FAMILIES
 
 
 class Reranking(CheckedDecoder):
-    """The best under all families of the k trees that are best under those that the chart scores exactly.
+    """Decoder that finds the k best trees under the families of the chart, and returns the best one under all families.
 
-    space   "projective": the smallest chart for the problem's families, as under branch and bound; "non-projective":
-            arborescences of the arcs' scores
-    k       trees; they come with a proof that no other tree scores more under the chart's families
-    Status "heuristic"; "infeasible" where there is no tree, "limit" where none was met that is allowed.
+    The status is "heuristic". It is "infeasible" if there is no tree, and "limit" if no allowed tree was met.
+
+    Parameters
+    ----------
+    space : "projective" or "non-projective"
+        Set of trees. "projective" uses the smallest chart for the problem's families, as branch and bound does.
+        "non-projective" uses arborescences under the arcs' scores.
+    k : int
+        Number of trees. Under the families of the chart, no other tree scores more than these.
     """
 
     name = "rerank"
@@ -35,20 +40,22 @@ class Reranking(CheckedDecoder):
         self.space, self.k = space_of(space), int(k)
 
     def _decode(self, problem: Problem) -> Parse:
-        """O(k n) passes over what is left of a chart without what the k best trees do not use."""
+        """Find and rescore the k best trees. O(k n) passes over the part of the chart that the k best trees can use."""
         started = time.perf_counter()
-        given, least = without_infinities(problem, exact_families(problem, self.space))
-        chart = chart_of(given, self.space)
+        finite, least = without_infinities(problem, exact_families(problem, self.space))
+        chart = chart_of(finite, self.space)
         values, arcs, calls = k_best(chart.graph, chart.arcs, chart.weight, problem.single_root, self.k)
         if not len(values):
             return some_tree(problem, self.space)
-        most, best = best_in_full(*buffers_of(given, np.zeros(problem.arcs)), arcs)
+        best_score, best = best_in_full(*buffers_of(finite, np.zeros(problem.arcs)), arcs)
         work = {"dp_calls": int(calls), "trees": len(values)}
-        return scored(problem, self.space, arcs[best] if most >= least else None, work, time.perf_counter() - started)
+        return scored(
+            problem, self.space, arcs[best] if best_score >= least else None, work, time.perf_counter() - started
+        )
 
 
 class BackboneOnly(Reranking):
-    """The best tree under the families that the chart scores exactly; what the others make of it is only reported."""
+    """Decoder that returns the best tree under the chart's families; other families only affect the reported score."""
 
     name = "backbone-only"
     cite = "Qian & Liu (2013), section 3"

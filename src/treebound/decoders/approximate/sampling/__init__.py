@@ -1,1 +1,1 @@
-"""Trees by sampling and randomised ascent: flat state, moves, chains, and the decoders made of them."""
+"""Search for trees by sampling and randomised ascent: flat state, moves, chains, and decoders built from them."""

@@ -1,11 +1,11 @@
-"""A problem and a forest of its arcs in two flat buffers, one of integers and one of scores.
+"""Store a problem and a forest of its arcs in two flat buffers, one of integers and one of scores.
 
-Moves run through them millions of times a second. Structures of arrays cost four to five times as much there, as numba
-hands them over by value: what stands where is said by the slots at the beginning of the integers, which are the
-constants below. A slot of a table of scores is -1 where there is none.
+Moves access the buffers millions of times a second. Structures of arrays would be four to five times as slow, because
+numba passes them by value. The constants below are slots at the beginning of the integers. A slot holds a number, or
+the place at which an array begins. The slot of an absent table of scores is -1.
 
-The forest: ARC_INTO[m] is the arc into word m or NONE; the modifiers of a word are a list in the order of the sentence,
-FIRST[h] .. LAST[h] by NEXT and BEFORE, -1 at the ends.
+The forest: ARC_INTO[m] is the arc into word m or NONE. The modifiers of a word form a list in sentence order, from
+FIRST[h] to LAST[h], linked by NEXT and BEFORE, with -1 at the ends.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from treebound.kernels.tree_moves import joined
 
 # numbers
 N, ONE_ROOT, PROJECTIVE, WIDTH, SCORED = range(5)
-# where arrays of integers begin: as in ArcIndex and PartIndex
+# begins of arrays of integers, named as in ArcIndex and PartIndex
 HEAD, MOD, START, RIGHT, INTO, INTO_START, BELOW, ADJACENT, OUTERMOST = range(5, 14)
 GRANDCHILD, GRAND_SIBLING, SIBLING, TRI_SIBLING, VALENCY = range(14, 19)
-#: NUMBER[h (n + 1) + m] the arc from h to m, NONE: none that is allowed; RANK of an arc among those into its word;
-#: BIGRAM[m] begins a matrix of scores, arcs into m by arcs into m + 1; factors of arc a are FACTOR[FACTOR_FIRST[a]] ..
+#: NUMBER[h (n + 1) + m] is the arc from h to m, NONE if there is no allowed one. RANK is the rank of an arc among the
+#: arcs into its word. At BIGRAM[m] begins a matrix of scores, arcs into m by arcs into m + 1. The factors of arc a are
+#: FACTOR[FACTOR_FIRST[a]] .. FACTOR[FACTOR_FIRST[a + 1] - 1].
 NUMBER, RANK, BIGRAM, FACTOR_FIRST, FACTOR, FACTOR_ARCS = range(19, 25)
-# the forest, and scratch of n + 2 words each
+# the forest and scratch arrays, n + 2 entries each
 ARC_INTO, FIRST, LAST, NEXT, BEFORE, FOUND, MARK, OLD, NEW, FOLLOWED, KEPT = range(25, 36)
 HERE, THERE, FRAGMENT, CODE = range(36, 40)
-# where scores begin
+# begins of tables of scores
 S_ARC, S_ADJACENT, S_OUTERMOST, S_GRANDCHILD, S_GRAND_SIBLING, S_SIBLING, S_TRI_SIBLING = range(40, 47)
 S_VALENCY, S_FACTOR, S_BIGRAM, S_SHARE, S_WORTH = range(47, 52)
 SLOTS = 52
@@ -48,16 +49,18 @@ _FAMILIES = {
 
 
 class Buffers(NamedTuple):
-    """int64[*], float64[*]; the forest in them is empty."""
+    """Flat buffers int64[*] and float64[*] of a problem; `buffers_of` leaves their forest empty."""
 
     ints: np.ndarray
     reals: np.ndarray
 
 
 def buffers_of(problem: Problem, share: np.ndarray) -> Buffers:
-    """Of a problem in canonical form and of finite scores; arcs at most NEG_TEST are forbidden. O(arcs + parts + n^2).
+    """Return the buffers of a canonical problem with finite scores. O(arcs + parts + n^2).
 
-    share  float64[A] positive weights of arcs: heads of a word are proposed in proportion (`chains.walk`)
+    Arcs with scores of at most NEG_TEST count as forbidden.
+
+    share  float64[A], positive weights of arcs; `chains.walk` proposes the heads of a word in proportion to them
     """
     index, parts = index_of(problem)
     n, A = problem.n, problem.arcs
@@ -90,22 +93,22 @@ def buffers_of(problem: Problem, share: np.ndarray) -> Buffers:
         reals[S_BIGRAM] = of_bigrams
     slots = np.full(SLOTS, -1, np.int64)
     slots[[N, ONE_ROOT, PROJECTIVE, WIDTH, SCORED]] = n, parts.single_root, parts.projective, factors.shape[1], 0
-    for given, begin in ((ints, SLOTS), (reals, 0)):
-        sizes = [len(array) for array in given.values()]
-        slots[list(given)] = begin + np.cumsum([0, *sizes[:-1]])
+    for arrays, begin in ((ints, SLOTS), (reals, 0)):
+        sizes = [len(array) for array in arrays.values()]
+        slots[list(arrays)] = begin + np.cumsum([0, *sizes[:-1]])
     return Buffers(np.concatenate([slots, *ints.values()]).astype(np.int64), np.concatenate(list(reals.values())))
 
 
 @cache
 def _codes(n: int) -> np.ndarray:
-    """int64[n + 1]: 62 random bits for each word, always the same."""
+    """Return int64[n + 1], 62 random bits for each word, the same in every run."""
     return np.random.default_rng(1970).integers(2**62, size=n + 1)
 
 
 def _bigrams(problem: Problem, rank: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(int64[n + 2] where the matrix of each word begins, their scores; none where the problem has no such parts).
+    """Return int64[n + 2], the begin of each word's matrix of head bigrams, and the scores, which may be empty.
 
-    heads int[n + 1]: how many heads each word has, the root none
+    heads  int[n + 1], number of candidate heads of each word; the root has none
     """
     begin = np.zeros(problem.n + 2, np.int64)
     table = problem.parts.get("head-bigram")
@@ -113,6 +116,6 @@ def _bigrams(problem: Problem, rank: np.ndarray, heads: np.ndarray) -> tuple[np.
         return begin, np.zeros(0)
     begin[2 : problem.n + 1] = np.cumsum(heads[1 : problem.n] * heads[2:])
     score = np.zeros(begin[problem.n])
-    one, two = table.arcs[:, 0], table.arcs[:, 1]
-    score[begin[problem.mod[one]] + rank[one] * heads[problem.mod[two]] + rank[two]] = table.score
+    first, second = table.arcs[:, 0], table.arcs[:, 1]
+    score[begin[problem.mod[first]] + rank[first] * heads[problem.mod[second]] + rank[second]] = table.score
     return begin, score

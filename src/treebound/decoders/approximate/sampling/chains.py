@@ -1,7 +1,7 @@
-"""Ways of moving through trees: climbing, Gibbs sampling, random walks; and restarts of any of them.
+"""Move through trees by climbing, Gibbs sampling and random walks, with restarts.
 
-Sources: Zhang, Lei, Jaakkola, Barzilay & Globerson (2014), Greed is good if randomized, section 3; Zhang, Lei,
-Barzilay, Jaakkola & Globerson (2014), Steps to excellence, section 3.2, with random walks as in Wilson (1996).
+Sources: Zhang, Lei, Jaakkola, Barzilay & Globerson (2014), `Greed is good if randomized`, section 3; Zhang, Lei,
+Barzilay, Jaakkola & Globerson (2014), `Steps to excellence`, section 3.2, with random walks as in Wilson (1996).
 
 Oracles: tests/test_sampling_moves.py, tests/test_sampling_chains.py.
 """
@@ -34,19 +34,19 @@ from treebound.support.jit import kernel
 
 GREEDY, GIBBS, WALK = range(3)
 MANY = 2**62  #: no limit
-PLAIN, FOLLOWED = 1, 2  #: moves that a word is marked for
+PLAIN, FOLLOWED = 1, 2  #: levels of moves for which a word can be marked
 
 
 class Plan(NamedTuple):
-    """How long which search goes on.
+    """Method and limits of a search.
 
-    method    GREEDY, GIBBS or WALK; each run ends with a climb
-    restarts  at most so many runs
-    patience  enough once so many runs in a row found nothing better
-    moves     no new run, and no new sweep, once so many arcs were scored
-    sweeps    steps of a chain, in words of the sentence
-    hot, cold first and last temperature of a chain, in units of scores; it falls by a constant factor
-    words     K: words that a random walk gives new heads
+    - method: GREEDY, GIBBS or WALK; each run ends with a climb.
+    - restarts: maximum number of runs.
+    - patience: number of runs in a row without a better tree that ends the search.
+    - moves: no new run or chain step begins once this number of arcs was scored.
+    - sweeps: number of steps of a chain, per word of the sentence.
+    - hot, cold: first and last temperature of a chain, in units of scores; each step multiplies it by a constant.
+    - words: number of words that a random walk gives new heads.
     """
 
     method: int
@@ -60,9 +60,12 @@ class Plan(NamedTuple):
 
 
 class Found(NamedTuple):
-    """float64[1] the best score yet, int64[n] the arcs of its tree, int64[3]: runs since then, runs, arcs scored.
+    """The best tree so far and the progress of the search.
 
-    seen  int64[>= runs] what tells the trees apart at which simple moves ended: the same one again leads nowhere else
+    - value: float64[1], the best score so far.
+    - arcs: int64[n], the arcs of the best tree.
+    - counts: int64[3], runs since the last better tree, runs, arcs scored.
+    - seen: int64[>= runs], codes of the trees at which simple moves ended. A run that reaches a known tree stops there.
     """
 
     value: np.ndarray
@@ -72,12 +75,12 @@ class Found(NamedTuple):
 
 
 @kernel
-def search(ints, reals, graph, starts, plan, rng, found):
-    """Runs of the plan from drawn trees; OUT found, which holds what was found before.
+def search(ints, reals, graph, starts, plan, rng, result):
+    """Make the runs of the plan from drawn trees, and update `result`, the best tree so far.
 
-    Scores of trees are summed up anew after each run, in one order, so that equal trees have equal scores.
+    The score of a tree is summed anew after each run, in a fixed order, so that equal trees have equal scores.
     """
-    value, arcs, counts, seen = found
+    value, arcs, counts, seen = result
     n, into = ints[at.N], ints[at.ARC_INTO]
     for _ in range(plan.restarts):
         if counts[0] >= plan.patience or counts[2] >= plan.moves:
@@ -109,12 +112,13 @@ def search(ints, reals, graph, starts, plan, rng, found):
 
 @kernel
 def climb(ints, reals, limit, first, last):
-    """Make moves that gain something until none is found, or `limit` arcs were scored; the gain.
+    """Make moves that gain something until none is left or `limit` arcs were scored; return the gain.
 
-    Word by word, around the sentence, while there is a word near which something has changed: its best head, else the
-    place of its head, else the best head for it and its neighbour. Then, for a word at a time, the moves that others
-    follow; and again. first, last: PLAIN and FOLLOWED; (PLAIN, PLAIN) leaves those out, (FOLLOWED, FOLLOWED) begins
-    with them. O(n) words and those near what moved.
+    The climb visits the words in cycles while some word is marked, that is, something near it has changed. At each word
+    it tries, in this order, the best head, an exchange with its head, and a common head for the word and its neighbour.
+    When no such move is left, it tries moves that other words follow, one word at a time, and returns to the first kind
+    after a gain. first, last: PLAIN or FOLLOWED. (PLAIN, PLAIN) omits the moves that others follow, (FOLLOWED,
+    FOLLOWED) begins with them. O(n) words plus those near a change.
     """
     n, total, quiet, m = ints[at.N], 0.0, 0, 0
     mark, into, kept = ints[at.MARK], ints[at.ARC_INTO], ints[at.KEPT]
@@ -141,7 +145,7 @@ def climb(ints, reals, limit, first, last):
 
 @kernel
 def tree_code(ints):
-    """A number that tells the forest's tree from others, but for one in 2^60."""
+    """Return a code of the forest's tree; the codes of two trees agree with a probability of about 2^-60."""
     code = 0
     for m in range(1, ints[at.N] + 1):
         code ^= ints[ints[at.CODE] + m] * (2 * arc_into(ints, m) + 1)
@@ -150,7 +154,7 @@ def tree_code(ints):
 
 @kernel
 def ascend_plainly(ints, reals, m):
-    """The first of the simple moves of word m that gains something; the gain."""
+    """Make the first simple move of word m that gains something; return the gain."""
     gain = ascend(ints, reals, m)
     if gain <= 0.0:
         gain = ascend_rotated(ints, reals, m)
@@ -161,7 +165,7 @@ def ascend_plainly(ints, reals, m):
 
 @kernel
 def mark_changes(ints):
-    """Mark the words that have another head than at the last call, both heads, and all their modifiers."""
+    """Mark the words whose head changed since the last call, their old and new heads, and all of their modifiers."""
     into, kept, head = ints[at.ARC_INTO], ints[at.KEPT], ints[at.HEAD]
     for x in range(1, ints[at.N] + 1):
         if ints[kept + x] != ints[into + x]:
@@ -173,7 +177,7 @@ def mark_changes(ints):
 
 @kernel
 def mark_around(ints, h):
-    """Mark h and its modifiers as words near which something has changed."""
+    """Mark h and its modifiers as words near a change."""
     mark = ints[at.MARK]
     ints[mark + h] = PLAIN | FOLLOWED
     c = ints[ints[at.FIRST] + h]
@@ -184,7 +188,10 @@ def mark_around(ints, h):
 
 @kernel
 def anneal(ints, reals, plan, limit, rng):
-    """A chain of plan.sweeps * n steps under a falling temperature, or until `limit` arcs were scored; the gain."""
+    """Run a chain of plan.sweeps * n steps with falling temperature, and return the gain.
+
+    The chain ends early once `limit` arcs were scored.
+    """
     n, total = ints[at.N], 0.0
     steps = plan.sweeps * n
     fall = (plan.cold / plan.hot) ** (1.0 / max(1, steps - 1))
@@ -202,11 +209,11 @@ def anneal(ints, reals, plan, limit, rng):
 
 @kernel
 def gibbs(ints, reals, temperature, rng):
-    """A step whose stationary distribution is exp(score / temperature): a word's head drawn anew, or two words swapped.
+    """Make a step with stationary distribution exp(score / temperature), and return the gain.
 
-    Half of the steps are rotations, drawn from the two trees that they join: a single root never changes otherwise.
-    Rotations that modifiers of the old head would have to follow are left out: they are not their own inverses.
-    Returns the gain.
+    The step draws a new head for a word, or rotates two words. Half of the steps are rotations, drawn from the two
+    trees that a rotation connects, because a single root would never change otherwise. Rotations that modifiers of the
+    old head would have to follow are left out, because they are not their own inverses.
     """
     m = 1 + below(rng, ints[at.N])
     if uniform(rng) < 0.5:
@@ -220,7 +227,7 @@ def gibbs(ints, reals, temperature, rng):
 
 @kernel
 def taken(gain, temperature, rng):
-    """Whether the second of two trees is drawn, which scores `gain` more, by exp(score / temperature) of both."""
+    """Draw one of two trees by exp(score / temperature); return whether it is the second, which scores `gain` more."""
     if gain < 0.0:
         odds = at_temperature(gain, temperature)
         return uniform(rng) < odds / (1.0 + odds)
@@ -229,20 +236,20 @@ def taken(gain, temperature, rng):
 
 @kernel
 def walk(ints, reals, words, temperature, rng):
-    """A step of Metropolis & Hastings over crossing trees; (gain, whether it was accepted).
+    """Make a Metropolis-Hastings step over non-projective trees, and return (gain, whether it was accepted).
 
-    The heads of K words are drawn together, from all trees that differ in these alone, with probability ~ the product
-    of S_SHARE of their arcs. Both directions have the same constant, so that y' is accepted with probability
-    min(1, exp((s(y') - s(y)) / temperature) share(y) / share(y')). A tree with another number of roots than is asked
-    for has score -inf.
+    The heads of K words are drawn together, from all trees that differ in these words only, with probability ~ the
+    product of S_SHARE of their arcs. Both directions have the same normalising constant, so y' is accepted with
+    probability min(1, exp((s(y') - s(y)) / temperature) share(y) / share(y')). A tree with a wrong number of roots has
+    score -inf.
     """
     new, old, count = ints[at.NEW], ints[at.OLD], draw_words(ints, words, rng)
     propose(ints, reals, count, rng)
     log, roots = 0.0, 0
     for i in range(count):
-        one, two = ints[old + i], ints[new + i]
-        log += np.log(reals[ints[at.S_SHARE] + one]) - np.log(reals[ints[at.S_SHARE] + two])
-        roots += (ints[ints[at.HEAD] + two] == 0) - (ints[ints[at.HEAD] + one] == 0)
+        old_arc, new_arc = ints[old + i], ints[new + i]
+        log += np.log(reals[ints[at.S_SHARE] + old_arc]) - np.log(reals[ints[at.S_SHARE] + new_arc])
+        roots += (ints[ints[at.HEAD] + new_arc] == 0) - (ints[ints[at.HEAD] + old_arc] == 0)
     if roots != 0 and ints[at.ONE_ROOT]:
         return 0.0, False
     gain = exchange(ints, reals, count)
@@ -255,7 +262,10 @@ def walk(ints, reals, words, temperature, rng):
 
 @kernel
 def draw_words(ints, words, rng):
-    """Mark so many different words 1, or all there are, and put the arcs into them at OLD; their number."""
+    """Mark `words` random words, or all if there are fewer, by 1; return their number.
+
+    The arcs into the marked words are written to OLD.
+    """
     n, mark, count = ints[at.N], ints[at.MARK], 0
     for i in range(n + 1):
         ints[mark + i] = 0
@@ -269,45 +279,46 @@ def draw_words(ints, words, rng):
 
 @kernel
 def propose(ints, reals, count, rng):
-    """Wilson's loop-erased walks over the words marked 1, whose arcs are at OLD; the arcs that they get, to NEW.
+    """Draw new arcs into the words marked 1 by Wilson's loop-erased random walks, and write them to NEW.
 
-    Words marked 2 have reached the root; what a walk passes again, it leaves by another arc, which erases the loop.
+    The present arcs into the words are at OLD. Words marked 2 are connected to the root. A walk that returns to a word
+    leaves it by a newly drawn arc, which erases the loop.
     """
     mark, new, old, head, mod = ints[at.MARK], ints[at.NEW], ints[at.OLD], ints[at.HEAD], ints[at.MOD]
     chosen = ints[at.FOUND]
     for i in range(count):
         first = ints[mod + ints[old + i]]
-        at_word = first
-        while at_word != 0 and ints[mark + at_word] != 2:
-            if ints[mark + at_word] == 1:
-                ints[chosen + at_word] = draw_arc(ints, reals, at_word, rng)
-                at_word = ints[head + ints[chosen + at_word]]
+        word = first
+        while word != 0 and ints[mark + word] != 2:
+            if ints[mark + word] == 1:
+                ints[chosen + word] = draw_arc(ints, reals, word, rng)
+                word = ints[head + ints[chosen + word]]
             else:
-                at_word = head_of(ints, at_word)
-        at_word = first
-        while at_word != 0 and ints[mark + at_word] != 2:
-            if ints[mark + at_word] == 1:
-                ints[mark + at_word] = 2
-                at_word = ints[head + ints[chosen + at_word]]
+                word = head_of(ints, word)
+        word = first
+        while word != 0 and ints[mark + word] != 2:
+            if ints[mark + word] == 1:
+                ints[mark + word] = 2
+                word = ints[head + ints[chosen + word]]
             else:
-                at_word = head_of(ints, at_word)
+                word = head_of(ints, word)
     for i in range(count):
         ints[new + i] = ints[chosen + ints[mod + ints[old + i]]]
 
 
 @kernel
 def draw_arc(ints, reals, m, rng):
-    """An arc into word m with probability ~ S_SHARE. O(heads of m)."""
+    """Draw an arc into word m with probability ~ S_SHARE. O(heads of m)."""
     first, end = ints[at.INTO] + ints[ints[at.INTO_START] + m], ints[at.INTO] + ints[ints[at.INTO_START] + m + 1]
     total = 0.0
     for i in range(first, end):
         total += reals[ints[at.S_SHARE] + ints[i]]
-    left, last = uniform(rng) * total, NONE
+    remaining, last = uniform(rng) * total, NONE
     for i in range(first, end):
         share = reals[ints[at.S_SHARE] + ints[i]]
         if share > 0.0:
             last = ints[i]
-            left -= share
-            if left < 0.0:
+            remaining -= share
+            if remaining < 0.0:
                 break
     return last

@@ -1,4 +1,4 @@
-"""Random numbers of kernels: SplitMix64 (Steele, Lea & Flood 2014, section 6). The state is one uint64 in an array."""
+"""Draw random numbers in kernels by SplitMix64 (Steele, Lea & Flood 2014, section 6). The state is one uint64."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
 @kernel
 def uniform(state):
-    """A number in [0, 1), a multiple of 2^-53."""
+    """Draw a number in [0, 1), a multiple of 2^-53."""
     state[0] += _STEP
     z = state[0]
     z = (z ^ (z >> _30)) * _MIX
@@ -22,5 +22,5 @@ def uniform(state):
 
 @kernel
 def below(state, n):
-    """An integer in 0 .. n - 1."""
+    """Draw an integer in 0 .. n - 1."""
     return int(uniform(state) * n)

@@ -1,4 +1,4 @@
-"""Decoders that sample: good trees under any factors, in as much time as is given, without a proof."""
+"""Decode by sampling: good trees under any factors within a given budget, without a proof."""
 
 from __future__ import annotations
 
@@ -25,26 +25,38 @@ from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph
 
-#: of a word's best arc: less likely ones are proposed as if they were as likely, or walks would go in circles for long
+#: smallest share of an arc relative to its word's best arc; with smaller shares, random walks would cycle for long
 LEAST_SHARE = 0.005
 HEURISTIC: Status = "heuristic"
 
 
 @dataclass(kw_only=True, eq=False)
 class Sampling(CheckedDecoder):
-    """Runs from trees that are drawn by the scores of arcs, each of which ends in a tree that no move makes better.
+    """Base class of decoders that start at random trees, drawn by arc scores, and end at trees that no move improves.
 
-    seed      equal seeds give equal trees, whatever else is decoded and by how many workers
-    bound     also the bound of one dynamic program, which proves how much better a tree could be: status "gap", or
-              "optimal" where it is the score of the tree
-    scale     trees are drawn from exp(scale * score of arcs)
-    The first limit ends the search of a sentence:
-    patience  enough once so many runs in a row found nothing better
-    restarts  at most so many runs; None: 25 and 5 a word
-    moves     at most so many arcs are scored, but for the end of a run; None: no limit
-    seconds   of wall time; None: no limit. What is found then depends on the machine
-    Scores count in standard deviations of the scores of arcs here, so that their size does not matter. Status
-    "heuristic"; "infeasible" where that is proved, "limit" where no tree was met that is allowed.
+    Scores are divided by the standard deviation of the arcs' scores, so that their size does not matter. The status is
+    "heuristic". It is "infeasible" if no tree is proved to exist, and "limit" if no allowed tree was met. The first
+    limit of `patience`, `restarts`, `moves` and `seconds` that is reached ends the search of a sentence.
+
+    Parameters
+    ----------
+    space : "projective" or "non-projective"
+        Set of trees.
+    seed : int
+        Random seed. Equal seeds give equal trees, for any other sentences and any number of workers.
+    bound : bool
+        Whether to compute the bound of one dynamic program. It limits how much better a tree can be: the status is then
+        "gap", or "optimal" if the bound equals the score of the tree.
+    scale : float
+        Trees are drawn with probability proportional to exp(scale * score of arcs).
+    patience : int
+        Number of runs in a row without a better tree that ends the search.
+    restarts : int or None
+        Maximum number of runs. None means 25 plus 5 for each word.
+    moves : int or None
+        Maximum number of arcs that are scored; a run may exceed it by its end. None means no limit.
+    seconds : float or None
+        Limit of wall-clock time. None means no limit. With a limit, the tree depends on the speed of the machine.
     """
 
     space: Space = "projective"
@@ -70,26 +82,26 @@ class Sampling(CheckedDecoder):
     @property
     @abstractmethod
     def chain(self) -> Plan:
-        """What a run does from the tree that is drawn; temperatures in standard deviations of scores."""
+        """Return the plan of a run after its first tree, with temperatures in standard deviations of scores."""
 
     def _decode(self, problem: Problem) -> Parse:
-        """O(n d) a run about, d the number of modifiers; one inside pass of the first-order chart."""
+        """Decode by repeated runs. One inside pass of the first-order chart, and about O(n d) a run for d modifiers."""
         started = time.perf_counter()
-        given, least = without_infinities(problem)
-        index, sd = index_of(given).arcs, deviation(given)
-        log = np.where(given.arc > NEG_TEST, np.maximum(given.arc, NEG / 2) * (self.scale / sd), NEG)
+        finite, least = without_infinities(problem)
+        index, sd = index_of(finite).arcs, deviation(finite)
+        log = np.where(finite.arc > NEG_TEST, np.maximum(finite.arc, NEG / 2) * (self.scale / sd), NEG)
         starts = starts_of(index, log, problem.single_root, self.space == "projective")
         if starts is None:
             return Parse(heads_of(index, np.zeros(0, np.int32)), -np.inf, -np.inf, "infeasible", {"dp_calls": 1})
         runs = 25 + 5 * problem.n if self.restarts is None else self.restarts
-        found = Found(*(np.zeros(size, np.int64) for size in (1, problem.n, 3, runs)))._replace(
+        result = Found(*(np.zeros(size, np.int64) for size in (1, problem.n, 3, runs)))._replace(
             value=np.full(1, -np.inf)
         )
-        self._search(buffers_of(given, shares(log, given)), starts, sd, seed_of(problem, self.seed), found)
-        if found.value[0] < least:
-            return some_tree(problem, self.space)  # every tree that was met has something forbidden
-        heads = heads_of(index, found.arcs)
-        work = {"dp_calls": 1, "restarts": int(found.counts[1]), "moves": int(found.counts[2])}
+        self._search(buffers_of(finite, shares(log, finite)), starts, sd, seed_of(problem, self.seed), result)
+        if result.value[0] < least:
+            return some_tree(problem, self.space)  # every tree that was met is forbidden
+        heads = heads_of(index, result.arcs)
+        work = {"dp_calls": 1, "restarts": int(result.counts[1]), "moves": int(result.counts[2])}
         value, bound, status = PartScore(problem).score(heads), np.inf, HEURISTIC
         if self.bound:
             bound = max(value, BranchAndBound(space=self.space, max_dp_calls=1).decode(problem).bound)
@@ -98,52 +110,58 @@ class Sampling(CheckedDecoder):
             work["dp_calls"] += 1
         return Parse(heads, value, bound, status, work, {"decode": time.perf_counter() - started})
 
-    def _search(self, buffers: Buffers, starts: tuple[Hypergraph, Starts], sd: float, seed: int, found: Found) -> None:
-        """Runs until the budget is used up."""
+    def _search(self, buffers: Buffers, starts: tuple[Hypergraph, Starts], sd: float, seed: int, result: Found) -> None:
+        """Repeat runs until a limit is reached; they update `result`."""
         started, chain = time.perf_counter(), self.chain
-        plan = chain._replace(restarts=len(found.seen), hot=chain.hot * sd, cold=chain.cold * sd)
+        plan = chain._replace(restarts=len(result.seen), hot=chain.hot * sd, cold=chain.cold * sd)
         rng = np.array([seed], np.uint64)
         if self.seconds is None:
-            search(*buffers, *starts, plan, rng, found)
+            search(*buffers, *starts, plan, rng, result)
             return
         for _ in range(plan.restarts):
-            search(*buffers, *starts, plan._replace(restarts=1), rng, found)
+            search(*buffers, *starts, plan._replace(restarts=1), rng, result)
             if time.perf_counter() - started >= self.seconds:
                 return
 
 
 def shares(log: np.ndarray, problem: Problem) -> np.ndarray:
-    """float64[A]: weight of each arc against the best one into its word, at least LEAST_SHARE; 0 where forbidden."""
-    most = np.full(problem.n + 1, NEG)
-    np.maximum.at(most, problem.mod, log)
-    share = np.exp(np.maximum(log - most[problem.mod], np.log(LEAST_SHARE)))
+    """Return float64[A], each arc's weight relative to the word's best arc, at least LEAST_SHARE; 0 if forbidden."""
+    best_into = np.full(problem.n + 1, NEG)
+    np.maximum.at(best_into, problem.mod, log)
+    share = np.exp(np.maximum(log - best_into[problem.mod], np.log(LEAST_SHARE)))
     return np.where(log > NEG_TEST, share, 0.0)
 
 
 def seed_of(problem: Problem, seed: int) -> int:
-    """64 bits from the seed and what the problem is, so that a sentence is sampled alike wherever it stands."""
+    """Return 64 bits from the seed and the problem, so that a sentence is sampled alike wherever it occurs."""
     digest = zlib.crc32(problem.arc.tobytes(), zlib.crc32(problem.mod.tobytes(), problem.n))
     return (digest << 32 | zlib.crc32(str(seed).encode())) & (2**64 - 1)
 
 
 class Greedy(Sampling):
-    """Randomised greedy ascent: every run climbs from the tree that it draws. Options as of `Sampling`."""
+    """Decoder by randomised greedy ascent: every run climbs from a random tree. `Sampling` lists the options."""
 
     name = "greedy"
-    cite = "Zhang, Lei, Jaakkola, Barzilay & Globerson (2014), Greed is good if randomized, section 3"
+    cite = "Zhang, Lei, Jaakkola, Barzilay & Globerson (2014), section 3"
 
     @property
     def chain(self) -> Plan:
-        """No chain, but the climb that ends every run."""
+        """Return a plan without a chain; only the climb that ends every run remains."""
         return Plan(GREEDY, 0, self.patience, self.moves or MANY, 0, 1.0, 1.0, 1)
 
 
 @dataclass(kw_only=True, eq=False)
 class Gibbs(Sampling):
-    """Annealed Gibbs sampling, one head at a time and rotations, then a climb. Options as of `Sampling`, and
+    """Decoder by annealed Gibbs sampling of single heads and rotations, followed by a climb.
 
-    sweeps     steps of a run, in words
-    hot, cold  first and last temperature
+    `Sampling` lists the other options.
+
+    Parameters
+    ----------
+    sweeps : int
+        Number of steps of a run, per word of the sentence.
+    hot, cold : float
+        First and last temperature.
     """
 
     patience: int = 8
@@ -157,21 +175,26 @@ class Gibbs(Sampling):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0.0 < self.cold <= self.hot:
-            raise InputError(f"temperatures from {self.hot} to {self.cold}", hint="let them fall, above 0")
+            raise InputError(f"temperatures from {self.hot} to {self.cold}", hint="let them fall: hot >= cold > 0")
         if self.sweeps < 0:
             raise InputError(f"sweeps = {self.sweeps}", hint="give at least 0")
 
     @property
     def chain(self) -> Plan:
-        """Single heads and rotations."""
+        """Return a plan that samples single heads and rotations."""
         return Plan(GIBBS, 0, self.patience, self.moves or MANY, self.sweeps, self.hot, self.cold, 1)
 
 
 @dataclass(kw_only=True, eq=False)
 class RandomWalk(Gibbs):
-    """Annealed Metropolis-Hastings sampling over crossing trees, then a climb. Options as of `Gibbs`, and
+    """Decoder by annealed Metropolis-Hastings sampling of non-projective trees, followed by a climb.
 
-    words  K: so many words get new heads together, by random walks under the scores of arcs
+    `Gibbs` and `Sampling` list the other options.
+
+    Parameters
+    ----------
+    words : int
+        Number of words that get new heads together, by random walks under the scores of arcs.
     """
 
     space: Space = field(default="non-projective", init=False)
@@ -187,5 +210,5 @@ class RandomWalk(Gibbs):
 
     @property
     def chain(self) -> Plan:
-        """Walks of several words."""
+        """Return a plan of random walks over several words."""
         return super().chain._replace(method=WALK, words=self.words)

@@ -1,9 +1,9 @@
-"""What an arc is worth in a forest, and the forest with or without it: what every move is made of.
+"""Score an arc in a forest, and add it to or remove it from the forest: the building blocks of every move.
 
-The score of a forest is that of all parts whose arcs are there. Parts that speak of what is absent (the first modifier
-on a side, a head without inner grandchildren, numbers of modifiers) count from when the arc or word that they belong to
-is there. So a move is scored by taking arcs away one after another and putting others in, in any order, and each costs
-O(modifiers of its two words), the square of that with tri-siblings.
+The score of a forest is the sum over all parts whose arcs are in it. Some parts depend on absent arcs: the first
+modifier on a side, a head without inner grandchildren, numbers of modifiers. They count once the arc or word that they
+belong to is in the forest. A move is scored by removing arcs one by one and adding others, in any order. Each step
+costs O(d), d the number of modifiers of its two words, or O(d^2) with tri-siblings.
 
 Oracle: tests/test_sampling_moves.py scores every tree of long walks from scratch.
 """
@@ -18,25 +18,25 @@ from treebound.support.jit import kernel
 
 @kernel(inline="always")
 def arc_into(ints, m):
-    """The arc into word m, NONE for 0 and where there is none."""
+    """Return the arc into word m, NONE for 0 and for a word without an arc."""
     return ints[ints[at.ARC_INTO] + m]
 
 
 @kernel(inline="always")
 def head_of(ints, m):
-    """The head of a word that has one."""
+    """Return the head of a word that has a head."""
     return ints[ints[at.HEAD] + ints[ints[at.ARC_INTO] + m]]
 
 
 @kernel(inline="always")
 def arc_number(ints, h, m):
-    """The arc from h to m, NONE where it is no candidate or forbidden."""
+    """Return the arc from h to m, NONE if it is forbidden or not a candidate."""
     return ints[ints[at.NUMBER] + h * (ints[at.N] + 1) + m]
 
 
 @kernel
 def clear(ints, reals):
-    """Make the forest empty; its score."""
+    """Make the forest empty and return its score."""
     n, total = ints[at.N], 0.0
     for i in range(5):
         start = ints[at.ARC_INTO + i]
@@ -49,7 +49,7 @@ def clear(ints, reals):
 
 @kernel
 def lay(ints, reals, arcs):
-    """Make the forest that of the arcs, int[*]; its score."""
+    """Replace the forest by the arcs int[*], and return its score."""
     total = clear(ints, reals)
     for b in arcs:
         total += attach(ints, reals, b)
@@ -58,7 +58,7 @@ def lay(ints, reals, arcs):
 
 @kernel
 def attach(ints, reals, b):
-    """Put in arc b, whose word has none; what that adds to the score."""
+    """Add arc b, whose word has no head yet, and return the change of the score."""
     gain = worth(ints, reals, b)
     link(ints, b)
     return gain
@@ -66,13 +66,13 @@ def attach(ints, reals, b):
 
 @kernel
 def detach(ints, reals, m):
-    """Take away the arc into word m; what that takes from the score."""
+    """Remove the arc into word m, and return the score that is lost."""
     return worth(ints, reals, unlink(ints, m))
 
 
 @kernel
 def link(ints, b):
-    """Put in arc b, whose word has none, and score nothing."""
+    """Add arc b, whose word has no head yet, without scoring it."""
     h, m = ints[ints[at.HEAD] + b], ints[ints[at.MOD] + b]
     first, last, following, preceding = ints[at.FIRST], ints[at.LAST], ints[at.NEXT], ints[at.BEFORE]
     before, after = NONE, ints[first + h]
@@ -92,7 +92,7 @@ def link(ints, b):
 
 @kernel
 def unlink(ints, m):
-    """Take away the arc into word m, which is returned, and score nothing."""
+    """Remove the arc into word m without scoring, and return the arc."""
     b = arc_into(ints, m)
     h = ints[ints[at.HEAD] + b]
     before, after = ints[ints[at.BEFORE] + m], ints[ints[at.NEXT] + m]
@@ -110,7 +110,7 @@ def unlink(ints, m):
 
 @kernel
 def worth(ints, reals, b):
-    """What arc b would add to the score of the forest, where its word has no head."""
+    """Return what arc b would add to the score of the forest, given that its word has no head."""
     ints[at.SCORED] += 1
     total = reals[ints[at.S_ARC] + b] + _at_head(ints, reals, b) + _at_modifier(ints, reals, b)
     if ints[at.S_BIGRAM] >= 0:
@@ -122,7 +122,7 @@ def worth(ints, reals, b):
 
 @kernel(inline="always")
 def _below(ints, a, c):
-    """Rank of arc c = (m, g) among those that can hang below a = (h, m)."""
+    """Return the rank of arc c = (m, g) among the arcs that can follow a = (h, m) in a chain."""
     m = ints[ints[at.MOD] + a]
     right = ints[ints[at.RIGHT] + m]
     return c - ints[ints[at.START] + m] if c < right else ints[ints[at.BELOW] + 2 * a] + c - right
@@ -130,13 +130,13 @@ def _below(ints, a, c):
 
 @kernel(inline="always")
 def _adjacent(ints, reals, s, b, first):
-    """Score of b with the next sibling s, or NONE, on its inner side, where `first` is the first arc on their side."""
+    """Return the score of b with the next inner sibling s, or NONE; `first` is the first arc of their side."""
     return reals[ints[at.S_ADJACENT] + ints[ints[at.ADJACENT] + b] + (0 if s == NONE else 1 + s - first)]
 
 
 @kernel(inline="always")
 def _grand_sibling(ints, reals, a, s, b, first):
-    """Score of the same below arc a."""
+    """Return the score of b and its next inner sibling s, or NONE, together with the arc a into their head."""
     offset = 0
     if b >= ints[ints[at.RIGHT] + ints[ints[at.MOD] + a]]:
         below = ints[ints[at.BELOW] + 2 * a]
@@ -146,29 +146,29 @@ def _grand_sibling(ints, reals, a, s, b, first):
 
 
 @kernel(inline="always")
-def _outermost(ints, reals, a, left, c):
-    """Score of the outermost modifier c, or NONE, of the modifier of a, on its left or on its right."""
+def _outermost(ints, reals, a, on_left, c):
+    """Return the score of the outermost modifier c, or NONE, on the left or the right of the modifier of a."""
     p = ints[at.S_OUTERMOST] + ints[ints[at.OUTERMOST] + a]
     if c != NONE:
         return reals[p + 2 + _below(ints, a, c)]
     inner_left = ints[ints[at.HEAD] + a] < ints[ints[at.MOD] + a]
-    return reals[p if left == inner_left else p + 1]
+    return reals[p if on_left == inner_left else p + 1]
 
 
 @kernel
 def _at_head(ints, reals, b):
-    """What b adds to the parts at its head: siblings, counts, and these below the arc into the head."""
+    """Return what b adds to the parts at its head: siblings, counts, and siblings with the arc into the head."""
     h, m, into, following = ints[ints[at.HEAD] + b], ints[ints[at.MOD] + b], ints[at.ARC_INTO], ints[at.NEXT]
     before, after, total = NONE, ints[ints[at.FIRST] + h], 0.0
     while after != NONE and after < m:
         before, after = after, ints[following + after]
-    left = m < h
-    inner, outer = (after, before) if left else (before, after)
-    if inner != NONE and (inner > h if left else inner < h):
+    on_left = m < h
+    inner, outer = (after, before) if on_left else (before, after)
+    if inner != NONE and (inner > h if on_left else inner < h):
         inner = NONE
     s = NONE if inner == NONE else ints[into + inner]
-    t = NONE if outer == NONE or (outer > h) == left else ints[into + outer]
-    first = ints[ints[at.START] + h] if left else ints[ints[at.RIGHT] + h]
+    t = NONE if outer == NONE or (outer > h) == on_left else ints[into + outer]
+    first = ints[ints[at.START] + h] if on_left else ints[ints[at.RIGHT] + h]
     if ints[at.S_ADJACENT] >= 0 and ints[ints[at.ADJACENT] + b + 1] > ints[ints[at.ADJACENT] + b]:
         total += _adjacent(ints, reals, s, b, first)
         if t != NONE:
@@ -184,7 +184,7 @@ def _at_head(ints, reals, b):
             if t != NONE:
                 total += _grand_sibling(ints, reals, a, b, t, first) - _grand_sibling(ints, reals, a, s, t, first)
         if ints[at.S_OUTERMOST] >= 0 and t == NONE:
-            total += _outermost(ints, reals, a, left, b) - _outermost(ints, reals, a, left, s)
+            total += _outermost(ints, reals, a, on_left, b) - _outermost(ints, reals, a, on_left, s)
     if ints[at.S_SIBLING] >= 0 or ints[at.S_TRI_SIBLING] >= 0 or ints[at.S_VALENCY] >= 0:
         total += _among_siblings(ints, reals, b)
     return total
@@ -192,7 +192,7 @@ def _at_head(ints, reals, b):
 
 @kernel
 def _among_siblings(ints, reals, b):
-    """What b adds to the pairs, triples and numbers of the modifiers of its head."""
+    """Return what b adds to the pairs, triples and numbers of the modifiers of its head."""
     h, into, following = ints[ints[at.HEAD] + b], ints[at.ARC_INTO], ints[at.NEXT]
     start, k = ints[ints[at.START] + h], ints[ints[at.START] + h + 1] - ints[ints[at.START] + h]
     x, count, total = b - start, 0, 0.0
@@ -213,14 +213,17 @@ def _among_siblings(ints, reals, b):
                 d = ints[following + d]
         c = ints[following + c]
     if ints[at.S_VALENCY] >= 0:
-        p, most = ints[ints[at.VALENCY] + h], ints[ints[at.VALENCY] + h + 1] - ints[ints[at.VALENCY] + h] - 1
-        total += reals[ints[at.S_VALENCY] + p + min(count + 1, most)] - reals[ints[at.S_VALENCY] + p + min(count, most)]
+        p, largest = ints[ints[at.VALENCY] + h], ints[ints[at.VALENCY] + h + 1] - ints[ints[at.VALENCY] + h] - 1
+        total += (
+            reals[ints[at.S_VALENCY] + p + min(count + 1, largest)]
+            - reals[ints[at.S_VALENCY] + p + min(count, largest)]
+        )
     return total
 
 
 @kernel
 def _at_modifier(ints, reals, b):
-    """What b adds to the parts of its modifier's modifiers."""
+    """Return what b adds to the parts that contain modifiers of its modifier."""
     total = 0.0
     m, into = ints[ints[at.MOD] + b], ints[at.ARC_INTO]
     left, right = ints[ints[at.FIRST] + m], ints[ints[at.LAST] + m]
@@ -247,7 +250,7 @@ def _at_modifier(ints, reals, b):
 
 @kernel
 def _with_neighbours(ints, reals, b):
-    """What b adds to the pairs with the arcs into the words beside its own."""
+    """Return what b adds to the head bigrams with the arcs into the two neighbouring words."""
     m, into, rank, total = ints[ints[at.MOD] + b], ints[at.ARC_INTO], ints[at.RANK], 0.0
     heads, bigram = ints[at.INTO_START], ints[at.S_BIGRAM]
     if m > 1 and ints[into + m - 1] != NONE:
@@ -261,16 +264,16 @@ def _with_neighbours(ints, reals, b):
 
 @kernel
 def _in_factors(ints, reals, b):
-    """Score of the listed factors of b whose other arcs are all there."""
+    """Return the score of the listed factors of b whose other arcs are all in the forest."""
     total, width = 0.0, ints[at.WIDTH]
     for i in range(ints[ints[at.FACTOR_FIRST] + b], ints[ints[at.FACTOR_FIRST] + b + 1]):
         f = ints[ints[at.FACTOR] + i]
-        place, every = ints[at.FACTOR_ARCS] + f * width, True
+        place, complete = ints[at.FACTOR_ARCS] + f * width, True
         for j in range(place, place + width):
             c = ints[j]
             if c >= 0 and c != b and ints[ints[at.ARC_INTO] + ints[ints[at.MOD] + c]] != c:
-                every = False
+                complete = False
                 break
-        if every:
+        if complete:
             total += reals[ints[at.S_FACTOR] + f]
     return total

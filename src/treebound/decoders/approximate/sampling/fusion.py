@@ -1,8 +1,8 @@
-"""The best of two trees, fragment by fragment.
+"""Combine the best fragments of two trees.
 
-Where a word has the same descendants in both trees, what is inside can be exchanged and the result is a tree: so the
-words whose smallest such surrounding subtree is the same are a fragment, and each fragment can be taken from either
-tree. A long sentence is then as hard as its fragments, not as their product. The idea is that of partition crossover
+If a word has the same descendants in both trees, the arcs among these descendants can be exchanged, and the result is a
+tree. Words with the same smallest surrounding subtree form a fragment, and each fragment can be taken from either tree.
+The cost of a long sentence is then the sum over its fragments instead of their product. The idea is partition crossover
 (Whitley, Hains & Howe 2009, for tours).
 
 Oracle: tests/test_sampling_chains.py.
@@ -18,7 +18,10 @@ from treebound.support.jit import kernel
 
 @kernel
 def fuse(ints, reals, arcs):
-    """Take the fragments that gain something from the tree int[n] arcs; the gain. O(n depth), scoring what differs."""
+    """Replace each fragment that scores more in the tree int[n] arcs than in the forest, and return the gain.
+
+    O(n depth), plus the scoring of arcs that differ.
+    """
     n, here, there, fragment = ints[at.N], ints[at.HERE], ints[at.THERE], ints[at.FRAGMENT]
     differ = False
     for m in range(1, n + 1):
@@ -40,9 +43,9 @@ def fuse(ints, reals, arcs):
 
 @kernel
 def _descendants(ints, arcs):
-    """Write to HERE and THERE what tells the sets of descendants apart, in the forest and in the tree of the arcs.
+    """Write a code of each word's set of descendants to HERE for the forest and to THERE for the tree of the arcs.
 
-    It is the exclusive or of a code of 62 random bits for each word, the word's own included (Zobrist 1970).
+    The code is the exclusive or of 62 random bits of each descendant, including the word itself (Zobrist 1970).
     """
     n, head = ints[at.N], ints[at.HEAD]
     for m in range(n + 1):
@@ -60,11 +63,11 @@ def _descendants(ints, arcs):
 
 @kernel
 def _exchange_fragment(ints, reals, arcs, m):
-    """Take the words of m's fragment, m the first of them, from the arcs if that gains something; the gain."""
+    """Take the words of m's fragment, m being its first word, from the arcs if that gains anything; return the gain."""
     fragment, old, new, count = ints[at.FRAGMENT], ints[at.OLD], ints[at.NEW], 0
-    which = ints[fragment + m]
+    fragment_number = ints[fragment + m]
     for x in range(m, ints[at.N] + 1):
-        if ints[fragment + x] == which:
+        if ints[fragment + x] == fragment_number:
             ints[fragment + x] = -1
             ints[old + count], ints[new + count] = arc_into(ints, x), arcs[x - 1]
             count += 1

@@ -1,8 +1,8 @@
-"""Moves from tree to tree: another head for a word, a word in the place of its head, two neighbours at once.
+"""Move from tree to tree: another head for a word, a word exchanged with its head, two neighbours moved together.
 
-Every tree that a move gives belongs to the space, with one root where one is asked for. Where trees must not cross, the
-heads that a span may hang from are found by walking outward from its ends, which meets about four of them and none
-below the span. O(depth + heads found * modifiers).
+Every move gives a tree of the space, with a single root if required. For projective trees, the possible heads of a span
+are found by following heads outward from its ends. This visits about four words, and none inside the span. O(depth +
+heads found * modifiers).
 
 Oracle: tests/test_sampling_moves.py.
 """
@@ -26,12 +26,12 @@ from treebound.decoders.approximate.sampling.forest import (
 )
 from treebound.support.jit import kernel
 
-ENOUGH = 1e-6  #: a smaller gain may be rounding
+ENOUGH = 1e-6  #: smallest gain that counts; a smaller one may be a rounding error
 
 
 @kernel
 def span(ints, m):
-    """(first, last) word of the subtree of m where arcs do not cross."""
+    """Return the (first, last) word of the subtree of m in a projective tree."""
     low, high = m, m
     while ints[ints[at.FIRST] + low] != NONE and ints[ints[at.FIRST] + low] < low:
         low = ints[ints[at.FIRST] + low]
@@ -42,16 +42,16 @@ def span(ints, m):
 
 @kernel
 def find_heads(ints, m, low, high):
-    """How many heads m may have where it has none; they are written to FOUND.
+    """Write the possible heads of m, which has none, to FOUND, and return their number.
 
-    low, high  the span that hangs from it, for trees that do not cross; what is not in the forest lies in the span.
+    low, high  the span below m, for projective trees; all words outside the forest lie in this span
     """
-    found, count = ints[at.FOUND], 0
+    begin, count = ints[at.FOUND], 0
     if ints[at.PROJECTIVE]:
         u = low - 1
         while u >= 0:
             if arc_number(ints, u, m) != NONE and (u > 0 or not ints[at.ONE_ROOT]):
-                ints[found + count] = u
+                ints[begin + count] = u
                 count += 1
             if u == 0 or ints[ints[at.LAST] + u] > high or head_of(ints, u) > u:
                 break
@@ -59,7 +59,7 @@ def find_heads(ints, m, low, high):
         u = high + 1
         while u <= ints[at.N]:
             if arc_number(ints, u, m) != NONE:
-                ints[found + count] = u
+                ints[begin + count] = u
                 count += 1
             if (ints[ints[at.FIRST] + u] != NONE and ints[ints[at.FIRST] + u] < low) or head_of(ints, u) < u:
                 break
@@ -68,14 +68,14 @@ def find_heads(ints, m, low, high):
     for i in range(ints[ints[at.INTO_START] + m], ints[ints[at.INTO_START] + m + 1]):
         u = ints[ints[at.HEAD] + ints[ints[at.INTO] + i]]
         if arc_number(ints, u, m) != NONE and (u > 0 or not ints[at.ONE_ROOT]) and reaches_root(ints, u):
-            ints[found + count] = u
+            ints[begin + count] = u
             count += 1
     return count
 
 
 @kernel
 def reaches_root(ints, u):
-    """Whether u hangs from 0 in the forest."""
+    """Return whether u is connected to 0 in the forest."""
     while u != 0 and arc_into(ints, u) != NONE:
         u = head_of(ints, u)
     return u == 0
@@ -83,58 +83,59 @@ def reaches_root(ints, u):
 
 @kernel
 def ascend(ints, reals, m):
-    """Give word m its best head; the gain. The only root of a tree stays."""
+    """Give word m its best head, and return the gain. A single root keeps its head."""
     if head_of(ints, m) == 0 and ints[at.ONE_ROOT]:
         return 0.0
     old = arc_into(ints, m)
     low, high = span(ints, m)
-    lost = detach(ints, reals, m)
-    most, best = lost, old
+    old_worth = detach(ints, reals, m)
+    best_worth, best = old_worth, old
     for i in range(find_heads(ints, m, low, high)):
         b = arc_number(ints, ints[ints[at.FOUND] + i], m)
         if b != old:
             value = worth(ints, reals, b)
-            if value > most + ENOUGH:
-                most, best = value, b
+            if value > best_worth + ENOUGH:
+                best_worth, best = value, b
     link(ints, best)
-    return most - lost
+    return best_worth - old_worth
 
 
 @kernel
 def resample(ints, reals, m, temperature, rng):
-    """Give word m a head drawn from exp(score / temperature), all else as it is (Gibbs); the gain. Always accepted."""
+    """Give word m a head drawn from exp(score / temperature), the rest being fixed (Gibbs); return the gain."""
     if head_of(ints, m) == 0 and ints[at.ONE_ROOT]:
         return 0.0
     low, high = span(ints, m)
-    lost = detach(ints, reals, m)
-    count, top, values = find_heads(ints, m, low, high), lost, ints[at.S_WORTH]
+    old_worth = detach(ints, reals, m)
+    count, top, values = find_heads(ints, m, low, high), old_worth, ints[at.S_WORTH]
     for i in range(count):
         reals[values + i] = worth(ints, reals, arc_number(ints, ints[ints[at.FOUND] + i], m))
         top = max(top, reals[values + i])
     total = 0.0
     for i in range(count):
         total += at_temperature(reals[values + i] - top, temperature)
-    left, i = uniform(rng) * total, 0
-    left -= at_temperature(reals[values] - top, temperature)
-    while left >= 0.0 and i < count - 1:
+    remaining, i = uniform(rng) * total, 0
+    remaining -= at_temperature(reals[values] - top, temperature)
+    while remaining >= 0.0 and i < count - 1:
         i += 1
-        left -= at_temperature(reals[values + i] - top, temperature)
+        remaining -= at_temperature(reals[values + i] - top, temperature)
     link(ints, arc_number(ints, ints[ints[at.FOUND] + i], m))
-    return reals[values + i] - lost
+    return reals[values + i] - old_worth
 
 
 @kernel(inline="always")
 def at_temperature(gain, temperature):
-    """exp(gain / temperature) of a gain that is not positive, 0 where it is very small."""
+    """Return exp(gain / temperature) for a gain of at most 0, or 0 if it is very small."""
     return np.exp(gain / temperature) if gain > -700.0 * temperature else 0.0
 
 
 @kernel
 def rotation(ints, m, far):
-    """How many arcs change where m comes above its head, those out to OLD and those in to NEW; 0: no such move.
+    """Write the arcs that change when m is placed above its head, the removed ones to OLD and the added ones to NEW.
 
-    The first are those into m, which gets the head of its head. far: whether modifiers of the head beyond m, which
-    would cross the new arc, follow m; else there is no such move then.
+    Return their number, or 0 if there is no such move. The first arcs at OLD and NEW are those into m, which gets the
+    head of its head. Modifiers of the head beyond m would cross the new arc: they move to m if `far` is true, else
+    there is no such move.
     """
     h = head_of(ints, m)
     if h == 0:
@@ -159,7 +160,7 @@ def rotation(ints, m, far):
 
 @kernel
 def rotate(ints, reals, m):
-    """Exchange word m and its head, nothing else; (gain, number of arcs for `undo`), (0, 0) if that is no move."""
+    """Exchange word m and its head only; return (gain, number of arcs for `undo`), or (0, 0) if that is impossible."""
     count = rotation(ints, m, False)
     if count == 0 or ints[ints[at.NEW]] == NONE:
         return 0.0, 0
@@ -168,31 +169,31 @@ def rotate(ints, reals, m):
 
 @kernel
 def ascend_rotated(ints, reals, m):
-    """Put word m above its head, below the head that is then best for it, if that is better; the gain."""
+    """Place word m above its head, below the best head for it, if that gains something; return the gain."""
     h, count = head_of(ints, m), rotation(ints, m, True)
     if count == 0:
         return 0.0
     low, high = span(ints, h)
-    old, new, lost, value = ints[at.OLD], ints[at.NEW], 0.0, 0.0
+    old, new, old_worth, value = ints[at.OLD], ints[at.NEW], 0.0, 0.0
     root = ints[at.ONE_ROOT] and head_of(ints, h) == 0
     for i in range(count):
-        lost += detach(ints, reals, ints[ints[at.MOD] + ints[old + i]])
+        old_worth += detach(ints, reals, ints[ints[at.MOD] + ints[old + i]])
     for i in range(1, count):
         value += attach(ints, reals, ints[new + i])
-    most, best = lost, NONE
+    best_worth, best = old_worth, NONE
     if root:
         ints[ints[at.FOUND]] = 0
-        found = 1 if arc_number(ints, 0, m) != NONE else 0
+        heads = 1 if arc_number(ints, 0, m) != NONE else 0
     else:
-        found = find_heads(ints, m, low, high)
-    for i in range(found):
+        heads = find_heads(ints, m, low, high)
+    for i in range(heads):
         b = arc_number(ints, ints[ints[at.FOUND] + i], m)
-        more = value + worth(ints, reals, b)
-        if more > most + ENOUGH:
-            most, best = more, b
+        new_worth = value + worth(ints, reals, b)
+        if new_worth > best_worth + ENOUGH:
+            best_worth, best = new_worth, b
     if best != NONE:
         link(ints, best)
-        return most - lost
+        return best_worth - old_worth
     for i in range(1, count):
         unlink(ints, ints[ints[at.MOD] + ints[new + i]])
     for i in range(count):
@@ -202,13 +203,21 @@ def ascend_rotated(ints, reals, m):
 
 @kernel
 def ascend_to_root(ints, reals, m):
-    """Make m the only root, the old one hanging from it, where arcs may cross, if that is better; the gain."""
+    """Make m the single root of a non-projective tree, with the old root attached to m, if that gains something.
+
+    Return the gain.
+    """
     root = ints[ints[at.FIRST]]
-    one, two = arc_number(ints, 0, m), arc_number(ints, m, root)
-    if root == m or one == NONE or two == NONE:
+    arc_from_root, arc_to_old_root = arc_number(ints, 0, m), arc_number(ints, m, root)
+    if root == m or arc_from_root == NONE or arc_to_old_root == NONE:
         return 0.0
     old, new = ints[at.OLD], ints[at.NEW]
-    ints[old], ints[old + 1], ints[new], ints[new + 1] = arc_into(ints, m), arc_into(ints, root), one, two
+    ints[old], ints[old + 1], ints[new], ints[new + 1] = (
+        arc_into(ints, m),
+        arc_into(ints, root),
+        arc_from_root,
+        arc_to_old_root,
+    )
     gain = exchange(ints, reals, 2)
     if gain > ENOUGH:
         return gain
@@ -218,7 +227,7 @@ def ascend_to_root(ints, reals, m):
 
 @kernel
 def exchange(ints, reals, count):
-    """Take `count` arcs at OLD out and put those at NEW in, into the same words; the gain."""
+    """Replace `count` arcs at OLD by those at NEW, which enter the same words; return the gain."""
     old, new, gain = ints[at.OLD], ints[at.NEW], 0.0
     for i in range(count):
         gain -= detach(ints, reals, ints[ints[at.MOD] + ints[old + i]])
@@ -229,7 +238,7 @@ def exchange(ints, reals, count):
 
 @kernel
 def undo(ints, count):
-    """Take back an `exchange` of `count` arcs."""
+    """Undo an `exchange` of `count` arcs."""
     old, new = ints[at.OLD], ints[at.NEW]
     for i in range(count):
         unlink(ints, ints[ints[at.MOD] + ints[new + i]])
@@ -239,32 +248,32 @@ def undo(ints, count):
 
 @kernel
 def ascend_pair(ints, reals, m):
-    """Give m and the next modifier on its side the head that is best for both, if that is better; the gain."""
+    """Give m and the next modifier on its side the best common head, if that gains something; return the gain."""
     s, h = ints[ints[at.NEXT] + m], head_of(ints, m)
     if s == NONE or h == 0 or (m < h) != (s < h):
         return 0.0
-    one, two = arc_into(ints, m), arc_into(ints, s)
+    arc, arc_of_sibling = arc_into(ints, m), arc_into(ints, s)
     low, high = span(ints, m)[0], span(ints, s)[1]
-    lost = detach(ints, reals, m) + detach(ints, reals, s)
-    most = lost
+    old_worth = detach(ints, reals, m) + detach(ints, reals, s)
+    best_worth = old_worth
     for i in range(find_heads(ints, m, low, high)):
         u = ints[ints[at.FOUND] + i]
         b, c = arc_number(ints, u, m), arc_number(ints, u, s)
         if u != h and c != NONE:
             value = attach(ints, reals, b) + worth(ints, reals, c)
             unlink(ints, m)
-            if value > most + ENOUGH:
-                most, one, two = value, b, c
-    link(ints, one)
-    link(ints, two)
-    return most - lost
+            if value > best_worth + ENOUGH:
+                best_worth, arc, arc_of_sibling = value, b, c
+    link(ints, arc)
+    link(ints, arc_of_sibling)
+    return best_worth - old_worth
 
 
 @kernel
 def ascend_followed(ints, reals, m):
-    """Give m another head, or the place of its head, and whoever hung from either the best head then; the gain.
+    """Give m another head or the place of its head, and give the affected modifiers their best heads; return the gain.
 
-    The first of these that is better in the end is kept (a chain of moves in the manner of Lin & Kernighan 1973).
+    The first move that gains something in total is made (a chain of moves as in Lin & Kernighan 1973).
     """
     gain = _headed_anew(ints, reals, m)
     return gain if gain > ENOUGH else _followed_above(ints, reals, m)
@@ -272,7 +281,7 @@ def ascend_followed(ints, reals, m):
 
 @kernel
 def _headed_anew(ints, reals, m):
-    """`ascend_followed` for another head."""
+    """Try the moves of `ascend_followed` that give m another head; its modifiers then get their best heads."""
     if (head_of(ints, m) == 0 and ints[at.ONE_ROOT]) or ints[ints[at.FIRST] + m] == NONE:
         return 0.0
     low, high = span(ints, m)
@@ -296,14 +305,14 @@ def _headed_anew(ints, reals, m):
 
 @kernel
 def _followed_above(ints, reals, m):
-    """`ascend_followed` for the place of the head."""
+    """Try the move of `ascend_followed` that gives m the place of its head."""
     h, count = head_of(ints, m), rotation(ints, m, True)
     if count == 0 or ints[ints[at.NEW]] == NONE:
         return 0.0
     gain = exchange(ints, reals, count)
     undo(ints, count)
     moved = count
-    for i in range(count):  # `ascend` needs neither list, but `save` writes to OLD
+    for i in range(count):  # copied because `save` overwrites OLD
         ints[ints[at.FOLLOWED] + i] = ints[ints[at.NEW] + i]
     saved = save_modifiers(ints, m, save_modifiers(ints, h, save(ints, h, 0)))
     for i in range(moved):
@@ -321,14 +330,14 @@ def _followed_above(ints, reals, m):
 
 @kernel
 def save(ints, m, count):
-    """Write the arc into m to OLD, behind the `count` that are there; how many there are then."""
+    """Write the arc into m to OLD after the first `count` arcs, and return the new number."""
     ints[ints[at.OLD] + count] = arc_into(ints, m)
     return count + 1
 
 
 @kernel
 def save_modifiers(ints, h, count):
-    """The same for all modifiers of h."""
+    """Write the arcs into all modifiers of h to OLD after the first `count` arcs, and return the new number."""
     c = ints[ints[at.FIRST] + h]
     while c != NONE:
         count = save(ints, c, count)

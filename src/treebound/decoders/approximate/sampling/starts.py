@@ -1,8 +1,9 @@
-"""Trees drawn from the scores of arcs alone: where samplers and climbers begin.
+"""Draw trees from the scores of arcs alone, as starting points of samplers and climbers.
 
-Where arcs must not cross, draws are exact: probabilities are inside sums of the chart of Eisner (1996), taken from the
-goal down. Where they may, the best arborescence under scores with Gumbel noise stands for a draw (Papandreou & Yuille
-2011): the walk of Wilson (1996) would have to draw the only root first, and then walks in circles for long.
+For projective trees, draws are exact: the probabilities are inside sums of the chart of Eisner (1996), sampled from the
+goal down. For non-projective trees, the best arborescence under scores with Gumbel noise approximates a draw
+(Papandreou & Yuille 2011). The random walk of Wilson (1996) would have to draw the single root first, and would then
+cycle for long.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from treebound.support.jit import kernel
 
 
 class Starts(NamedTuple):
-    """What trees are drawn by.
+    """State for drawing trees.
 
-    share    float64[E] of the edges of an item the running sums of their probabilities
-    log      float64[A] logarithm of the weight of each arc, NEG where it is forbidden
-    into     int32[n] OUT the arcs of the tree drawn last
-    stack    int32[2 n + 8] scratch
+    - arcs: the candidate arcs.
+    - share: float64[E], for the edges of each item, the running sums of their probabilities.
+    - log: float64[A], logarithm of the weight of each arc, NEG if it is forbidden.
+    - one_root: whether trees have a single root.
+    - into: int32[n], output, the arcs of the last tree that was drawn.
+    - stack: int32[2 n + 8], scratch memory.
+    - trees: scratch memory of the arborescence algorithm.
     """
 
     arcs: ArcIndex
@@ -38,30 +42,32 @@ class Starts(NamedTuple):
 
 
 def starts_of(index: ArcIndex, log: np.ndarray, one_root: bool, projective: bool) -> tuple[Hypergraph, Starts] | None:
-    """Return what draws trees with probability ~ exp(sum of log), or None if the arcs make up no tree.
+    """Return the state for drawing trees with probability ~ exp(sum of log), or None if the arcs form no tree.
 
-    The graph is NO_GRAPH if arcs may cross. Raises TooLargeError for a chart above the limit. O(edges of the chart).
+    The graph is NO_GRAPH for non-projective trees. Raises TooLargeError for a chart above the limit. O(edges of the
+    chart).
 
-    log  float64[A], at most NEG_TEST for what is forbidden
+    log  float64[A], at most NEG_TEST for forbidden arcs
     """
     n = len(index.right) - 1
     graph = arc_graph(index, one_root) if projective else NO_GRAPH
     share = np.empty(len(graph.left))
     into, stack = np.empty(n, np.int32), np.empty(2 * n + 8, np.int32)
     scratch = arborescence_scratch(n, 0 if projective else len(log))
-    made = Starts(index, share, log, one_root, into, stack, scratch)
+    starts = Starts(index, share, log, one_root, into, stack, scratch)
     if not projective:
         value = arborescence(index, log, n, one_root, into, log[:0], scratch)
     else:
         value = inside_shares(graph, np.append(log, 0.0), share) if graph.first[-1] > graph.first[-2] else -np.inf
-    return (graph, made) if value > NEG_TEST else None
+    return (graph, starts) if value > NEG_TEST else None
 
 
 @kernel
 def inside_shares(graph, log, share):
-    """Logarithm of the sum over all derivations; of every edge the running share of its item into float64[E] share.
+    """Return the log of the sum over all derivations, and write the running shares of edges to float64[E] share.
 
-    log float64[A + 1] of the variables, 0 of none. O(edges).
+    The running share of an edge sums the probabilities of the edges of its item up to this edge. log is float64[A + 1]
+    for the variables; the last entry is 0, for edges without a variable. O(edges).
     """
     items = len(graph.first) - 1
     inner = np.empty(items)
@@ -82,7 +88,7 @@ def inside_shares(graph, log, share):
 
 @kernel
 def draw(graph, starts, rng):
-    """Draw a tree: the arc into every word into `starts.into`. O(n edges of an item), or an arborescence."""
+    """Draw a tree and write the arc into every word to `starts.into`. O(n edges of an item), or one arborescence."""
     if len(graph.first) > 0:
         into, mod = starts.into, starts.arcs.mod
         starts.stack[0], top = len(graph.first) - 2, 1
