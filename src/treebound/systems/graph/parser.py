@@ -257,10 +257,8 @@ class Parser:
         decoded = [self._tree(table, i, self.k, problems.pop()) for i in sentences]
         parses = [self._with_status(table, i, *tree) for i, tree in zip(sentences, decoded, strict=True)]
         if self.validity is not None:
-            problems_and_labels = [(problem.problem, problem.labels) for problem in scored_problems]
-            return self.validity.of_batch(
-                table, sentences, [work.words(i) for i in sentences], parses, problems_and_labels
-            )
+            searched = [(problem.problem, problem.labels) for problem in scored_problems]
+            return self.validity.of_batch(table, sentences, [work.words(i) for i in sentences], parses, searched)
         return [self._labelled(parse, table, i) for i, parse in zip(sentences, parses, strict=True)]
 
     def _problems(self, table: TokenTable, sentences: range) -> list[_ScoredProblem]:
@@ -334,8 +332,8 @@ class Parser:
     def scores_of_trees(self, treebank: Treebank) -> list[float]:
         """Return the score of the annotated tree of each sentence, in the unit of `Parse.value`.
 
-        The score is -inf for a tree that `parse` cannot return: the pruner removed one of its arcs, its arcs cross but
-        the decoder is projective, or it has several roots but the model allows one.
+        The score is -inf for a tree that `parse` cannot return. Either the pruner removed one of its arcs, or its arcs
+        cross but the decoder is projective, or it has several roots but the model allows one.
         """
         table, scores, projective = _table(self.model, treebank), [], self.decoder.space == "projective"
         for i in range(len(treebank)):

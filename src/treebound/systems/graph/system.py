@@ -50,7 +50,5 @@ class Graph(Learned):
         kept, size = model.pruner.kept(dev, k, threshold)
         suggestion = "; a larger --k" + (" or a lower --threshold" if threshold else "") + " would keep more"
         advice = "" if kept >= RECALL else suggestion
-        pruning = f"k {k or 'none'}" + (
-            f", threshold {threshold:g}: {size:.1f} heads a word," if threshold else ""
-        )
+        pruning = f"k {k or 'none'}" + (f", threshold {threshold:g}: {size:.1f} heads a word," if threshold else "")
         return f"{scores} ({pruning} keeps {100 * kept:.2f} % of dev's heads{advice})"

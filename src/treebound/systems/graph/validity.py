@@ -2,7 +2,7 @@
 
 A model chooses labels twice: with the tree, arc by arc, and again for the complete tree. Both choices satisfy the
 rules. The tree is the highest-scoring tree that can be labelled validly. The labels are the highest-scoring valid
-labels of that tree. Both use the same scores as parsing without rules.
+labels of this tree. Both use the same scores as parsing without rules.
 """
 
 from __future__ import annotations
