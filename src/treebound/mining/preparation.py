@@ -149,6 +149,6 @@ def _advise(examples: Treebank, remarks: list[str]) -> None:
     if counts.lifted >= LIFTED * max(1, counts.words) or counts.crossing >= CROSSING * max(1, counts.sentences):
         share = 100 * counts.crossing / max(1, counts.sentences)
         remarks.append(
-            f"{share:.1f} % of the sentences have crossing arcs, which projective models doubt; if most of these arcs "
-            "are correct, choose the space non-projective"
+            f"{share:.1f} % of the sentences have crossing arcs, which projective models doubt; if these arcs are "
+            "usually correct, choose the space non-projective"
         )

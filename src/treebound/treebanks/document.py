@@ -72,16 +72,14 @@ class Document:
     """Sentences of a file: the columns that parsers read, and all lines for lossless writing.
 
     treebank  the columns of the sentences
-    blocks    for each sentence its lines with their line ends, including its comments and the empty line after it
-
-    rows      for each sentence the offsets of its word lines within the block
+    blocks    for each sentence its lines with their line ends, including comments and the empty line after it;
+    rows      for each sentence the offsets of its word lines in its block
 
     layout    the columns of the lines. Constituent trees are converted to CoNLL-U when they are read
     tabular   True if the lines come from the file, False if they were converted from constituent trees
 
     bom       whether the file has a byte order mark of UTF-8, which is then written too
-
-    header    the line `# global.columns = ...` of CoNLL-U Plus, which is written before the sentences
+    header    the line `# global.columns = ...` of CoNLL-U Plus; it is written before the sentences
     tail      empty lines at the end that belong to no sentence
 
     skipped   the malformed sentences that lenient reading left out
@@ -265,9 +263,8 @@ def stream(
 ) -> Iterator[Document]:
     """Read a treebank file in parts of at most `sentences` sentences. None reads all at once.
 
-    The other arguments are the same as for `read`.
-    Writing all parts to one file in order reproduces the input byte for byte. There is always at least one part; it has
-    no sentences if the file is empty.
+    The other arguments are the same as for `read`. Writing all parts to one file in order reproduces the input byte for
+    byte. There is always at least one part; it has no sentences if the file is empty.
     """
     path, lines = open_lines(source)
     with closing(lines) if isinstance(source, (str, Path)) else nullcontext():
