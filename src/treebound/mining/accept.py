@@ -109,8 +109,12 @@ def _misfit(document: Document, ids: Sequence[str], suspect: Suspect, tag_column
         return f"the word is {cell('form')!r} in the treebank, not {suspect.form!r}"
     if suspect.kind == "tag":
         return "" if cell(tag_column) == suspect.tag else f"the tag is {cell(tag_column)!r}, not {suspect.tag!r}"
-    now, then = (int(treebank.head[w]), cell("deprel")), (suspect.head, suspect.label)
-    return "" if now == then else f"head and label are {now[0]}:{now[1]} in the treebank, not {then[0]}:{then[1]}"
+    annotated, recorded = (int(treebank.head[w]), cell("deprel")), (suspect.head, suspect.label)
+    return (
+        ""
+        if annotated == recorded
+        else f"head and label are {annotated[0]}:{annotated[1]} in the treebank, not {recorded[0]}:{recorded[1]}"
+    )
 
 
 def _check_trees(document: Document, rows: Sequence[Row]) -> None:
@@ -179,8 +183,8 @@ def _change(document: Document, suspect: Suspect) -> str:
     def arc(head: int, label: str) -> str:
         return f"{label} of " + (f"{head} ({vocabulary[int(ids[head - 1])]})" if head else "the root")
 
-    old, new = arc(suspect.head, suspect.label), arc(suspect.proposed_head, suspect.proposed_label)
-    return f"{_place(suspect)}: {old} becomes {new}" + _enhanced(document, suspect)
+    annotated, proposed = arc(suspect.head, suspect.label), arc(suspect.proposed_head, suspect.proposed_label)
+    return f"{_place(suspect)}: {annotated} becomes {proposed}" + _enhanced(document, suspect)
 
 
 def _enhanced(document: Document, suspect: Suspect) -> str:

@@ -56,7 +56,7 @@ def write_page(
         If a value of a suspect does not fit into the table that the page can save.
     """
     ranked = groups(suspects)
-    first, shown = cards(document, suspects, trees, drawn)
+    cards_html, articles = cards(document, suspects, trees, drawn)
     page = Template(_resource("page.html")).substitute(
         title=escaped(title),
         style=_resource("page.css"),
@@ -65,8 +65,8 @@ def write_page(
         systematic=SYSTEMATIC,
         groups=_groups(ranked, suspects),
         kinds="".join(f"<option>{kind}</option>" for kind in dict.fromkeys(s.kind for s in suspects)),
-        cards=first,
-        table=table(document, suspects, shown),
+        cards=cards_html,
+        table=table(document, suspects, articles),
         data=_data(suspects),
     )
     file.write(page.encode())

@@ -68,8 +68,8 @@ def _drawing(document: Document, i: int, tree: tuple[np.ndarray, Sequence[str]],
         emphasised=words,
     )
     markup = drawing.markup
-    for attributes, place in _STYLED.items():
-        markup = markup.replace(attributes, place)
+    for attributes, replacement in _STYLED.items():
+        markup = markup.replace(attributes, replacement)
     return markup
 
 

@@ -108,8 +108,8 @@ def _forms(treebank: Treebank) -> Iterable[tuple[str, ...]]:
 
 def _unlike(treebank: Treebank, reference: Treebank) -> np.ndarray:
     """Return the indices of reference sentences that do not occur, with the same forms, in the treebank."""
-    known = set(_forms(treebank))
-    return np.array([i for i, forms in enumerate(_forms(reference)) if forms not in known], np.int64)
+    treebank_forms = set(_forms(treebank))
+    return np.array([i for i, forms in enumerate(_forms(reference)) if forms not in treebank_forms], np.int64)
 
 
 def _roots(examples: Treebank, usable: np.ndarray, remarks: list[str]) -> tuple[bool, np.ndarray]:

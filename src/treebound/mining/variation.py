@@ -184,10 +184,10 @@ def _places(treebank: Treebank) -> _Places:
     sentence[1:] = np.repeat(np.arange(len(treebank)), lengths + 2)
     form[first] = _ROOT
     owner = np.repeat(np.arange(len(treebank)), lengths)
-    place = np.arange(treebank.words) + 2 * owner + 2
-    form[place] = treebank.columns["form"] + _WORDS
-    word[place] = np.arange(treebank.words)
-    head[place] = np.where(treebank.head >= 0, first[owner] + treebank.head, -1)
+    word_place = np.arange(treebank.words) + 2 * owner + 2
+    form[word_place] = treebank.columns["form"] + _WORDS
+    word[word_place] = np.arange(treebank.words)
+    head[word_place] = np.where(treebank.head >= 0, first[owner] + treebank.head, -1)
     return _Places(form, sentence, word, head, len(treebank.vocab["form"]) + _WORDS)
 
 

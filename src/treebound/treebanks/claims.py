@@ -88,15 +88,15 @@ def misc_of(parse: Parse) -> list[dict[str, str]]:
 
     Margins have the unit of the scores in the comments.
     """
-    confidence, out = parse.confidence, []
+    confidence, misc = parse.confidence, []
     for m in range(1, len(parse.heads)):
-        known = {}
+        items = {}
         if confidence is not None and confidence.margins is not None and not np.isnan(confidence.margins[m]):
-            known[f"{MISC}Margin"] = number(confidence.margins[m])
+            items[f"{MISC}Margin"] = number(confidence.margins[m])
         if confidence is not None and confidence.marginals is not None and not np.isnan(confidence.marginals[m]):
-            known[f"{MISC}Marginal"] = f"{confidence.marginals[m]:.6g}"
-        out.append(known)
-    return out
+            items[f"{MISC}Marginal"] = f"{confidence.marginals[m]:.6g}"
+        misc.append(items)
+    return misc
 
 
 # --- removing ---

@@ -116,11 +116,11 @@ class Document:
 
     def misc(self) -> list[list[str]] | None:
         """Return the column MISC of each word of each sentence, or None if the format has no such column."""
-        place = self.layout.misc
-        if place is None:
+        position = self.layout.misc
+        if position is None:
             return None
         pairs = zip(self.blocks, self.rows, strict=True)
-        return [[block[row].split("\t")[place].rstrip("\r\n") for row in rows] for block, rows in pairs]
+        return [[block[row].split("\t")[position].rstrip("\r\n") for row in rows] for block, rows in pairs]
 
     def select(self, indices: Iterable[int]) -> Document:
         """Return a document of the sentences with these indices, in this order."""

@@ -173,11 +173,11 @@ def _recoded(chunks: Iterable[bytes], encoding: str, path: str) -> Iterator[byte
             pending.append(decoder.decode(chunk or b"", chunk is None))
             if "\n" not in pending[-1] and chunk is not None:
                 continue
-            *whole, rest = "".join(pending).split("\n")
-            for line in [f"{line}\n" for line in whole] + [rest] * (chunk is None and rest != ""):
+            *complete, unfinished = "".join(pending).split("\n")
+            for line in [f"{line}\n" for line in complete] + [unfinished] * (chunk is None and unfinished != ""):
                 yield (line.removeprefix("\ufeff") if number == 1 else line).encode()
                 number += 1
-            pending = [rest]
+            pending = [unfinished]
         except UnicodeDecodeError as error:
             number += error.object[: error.start].decode(encoding, "ignore").count("\n")
             fault = f"byte 0x{error.object[error.start]:02x} is not {encoding}: {error.reason}"
@@ -243,8 +243,8 @@ def _diagnosis(line: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
     cell = line[line.rfind(b"\t", 0, position) + 1 :].split(b"\t", 1)[0].decode("cp1252", "replace").strip()
     # in Western languages, letters with accents rarely follow one another; several in a row suggest another encoding
     if all(c.isalpha() or c in "‘’“”–—…«»€" for c in cell if not c.isascii()) and not _ACCENTS.search(cell):
-        shown = cell if len(cell) <= 30 else cell[:30] + "..."
-        return f"{byte}; as cp1252 (Windows, Latin-1) it reads {shown!r}", _advice("cp1252")
+        excerpt = cell if len(cell) <= 30 else cell[:30] + "..."
+        return f"{byte}; as cp1252 (Windows, Latin-1) it reads {excerpt!r}", _advice("cp1252")
     return byte, "find out the encoding of the file and give it by --encoding (in Python: encoding=...)"
 
 

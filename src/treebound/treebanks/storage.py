@@ -101,7 +101,7 @@ def _check(treebank: Treebank) -> None:
     offsets, head = treebank.offsets, treebank.head
     words = len(head)
     columns = treebank.columns.items()
-    good = (
+    consistent = (
         offsets.dtype == OFFSET
         and offsets.ndim == 1
         and len(offsets) > 0
@@ -113,5 +113,5 @@ def _check(treebank: Treebank) -> None:
         and all(not words or 0 <= ids.min() <= ids.max() < len(treebank.vocab[name]) for name, ids in columns)
         and not (words and ((head < NO_HEAD) | (head > np.repeat(treebank.lengths, treebank.lengths))).any())
     )
-    if not good:
+    if not consistent:
         raise ValueError("arrays")

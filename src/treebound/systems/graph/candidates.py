@@ -106,7 +106,7 @@ def candidates(
     threshold = float(settings.threshold or 0) if folds else 0.0
     member = fold_of(len(train), folds) if folds else np.zeros(len(train), np.int64)
     sentences = range(len(train))
-    out = Candidates(train.offsets)
+    result = Candidates(train.offsets)
     for i in progress(sentences, "candidate heads") if progress else sentences:
         fold_pruner, (rows, tag) = pruners[member[i]], table.sentence(i)
         allowed = fold_pruner.allowed(rows, tag, k, threshold)
@@ -115,5 +115,5 @@ def candidates(
             lost = 1 + np.flatnonzero(~allowed[gold_arcs])
             allowed[:, lost] = fold_pruner.allowed(rows, tag, k)[:, lost]
         allowed[gold_arcs] = True
-        out.append(allowed)
-    return out
+        result.append(allowed)
+    return result

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def _family(name: str) -> str:
     if name not in FAMILIES or name == "arc":
-        known = ", ".join(f for f in FAMILIES if f != "arc")
-        raise ValueError(f"unknown factor family {name!r}; choose from {known}")
+        families = ", ".join(f for f in FAMILIES if f != "arc")
+        raise ValueError(f"unknown factor family {name!r}; choose from {families}")
     return name
 
 

@@ -47,8 +47,8 @@ class Graph(Learned):
         k, threshold = model.spec.k, float(model.spec.threshold or 0)
         if k is None and not threshold:
             return scores
-        kept, size = model.pruner.kept(dev, k, threshold)
+        recall, size = model.pruner.kept(dev, k, threshold)
         suggestion = "; a larger --k" + (" or a lower --threshold" if threshold else "") + " would keep more"
-        advice = "" if kept >= RECALL else suggestion
+        advice = "" if recall >= RECALL else suggestion
         pruning = f"k {k or 'none'}" + (f", threshold {threshold:g}: {size:.1f} heads a word," if threshold else "")
-        return f"{scores} ({pruning} keeps {100 * kept:.2f} % of dev's heads{advice})"
+        return f"{scores} ({pruning} keeps {100 * recall:.2f} % of dev's heads{advice})"

@@ -217,8 +217,8 @@ class Validity:
         assert stage is not None
         labels = stage.of_tree(self.parser.weights, table.sentence(i)[0], parse.heads)
         scores = LabelScores(_only(parse.heads), labels[:, : len(self.names)].astype(np.float64), self.names)
-        only = OnlyTree(parse.heads, self.parser.decoder.space)
-        chosen = ValidDecoder(only, scores, words, self.rules_of(words)).decode(scores.problem)
+        single_tree = OnlyTree(parse.heads, self.parser.decoder.space)
+        chosen = ValidDecoder(single_tree, scores, words, self.rules_of(words)).decode(scores.problem)
         assert chosen.labels is not None, "the tree has valid labels: the labels that were chosen with it"
         return parse.with_labels(chosen.labels)
 
