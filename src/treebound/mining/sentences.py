@@ -87,7 +87,7 @@ class _Search(NamedTuple):
 
 
 class Miner:
-    """Finds the suspects among the heads and labels of sentences.
+    """A finder of the suspects among the heads and labels of sentences.
 
     parser    parser of a model that was not trained on these sentences
     treebank  the annotated sentences, which may be a part of a larger treebank
@@ -176,8 +176,8 @@ class Miner:
     def _search(self, i: int, annotated: np.ndarray) -> _Search:
         """Find the best tree of sentence i, and the best tree with each annotated arc that the best tree lacks.
 
-        If no tree over the candidate arcs contains an annotated arc, for instance a crossing arc, further candidates
-        are added: the star around the arc's head, which is a tree that contains the arc.
+        An annotated arc, for instance a crossing arc, may be in no tree over the candidate arcs. The arcs of a tree
+        that contains it are then added to the candidates: a star, in which all words depend on the head of the arc.
         """
         n = len(annotated) - 1
         arcs = np.zeros((n + 1, n + 1), np.bool_)

@@ -21,7 +21,7 @@ NO_GOLD = np.empty(0, np.int32)
 
 
 class TagMiner:
-    """Finds the suspects among the tags of sentences.
+    """A finder of the suspects among the tags of sentences.
 
     tagger    a tagger that was not trained on these sentences
     treebank  the annotated sentences
@@ -71,7 +71,10 @@ class TagMiner:
         return suspects
 
     def _doubted(self, context: np.ndarray, a: int, b: int) -> Iterator[tuple[int, int, float]]:
-        """Yield (word, best tag, margin) for each word of the sequence a .. b - 1 with another best than annotated tag.
+        """Yield (word, best tag, margin) for the words of a sequence whose best tag differs from the annotated tag.
+
+        context  the features of the sequence's words
+        a, b     the sequence consists of the words a .. b - 1 of the treebank
 
         An annotated tag may be unknown to the tagger because it does not occur in training. It then gets the largest
         margin of the word's candidate tags.

@@ -107,7 +107,7 @@ def parse(chunks: Iterable[bytes]) -> Iterator[Node | BadTree]:
 
 
 class _Reader:
-    """Builds nodes from the events of the XML parser, without recursion because the depth of a file is not limited."""
+    """A handler of the XML parser's events that builds nodes, without recursion because trees may be deep."""
 
     def __init__(self) -> None:
         self.parser = expat.ParserCreate()

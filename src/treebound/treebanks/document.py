@@ -367,7 +367,7 @@ def _documents(
 
 
 class _Builder:
-    """Collects the sentences of a document. Strings become ids at once, so that a large file is stored only once."""
+    """A builder of documents. Strings become ids when a sentence is added, so that a large file is stored once."""
 
     def __init__(self, context: _Context, skipped: list[Skipped]):
         self.context, self.skipped = context, skipped

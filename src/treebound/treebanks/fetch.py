@@ -106,6 +106,7 @@ def sha256(path: str | Path) -> str:
 
 
 def _is_good(path: Path, checksum: str) -> bool:
+    """Return whether a file exists and has the right checksum."""
     return path.is_file() and sha256(path) == checksum
 
 
@@ -121,6 +122,7 @@ def _checked(data: bytes, checksum: str, corpus: Corpus, origin: str) -> bytes:
 
 
 def _save(path: Path, data: bytes) -> None:
+    """Write a file atomically."""
     with replacing(path) as file:
         file.write(data)
 

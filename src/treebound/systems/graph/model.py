@@ -69,6 +69,7 @@ class ModelHeader(Header):
 
 
 def _layouts(header: ModelHeader) -> dict[str, Layout]:
+    """Return the shapes and dtypes of the arrays of a model file, from its header."""
     labelling = Labelling(header.spec, header.labels, frozenset())
     return {"weights": Layout(np.int32, {(labelling.weights,)}), "pruner": Layout(np.float32, tables(8, 28))}
 

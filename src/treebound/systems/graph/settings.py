@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def _family(name: str) -> str:
+    """Return the name of a factor family other than `arc`. Raises ValueError for any other name."""
     if name not in FAMILIES or name == "arc":
         families = ", ".join(f for f in FAMILIES if f != "arc")
         raise ValueError(f"unknown factor family {name!r}; choose from {families}")

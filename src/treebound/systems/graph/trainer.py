@@ -89,6 +89,7 @@ def train(
         )
 
     def judge(averages: Averages, history: list[dict]) -> dict:
+        """Parse dev with the current averages and return its scores."""
         assert dev is not None
         current = model(averages, history)
         parser = Parser(current, dev_search[0], **dev_search[1])
