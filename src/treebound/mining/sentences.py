@@ -177,7 +177,8 @@ class Miner:
         """Find the best tree of sentence i, and the best tree with each annotated arc that the best tree lacks.
 
         An annotated arc, for instance a crossing arc, may be in no tree over the candidate arcs. The arcs of a tree
-        that contains it are then added to the candidates: a star, in which all words depend on the head of the arc.
+        that contains it are then added to the candidates: a star, in which all other words depend on the head of the
+        arc, or on its dependent if the head is the root.
         """
         n = len(annotated) - 1
         arcs = np.zeros((n + 1, n + 1), np.bool_)
