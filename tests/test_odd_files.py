@@ -200,7 +200,7 @@ def test_files_that_were_joined() -> None:
     [
         (lambda line: line + "\t", "11 columns where CoNLL-U has 10: a tab ends the line; delete the tab"),
         (lambda line: line.rsplit("\t", 2)[0], "8 columns where CoNLL-U has 10; add the missing columns"),
-        (lambda line: "\t".join(line.split("\t")[1:5]), "4 columns where CoNLL-U has 10; add the columns"),
+        (lambda line: "\t".join(line.split("\t")[1:5]), "4 columns where CoNLL-U has 10; add the missing columns"),
         (lambda line: line.replace("\t", "    "), "1 column where CoNLL-U has 10: they are separated by blanks"),
         (lambda line: line + "\tx\ty", "12 columns where CoNLL-U has 10; delete the additional columns"),
         (
