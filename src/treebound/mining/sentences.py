@@ -176,9 +176,9 @@ class Miner:
     def _search(self, i: int, annotated: np.ndarray) -> _Search:
         """Find the best tree of sentence i, and the best tree with each annotated arc that the best tree lacks.
 
-        An annotated arc, for instance a crossing arc, may be in no tree over the candidate arcs. The arcs of a tree
-        that contains it are then added to the candidates: a star, in which all other words depend on the head of the
-        arc, or on its dependent if the head is the root.
+        An annotated arc, for instance a crossing arc, may be in no tree over the candidate arcs. Then the arcs of a
+        star are added to the candidates, which is a tree that contains the arc. All other words of the star depend on
+        the head of the arc, or on its dependent if the head is the root.
         """
         n = len(annotated) - 1
         arcs = np.zeros((n + 1, n + 1), np.bool_)
