@@ -177,7 +177,7 @@ class Miner:
         """Find the best tree of sentence i, and the best tree with each annotated arc that the best tree lacks.
 
         An annotated arc, for instance a crossing arc, may be in no tree over the candidate arcs. Then the arcs of a
-        star are added to the candidates, which is a tree that contains the arc. All other words of the star depend on
+        star are added to the candidates. A star is a tree that contains the annotated arc: all other words depend on
         the head of the arc, or on its dependent if the head is the root.
         """
         n = len(annotated) - 1
