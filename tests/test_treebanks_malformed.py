@@ -95,7 +95,7 @@ CONLLU = {
 }
 
 CONLLX = {
-    "comment": ("# a\n" + GOOD, 1, "comment in CoNLL-X, which has none; delete it"),
+    "comment": ("# a\n" + GOOD, 1, "comment in CoNLL-X, which does not allow comments; delete the comment"),
     "multiword token": (extra("1-2") + sentence(0, 1), 1, "id '1-2' is not a word number; ids look like 1, 2, 3 ..."),
     "empty node": (extra("0.1") + sentence(0, 1), 1, "id '0.1' is not a word number"),
     "eight columns": (GOOD.replace("\t_\t_\n", "\n"), 1, "8 columns where CoNLL-X has 10"),

@@ -81,7 +81,7 @@ def test_tags_lose_marks_and_coarse_tags_lose_digits() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("NP(Head:Nad:a)", "no line of the form"),
+        ("NP(Head:Nad:a)", "does not have the form"),
         (line("NP(Head:Nad:a"), "not closed"),
         (line("NP(Head:Nad:a))"), "more than one tree"),
         (line("NP(Head:Nad:a)NP(Head:Nad:b)"), "more than one tree"),
@@ -89,10 +89,10 @@ def test_tags_lose_marks_and_coarse_tags_lose_digits() -> None:
         (line("NP(head:Head:Nac:a)"), "is not a daughter"),
         (line("NP(Head:Nad)"), "is not a daughter"),
         (line("NP()"), "an empty constituent"),
-        (line(")"), "a bracket closes nothing"),
+        (line(")"), "unmatched closing bracket"),
         (line("|NP(Head:Nad:a)"), "outside of all brackets"),
-        (line("NP(Head::a)"), "that no column can hold"),
-        (line("NP(Head:Nad:)"), "that no column can hold"),
+        (line("NP(Head::a)"), "that does not fit into a column"),
+        (line("NP(Head:Nad:)"), "that does not fit into a column"),
     ],
 )
 def test_bad_lines_are_named_or_skipped(text: str, reason: str) -> None:

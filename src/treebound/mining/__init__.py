@@ -1,1 +1,4 @@
-"""Mining annotation errors: places of a treebank where a model that has not seen them prefers another annotation."""
+"""Mining of annotation errors: find the words of a treebank for which a model prefers another annotation.
+
+The model has not been trained on the sentences that it judges.
+"""

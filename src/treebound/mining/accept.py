@@ -1,4 +1,4 @@
-"""Accepted proposals put into a treebank: checked against the annotation first, then written losslessly."""
+"""Apply accepted proposals to a treebank: check them against the annotation, then write the treebank losslessly."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from treebound.mining.sentence_ids import sentence_ids
 from treebound.mining.suspects import Suspect
 from treebound.treebanks.document import Document
 
-_STALE = "mine the treebank as it is now, or give the treebank that was mined"
+_STALE = "mine the treebank in its present state, or give the treebank that was mined"
 
 
 def accept(document: Document, rows: Sequence[Row], file: BinaryIO, *, tag_column: str = "upos") -> list[str]:
-    """Write a treebank with the ticked proposals in place of the annotation; all else stays byte for byte.
+    """Write a treebank in which the ticked proposals replace the annotation. All other bytes stay as they are.
 
     Parameters
     ----------
@@ -28,18 +28,18 @@ def accept(document: Document, rows: Sequence[Row], file: BinaryIO, *, tag_colum
     file : binary file
         The output. Nothing is written if a row is refused.
     tag_column : str
-        Column that proposed tags are for: `upos` or `xpos`.
+        Column that proposed tags are written to: `upos` or `xpos`.
 
     Returns
     -------
     changes : list of str
-        A line per ticked row. It tells where the word has enhanced dependencies (DEPS), which stay as they are.
+        A line per ticked row. It mentions the word's enhanced dependencies (DEPS), if any, which are not changed.
 
     Raises
     ------
     InputError
         If a ticked row does not fit the document, if two rows change the same annotation, or if the accepted heads of
-        one sentence are no tree. A sentence keeps its single root unless the document has sentences of several roots.
+        a sentence are not a tree. Several roots are accepted only if the document has sentences with several roots.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def accept(document: Document, rows: Sequence[Row], file: BinaryIO, *, tag_colum
 
 
 def _check_rows(document: Document, rows: Sequence[Row], tag_column: str) -> None:
-    """Raise InputError for the first row that does not fit the document, or that changes what another row changes."""
+    """Raise InputError for the first row that does not fit the document or changes the same annotation as another."""
     ids = sentence_ids(document)
     changed: dict[tuple[int, int, bool], Row] = {}
     for row in rows:
@@ -91,10 +91,10 @@ def _check_rows(document: Document, rows: Sequence[Row], tag_column: str) -> Non
 
 
 def _misfit(document: Document, ids: Sequence[str], suspect: Suspect, tag_column: str) -> str:
-    """Return why a suspect does not fit the document; "" where it does."""
+    """Return the reason why a suspect does not fit the document, or "" if it fits."""
     i, treebank = suspect.sentence, document.treebank
     if not 0 <= i < len(document):
-        return f"sentence {i + 1} of a treebank of {len(document)}"
+        return f"there is no sentence {i + 1}: the treebank has {len(document)} sentences"
     if ids[i] != suspect.sent_id:
         return f"sentence {i + 1} of the treebank is {ids[i]!r}, not {suspect.sent_id!r}"
     n = len(document.rows[i])
@@ -109,12 +109,16 @@ def _misfit(document: Document, ids: Sequence[str], suspect: Suspect, tag_column
         return f"the word is {cell('form')!r} in the treebank, not {suspect.form!r}"
     if suspect.kind == "tag":
         return "" if cell(tag_column) == suspect.tag else f"the tag is {cell(tag_column)!r}, not {suspect.tag!r}"
-    now, then = (int(treebank.head[w]), cell("deprel")), (suspect.head, suspect.label)
-    return "" if now == then else f"head and label are {now[0]}:{now[1]} in the treebank, not {then[0]}:{then[1]}"
+    annotated, recorded = (int(treebank.head[w]), cell("deprel")), (suspect.head, suspect.label)
+    return (
+        ""
+        if annotated == recorded
+        else f"head and label are {annotated[0]}:{annotated[1]} in the treebank, not {recorded[0]}:{recorded[1]}"
+    )
 
 
 def _check_trees(document: Document, rows: Sequence[Row]) -> None:
-    """Raise InputError naming the rows after which a sentence has no tree."""
+    """Raise InputError that names the rows by which the heads of a sentence would stop being a tree."""
     moves: dict[int, list[Row]] = {}
     for row in rows:
         if row.suspect.kind != "tag":
@@ -123,12 +127,12 @@ def _check_trees(document: Document, rows: Sequence[Row]) -> None:
     refused = [(row, reason) for i in sorted(moves) for row, reason in _refused(_heads(document, i), moves[i], several)]
     if refused:
         named = "; ".join(f"line {row.line} ({_place(row.suspect)}): {reason}" for row, reason in refused)
-        hint = "remove the ticks of these rows, or tick what belongs to them"
-        raise InputError(f"accepted rows would break a tree: {named}", path=refused[0][0].path, hint=hint)
+        hint = "remove the ticks from these rows, or also tick the rows that restore the tree"
+        raise InputError(f"the accepted rows would break a tree: {named}", path=refused[0][0].path, hint=hint)
 
 
 def _refused(heads: list[int], rows: Sequence[Row], several: bool) -> Iterator[tuple[Row, str]]:
-    """Yield the rows of one sentence that make a cycle, or too many or too few roots, with the reason."""
+    """Yield the rows of one sentence that create a cycle, no root or too many roots, each with the reason."""
     for row in rows:
         heads[row.suspect.word] = row.suspect.proposed_head
     for row in rows:
@@ -142,7 +146,7 @@ def _refused(heads: list[int], rows: Sequence[Row], several: bool) -> Iterator[t
 
 
 def _cycle(heads: Sequence[int], word: int) -> list[int]:
-    """Return the words of the cycle that goes through a word, from this word up; [] where there is none. O(n)."""
+    """Return the words of the cycle through a word, from this word up, or [] if there is no cycle. Time O(n)."""
     path = [word]
     while (above := heads[path[-1]]) > 0 and len(path) <= len(heads):
         if above == word:
@@ -179,12 +183,12 @@ def _change(document: Document, suspect: Suspect) -> str:
     def arc(head: int, label: str) -> str:
         return f"{label} of " + (f"{head} ({vocabulary[int(ids[head - 1])]})" if head else "the root")
 
-    old, new = arc(suspect.head, suspect.label), arc(suspect.proposed_head, suspect.proposed_label)
-    return f"{_place(suspect)}: {old} becomes {new}" + _enhanced(document, suspect)
+    annotated, proposed = arc(suspect.head, suspect.label), arc(suspect.proposed_head, suspect.proposed_label)
+    return f"{_place(suspect)}: {annotated} becomes {proposed}" + _enhanced(document, suspect)
 
 
 def _enhanced(document: Document, suspect: Suspect) -> str:
-    """Return the remark that a word's enhanced dependencies were not changed; "" where it has none."""
+    """Return the remark that a word's enhanced dependencies were not changed, or "" if it has none."""
     names = document.layout.names
     if "DEPS" not in names:
         return ""
@@ -199,10 +203,10 @@ def _heads(document: Document, i: int) -> list[int]:
 
 
 def _place(suspect: Suspect) -> str:
-    """Return the words that say where a suspect is."""
+    """Return the location of a suspect for messages, for instance `sentence 1, word 2 (grow)`."""
     return f"sentence {suspect.sent_id}, word {suspect.word} ({suspect.form})"
 
 
 def _refusal(row: Row, reason: str, hint: str) -> InputError:
-    """Return the error that names a row."""
+    """Return the error that refuses a row for a reason."""
     return InputError(f"{_place(row.suspect)}: {reason}", path=row.path, line=row.line, hint=hint)

@@ -1,4 +1,4 @@
-"""Groups of equal changes: many suspects of one group are a matter of guidelines, not single errors."""
+"""Groups of suspects with equal changes. A large group points to a guideline rather than to single errors."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from treebound.mining.suspects import Suspect
 
-SYSTEMATIC = 30  #: a group of more suspects is systematic
-EXAMPLES = 3  #: ranks that a group names
+SYSTEMATIC = 30  #: a group with more suspects than this is systematic
+EXAMPLES = 3  #: number of suspects that a group names as examples
 
 
 @dataclass(frozen=True)
@@ -16,11 +16,12 @@ class Group:
     """The suspects that share one change.
 
     key       `Suspect.group`, for instance `nmod -> obl, head moves right`
-    kind      what is doubted: head, label or tag
+    kind      kind of the suspects: head, label or tag
+
     count     number of suspects
     share     `count` divided by the number of all suspects
     margin    sum of the margins
-    examples  places in the ranked list, from 0, of the group's first suspects
+    examples  indices of the group's first suspects in the ranked list, from 0
     """
 
     key: str
@@ -32,19 +33,19 @@ class Group:
 
     @property
     def systematic(self) -> bool:
-        """Whether there are so many equal changes that a convention, not an error, is the likely reason."""
+        """True if the number of equal changes suggests a convention rather than errors as their reason."""
         return self.count > SYSTEMATIC
 
 
 def groups(suspects: Sequence[Suspect], examples: int = EXAMPLES) -> list[Group]:
-    """Group suspects by their change, the largest group first; groups of equal size by total margin, then by key.
+    """Group suspects by their change, largest group first; ties are ordered by total margin, then by key.
 
     Parameters
     ----------
     suspects : sequence of Suspect
         The ranked list.
     examples : int
-        How many suspects each group names as examples, from the top of the list.
+        Number of suspects that each group names as examples, from the top of the list.
 
     Examples
     --------

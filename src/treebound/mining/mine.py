@@ -1,4 +1,4 @@
-"""Mining a treebank for annotation errors: from sentences to a ranked list of suspects."""
+"""Mine a treebank for annotation errors: train models, parse the sentences and rank the suspects."""
 
 from __future__ import annotations
 
@@ -27,17 +27,20 @@ from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 from treebound.treebanks.document import Document
 
-BLOCK = 32  #: sentences that a worker takes at a time
+BLOCK = 32  #: number of sentences that a worker takes at a time
 
 
 @dataclass(frozen=True)
 class Mined:
-    """The suspects of a treebank.
+    """The suspects of a treebank, and the best trees of their sentences.
 
-    suspects   ranked: the most doubtful annotation first; ties by sentence and word
-    trees      sentence -> best tree, for the sentences with suspects among heads and labels
-    sentences, words  their numbers in the treebank
-    remarks    a line for what was chosen or left out
+    suspects   the ranked list, most doubtful annotation first, ties by sentence and word
+    trees      index of a sentence -> best tree, for the sentences with suspects among heads and labels
+
+    sentences  number of sentences of the treebank
+    words      number of words of the treebank
+
+    remarks    a line for each choice of a convention and for all sentences that were left out
     seconds    wall time of the whole run
     """
 
@@ -54,12 +57,12 @@ class Mined:
 
     @property
     def report(self) -> str:
-        """Return sentences, words, how often model and annotation differ, and the time, in one line."""
-        shown = {"head": "heads", "label": "labels", "tag": "tags"}
+        """Return a line with the numbers of sentences, words and suspects of each kind, and the time."""
+        plurals = {"head": "heads", "label": "labels", "tag": "tags"}
         words = max(1, self.words)
         counts = [
             f"{self.count(kind):,} {name} ({100 * self.count(kind) / words:.1f} %) differ"
-            for kind, name in shown.items()
+            for kind, name in plurals.items()
             if self.count(kind)
         ]
         size = f"{self.sentences:,} sentences, {self.words:,} words"
@@ -77,46 +80,51 @@ def mine(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Mined:
-    r"""Rank the annotations of a treebank by how much a model that has not seen them prefers others.
+    r"""Find the annotations of a treebank that a model doubts, and rank them by how strongly it prefers another one.
+
+    The model that judges a sentence was not trained on it.
 
     Parameters
     ----------
     document
-        The annotated sentences. A `Treebank` has no ids of sentences: their numbers, from 1, take the place.
+        The annotated sentences. A `Treebank` has no sentence ids; its suspects carry the numbers of sentences, from 1.
     settings
-        What is looked for; `Settings()` where it is None.
+        The kinds of annotation to check, and the number of folds. None means `Settings()`.
     training
-        Settings of the models, as of `treebound.systems.graph.settings.Settings`: names and values. Models are trained
-        for a fixed number of epochs.
+        Settings of the models: names and values of fields of `treebound.systems.graph.settings.Settings`. Models are
+        trained for a fixed number of epochs.
     reference
-        Treebanks that are corrected already. One model is trained on them and parses all sentences. Without a
-        reference, the sentences are divided into folds, and each fold is parsed by a model of the others.
+        Treebanks whose annotation is trusted. One model is trained on them and parses all sentences. Without a
+        reference, the sentences are divided into folds, and each fold is parsed by a model trained on the other folds.
     model
-        A model file, of a graph-based system, that has not seen the treebank; nothing is trained then.
+        File of a graph-based model that was not trained on the treebank. With a model, nothing is trained.
     folder
-        Folder of the work files, which exists: a run that was killed continues from them. They are removed in the end.
+        Existing folder for work files. A run that was interrupted continues from these files; they are removed at the
+        end. By default, a temporary folder.
     workers
-        Processes on this machine. The result does not depend on it.
+        Number of worker processes on this machine. The result does not depend on it.
     progress
-        `treebound.support.progress.over`, for instance.
+        Function that wraps an iterable to show progress, for instance `treebound.support.progress.over`.
 
     Returns
     -------
     Mined
-        Suspects, best first, and the best trees of their sentences.
+        The suspects, most doubtful first, and the best trees of their sentences.
 
     Raises
     ------
     InputError
-        For settings that do not fit, fewer sentences than folds, and sentences that are too long.
+        If settings contradict each other, if there are fewer sentences than folds, or if a sentence is too long.
 
-    Time: that of training, and a search per sentence and doubted head. Source: the margins are those of
-    `treebound.decoders.kbest`; that errors of annotation are found where a parser disagrees is of long standing
-    (van Halteren 2000).
+    Notes
+    -----
+    The time is dominated by training, and by one search per sentence and doubted head. The margins are computed as in
+    `treebound.decoders.kbest`. The idea that annotation errors are found where a parser disagrees with the annotation
+    is old (van Halteren 2000).
 
     Examples
     --------
-    Forty sentences, in one of which subject and object are exchanged.
+    In one of forty sentences, the labels of subject and object are exchanged.
 
     >>> from treebound.treebanks.document import read
     >>> word = "{}\t{}\t_\t{}\t_\t_\t{}\t{}\t_\t_\n".format
@@ -133,20 +141,20 @@ def mine(
     if not len(treebank):
         raise InputError("has no sentences", path=treebank.name, hint="give a treebank")
     if model is not None and (reference or settings.tags):
-        raise InputError("a model is named, and so is something to train", hint="leave out reference and tags")
-    with nullcontext(folder) if folder is not None else _temporary() as place:
+        raise InputError("a model cannot be combined with a reference or tags", hint="leave out reference and tags")
+    with nullcontext(folder) if folder is not None else _temporary() as work_folder:
         if model is None:
             prepared = prepare(treebank, reference, training or {})
-            job = Job(prepared, names, place, progress if workers == 1 else None)
-            divided = [parts.whole(prepared)] if reference else parts.folds_of(prepared, settings.folds)
+            job = Job(prepared, names, work_folder, progress if workers == 1 else None)
+            mined_parts = [parts.whole(prepared)] if reference else parts.folds_of(prepared, settings.folds)
             remarks = prepared.remarks
         else:
-            job, divided, remarks = Job(_untrained(treebank), names, place), [], []
+            job, mined_parts, remarks = Job(_untrained(treebank), names, work_folder), [], []
         run = _Run(job, settings, workers, progress)
-        mined = run.trees(divided, model) if settings.kinds else []
+        mined = run.trees(mined_parts, model) if settings.kinds else []
         suspects = [s for sentence in mined for s in sentence.suspects if s.kind in settings.kinds]
-        suspects += run.tags(divided) if settings.tags else []
-        for path in run.files(divided):
+        suspects += run.tags(mined_parts) if settings.tags else []
+        for path in run.files(mined_parts):
             path.unlink(missing_ok=True)
     ranked = sorted(suspects, key=lambda s: (-s.doubt, s.sentence, s.word, s.kind))
     trees = {sentence.sentence: sentence.tree for sentence in mined}
@@ -156,29 +164,31 @@ def mine(
 
 @dataclass(frozen=True)
 class _Run:
+    """A run of mining: its job, settings, number of workers and progress display."""
+
     job: Job
     settings: Settings
     workers: int
     progress: Progress | None
 
-    def trees(self, divided: list[Part], model: str | Path | None) -> list[MinedSentence]:
-        """Return the sentences with suspects among heads and labels, by a model file or the models of the parts."""
+    def trees(self, mined_parts: list[Part], model: str | Path | None) -> list[MinedSentence]:
+        """Return the sentences with suspects among heads and labels, found by one model file or by a model per part."""
         if model is not None:
             everything = np.arange(len(self.job.prepared.treebank))
             return self._mine(_parser(model), everything, "parse")
-        trained = spread(parts.train, self.job, divided, workers=min(self.workers, len(divided)))
-        shown = self._shown(trained, len(divided), "folds") if self.workers > 1 else trained
-        paths = list(shown)
-        out: list[MinedSentence] = []
-        for part, path in zip(divided, paths, strict=True):
-            out += self._part(part, path)
-        return out
+        files = spread(parts.train, self.job, mined_parts, workers=min(self.workers, len(mined_parts)))
+        shown_files = self._shown(files, len(mined_parts), "folds") if self.workers > 1 else files
+        paths = list(shown_files)
+        mined: list[MinedSentence] = []
+        for part, path in zip(mined_parts, paths, strict=True):
+            mined += self._part(part, path)
+        return mined
 
     def _part(self, part: Part, path: Path) -> list[MinedSentence]:
-        """Return the mined sentences of a part; those that an earlier run stored as they are."""
+        """Return the mined sentences of a part. Reads them from the work file if an interrupted run has stored them."""
         parser = _parser(path)
-        own = self.job.prepared.treebank.select(part.sentences)
-        key = parts.key_of_part(parser.model.key.encode(), own, [self.job.names[i] for i in part.sentences])
+        treebank = self.job.prepared.treebank.select(part.sentences)
+        key = parts.key_of_part(parser.model.key.encode(), treebank, [self.job.names[i] for i in part.sentences])
         file = self._file(part)
         mined = parts.stored(file, key)
         if mined is None:
@@ -186,34 +196,37 @@ class _Run:
             parts.store(file, key, mined)
         return mined
 
-    def _mine(self, parser: Parser, sentences: np.ndarray, what: str) -> list[MinedSentence]:
-        """Return the sentences with suspects, by one model."""
-        own = self.job.prepared.treebank.select(sentences)
-        miner = Miner(parser, own, [self.job.names[i] for i in sentences], sentences)
-        some = blocks(len(own), BLOCK)
-        results = spread(_mine_block, miner, some, workers=self.workers, short=True)
-        return [sentence for block in self._shown(results, len(some), what) for sentence in block]
+    def _mine(self, parser: Parser, sentences: np.ndarray, title: str) -> list[MinedSentence]:
+        """Return the sentences in which the model of one parser finds suspects."""
+        treebank = self.job.prepared.treebank.select(sentences)
+        miner = Miner(parser, treebank, [self.job.names[i] for i in sentences], sentences)
+        ranges = blocks(len(treebank), BLOCK)
+        results = spread(_mine_block, miner, ranges, workers=self.workers, short=True)
+        return [sentence for block in self._shown(results, len(ranges), title) for sentence in block]
 
-    def tags(self, divided: list[Part]) -> list[Suspect]:
-        """Return the suspects among tags."""
-        workers = min(self.workers, len(divided))
-        results = spread(parts.mine_tags, (self.job, self.settings.tags), divided, workers=workers)
-        return [suspect for some in self._shown(results, len(divided), "tags") for suspect in some]
+    def tags(self, mined_parts: list[Part]) -> list[Suspect]:
+        """Return the suspects among the tags of all parts."""
+        workers = min(self.workers, len(mined_parts))
+        results = spread(parts.mine_tags, (self.job, self.settings.tags), mined_parts, workers=workers)
+        return [
+            suspect for part_suspects in self._shown(results, len(mined_parts), "tags") for suspect in part_suspects
+        ]
 
-    def files(self, divided: list[Part]) -> Iterator[Path]:
+    def files(self, mined_parts: list[Part]) -> Iterator[Path]:
         """Yield the work files of all parts."""
-        for part in divided:
+        for part in mined_parts:
             for ending in ("npz", "checkpoint.npz", "tags.json", "json"):
                 yield self.job.folder / f"{part.name}.{ending}"
 
     def _file(self, part: Part) -> Path:
+        """Return the work file of a part's mined sentences."""
         return self.job.folder / f"{part.name}.json"
 
-    def _shown(self, results: Iterator[Any], total: int, what: str) -> Iterator[Any]:
-        """Pass results on, and show how many there are."""
+    def _shown(self, results: Iterator[Any], total: int, title: str) -> Iterator[Any]:
+        """Pass results on and show the progress over their total number."""
         if self.progress is None:
             return results
-        return (next(results) for _ in self.progress(range(total), what))
+        return (next(results) for _ in self.progress(range(total), title))
 
 
 def _sentences(document: Document | Treebank) -> tuple[Treebank, list[str]]:
@@ -224,12 +237,12 @@ def _sentences(document: Document | Treebank) -> tuple[Treebank, list[str]]:
 
 
 def _untrained(treebank: Treebank) -> Prepared:
-    """Return a treebank that a given model parses, with nothing to train."""
+    """Prepare a treebank that a model file parses, so that nothing is trained."""
     return prepare(treebank, (), {"space": "projective", "labels": "none"})
 
 
 def _parser(path: str | Path) -> Parser:
-    """Return the parser of a model file. ModelError where the file holds no graph-based model."""
+    """Return the parser of a model file. Raises ModelError if the file holds no graph-based model."""
     return Parser(Model.load(path))
 
 
@@ -241,5 +254,6 @@ def _mine_block(miner: Miner, sentences: range) -> list[MinedSentence]:
 
 @contextmanager
 def _temporary() -> Iterator[Path]:
+    """Create a temporary folder, and remove it at the end of the context."""
     with tempfile.TemporaryDirectory(prefix="treebound-") as folder:
         yield Path(folder)

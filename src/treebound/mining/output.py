@@ -1,4 +1,4 @@
-"""The ranked list as a table that annotators tick, and as marks in MISC of CoNLL-U."""
+"""Output of the ranked list: a table in which annotators tick rows, and marks in the column MISC of CoNLL-U."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ _AS_TEXT = "restore the value; if a spreadsheet changed it, import all columns a
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table.
+    """A row of the table of suspects.
 
-    path     the table, for messages
-    line     number of the line, from 1, which is the header
+    path     path of the table, for messages
+    line     number of the line in the file; the header is line 1
     ticked   whether an annotator accepts the proposal
+
     rank     place in the ranked list, from 1
-    suspect  the suspect of the line
+    suspect  the suspect of the row
     """
 
     path: str
@@ -52,14 +53,14 @@ class Row:
 
 
 def write_tsv(file: BinaryIO, suspects: Sequence[Suspect]) -> None:
-    """Write the ranked list as a table with tabs between its columns, in UTF-8, with a header.
+    """Write the ranked list as a tab-separated table in UTF-8 with a header.
 
     Parameters
     ----------
     file : binary file
         The output.
     suspects : sequence of Suspect
-        The list in its order: the first suspect has rank 1. Margins have all digits, marginals have six.
+        The ranked list: the first suspect gets rank 1. Margins are written with all digits, marginals with six.
 
     Raises
     ------
@@ -78,15 +79,15 @@ def write_tsv(file: BinaryIO, suspects: Sequence[Suspect]) -> None:
     file.write(("\t".join(COLUMNS) + "\n").encode())
     for rank, suspect in enumerate(suspects, 1):
         cells = _cells(rank, suspect, sizes[suspect.group])
-        if bad := next((cell for cell in cells if cell and not is_cell(cell)), None):
+        if misfit := next((cell for cell in cells if cell and not is_cell(cell)), None):
             raise InputError(
-                f"{bad!r} does not fit into a table", hint="values have no tabs, line ends or NUL characters"
+                f"{misfit!r} does not fit into a table", hint="values have no tabs, line ends or NUL characters"
             )
         file.write(("\t" + "\t".join(cells) + "\n").encode())
 
 
 def _cells(rank: int, s: Suspect, size: int) -> list[str]:
-    """Return the cells of a row after the column `accept`."""
+    """Return the cells of a suspect's row, without the column `accept`."""
     return [
         *(str(rank), s.sent_id, str(s.sentence + 1), str(s.word), s.form, s.kind),
         *(str(s.head), s.label, s.tag, str(s.proposed_head), s.proposed_label, s.proposed_tag),
@@ -116,8 +117,8 @@ def read_tsv(path: str | Path) -> list[Row]:
     Raises
     ------
     InputError
-        If the file cannot be read, is not UTF-8, lacks a column, or holds a value that the column cannot have. The
-        message names file and line.
+        If the file cannot be read, is not UTF-8, lacks a column, or contains a value that is not valid in its column.
+        The message names the file and the line.
     """
     rows = []
     for line, cells in _lines(str(path)):
@@ -126,21 +127,21 @@ def read_tsv(path: str | Path) -> list[Row]:
             rows.append(_row(str(path), line, values))
         except _Fault as fault:
             raise InputError(
-                f"{fault.column} is {fault.value!r}, {fault.wanted}", path=path, line=line, hint=fault.hint
+                f"{fault.column} is {fault.value!r}, {fault.complaint}", path=path, line=line, hint=fault.hint
             ) from None
     return rows
 
 
 class _Fault(Exception):
-    """A value that its column cannot have."""
+    """A value that is not valid in its column."""
 
-    def __init__(self, column: str, value: str, wanted: str, hint: str = _AS_TEXT):
+    def __init__(self, column: str, value: str, complaint: str, hint: str = _AS_TEXT):
         super().__init__(column)
-        self.column, self.value, self.wanted, self.hint = column, value, wanted, hint
+        self.column, self.value, self.complaint, self.hint = column, value, complaint, hint
 
 
 def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield number and cells of every line after the header."""
+    """Yield the number and the cells of every line after the header. Raises InputError."""
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -154,8 +155,8 @@ def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
         except UnicodeDecodeError:
             raise InputError("is not UTF-8", path=path, line=line, hint="save the table in UTF-8") from None
         if line == 1 and text != header:
-            hint = "give a table of `treebound mine` with all its columns, between tabs"
-            raise InputError("the header is not that of a table of suspects", path=path, line=1, hint=hint)
+            hint = "give a table of `treebound mine` with all its columns, separated by tabs"
+            raise InputError("the header does not belong to a table of suspects", path=path, line=1, hint=hint)
         cells = text.split("\t")
         if len(cells) != len(COLUMNS):
             hint = "restore the tabs, or remove the line"
@@ -165,16 +166,16 @@ def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _row(path: str, line: int, values: dict[str, str]) -> Row:
-    """Return a row of the values of its columns. Raises _Fault."""
+    """Convert the values of all columns to a row. Raises _Fault."""
 
-    def value(column: str, wanted: str, accepts: Callable[[str], Any]) -> str:
+    def value(column: str, complaint: str, accepts: Callable[[str], Any]) -> str:
         if not accepts(values[column]):
-            raise _Fault(column, values[column], wanted)
+            raise _Fault(column, values[column], complaint)
         return values[column]
 
     def count(column: str, least: int = 1) -> int:
-        wanted = f"not a whole number from {least}"
-        return int(value(column, wanted, lambda text: _COUNT.fullmatch(text) and int(text) >= least))
+        complaint = f"not a whole number from {least}"
+        return int(value(column, complaint, lambda text: _COUNT.fullmatch(text) and int(text) >= least))
 
     def real(column: str) -> float:
         return float(value(column, "not a number", _REAL.fullmatch))
@@ -219,11 +220,11 @@ def _row(path: str, line: int, values: dict[str, str]) -> Row:
 
 
 def write_conllu(file: BinaryIO, document: Document, suspects: Sequence[Suspect]) -> None:
-    r"""Write a treebank with its suspects marked in MISC; nothing else changes.
+    r"""Write a treebank with its suspects marked in MISC. Nothing else changes.
 
     A suspect word gets `TreeboundSuspect=head`, `TreeboundProposed=5:nsubj` (head and label, or the tag) and
-    `TreeboundMargin=1.25`. A word that is suspect twice has its values in the order of the list, with commas between.
-    Marks of an earlier run are removed. A space in a label is written as `\s`, the sign | as `\p`, as usual in MISC.
+    `TreeboundMargin=1.25`. The values of a word with several suspects are separated by commas, in the order of the
+    list. Marks of an earlier run are removed. As usual in MISC, a space in a label is written as `\s`, and | as `\p`.
 
     Parameters
     ----------
@@ -251,7 +252,7 @@ def write_conllu(file: BinaryIO, document: Document, suspects: Sequence[Suspect]
 
 
 def _mark(suspects: Sequence[Suspect]) -> dict[str, str]:
-    """Return the items of MISC of one word."""
+    """Return the items of MISC that mark one word, from its suspects."""
     if not suspects:
         return {}
     values = zip(*((s.kind, _escaped(proposal(s)), number(s.margin)) for s in suspects), strict=True)
@@ -259,14 +260,14 @@ def _mark(suspects: Sequence[Suspect]) -> dict[str, str]:
 
 
 def proposal(suspect: Suspect) -> str:
-    """Return what the model prefers: `5:nsubj` for a head or a label, or the tag."""
+    """Return the model's proposal as text: `5:nsubj` for a head or a label, or the tag."""
     if suspect.kind == "tag":
         return suspect.proposed_tag
     return f"{suspect.proposed_head}:{suspect.proposed_label}"
 
 
 def _escaped(text: str) -> str:
-    """Return a text that can stand in MISC."""
+    """Return a text with the characters escaped that MISC reserves."""
     return text.replace("\\", "\\\\").replace(" ", "\\s").replace("|", "\\p")
 
 

@@ -1,4 +1,4 @@
-"""The ranked list as one page that opens offline: groups of changes, suspects with both trees drawn, ticks to save."""
+"""The page of a ranked list, an HTML file for offline use: groups of changes, drawings of trees, ticks to save."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treebound.mining.page_text import escaped, isolated
 from treebound.mining.suspects import Kind, Suspect
 from treebound.treebanks.document import Document
 
-DRAWN = 200  #: suspects that are shown with their trees
+DRAWN = 200  #: number of suspects that are shown with their trees
 
 
 def write_page(
@@ -31,7 +31,7 @@ def write_page(
     *,
     drawn: int = DRAWN,
 ) -> None:
-    """Write the page of a ranked list: one HTML file that needs no network, and no script to be read.
+    """Write the page of a ranked list: a single HTML file that needs no network and is readable without scripts.
 
     Parameters
     ----------
@@ -42,21 +42,21 @@ def write_page(
     suspects : sequence of Suspect
         The ranked list. Every suspect is on the page.
     trees : mapping of int to (int32[n + 1], sequence of n + 1 str)
-        Heads and labels of the model's best tree per index of a sentence; entry 0 belongs to the root.
-        A sentence that is not in the mapping is not drawn.
+        Index of a sentence -> heads and labels of the model's best tree; entry 0 belongs to the root. A sentence that
+        is not in the mapping is not drawn.
     title : str
         Heading of the page.
     drawn : int
-        Number of suspects, from the top, that are shown with their trees; fewer where the drawings would fill more than
+        Number of suspects, from the top, that are shown with their trees. Fewer are shown if the page would exceed
         about 5 MB. The other suspects are rows of a table.
 
     Raises
     ------
     InputError
-        If a value of a suspect does not fit into the table that the page saves.
+        If a value of a suspect does not fit into the table that the page can save.
     """
     ranked = groups(suspects)
-    first, shown = cards(document, suspects, trees, drawn)
+    cards_html, articles = cards(document, suspects, trees, drawn)
     page = Template(_resource("page.html")).substitute(
         title=escaped(title),
         style=_resource("page.css"),
@@ -65,20 +65,20 @@ def write_page(
         systematic=SYSTEMATIC,
         groups=_groups(ranked, suspects),
         kinds="".join(f"<option>{kind}</option>" for kind in dict.fromkeys(s.kind for s in suspects)),
-        cards=first,
-        table=table(document, suspects, shown),
+        cards=cards_html,
+        table=table(document, suspects, articles),
         data=_data(suspects),
     )
     file.write(page.encode())
 
 
 def _resource(name: str) -> str:
-    """Return the text of a file of this package."""
+    """Return the text of a data file of this package."""
     return files("treebound.mining").joinpath(name).read_text(encoding="utf-8")
 
 
 def _summary(document: Document, suspects: Sequence[Suspect]) -> str:
-    """Return the numbers of the page as sentences."""
+    """Return the summary at the top of the page: numbers of words, sentences and suspects."""
     kinds = Counter(suspect.kind for suspect in suspects)
     words, certified = document.treebank.words, sum(suspect.certified for suspect in suspects)
     size = f"{words:,} words in {len(document):,} sentences."
@@ -93,7 +93,7 @@ def _summary(document: Document, suspects: Sequence[Suspect]) -> str:
 
 
 def _groups(ranked: Sequence[Group], suspects: Sequence[Suspect]) -> str:
-    """Return the table of equal changes; the small groups are folded."""
+    """Return the section of the groups of equal changes. Small groups are in a folded table."""
     if not ranked:
         return ""
     large = [group for group in ranked if group.systematic] or list(ranked[:10])
@@ -103,14 +103,14 @@ def _groups(ranked: Sequence[Group], suspects: Sequence[Suspect]) -> str:
         f"<h2>Groups of equal changes</h2>\n<p>{len(ranked):,} groups, {systematic} of them systematic (more than "
         f"{SYSTEMATIC} equal changes). A link shows the suspects of its group.</p>\n"
     )
-    more = f"<details><summary>{len(small):,} smaller groups</summary>\n{_group_table(small, suspects)}</details>"
-    return f'<section id="groups">\n{intro}{_group_table(large, suspects)}{more if small else ""}</section>'
+    folded = f"<details><summary>{len(small):,} smaller groups</summary>\n{_group_table(small, suspects)}</details>"
+    return f'<section id="groups">\n{intro}{_group_table(large, suspects)}{folded if small else ""}</section>'
 
 
-def _group_table(some: Sequence[Group], suspects: Sequence[Suspect]) -> str:
-    """Return a table of groups."""
+def _group_table(listed: Sequence[Group], suspects: Sequence[Suspect]) -> str:
+    """Return an HTML table with a row for each group."""
     lines = []
-    for group in some:
+    for group in listed:
         sign = ' <span class="systematic">systematic</span>' if group.systematic else ""
         examples = ", ".join(f'<a href="#s{i + 1}">#{i + 1} {isolated(suspects[i].form)}</a>' for i in group.examples)
         lines.append(
@@ -128,7 +128,7 @@ def _group_table(some: Sequence[Group], suspects: Sequence[Suspect]) -> str:
 
 
 def _data(suspects: Sequence[Suspect]) -> str:
-    """Return the table of suspects as a string of JSON that cannot end the element it stands in."""
+    """Return the table of suspects as a JSON string that cannot close the surrounding script element."""
     rows = io.BytesIO()
     write_tsv(rows, suspects)
     return json.dumps(rows.getvalue().decode(), ensure_ascii=False).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""The suspects on their page: the first ones with both trees drawn, the others as rows of a table."""
+"""The suspects on their HTML page: the first suspects with drawings of both trees, the others as rows of a table."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from treebound.plots.style import COLOURS
 from treebound.plots.tree_pair import tree_pair_svg
 from treebound.treebanks.document import Document
 
-_PAGE = 5_000_000  #: bytes that a page should not exceed
-_ROW = 520  #: bytes of a suspect without a drawing, about
-_LEAST = 1_000_000  #: bytes that drawings may fill however many suspects there are
-#: attributes that most elements of a drawing have, and their places in the style of the page
+_PAGE = 5_000_000  #: largest size of a page in bytes
+_ROW = 520  #: approximate number of bytes of a suspect without a drawing
+_LEAST = 1_000_000  #: bytes that drawings may always use, even if there are many suspects
+#: attributes that most elements of a drawing have, and the class in the page's style sheet that replaces them
 _STYLED = {
     ' font-family="system-ui, sans-serif"': "",
     ' paint-order="stroke" stroke="#ffffff" stroke-width="4"': ' class="halo"',
@@ -28,13 +28,16 @@ Trees = Mapping[int, tuple[np.ndarray, Sequence[str]]]
 
 
 def cards(document: Document, suspects: Sequence[Suspect], trees: Trees, drawn: int) -> tuple[str, int]:
-    """Return the first suspects as HTML, each sentence drawn once, and the number of these suspects."""
+    """Return the HTML of the first suspects, with each sentence drawn once, and their number.
+
+    drawn  number of suspects to show. Fewer are shown if their drawings would make the page too large
+    """
     words: dict[int, list[int]] = {}
     for suspect in suspects:
         words.setdefault(suspect.sentence, []).append(suspect.word)
     budget = max(_LEAST, _PAGE - _ROW * len(suspects))
     drawn_at: dict[int, int] = {}
-    parts: list[str] = []
+    articles: list[str] = []
     for rank, suspect in enumerate(suspects[:drawn], 1):
         i = suspect.sentence
         if i in drawn_at:
@@ -48,12 +51,12 @@ def cards(document: Document, suspects: Sequence[Suspect], trees: Trees, drawn: 
             picture = _details(svg, suspect)
         else:
             picture = ""
-        parts.append(_card(line_of(document, i), rank, suspect, picture))
-    return f'<div id="cards">\n{"".join(parts)}</div>', len(parts)
+        articles.append(_card(line_of(document, i), rank, suspect, picture))
+    return f'<div id="cards">\n{"".join(articles)}</div>', len(articles)
 
 
 def _drawing(document: Document, i: int, tree: tuple[np.ndarray, Sequence[str]], words: Sequence[int]) -> str:
-    """Return the drawing of both trees of a sentence."""
+    """Return a drawing of the annotated and the best tree of a sentence as SVG."""
     sentence = document.treebank[i]
     heads, labels = tree
     drawing = tree_pair_svg(
@@ -65,13 +68,13 @@ def _drawing(document: Document, i: int, tree: tuple[np.ndarray, Sequence[str]],
         emphasised=words,
     )
     markup = drawing.markup
-    for attributes, place in _STYLED.items():
-        markup = markup.replace(attributes, place)
+    for attributes, replacement in _STYLED.items():
+        markup = markup.replace(attributes, replacement)
     return markup
 
 
 def _details(svg: str, suspect: Suspect) -> str:
-    """Return a drawing that can be folded and scrolled."""
+    """Return the HTML of a drawing that can be folded and scrolled."""
     name = escaped(f"Both trees of sentence {suspect.sent_id}")
     return (
         "<details open><summary>Both trees</summary>"
@@ -80,14 +83,14 @@ def _details(svg: str, suspect: Suspect) -> str:
 
 
 def _card(line: Line, rank: int, suspect: Suspect, picture: str) -> str:
-    """Return a suspect with all that is known of it."""
-    old, new = page_text.change(line, suspect)
+    """Return the HTML of a suspect with its sentence, change, scores and drawing."""
+    annotated, proposed = page_text.change(line, suspect)
     proved = "certified" if suspect.certified else "not certified"
     return (
         f'<article id="s{rank}">\n<h3>{_box(rank)} <b>{isolated(suspect.form)}</b> '
         f'<span class="q">{suspect.kind}; sentence {isolated(suspect.sent_id)}, word {suspect.word}</span></h3>\n'
         f'<p class="text" dir="auto">{page_text.marked(line, suspect, whole=True)}</p>\n'
-        f'<p>annotated <span class="old">{old}</span>; proposed <span class="new">{new}</span></p>\n'
+        f'<p>annotated <span class="old">{annotated}</span>; proposed <span class="new">{proposed}</span></p>\n'
         f'<p class="facts"><span>margin {page_text.margin(suspect)}{page_text.changed_heads(suspect)}, {proved}</span>'
         f"<span>marginal {page_text.marginal(suspect)}</span>"
         f"<span>variation {page_text.variation(suspect)}</span>"
@@ -97,12 +100,12 @@ def _card(line: Line, rank: int, suspect: Suspect, picture: str) -> str:
 
 
 def _box(rank: int) -> str:
-    """Return the tick box of a suspect."""
+    """Return the HTML of a suspect's tick box."""
     return f'<label><input type="checkbox" name="accept"> {rank}</label>'
 
 
 def table(document: Document, suspects: Sequence[Suspect], shown: int) -> str:
-    """Return the suspects after the first `shown` ones as a table."""
+    """Return an HTML table of the suspects after the first `shown` suspects, or "" if there are none."""
     if shown == len(suspects):
         return ""
     lines = [_row(line_of(document, s.sentence), rank, s) for rank, s in enumerate(suspects[shown:], shown + 1)]
@@ -116,11 +119,11 @@ def table(document: Document, suspects: Sequence[Suspect], shown: int) -> str:
 
 
 def _row(line: Line, rank: int, suspect: Suspect) -> str:
-    """Return a suspect as a row; its word stands among its neighbours."""
-    old, new = page_text.change(line, suspect)
+    """Return a suspect as a row of the table. Its word is shown with its neighbours."""
+    annotated, proposed = page_text.change(line, suspect)
     star = "" if suspect.certified else "*"
     return (
         f'<tr id="s{rank}"><td>{_box(rank)}<td>{isolated(suspect.sent_id)}:{suspect.word}'
-        f'<td dir="auto">{page_text.marked(line, suspect, whole=False)}<td>{old}<td>{new}'
+        f'<td dir="auto">{page_text.marked(line, suspect, whole=False)}<td>{annotated}<td>{proposed}'
         f"<td>{page_text.margin(suspect)}{star}<td>{page_text.marginal(suspect)}<td>{page_text.variation(suspect)}\n"
     )

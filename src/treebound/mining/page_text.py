@@ -1,4 +1,4 @@
-"""Pieces of the page of suspects: escaped text, a sentence with its words marked, a change in words."""
+"""Texts on the HTML page of suspects: escaped text, sentences with marked words, changes and scores."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from treebound.mining.suspects import Suspect
 from treebound.plots.svg import well_formed
 from treebound.treebanks.document import Document
 
-_CONTEXT = 4  #: words on each side of a suspect in a row of the table
+_CONTEXT = 4  #: number of words on each side of a suspect in a row of the table
 
 
 @dataclass(frozen=True)
 class Line:
-    """A sentence for display: n forms, and whether a space follows each."""
+    """A sentence for display: n forms, and for each form whether a space follows it."""
 
     forms: Sequence[str]
     spaces: Sequence[bool]
 
 
 def line_of(document: Document, i: int) -> Line:
-    """Return sentence i of a document with its spaces: none after a word that has `SpaceAfter=No`."""
+    """Return sentence i of a document for display, without a space after words that have `SpaceAfter=No`."""
     block, position = document.blocks[i], document.layout.misc
     forms = document.treebank[i].strings("form")
     if position is None:
@@ -33,34 +33,34 @@ def line_of(document: Document, i: int) -> Line:
 
 
 def escaped(text: str) -> str:
-    """Return a text that can stand in HTML, also in an attribute; control characters become visible signs."""
+    """Return a text escaped for HTML and for attributes of HTML. Control characters become visible signs."""
     return html.escape(well_formed(text))
 
 
 def isolated(text: str) -> str:
-    """Return a text whose direction of writing does not change the order of its surroundings."""
+    """Return an escaped text whose writing direction cannot reorder the text around it."""
     return escaped(text) if text.isascii() else f"<bdi>{escaped(text)}</bdi>"
 
 
 def marked(line: Line, suspect: Suspect, whole: bool) -> str:
-    """Return a sentence, or the words near the suspect, with the word and both heads marked."""
+    """Return the HTML of a sentence, or of the words near the suspect, with the word and both heads marked."""
     n = len(line.forms)
     first = 1 if whole else max(1, suspect.word - _CONTEXT)
     last = n if whole else min(n, suspect.word + _CONTEXT)
     tags = {suspect.word: "mark"}
     if suspect.kind != "tag":
         tags = {suspect.proposed_head: 'b class="p"', suspect.head: 'b class="o"'} | tags
-    parts = ["… "] if first > 1 else []
+    pieces = ["… "] if first > 1 else []
     for m in range(first, last + 1):
         form = escaped(line.forms[m - 1])
         tag = tags.get(m, "")
-        parts.append(f"<{tag}>{form}</{tag.split(' ')[0]}>" if tag else form)
-        parts.append(" " if line.spaces[m - 1] else "")
-    return "".join(parts).rstrip(" ") + (" …" if last < n else "")
+        pieces.append(f"<{tag}>{form}</{tag.split(' ')[0]}>" if tag else form)
+        pieces.append(" " if line.spaces[m - 1] else "")
+    return "".join(pieces).rstrip(" ") + (" …" if last < n else "")
 
 
 def change(line: Line, suspect: Suspect) -> tuple[str, str]:
-    """Return the annotation and the proposal, for instance `nsubj of 2 Trees`, as HTML."""
+    """Return the HTML of the annotation and of the proposal, for instance `nsubj of 2 Trees`."""
     if suspect.kind == "tag":
         return isolated(suspect.tag), isolated(suspect.proposed_tag)
 
@@ -72,18 +72,18 @@ def change(line: Line, suspect: Suspect) -> tuple[str, str]:
 
 
 def margin(suspect: Suspect) -> str:
-    """Return a margin with two decimals, or more where it is small."""
+    """Return a margin with two decimals, or with two significant digits if it is small."""
     value = suspect.margin
     return f"{value:,.2f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
 
 
 def changed_heads(suspect: Suspect) -> str:
-    """Return how many heads change together; nothing where the suspect's head is the only one."""
+    """Return the number of heads that change together as text, or "" if only the suspect's head changes."""
     return "" if suspect.changes == 1 else f" ({suspect.changes} heads)"
 
 
 def marginal(suspect: Suspect) -> str:
-    """Return a marginal probability in percent; a dash where it is unknown."""
+    """Return a marginal probability in percent, or a dash if it is unknown."""
     if math.isnan(suspect.marginal):
         return "–"
     percent = 100 * suspect.marginal
@@ -91,6 +91,6 @@ def marginal(suspect: Suspect) -> str:
 
 
 def variation(suspect: Suspect) -> str:
-    """Return how often the construction is annotated otherwise; a dash where it occurs only here."""
+    """Return a count like `3 of 10`: 3 of 10 other occurrences are annotated differently. A dash means no others."""
     otherwise, elsewhere = suspect.variation
     return f"{otherwise} of {elsewhere}" if elsewhere else "–"

@@ -1,7 +1,7 @@
-"""The parts of a treebank, each with the model that judges it, and what a run that was killed has finished of them.
+"""The parts of a treebank that are mined separately, each with its own model, and their work files.
 
-Models and suspects of a part are files in a work folder. Both have a key that identifies data and settings: a file of
-another run is written anew.
+The model and the suspects of a part are files in a work folder, so that an interrupted run can continue. Both files
+have a key that identifies data and settings. A file with another key is replaced.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from treebound.systems.graph.model import Model
 from treebound.systems.graph.system import Graph
 from treebound.systems.tagging.several import train_taggers
 
-VERSION = 1  #: of the files of suspects, and of how suspects are made
+VERSION = 1  #: version of the files of suspects and of the method that finds suspects
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some sentences of a treebank and the sentences that their model learns from.
+    """A part of a treebank: the sentences that one model judges, and the sentences that it is trained on.
 
-    name       of its files
-    sentences  int64[*]: sentences of the treebank
-    learnt     int64[*]: sentences of the examples (`Prepared.examples`)
+    name       name of the part's work files, without their endings
+    sentences  int64[*]: indices of the judged sentences in the treebank
+    learnt     int64[*]: indices of the training sentences in `Prepared.examples`
     """
 
     name: str
@@ -48,7 +48,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Job:
-    """What the training of every part needs. names: the id of each sentence of the treebank."""
+    """The data that the training of every part needs.
+
+    names   the id of each sentence of the treebank
+    folder  folder of the work files
+    """
 
     prepared: Prepared
     names: list[str]
@@ -57,32 +61,36 @@ class Job:
 
 
 def folds_of(prepared: Prepared, folds: int) -> list[Part]:
-    """Return a part for each fold, whose model learns from the others. InputError for fewer sentences than folds."""
+    """Return a part for each fold, whose model is trained on the other folds.
+
+    Raises InputError for fewer sentences than folds.
+    """
     sentences = len(prepared.treebank)
     if sentences < folds:
         reason = f"{sentences} sentence{'s' * (sentences != 1)} for {folds} folds"
         hint = "give at least as many sentences as folds, a reference or a model"
         raise InputError(reason, path=prepared.treebank.name, hint=hint)
-    member = fold_of(sentences, folds)
+    fold_of_sentence = fold_of(sentences, folds)
     usable = prepared.usable
     return [
-        Part(f"fold-{fold}", np.flatnonzero(member == fold), usable[member[usable] != fold]) for fold in range(folds)
+        Part(f"fold-{fold}", np.flatnonzero(fold_of_sentence == fold), usable[fold_of_sentence[usable] != fold])
+        for fold in range(folds)
     ]
 
 
 def whole(prepared: Prepared) -> Part:
-    """Return the treebank as one part, whose model learns from the reference."""
+    """Return the whole treebank as one part, whose model is trained on the reference."""
     return Part("reference", np.arange(len(prepared.treebank)), prepared.usable)
 
 
 def train(job: Job, part: Part) -> Path:
-    """Train the model of a part, or leave the file that an earlier run wrote; return the file.
+    """Train the model of a part unless an earlier run has written its file; return the path of the file.
 
-    The training itself resumes at the last epoch that was finished. InputError where there is nothing to learn from.
+    Interrupted training resumes after the last finished epoch. Raises InputError if there are no training sentences.
     """
     if not len(part.learnt):
         hint = "give more sentences, or a reference"
-        raise InputError("no sentence to train on", path=job.prepared.examples.name, hint=hint)
+        raise InputError("no sentences to train on", path=job.prepared.examples.name, hint=hint)
     examples, system = job.prepared.examples.select(part.learnt), Graph()
     settings = system.fitted(job.prepared.training, examples)
     path = job.folder / f"{part.name}.npz"
@@ -92,63 +100,66 @@ def train(job: Job, part: Part) -> Path:
     except ModelError:
         pass
     checkpoint = job.folder / f"{part.name}.checkpoint.npz"
-    shown = _titled(job.progress, f"{part.name}, ")
-    system.train(settings, examples, None, checkpoint=checkpoint, progress=shown).save(path)
+    titled = _titled(job.progress, f"{part.name}, ")
+    system.train(settings, examples, None, checkpoint=checkpoint, progress=titled).save(path)
     return path
 
 
 def mine_tags(job_and_column: tuple[Job, str], part: Part) -> list[Suspect]:
-    """Return the suspects among the tags of a part, by a tagger that is trained for it; an earlier run's as they are.
+    """Return the suspects among the tags of a part, found by a tagger that is trained on the part's training sentences.
 
-    Raises InputError where the column of the examples is empty.
+    Suspects that an earlier run has stored are read from their file. Raises InputError if the column of the examples
+    is empty.
     """
     job, column = job_and_column
     examples = job.prepared.examples.select(part.learnt)
-    own = job.prepared.treebank.select(part.sentences)
+    treebank = job.prepared.treebank.select(part.sentences)
     names = [job.names[i] for i in part.sentences]
-    key = key_of({"tags": column, "version": VERSION}, (examples, own), "\0".join(names).encode())
+    key = key_of({"tags": column, "version": VERSION}, (examples, treebank), "\0".join(names).encode())
     path = job.folder / f"{part.name}.tags.json"
     if (finished := stored(path, key)) is not None:
         return [suspect for sentence in finished for suspect in sentence.suspects]
     tagger = train_taggers(examples, None, (column,), progress=_titled(job.progress, f"{part.name}, ")).taggers[0]
-    suspects = TagMiner(tagger, own, names, part.sentences).mine()
+    suspects = TagMiner(tagger, treebank, names, part.sentences).mine()
     store(path, key, [MinedSentence(s.sentence, 0, [s], Tree(np.empty(0, np.int32), [])) for s in suspects])
     return suspects
 
 
 def key_of_part(model: bytes, own: Treebank, names: Sequence[str]) -> str:
-    """Identify the suspects of a part. model: what identifies the model."""
+    """Return the key of the suspects of a part, from the key of its model, its sentences and their ids."""
     digest = hashlib.blake2b(model, digest_size=16).hexdigest()
     return key_of({"model": digest, "version": VERSION}, (own,), "\0".join(names).encode())
 
 
 def store(path: Path, key: str, mined: Sequence[MinedSentence]) -> None:
     """Write mined sentences to a file, atomically."""
-    lines: list[Any] = [{"key": key}]
+    records: list[Any] = [{"key": key}]
     for sentence in mined:
         heads, labels = sentence.tree
         tree = {"heads": heads.tolist(), "labels": labels}
-        lines.append([sentence.sentence, sentence.words, [asdict(s) for s in sentence.suspects], tree])
+        records.append([sentence.sentence, sentence.words, [asdict(s) for s in sentence.suspects], tree])
     with replacing(path) as file:
-        for line in lines:
+        for line in records:
             file.write(json.dumps(line).encode() + b"\n")
 
 
 def stored(path: Path, key: str) -> list[MinedSentence] | None:
-    """Read what `store` wrote under this key; None for any other file, or none."""
+    """Read the mined sentences that `store` wrote under this key. Returns None for any other or a missing file."""
     try:
-        first, *rest = path.read_text("utf-8").splitlines()
+        first, *lines = path.read_text("utf-8").splitlines()
         if json.loads(first) != {"key": key}:
             return None
-        return [_sentence(*json.loads(line)) for line in rest]
+        return [_sentence(*json.loads(line)) for line in lines]
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
 def _sentence(sentence: int, words: int, suspects: list[dict[str, Any]], tree: dict[str, Any]) -> MinedSentence:
-    made = [Suspect(**{**fields, "variation": tuple(fields["variation"])}) for fields in suspects]
-    return MinedSentence(sentence, words, made, Tree(np.array(tree["heads"], np.int32), tree["labels"]))
+    """Return a mined sentence from the values of its line of JSON."""
+    rebuilt = [Suspect(**{**fields, "variation": tuple(fields["variation"])}) for fields in suspects]
+    return MinedSentence(sentence, words, rebuilt, Tree(np.array(tree["heads"], np.int32), tree["labels"]))
 
 
 def _titled(progress: Progress | None, title: str) -> Progress | None:
-    return progress and (lambda items, what: progress(items, title + what))
+    """Return a progress display whose titles begin with `title`."""
+    return progress and (lambda items, subtitle: progress(items, title + subtitle))

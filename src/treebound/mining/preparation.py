@@ -1,4 +1,4 @@
-"""What a treebank is like before it is mined: the sentences that models may learn from, conventions, remarks."""
+"""Preparation of a treebank for mining: choose the training sentences and conventions, and collect remarks."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ from treebound.metrics.attachment import unlabelled
 from treebound.support.settings import read
 from treebound.systems.graph.settings import Settings as Graph
 
-#: share of sentences with several roots from which on they count as a convention of the treebank, not as errors
+#: from this share of sentences with several roots on, several roots count as a convention and not as errors
 MANY_ROOTS = 0.05
-#: share of words without a label from which on a treebank counts as unlabelled
+#: from this share of words without a label on, a treebank counts as unlabelled
 UNLABELLED = 0.1
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Two treebanks that are used alike, and how models are trained.
+    """A treebank and its training examples under the same conventions, with the settings of the models.
 
-    treebank  what is mined
-    examples  what models are trained on: the treebank itself, or a reference
-    usable    int64[*]: the sentences of `examples` that a model can learn from
+    treebank  the treebank that is mined
+    examples  the treebank that models are trained on: the same treebank, or a reference
+
+    usable    int64[*]: indices of the sentences of `examples` that a model can be trained on
+
     training  settings of the models
-    remarks   a line for everything that was left out or chosen
+    remarks   a line for each choice of a convention and for all sentences that were left out
     """
 
     treebank: Treebank
@@ -42,14 +44,14 @@ class Prepared:
 
 
 def prepare(treebank: Treebank, reference: Sequence[Treebank], training: Mapping[str, Any]) -> Prepared:
-    """Choose conventions and training sentences.
+    """Choose the conventions and the training sentences for mining a treebank.
 
-    treebank   what is mined
-    reference  treebanks to learn from; where there are none, models learn from the treebank itself
-    training   settings of `treebound.systems.graph.settings.Settings`; `labels` is "none" for an
+    treebank   the treebank that is mined
+    reference  treebanks to train on. If there are none, models are trained on the treebank itself
+    training   values for `treebound.systems.graph.settings.Settings`. The setting `labels` becomes "none" for an
                unlabelled treebank
 
-    Raises InputError for wrong settings and for sentences that are too long.
+    Raises InputError for invalid settings and for sentences that are too long.
     """
     check_lengths(treebank)
     remarks: list[str] = []
@@ -61,8 +63,10 @@ def prepare(treebank: Treebank, reference: Sequence[Treebank], training: Mapping
         check_lengths(examples)
         usable = _unlike(treebank, examples)
         if len(usable) < len(examples):
-            shared = len(examples) - len(usable)
-            remarks.append(f"{shared:,} sentences of the reference are also in the treebank: left out of training")
+            duplicates = len(examples) - len(usable)
+            remarks.append(
+                f"training leaves out {duplicates:,} sentences of the reference that are also in the treebank"
+            )
     settings = dict(training)
     single_root, usable = _roots(examples, usable, remarks)
     examples.meta["single_root"] = treebank.meta["single_root"] = single_root
@@ -75,15 +79,15 @@ def prepare(treebank: Treebank, reference: Sequence[Treebank], training: Mapping
 
 
 def joined(treebanks: Sequence[Treebank]) -> Treebank:
-    """Return one treebank of the sentences of several, in order."""
+    """Concatenate treebanks into one. Name and meta come from the first."""
     if len(treebanks) == 1:
         return replace(treebanks[0], meta=dict(treebanks[0].meta))
     vocab = {name: Vocabulary() for name in STRING_COLUMNS}
     columns: dict[str, list[np.ndarray]] = {name: [] for name in STRING_COLUMNS}
     for treebank in treebanks:
         for name in STRING_COLUMNS:
-            number = np.array([vocab[name].add(string) for string in treebank.vocab[name].strings], INDEX)
-            columns[name].append(number[treebank.columns[name]])
+            new_ids = np.array([vocab[name].add(string) for string in treebank.vocab[name].strings], INDEX)
+            columns[name].append(new_ids[treebank.columns[name]])
     lengths = np.concatenate([treebank.lengths for treebank in treebanks])
     offsets = np.zeros(len(lengths) + 1, OFFSET)
     np.cumsum(lengths, out=offsets[1:])
@@ -98,48 +102,53 @@ def joined(treebanks: Sequence[Treebank]) -> Treebank:
 
 
 def _forms(treebank: Treebank) -> Iterable[tuple[str, ...]]:
+    """Return the forms of each sentence."""
     return (tuple(sentence.strings("form")) for sentence in treebank)
 
 
 def _unlike(treebank: Treebank, reference: Treebank) -> np.ndarray:
-    """Return the sentences of the reference whose forms are not those of a sentence of the treebank."""
-    known = set(_forms(treebank))
-    return np.array([i for i, forms in enumerate(_forms(reference)) if forms not in known], np.int64)
+    """Return the indices of reference sentences that do not occur, with the same forms, in the treebank."""
+    treebank_forms = set(_forms(treebank))
+    return np.array([i for i, forms in enumerate(_forms(reference)) if forms not in treebank_forms], np.int64)
 
 
 def _roots(examples: Treebank, usable: np.ndarray, remarks: list[str]) -> tuple[bool, np.ndarray]:
-    """Return whether trees have a single root, and the sentences to learn from under this convention."""
+    """Return whether trees must have a single root, and the training sentences that follow this convention."""
     if not len(usable):
         return True, usable
     roots = np.array([np.count_nonzero(examples.heads(int(i)) == 0) for i in usable])
     several = roots > 1
     if several.mean() >= MANY_ROOTS:
-        remarks.append(f"{several.sum():,} sentences have several roots: taken for a convention")
+        remarks.append(
+            f"{several.sum():,} sentences have several roots, which is taken as a convention of the treebank"
+        )
         return False, usable
     if several.any():
-        remarks.append(f"{several.sum():,} sentences with several roots: left out of training")
+        remarks.append(f"training leaves out {several.sum():,} sentences with several roots")
     return True, usable[~several]
 
 
 def _labelled(examples: Treebank, usable: np.ndarray, remarks: list[str]) -> np.ndarray | None:
-    """Return the sentences whose words all have a label; None for a treebank that is not labelled."""
-    number = examples.vocab["deprel"].get("_")
+    """Return the training sentences in which every word has a label, or None if the treebank is unlabelled."""
+    empty_label = examples.vocab["deprel"].get("_")
     if not unlabelled(examples):
         return usable
     if unlabelled(examples) >= UNLABELLED * examples.words:
-        remarks.append("the treebank has no labels: only heads are doubted")
+        remarks.append("the treebank has no labels, so that only heads are checked")
         return None
-    missing = [bool((examples.columns["deprel"][slice(*examples.offsets[i : i + 2])] == number).any()) for i in usable]
-    remarks.append(f"{sum(missing):,} sentences have words without a label: left out of training")
+    missing = [
+        bool((examples.columns["deprel"][slice(*examples.offsets[i : i + 2])] == empty_label).any()) for i in usable
+    ]
+    remarks.append(f"training leaves out {sum(missing):,} sentences with unlabelled words")
     return usable[~np.array(missing, bool)]
 
 
 def _advise(examples: Treebank, remarks: list[str]) -> None:
-    """Say where so many arcs cross that they may be a convention and no errors."""
+    """Add a remark if crossing arcs are so frequent that they may be a convention and not errors."""
     counts = survey(examples)
     if counts.lifted >= LIFTED * max(1, counts.words) or counts.crossing >= CROSSING * max(1, counts.sentences):
         share = 100 * counts.crossing / max(1, counts.sentences)
         remarks.append(
-            f"{share:.1f} % of the sentences have crossing arcs, which projective models doubt; if crossing arcs are "
-            "right as a rule, choose the space non-projective"
+            f"{share:.1f} % of the sentences have crossing arcs, which projective models doubt; if these arcs are "
+            "usually correct, choose the space non-projective"
         )

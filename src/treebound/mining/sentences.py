@@ -1,11 +1,12 @@
-"""Suspects of one sentence: where the best labelled tree differs from the annotation, and by what margin.
+"""Suspects of one sentence: words whose annotation differs from the best labelled tree, with their margins.
 
-The annotated arcs are candidates beside those of the pruner, so that the annotated tree is among the trees that are
-searched, as far as it belongs to the model's space. The margin of a word is exact: the score of the best labelled tree
-less that of the best labelled tree in which the word has the annotated head and label. A projective model finds the
-best projective tree with an annotated arc even if the arc crosses others in the annotation, and doubts one of them.
-The second search starts with
-the best known tree of that kind as the score to beat, which its first bound often proves to be the best.
+The annotated arcs are added to the pruner's candidate arcs, so that the annotated tree can be found if it belongs to
+the model's space. The margin of a word is exact. It is the difference between the scores of two trees: the best
+labelled tree, and the best labelled tree in which the word has the annotated head and label.
+
+The search for the second tree starts with the best known tree that has the annotated arc as its incumbent. Its first
+bound often proves that this tree is the best. If annotated arcs cross, a projective model searches the best projective
+tree with each of them, and doubts at least one.
 """
 
 from __future__ import annotations
@@ -29,16 +30,17 @@ from treebound.mining.suspects import Suspect
 from treebound.systems.graph.parser import Parser
 from treebound.treebanks.projectivise import in_space
 
-#: dynamic programs of one search at most
+#: largest number of dynamic-program calls of one search
 CALLS = 2000
-#: dynamic programs of all searches of a sentence of LENGTH words; a longer sentence has fewer, as each takes longer
+#: number of dynamic-program calls of all searches of a sentence with up to LENGTH words. A longer sentence gets fewer
+#: calls, because each call takes longer
 BUDGET, LENGTH = 20_000, 30
-#: a label that the model does not know has no features: every sum of its weights is 0
+#: score of a label that the model does not know: it has no features
 UNKNOWN = 0.0
 
 
 class Tree(NamedTuple):
-    """The best tree of a sentence. heads int32[n + 1]; labels: n + 1 strings, "" for the root."""
+    """The best tree of a sentence: heads as int32[n + 1], and n + 1 labels, "" for the root."""
 
     heads: np.ndarray
     labels: list[str]
@@ -46,7 +48,7 @@ class Tree(NamedTuple):
 
 @dataclass(frozen=True)
 class MinedSentence:
-    """The suspects of one sentence and its best tree. words: the number of its words."""
+    """The suspects of one sentence, its number of words and its best tree."""
 
     sentence: int
     words: int
@@ -55,7 +57,12 @@ class MinedSentence:
 
 
 class _Rival(NamedTuple):
-    """The best tree that has one annotated arc: its score, whether that is proved, and by how many heads it differs."""
+    """The best tree that contains a given annotated arc.
+
+    score    score of the tree
+    proved   whether the search has proved that no tree with this arc scores more
+    changes  number of words whose heads differ from the best tree of the sentence
+    """
 
     score: float
     proved: bool
@@ -63,10 +70,14 @@ class _Rival(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """A sentence whose best tree is known.
+    """The result of searching one sentence.
 
-    whole    whether no candidate of the pruner was left out
-    rivals   the best tree with the annotated arc into a word, for all words whose head is another one
+    problem  the scored problem, including the annotated arcs
+    parse    the best tree
+    whole    whether all candidates of the pruner are in the problem
+
+    rivals   word -> the best tree with the annotated arc into it, for all words whose annotated head differs from the
+             best tree
     """
 
     problem: Problem
@@ -76,12 +87,13 @@ class _Search(NamedTuple):
 
 
 class Miner:
-    """Finds the suspects of sentences.
+    """A finder of the suspects among the heads and labels of sentences.
 
-    parser    of a model that has not seen the treebank
-    treebank  the annotated sentences
+    parser    parser of a model that was not trained on these sentences
+    treebank  the annotated sentences, which may be a part of a larger treebank
+
     names     the id of each sentence
-    numbers   the index of each sentence in the whole treebank, of which `treebank` may be a part
+    numbers   the index of each sentence in the larger treebank
     """
 
     def __init__(self, parser: Parser, treebank: Treebank, names: list[str], numbers: np.ndarray):
@@ -92,44 +104,45 @@ class Miner:
         self.known = {name: i for i, name in enumerate(self.labels)}
 
     def mine(self, i: int) -> MinedSentence:
-        """Return the suspects of sentence i, by word, and its best tree."""
+        """Return the suspects of sentence i, in the order of words, and its best tree."""
         sentence, annotated = self.treebank[i], self.treebank.heads(i)
         search = self._search(i, annotated)
         n, heads = sentence.n, search.parse.heads
         mods = np.arange(1, n + 1, dtype=np.int32)
-        ours = self.parser.label_scores(self.table, i, annotated[1:], mods)
-        best = self.parser.label_scores(self.table, i, heads[1:], mods)
-        given = sentence.strings("deprel")
-        chosen = [self.labels[k] for k in best.argmax(axis=1).tolist()] if best.shape[1] else given
-        suspects = list(self._suspects(i, search, (ours, best), given, chosen))
-        return MinedSentence(int(self.numbers[i]), n, suspects, Tree(heads, ["", *chosen]))
+        annotated_scores = self.parser.label_scores(self.table, i, annotated[1:], mods)
+        best_scores = self.parser.label_scores(self.table, i, heads[1:], mods)
+        labels = sentence.strings("deprel")
+        best_labels = [self.labels[k] for k in best_scores.argmax(axis=1).tolist()] if best_scores.shape[1] else labels
+        suspects = list(self._suspects(i, search, (annotated_scores, best_scores), labels, best_labels))
+        return MinedSentence(int(self.numbers[i]), n, suspects, Tree(heads, ["", *best_labels]))
 
     def _suspects(
         self,
         i: int,
         search: _Search,
         scores: tuple[np.ndarray, np.ndarray],
-        given: list[str],
-        chosen: list[str],
+        labels: list[str],
+        best_labels: list[str],
     ) -> Iterator[Suspect]:
         """Yield the suspects of a sentence.
 
-        scores         float64[n, labels]: of the labels on the annotated arcs and on those of the best tree
-        given, chosen  the n annotated labels, and those of the best tree
+        scores       float64[n, L]: scores of L labels on the annotated arcs, and on the arcs of the best tree
+        labels       the n annotated labels
+        best_labels  the n labels of the best tree
         """
         annotated, heads, parse = self.treebank.heads(i), search.parse.heads, search.parse
-        right = heads == annotated
+        head_agrees = heads == annotated
         sentence, unit = self.treebank[i], search.problem.unit or 1.0
         forms, tags = sentence.strings("form"), sentence.strings("upos")
-        doubted = [
+        doubtful = [
             m
             for m in range(1, len(heads))
-            if (not right[m] and m in search.rivals) or (right[m] and given[m - 1] != chosen[m - 1])
+            if (not head_agrees[m] and m in search.rivals) or (head_agrees[m] and labels[m - 1] != best_labels[m - 1])
         ]
-        marginals = self._marginals(search.problem, annotated) if doubted else np.empty(0)
-        for m in doubted:
-            label = given[m - 1]
-            if not right[m]:
+        marginals = self._marginals(search.problem, annotated) if doubtful else np.empty(0)
+        for m in doubtful:
+            label = labels[m - 1]
+            if not head_agrees[m]:
                 kind, rival = "head", search.rivals[m]
                 margin = parse.value - rival.score + self._lost(scores[0][m - 1], label)
             else:
@@ -145,7 +158,7 @@ class Miner:
                 label=label,
                 tag=tags[m - 1],
                 proposed_head=int(heads[m]),
-                proposed_label=chosen[m - 1],
+                proposed_label=best_labels[m - 1],
                 proposed_tag=tags[m - 1],
                 margin=max(0.0, float(margin)) / unit,
                 certified=bool(rival.proved and parse.certified and search.whole and label in self.known),
@@ -154,17 +167,18 @@ class Miner:
             )
 
     def _lost(self, scores: np.ndarray, label: str) -> float:
-        """Return by how much the best label of an arc beats `label`; 0 where the model does not label."""
+        """Return the score difference between an arc's best label and `label`, or 0 if the model has no labels."""
         if not len(scores):
             return 0.0
         number = self.known.get(label)
         return float(scores.max()) - (UNKNOWN if number is None else float(scores[number]))
 
     def _search(self, i: int, annotated: np.ndarray) -> _Search:
-        """Find the best tree of sentence i, and the best tree with the annotated arc into every word that has another.
+        """Find the best tree of sentence i, and the best tree with each annotated arc that the best tree lacks.
 
-        Arcs of the annotation that no tree over the candidates contains, as an arc that crosses others, get a tree of
-        their own: a star around the head.
+        An annotated arc, for instance a crossing arc, may be in no tree over the candidate arcs. Then the arcs of a
+        star are added to the candidates. A star is a tree that contains the annotated arc: all other words depend on
+        the head of the arc, or on its dependent if the head is the root.
         """
         n = len(annotated) - 1
         arcs = np.zeros((n + 1, n + 1), np.bool_)
@@ -183,15 +197,15 @@ class Miner:
                 _add_star(arcs, int(annotated[m]), m)
 
     def _rivals(self, problem: Problem, parse: Parse, annotated: np.ndarray) -> tuple[dict[int, _Rival], list[int]]:
-        """Return `_Search.rivals`, and the words whose annotated arc is in no tree over the candidates."""
-        wrong = [m for m in range(1, len(annotated)) if annotated[m] >= 0 and parse.heads[m] != annotated[m]]
-        known: list[tuple[float, np.ndarray]] = []  # scores of trees, and the trees
-        if wrong and in_space(annotated, self.space == "projective", problem.single_root):
-            known.append((PartScore(problem).score(annotated), annotated))
-        decoder, rivals, without = self._decoder(problem.n, len(wrong)), {}, []
-        for m in wrong:
-            alike = [entry for entry in known if entry[1][m] == annotated[m]]
-            floor, tree = max(alike, key=lambda entry: entry[0], default=(-np.inf, annotated))
+        """Return `_Search.rivals`, and the words whose annotated arc is in no tree over the candidate arcs."""
+        disagreeing = [m for m in range(1, len(annotated)) if annotated[m] >= 0 and parse.heads[m] != annotated[m]]
+        known_trees: list[tuple[float, np.ndarray]] = []  # score and heads of each tree
+        if disagreeing and in_space(annotated, self.space == "projective", problem.single_root):
+            known_trees.append((PartScore(problem).score(annotated), annotated))
+        decoder, rivals, without = self._decoder(problem.n, len(disagreeing)), {}, []
+        for m in disagreeing:
+            with_arc = [entry for entry in known_trees if entry[1][m] == annotated[m]]
+            floor, best_tree = max(with_arc, key=lambda entry: entry[0], default=(-np.inf, annotated))
             others = (problem.mod == m) & (problem.head != annotated[m])
             rival = best_above(decoder, forbid(problem, others), floor)
             if rival is None or rival.status == "infeasible":
@@ -202,20 +216,20 @@ class Miner:
             else:
                 score, proved = max(floor, rival.value), rival.certified
                 if rival.value > floor:
-                    tree = rival.heads
-                    known.append((rival.value, tree))
-                elif score == -np.inf:  # the search ended before it met a tree: its bound is all that is known
+                    best_tree = rival.heads
+                    known_trees.append((rival.value, best_tree))
+                elif score == -np.inf:  # the search ended without a tree, so that only its bound is known
                     score = min(rival.bound, parse.value)
-            rivals[m] = _Rival(score, proved, max(1, int(np.count_nonzero(tree != parse.heads))))
+            rivals[m] = _Rival(score, proved, max(1, int(np.count_nonzero(best_tree != parse.heads))))
         return rivals, without
 
     def _decoder(self, n: int, searches: int) -> Decoder:
-        """Return the decoder for a sentence of n words and so many searches, none of which takes too long."""
+        """Return the decoder for a sentence of n words, with a limit that divides the budget among all searches."""
         calls = BUDGET * (LENGTH / max(n, LENGTH)) ** 2 / max(1, searches)
         return BranchAndBound(space=self.space, max_dp_calls=max(1, min(CALLS, int(calls))))
 
     def _marginals(self, problem: Problem, annotated: np.ndarray) -> np.ndarray:
-        """Return float64[n + 1]: the probability of the annotated arc into each word, nan where it is unknown."""
+        """Return float64[n + 1]: the marginal of the annotated arc into each word, nan if it is unknown."""
         out = np.full(len(annotated), np.nan)
         try:
             of_arcs = arc_marginals(problem, self.space)

@@ -1,4 +1,4 @@
-"""How a treebank is mined for annotation errors."""
+"""Settings of mining: which annotations are checked, and the number of folds."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ Kinds = tuple[Literal["head", "label"], ...]
 
 @dataclass(frozen=True)
 class Settings(Checked):
-    """What is looked for, and how many models look for it.
+    """Settings of mining: the kinds of annotation that are checked, and the number of folds.
 
-    folds  parts of the treebank, each of which is parsed by a model that is trained on the others; without effect
-           where there is a reference or a model
-    kinds  annotations of trees that are doubted; none where tags alone are
-    tags   column whose tags are doubted as well; "" for none
+    folds  number of folds of the treebank. Each fold is parsed by a model that is trained on the other folds. Ignored
+           with a reference or a model
+    kinds  annotations of trees that are checked: "head", "label" or both. Empty to check tags only
+    tags   column of the tags that are checked in addition: "upos", "xpos" or "" for none
     """
 
     folds: Annotated[int, Field(ge=2, le=1000)] = option(
         5,
-        "Number of folds. Each fold of TREEBANK is parsed by a model that is trained on the other folds. Without "
-        "effect with --reference or --model.",
+        "Number of folds of TREEBANK. Each fold is parsed by a model that is trained on the other folds. Ignored with "
+        "--reference or --model.",
     )
     kinds: Kinds = option(
         ("head", "label"),
-        "List doubtful heads (head), doubtful labels of words whose head is not doubted (label), or both, separated "
-        "by commas.",
+        "Kinds of suspects to list, separated by commas: head lists doubtful heads; label lists doubtful labels of "
+        "words whose head is not doubtful.",
     )
     tags: Literal["", "upos", "xpos"] = option(
-        "", "List doubtful tags of this column, too: upos or xpos. Needs no model of trees. [default: no tags]"
+        "",
+        "List doubtful tags of this column as well: upos or xpos. Tags are checked by a tagger, not by the parsing "
+        "models. [default: no tags]",
     )

@@ -1,4 +1,4 @@
-"""A suspect: one annotation of one word that a model doubts, and by how much."""
+"""Suspects: annotations of single words that a model doubts, with the strength of the doubt."""
 
 from __future__ import annotations
 
@@ -11,23 +11,26 @@ Kind = Literal["head", "label", "tag"]
 
 @dataclass(frozen=True)
 class Suspect:
-    """One annotation that is perhaps wrong.
+    """An annotation of one word that is perhaps wrong, with the annotation that the model prefers.
 
     sentence  index of the sentence in the treebank, from 0
-    sent_id   the sentence's id in its comments; its number, from 1, where it has none
-    word      1..n
-    form      the word's form
-    kind      what is doubted: the head (and with it the label), the label alone, or the tag
+    sent_id   id of the sentence in its comments; if it has none, its number, from 1
+    word      position of the word, 1..n
+    form      form of the word
+
+    kind      "head" if the head is doubted (with its label), "label" if only the label is doubted, or "tag"
     head, label, tag  the annotation
-    proposed_head, proposed_label, proposed_tag  what the model prefers; the annotation itself where it is not doubted
-    margin    score of the best annotation of the sentence less that of the best one that has this word as annotated,
-              in units of the model's score (1.0 is the cost of one error in training); at least 0
-    certified whether `margin` is proved: both searches ended with a proof
-    marginal  probability of the annotated arc (tag) in the log-linear model; nan where it is unknown
-    changes   words whose head differs between the two best trees that `margin` compares, at least 1: a margin that is
-              spread over many words is a doubt about each of them, but a smaller one
-    variation (occurrences of the same construction elsewhere in the treebank that are annotated otherwise, all its
-              occurrences elsewhere), by variation n-grams; (0, 0) where the construction occurs only here
+    proposed_head, proposed_label, proposed_tag  the model's preference; equal to the annotation where it is not doubted
+
+    margin    difference between two scores: the best annotation of the sentence, and the best annotation in which this
+              word is as annotated. 1.0 is the cost of one error in training. At least 0
+    certified True if the margin is proved because both searches ended with a proof
+    marginal  probability of the annotated arc (or tag) in the log-linear model; nan if it is unknown
+    changes   number of words, at least 1, whose head differs between the two trees that `margin` compares. The doubt
+              about a single word is smaller if the margin is shared by many words
+
+    variation (occurrences with another annotation, all occurrences) of the same construction elsewhere in the treebank;
+              (0, 0) if the construction does not occur elsewhere
     """
 
     sentence: int
@@ -49,12 +52,12 @@ class Suspect:
 
     @property
     def doubt(self) -> float:
-        """Return the margin divided by the square root of `changes`: what suspects are ranked by, highest first."""
+        """The score by which suspects are ranked, highest first: the margin over the square root of `changes`."""
         return self.margin / math.sqrt(self.changes)
 
     @property
     def group(self) -> str:
-        """Key of the change, for instance `nmod -> obl, head moves right`."""
+        """Return the key of the change, for instance `nmod -> obl, head moves right`."""
         if self.kind == "tag":
             return f"{self.tag} -> {self.proposed_tag}"
         change = self.label if self.label == self.proposed_label else f"{self.label} -> {self.proposed_label}"

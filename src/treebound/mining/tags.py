@@ -1,7 +1,8 @@
-"""Suspects among tags: where the best tag sequence of a tagger differs from the annotation, and by what margin.
+"""Suspects among tags: words whose annotated tag differs from a tagger's best tag sequence, with their margins.
 
-The margin of a word is the score of the best tag sequence of its sentence less that of the best sequence in which the
-word has the annotated tag, each found by exact dynamic programming (`treebound.systems.tagging.sequence`).
+The margin of a word is the difference between the scores of two tag sequences of its sentence: the best sequence, and
+the best sequence in which the word has the annotated tag. Both are found by exact dynamic programming
+(`treebound.systems.tagging.sequence`).
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ NO_GOLD = np.empty(0, np.int32)
 
 
 class TagMiner:
-    """Finds the tags of a treebank that a tagger doubts.
+    """A finder of the suspects among the tags of sentences.
 
-    tagger    has not seen the treebank
+    tagger    a tagger that was not trained on these sentences
     treebank  the annotated sentences
-    names, numbers  as of `treebound.mining.sentences.Miner`
+    names, numbers  ids and indices of the sentences, as for `treebound.mining.sentences.Miner`
     """
 
     def __init__(self, tagger: Tagger, treebank: Treebank, names: list[str], numbers: np.ndarray):
@@ -35,44 +36,48 @@ class TagMiner:
         if tagger.given:
             self.starts, self.offsets = alone(self.starts, treebank)
         self.annotated = treebank.strings(tagger.column)
-        number = {tag: i for i, tag in enumerate(tagger.tags)}
-        self.gold = np.array([number.get(tag, -1) for tag in self.annotated], np.int32)
+        number_of_tag = {tag: i for i, tag in enumerate(tagger.tags)}
+        self.gold = np.array([number_of_tag.get(tag, -1) for tag in self.annotated], np.int32)
         self.lists = [tuple(listed) for listed in tagger.dictionary.lists]
         self.candidates, self.group, self.single = self._candidates(group)
 
     def _candidates(self, group: np.ndarray) -> tuple[Candidates, np.ndarray, int]:
-        """Return lists of tags, the list of each word with its annotated tag added, and the first list of a single tag.
+        """Return the lists of candidate tags, the number of each word's list, and the number of the first singleton.
 
-        The list of the tag t alone is the one numbered t more than the first.
+        The annotated tag of a word is added to its list. The list that contains only tag t has the number of the first
+        singleton plus t.
         """
         numbers: dict[tuple[int, ...], int] = {}
-        wider = np.empty_like(group)
-        for w, (g, tag) in enumerate(zip(group.tolist(), self.gold.tolist(), strict=True)):
-            listed = self.lists[g]
+        widened = np.empty_like(group)
+        for w, (list_number, tag) in enumerate(zip(group.tolist(), self.gold.tolist(), strict=True)):
+            listed = self.lists[list_number]
             if tag >= 0 and tag not in listed:
                 listed = tuple(sorted((*listed, tag)))
-            wider[w] = numbers.setdefault(listed, len(numbers))
+            widened[w] = numbers.setdefault(listed, len(numbers))
         lists = [*numbers, *((tag,) for tag in range(len(self.tagger.tags)))]
         first = np.cumsum([0] + [len(listed) for listed in lists]).astype(np.int32)
-        return Candidates(first, np.array([t for listed in lists for t in listed], np.int32)), wider, len(numbers)
+        return Candidates(first, np.array([t for listed in lists for t in listed], np.int32)), widened, len(numbers)
 
     def mine(self) -> list[Suspect]:
         """Return the suspects of all sentences, in order."""
-        out: list[Suspect] = []
+        suspects: list[Suspect] = []
         sentence_of = np.repeat(np.arange(len(self.treebank)), self.treebank.lengths)
         for s, start in enumerate(self.starts.tolist()):
             a, b = self.offsets[s : s + 2].tolist()
             context = contexts(self.tagger.compiled, self.rows[:, start:], b - a)
             for w, tag, margin in self._doubted(context, a, b):
                 i = int(sentence_of[w])
-                out.append(self._suspect(i, w, self.tagger.tags[tag], margin))
-        return out
+                suspects.append(self._suspect(i, w, self.tagger.tags[tag], margin))
+        return suspects
 
     def _doubted(self, context: np.ndarray, a: int, b: int) -> Iterator[tuple[int, int, float]]:
-        """Yield (word, best tag, margin) of the words a .. b - 1, a sequence, whose best tag is not the annotated one.
+        """Yield (word, best tag, margin) for the words of a sequence whose best tag differs from the annotated tag.
 
-        The tagger does not know a tag that occurs in no training sentence. Its margin is that of the tag that the
-        tagger likes least among the candidates of the word.
+        context  the features of the sequence's words
+        a, b     the sequence consists of the words a .. b - 1 of the treebank
+
+        An annotated tag may be unknown to the tagger because it does not occur in training. It then gets the largest
+        margin of the word's candidate tags.
         """
         group, best = self.group[a:b], np.empty(b - a, np.int32)
         score = self._score(context, group, best)
@@ -92,6 +97,7 @@ class TagMiner:
         return best_tags(self.tagger.compiled, context, group, self.candidates, self.table, NO_GOLD, 0, tags)
 
     def _suspect(self, i: int, w: int, tag: str, margin: float) -> Suspect:
+        """Return the suspect for word w of the treebank, which is in sentence i, from the best tag and its margin."""
         word = w - int(self.treebank.offsets[i]) + 1
         head = int(self.treebank.head[w])
         label = self.treebank.vocab["deprel"][int(self.treebank.columns["deprel"][w])]

@@ -1,10 +1,10 @@
-"""Variation n-grams: word pairs that stand between the same words and are annotated differently in one treebank.
+"""Variation n-grams: equal word sequences that are annotated differently in one treebank.
 
 The method is DECCA's for dependencies (Dickinson & Meurers 2003; Boyd, Dickinson & Meurers 2008). A nucleus is a pair
 of positions in one sentence. Two nuclei are occurrences of one construction if their words and all words between them
 have equal forms. The annotation of a nucleus is the arc between its two words, with label and direction, or the absence
-of an arc (NIL). The non-fringe heuristic also wants the word before the nucleus and the word after the nucleus to be
-equal. The root stands before the first word, so that the arc from the root has a nucleus too.
+of an arc (NIL). The non-fringe heuristic also requires that the words before and after the nucleus are equal. The root
+is placed before the first word, so that the arc from the root has a nucleus too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from treebound.mining.suspects import Suspect
 
 WINDOW = 30  #: the longest distance between the two words of a nucleus
 
-_ROOT, _END, _WORDS = 0, 1, 2  # names of the root, of the place after the last word, and of the first form
+_ROOT, _END, _WORDS = 0, 1, 2  # numbers of the root, of the place after the last word, and of the first form
 
 
 def with_variation(
@@ -30,14 +30,14 @@ def with_variation(
     tag_column: str = "upos",
     window: int = WINDOW,
 ) -> list[Suspect]:
-    r"""Return the suspects with their field `variation` filled from the whole treebank.
+    r"""Return suspects with their field `variation` computed from the whole treebank.
 
     Parameters
     ----------
     suspects : sequence of Suspect
-        Suspects whose `sentence` is an index into the treebank.
+        Suspects of the treebank; their field `sentence` is an index into it.
     treebank : Treebank
-        The annotation that the suspects are from.
+        The annotated treebank.
     context : bool
         Apply the non-fringe heuristic to heads and labels. Tags always use it.
     tag_column : str
@@ -62,31 +62,31 @@ def with_variation(
     """
     arcs = arc_variation(treebank, context=context, window=window)
     tags = tag_variation(treebank, tag_column) if any(s.kind == "tag" for s in suspects) else arcs
-    filled = []
+    counted = []
     for suspect in suspects:
         counts = tags if suspect.kind == "tag" else arcs
         otherwise, elsewhere = counts[treebank.offsets[suspect.sentence] + suspect.word - 1].tolist()
-        filled.append(replace(suspect, variation=(otherwise, elsewhere)))
-    return filled
+        counted.append(replace(suspect, variation=(otherwise, elsewhere)))
+    return counted
 
 
 def arc_variation(treebank: Treebank, *, context: bool, window: int = WINDOW) -> np.ndarray:
-    """Count how often the construction of each word's arc is annotated otherwise elsewhere.
+    """Count for each word's arc how often the same construction is annotated differently elsewhere.
 
     Parameters
     ----------
     treebank : Treebank
         A treebank with heads and labels.
     context : bool
-        Apply the non-fringe heuristic: the words beside the nucleus must be equal, too.
+        Apply the non-fringe heuristic: the words before and after the nucleus must also be equal.
     window : int
-        The longest distance between a word and its head that is looked at.
+        The longest distance between a word and its head that is considered.
 
     Returns
     -------
     counts : int64[W, 2]
-        Per word: occurrences elsewhere that are annotated otherwise, and all occurrences elsewhere.
-        (0, 0) where the construction occurs once or its arc is longer than the window.
+        For each word: the number of other occurrences with another annotation, and the number of all other occurrences.
+        (0, 0) if the construction occurs once or its arc is longer than the window.
     """
     places = _places(treebank)
     labels = treebank.columns["deprel"].astype(np.int64)
@@ -108,19 +108,19 @@ def arc_variation(treebank: Treebank, *, context: bool, window: int = WINDOW) ->
 
 
 def tag_variation(treebank: Treebank, column: str = "upos") -> np.ndarray:
-    """Count how often the form of each word, between the same two neighbours, has another tag elsewhere.
+    """Count for each word how often its form, between the same two neighbours, has another tag elsewhere.
 
     Parameters
     ----------
     treebank : Treebank
         A treebank with tags.
     column : str
-        `upos` or `xpos`.
+        Column of the tags: `upos` or `xpos`.
 
     Returns
     -------
     counts : int64[W, 2]
-        Per word: occurrences elsewhere that have another tag, and all occurrences elsewhere.
+        For each word: the number of other occurrences with another tag, and the number of all other occurrences.
     """
     places = _places(treebank)
     word = np.flatnonzero(places.word >= 0)
@@ -131,24 +131,24 @@ def tag_variation(treebank: Treebank, column: str = "upos") -> np.ndarray:
 
 
 def variation_scores(treebank: Treebank, *, context: bool = False, window: int = WINDOW) -> np.ndarray:
-    """Score every word by the variation of its arc, so that a baseline can rank all words.
+    """Score every word by the variation of its arc, as a baseline that ranks all words.
 
-    The score is otherwise / (elsewhere + 1): the share of the construction's occurrences, the word's own included, that
-    are annotated otherwise than the word. Of equal shares elsewhere, the one of more occurrences scores higher.
+    The score is otherwise / (elsewhere + 1): the share of the construction's occurrences, including the word's own,
+    that are annotated differently from the word. The +1 ranks more frequent constructions higher.
 
     Parameters
     ----------
     treebank : Treebank
         A treebank with heads and labels.
     context : bool
-        Apply the non-fringe heuristic: fewer words vary then.
+        Apply the non-fringe heuristic, so that fewer words vary.
     window : int
-        The longest distance between a word and its head that is looked at.
+        The longest distance between a word and its head that is considered.
 
     Returns
     -------
     scores : float64[W]
-        In [0, 1); higher scores are more suspicious, and 0 means no variation.
+        Scores in [0, 1). Words with higher scores are more suspicious; 0 means no variation.
     """
     counts = arc_variation(treebank, context=context, window=window)
     return counts[:, 0] / (counts[:, 1] + 1)
@@ -156,13 +156,15 @@ def variation_scores(treebank: Treebank, *, context: bool = False, window: int =
 
 @dataclass(frozen=True)
 class _Places:
-    """The sentences one after the other, each with the root before and an end after its words; a margin around all.
+    """A treebank as a sequence of P places: for each sentence the root, its words and an end; place 0 is padding.
 
-    form      int64[P]: name of the form
+    form      int64[P]: number of the form
+
     sentence  int64[P]: index of the sentence
-    word      int64[P]: index of the word in the treebank; -1 where there is no word
-    head      int64[P]: place of the head; -1 where there is no head
-    count     number of names of forms
+    word      int64[P]: index of the word in the treebank; -1 for root and end
+    head      int64[P]: place of the head; -1 for root, end and words without a head
+
+    count     number of different forms, including root and end
     """
 
     form: np.ndarray
@@ -173,27 +175,28 @@ class _Places:
 
 
 def _places(treebank: Treebank) -> _Places:
-    """Lay out a treebank as places."""
+    """Return the places of a treebank."""
     lengths = treebank.lengths
-    first = treebank.offsets[:-1] + 2 * np.arange(len(treebank)) + 1  # place of each root; place 0 is the margin
+    first = treebank.offsets[:-1] + 2 * np.arange(len(treebank)) + 1  # place of each root; place 0 is padding
     total = treebank.words + 2 * len(treebank) + 1
     form, word, head = np.full(total, _END, np.int64), np.full(total, -1, np.int64), np.full(total, -1, np.int64)
     sentence = np.full(total, -1, np.int64)
     sentence[1:] = np.repeat(np.arange(len(treebank)), lengths + 2)
     form[first] = _ROOT
     owner = np.repeat(np.arange(len(treebank)), lengths)
-    place = np.arange(treebank.words) + 2 * owner + 2
-    form[place] = treebank.columns["form"] + _WORDS
-    word[place] = np.arange(treebank.words)
-    head[place] = np.where(treebank.head >= 0, first[owner] + treebank.head, -1)
+    word_place = np.arange(treebank.words) + 2 * owner + 2
+    form[word_place] = treebank.columns["form"] + _WORDS
+    word[word_place] = np.arange(treebank.words)
+    head[word_place] = np.where(treebank.head >= 0, first[owner] + treebank.head, -1)
     return _Places(form, sentence, word, head, len(treebank.vocab["form"]) + _WORDS)
 
 
 def _repeated(places: _Places, window: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield, per distance from 1, the places where repeated n-grams begin, and the names of these n-grams.
+    """Yield for each distance from 1 the places where repeated n-grams begin, and the names of the n-grams.
 
-    An n-gram is named by the name of its part without the last word, and the last word: numbers, exact, O(words) space.
-    A part that occurs once is never part of a repeated n-gram.
+    Names are numbers: equal n-grams have the same name, others have different names. The name of an n-gram is computed
+    from the name of its words except the last, and the form of the last word. An n-gram that occurs once is dropped,
+    because no longer n-gram that begins with it can be repeated. Space O(words).
     """
     inner = places.form != _END
     begin = np.flatnonzero(inner)
@@ -212,11 +215,14 @@ def _repeated(places: _Places, window: int) -> Iterator[tuple[int, np.ndarray, n
 
 
 def _renamed(name: np.ndarray, places: _Places, beside: np.ndarray) -> np.ndarray:
-    """Return names that also tell apart the forms at some places beside the named n-grams."""
+    """Return new names for n-grams that are extended by the forms at the places `beside` them."""
     return np.unique(name * places.count + places.form[beside], return_inverse=True)[1].astype(np.int64)
 
 
 def _totals(name: np.ndarray, annotated: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return, per occurrence, how many have its name, and how many have its name and its annotation."""
+    """Count for each occurrence the occurrences with the same name, and with the same name and annotation.
+
+    annotated  a number for each occurrence that combines name and annotation
+    """
     _, same, counts = np.unique(annotated, return_inverse=True, return_counts=True)
     return np.bincount(name, minlength=1)[name], counts[same]

@@ -1,1 +1,1 @@
-"""The systems that can be trained: one package each. None imports another."""
+"""The systems that can be trained, one package each. No system imports another system."""

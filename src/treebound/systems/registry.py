@@ -1,7 +1,8 @@
-"""The systems, by name and by the kind of a model file. A new system is a package and a line here.
+"""Registry of the systems, by name and by the kind of their model files.
 
-`SYSTEMS[name]()` gives a system; its package is imported only then. The registry is no part of `treebound.systems`
-itself, on which the compiled code of every system depends.
+To add a system, write a package and add a line to this file. `SYSTEMS[name]()` returns a system and imports its package
+at that moment. The registry is a module of its own: the compiled code of every system depends on the package
+`treebound.systems`, and would otherwise be recompiled whenever the registry changes.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from treebound.core.system import Parser, System
 from treebound.learning.storage import kind_of
 
 SYSTEMS: Registry[Callable[[], System]] = Registry("system")
-KINDS: dict[str, str] = {}  #: kind of a model file -> the name of its system
+KINDS: dict[str, str] = {}  #: kind of a model file -> name of its system
 
 
 def register(name: str, kinds: str, make: Callable[[], System]) -> None:
-    """Add a system, and the kinds of its model files (`treebound.learning.storage`), separated by commas."""
+    """Register a system and the kinds of its model files (`treebound.learning.storage`), separated by commas."""
     SYSTEMS.register(name, make)
     KINDS.update(dict.fromkeys(kinds.split(", "), name))
 
 
 def _system(module: str, attribute: str, *arguments: str) -> Callable[[], System]:
-    """Return a function that imports `treebound.systems.<module>` when it is called, and makes its system."""
+    """Return a function that imports `treebound.systems.<module>` and creates its system when it is called."""
     return lambda: getattr(import_module(f"treebound.systems.{module}"), attribute)(*arguments)
 
 
@@ -43,16 +44,16 @@ register("spacy", "spacy", _system("peers.system", "Peers", "spacy"))
 
 
 def system_of(path: str | Path) -> System:
-    """The system whose model a file holds; no package but its own is imported. ModelError for any other file."""
+    """Return the system of a model file; only the package of this system is imported. Raises ModelError otherwise."""
     kind = kind_of(path)
     if kind not in KINDS:
         raise ModelError(
-            f"a {kind!r:.40}, no model of a system", path=path, hint=f"name a model of {', '.join(SYSTEMS)}"
+            f"a {kind!r:.40}, not a model of a system", path=path, hint=f"name a model of {', '.join(SYSTEMS)}"
         )
     return SYSTEMS[KINDS[kind]]()
 
 
 def load(path: str | Path, **options: Any) -> Parser:
-    """A parser from a model file of any system."""
+    """Return the parser of a model file of any system; `options` as for the parser of the system."""
     system = system_of(path)
     return system.parser(system.load(Path(path)), **options)

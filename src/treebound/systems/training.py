@@ -1,17 +1,18 @@
-"""What `treebound train` and `treebound train-many` do: models from files, by settings that have a name each.
+"""Training of models from treebank files: the work of `treebound train` and `treebound train-many`.
 
 A list of models is a YAML file:
 
-    settings: {epochs: 4, bits: 20}      # of all models, as far as they have no others
+    settings: {epochs: 4, bits: 20}      # settings of all models; a model can override them
     models:
-      english:                           # english.npz in the folder of the output
-        train: en/train.conllu           # from the folder of this file
+      english:                           # writes english.npz into the output folder
+        train: en/train.conllu           # relative to the folder of this file
         dev: en/dev.conllu
       english-arcs: {train: en/train.conllu, dev: en/dev.conllu, families: []}
       english-spacy: {system: spacy, train: en/train.conllu, dev: en/dev.conllu}
 
-Settings are those of the system and of `treebound.learning.reading.Reading`: the options of `treebound train` with _
-for -. The same files and settings give the same bytes, on any machine and with any number of workers.
+Settings are named like the options of `treebound train`, with _ for -: the settings of the system and the fields of
+`treebound.learning.reading.Reading`. The same files and settings produce the same bytes, on any machine and with any
+number of workers.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ Progress = Callable[[Iterable, str], Iterable]
 
 @dataclass(frozen=True)
 class Recipe:
-    """Which system is trained, how, and how its treebanks are read."""
+    """Name of a system, settings of its training, and settings for reading its treebanks."""
 
     system: str
     settings: Any
@@ -45,7 +46,7 @@ class Recipe:
 
     @property
     def own_files(self) -> list[Path]:
-        """The files of patterns and features, where some are named that are no shipped ones."""
+        """The user's files of patterns, features and constraints. Files that come with the program are left out."""
         named = (
             self.reading.patterns,
             getattr(self.settings, "features", ""),
@@ -54,17 +55,17 @@ class Recipe:
         return [Path(name) for name in named if name and Path(name).is_file()]
 
 
-def recipe(given: Mapping[str, Any]) -> Recipe:
-    """The recipe with these settings, `system` being one of them. Raises SettingError."""
-    name = str(given.get("system", "graph"))
+def recipe(values: Mapping[str, Any]) -> Recipe:
+    """Return the recipe for settings by name, including `system` (default: graph). Raises SettingError."""
+    name = str(values.get("system", "graph"))
     if name not in SYSTEMS:
         raise SettingError("system", f"unknown system {name!r}", "choose from " + ", ".join(SYSTEMS))
     of_reading = {f.name for f in fields(Reading)}
-    reading = read(Reading, {key: value for key, value in given.items() if key in of_reading})
-    own = {key: value for key, value in given.items() if key not in of_reading and key != "system"}
-    settings: Checked = read(SYSTEMS[name]().settings, own, "system", "train", "dev", *of_reading)
+    reading = read(Reading, {key: value for key, value in values.items() if key in of_reading})
+    system_values = {key: value for key, value in values.items() if key not in of_reading and key != "system"}
+    settings: Checked = read(SYSTEMS[name]().settings, system_values, "system", "train", "dev", *of_reading)
     if reading.patterns:
-        load_patterns(reading.patterns)  # a fault in them shows now rather than after the pruner's training
+        load_patterns(reading.patterns)  # reports an error now rather than after the pruner's training
         families = getattr(settings, "families", ("pattern",))
         if "pattern" not in families:
             settings = replace(settings, families=(*families, "pattern"))  # type: ignore[call-arg]
@@ -73,10 +74,10 @@ def recipe(given: Mapping[str, Any]) -> Recipe:
 
 @dataclass(frozen=True)
 class Job:
-    """A model to be trained: its treebanks are read and checked.
+    """A model to train, with its treebanks read and checked.
 
-    remarks     what ought to be known of the data before training: a line each
-    checkpoint  kept after every epoch where its folder exists: on this machine, or on a file system that workers share
+    checkpoint  file that is written after every epoch if its folder exists on the machine that trains
+    remarks     properties of the data that the user should know before training, one line each
     """
 
     name: str
@@ -89,7 +90,13 @@ class Job:
 
 @dataclass(frozen=True)
 class Trained:
-    """A model, what is said of it, and the CPU seconds that it took; or what went wrong."""
+    """The result of a training job.
+
+    model    the trained model; None after an error
+    report   a line about the model
+    seconds  CPU seconds of training
+    error    the error that stopped the training, if any
+    """
 
     name: str
     model: Any
@@ -99,10 +106,16 @@ class Trained:
 
 
 def job(name: str, recipe: Recipe, files: tuple[Path, Path], treebanks: tuple[Treebank, Treebank], output: Path) -> Job:
-    """Of a training and a dev treebank, whose files are named in messages. Raises InputError where they cannot do."""
+    """Return the job of training a recipe on a train and a dev treebank.
+
+    files   paths of the two treebanks, for messages
+    output  path of the model file
+
+    Raises InputError if the recipe cannot be trained on the treebanks.
+    """
     for path, treebank in zip(files, treebanks, strict=True):
         if not len(treebank):
-            raise InputError("has no sentences", path=path, hint="give a treebank")
+            raise InputError("has no sentences", path=path, hint="give a treebank with at least one sentence")
     system, reading = SYSTEMS[recipe.system](), recipe.reading
     describe(*treebanks, reading if system.attributes else replace(reading, attributes=("none",)))
     try:
@@ -111,23 +124,23 @@ def job(name: str, recipe: Recipe, files: tuple[Path, Path], treebanks: tuple[Tr
         if isinstance(error, SettingError) or error.path:
             raise
         raise InputError(error.reason, path=files[0], hint=error.hint) from None
-    known = []
+    messages = []
     if system.trees:
         projective = getattr(settings, "space", "") == "projective"
         k = (settings.k or "none") if recipe.system == "graph" else ""
-        known = remarks(*treebanks, projective=projective, k=k)
-    return Job(name, replace(recipe, settings=settings), *treebanks, checkpoint_of(output), known)
+        messages = remarks(*treebanks, projective=projective, k=k)
+    return Job(name, replace(recipe, settings=settings), *treebanks, checkpoint_of(output), messages)
 
 
 def checkpoint_of(output: Path) -> Path:
-    """Where the training of a model file is kept while it goes on: beside the file, not beside what a link names."""
+    """Return the path of a model file's checkpoint: in the folder of the file, or of the link if it is a link."""
     return output.absolute().with_name(f".{output.name}.checkpoint.npz")
 
 
 def compiles(recipe: Recipe) -> bool:
-    """Whether this machine has yet to compile what training by the recipe runs: a minute or two in which nothing moves.
+    """Return whether training by the recipe must first compile kernels on this machine, for a minute or two.
 
-    Judged by the kernels of the first sentence that are compiled last.
+    The test looks for the kernels that training compiles last.
     """
     from treebound.support.jit.cache import is_compiled
 
@@ -145,7 +158,7 @@ def compiles(recipe: Recipe) -> bool:
 
 
 def train(progress: Progress | None, job: Job) -> Trained:
-    """Train a model, from its checkpoint if there is one; errors of use are returned, not raised."""
+    """Train a model, continuing from its checkpoint if there is one. A TreeboundError is returned, not raised."""
     system, started = SYSTEMS[job.recipe.system](), time.process_time()
     checkpoint = job.checkpoint if job.checkpoint.parent.is_dir() else None
     try:
@@ -163,29 +176,31 @@ def train_many(
     scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Path, Trained]]:
-    """Train and write <folder>/<name>.npz of every job that is not there with the same settings and data.
+    """Train every job whose model file `<folder>/<name>.npz` is missing or has other settings or data.
 
-    Yields models as they are finished, their files written; those that are there come first, with 0 seconds.
+    Yields the path and the result of each job after its file is written. Finished model files come first, with 0
+    seconds; the other jobs follow in the order in which they finish.
+
     workers, scheduler  as for `treebound.support.workers.spread`
-    progress            for one worker
+    progress            wraps an iterable to show progress; used with a single worker
     """
-    missing = []
+    unfinished = []
     for job in jobs:
         path = folder / f"{job.name}.npz"
         model = finished(path, job)
         if model is not None:
             yield path, Trained(job.name, model, SYSTEMS[job.recipe.system]().report(model, job.dev))
         else:
-            missing.append(job)
-    for done in spread(train, progress, missing, workers=workers, scheduler=scheduler, ordered=False):
-        path = folder / f"{done.name}.npz"
-        if done.model is not None:
-            done.model.save(path)
-        yield path, done
+            unfinished.append(job)
+    for trained in spread(train, progress, unfinished, workers=workers, scheduler=scheduler, ordered=False):
+        path = folder / f"{trained.name}.npz"
+        if trained.model is not None:
+            trained.model.save(path)
+        yield path, trained
 
 
 def finished(path: Path, job: Job) -> Any:
-    """The model of a file if it is what this job would give; None if there is none, or nothing tells."""
+    """Return the model of a file if it has the key of this job, else None. For a system without keys always None."""
     system = SYSTEMS[job.recipe.system]()
     key = system.key(job.recipe.settings, job.train, job.dev)
     try:
@@ -196,7 +211,7 @@ def finished(path: Path, job: Job) -> Any:
 
 
 def listed(path: Path) -> dict[str, tuple[Recipe, Path, Path]]:
-    """name -> recipe, training treebank, dev treebank. Raises InputError with the line of a fault."""
+    """Read a list of models; return name -> (recipe, path of train, path of dev). Raises InputError with a line."""
     tree, data = yamlfile.read(path, hint="give a list of models")
 
     def fault(reason: str, *keys: str, hint: str = "see treebound train-many --help") -> InputError:
@@ -208,27 +223,27 @@ def listed(path: Path) -> dict[str, tuple[Recipe, Path, Path]]:
         raise fault("unknown key", str(min(unknown, key=str)), hint="valid keys are settings, models")
     common = data.get("settings") or {}
     if not isinstance(common, dict):
-        raise fault("not settings but a single value", "settings")
-    found = {}
-    for name, own in data["models"].items():
-        place = ("models", str(name))
-        if not isinstance(own, dict):
-            raise fault("no settings", *place, hint="give at least train and dev")
+        raise fault("must be settings, not a single value", "settings")
+    recipes = {}
+    for name, model_values in data["models"].items():
+        entry = ("models", str(name))
+        if not isinstance(model_values, dict):
+            raise fault("has no settings", *entry, hint="give at least train and dev")
         if not yamlfile.file_name(str(name)) or Path(str(name)).name != str(name):
-            raise fault("not the name of a file", *place)
-        if str(name) in found:
-            raise fault("listed twice", *place)
-        files = {key: own.get(key, common.get(key)) for key in ("train", "dev")}
+            raise fault("cannot be the name of a file", *entry)
+        if str(name) in recipes:
+            raise fault("listed twice", *entry)
+        files = {key: model_values.get(key, common.get(key)) for key in ("train", "dev")}
         for key, value in files.items():
             if not isinstance(value, str) or not yamlfile.file_name(value):
-                raise fault("no file is named", *place, key, hint="name a treebank")
-        settings = {key: value for key, value in {**common, **own}.items() if key not in files}
+                raise fault("must name a file", *entry, key, hint="name a treebank file")
+        settings = {key: value for key, value in {**common, **model_values}.items() if key not in files}
         try:
-            chosen = recipe(settings)
+            parsed = recipe(settings)
         except SettingError as error:
-            where = (*place, error.key) if error.key in own else ("settings", error.key)
-            raise fault(error.reason, *where, hint=error.hint or "see treebound train-many --help") from None
+            location = (*entry, error.key) if error.key in model_values else ("settings", error.key)
+            raise fault(error.reason, *location, hint=error.hint or "see treebound train-many --help") from None
         except InputError as error:
-            raise fault(error.reason, *place, hint=error.hint) from None
-        found[str(name)] = chosen, path.parent / str(files["train"]), path.parent / str(files["dev"])
-    return found
+            raise fault(error.reason, *entry, hint=error.hint) from None
+        recipes[str(name)] = parsed, path.parent / str(files["train"]), path.parent / str(files["dev"])
+    return recipes

@@ -1,1 +1,1 @@
-"""Corpora: catalogue, fetching, formats, conversion."""
+"""Treebanks: the catalogue of corpora, fetching, reading and writing of file formats, and conversion."""

@@ -1,23 +1,25 @@
-"""Alpino XML: dependency structures of Dutch, and the trees over words that head rules make of them.
+"""Read Alpino XML, the dependency structures of Dutch, and convert them to dependency trees by head rules.
 
-A sentence is a tree of constituents; every daughter carries its relation to the constituent (`su`, `obj1`, `cnj`, ...).
-One daughter is the head, and the words that head the others become its modifiers under their own relation:
+A sentence is a tree of constituents. Every daughter has a relation to its constituent (`su`, `obj1`, `cnj`, ...). One
+daughter is the head; the head words of the other daughters become its dependents, labelled with their relations:
 
-- the head is the daughter `hd`, else the first kind in `HEADS` that is there, the leftmost of several: complementiser,
-  conjunction, relative or question word, discourse link, nucleus; the first part of a discourse unit, of a coordination
-  without a conjunction and of a multi-word unit. So an argument of a coordination is a modifier of its (first)
-  conjunction under `cnj`, and the words of a multi-word unit are modifiers of its first word under `mwp`.
-- index nodes without a word stand for a constituent that is elsewhere (secondary edges); they are dropped with all
-  constituents that they leave empty. A constituent that loses its head to this takes the first kind in `ORPHANED`,
-  else its leftmost daughter.
-- the top has the main constituent - the first that is not a single word, else the first word that is no punctuation,
-  else the first word -, which is the root; the rest of the top is attached to it under `--`, as is punctuation.
-- punctuation is attached to the highest word to which the arc crosses no other arc (there always is one, the nearest),
-  the nearest of several. In the file it stands at the top, which says nothing about its place.
+- The head is the first daughter in the order of `HEADS`: the daughter `hd`, else a complementiser, conjunction,
+  relative or question word, discourse link or nucleus. Else it is the first part of a discourse unit, of a coordination
+  without a conjunction or of a multi-word unit. Among daughters of the same kind, the leftmost is the head. Conjuncts
+  therefore depend on the (first) conjunction under `cnj`, and the words of a multi-word unit on its first word under
+  `mwp`.
+- Index nodes without a word refer to a constituent at another place (secondary edges). They are dropped, with all
+  constituents that become empty. If a constituent loses its head in this way, its head is the first daughter in the
+  order of `ORPHANED`, else its leftmost daughter.
+- The root of a sentence is the head word of its main constituent. This is the first daughter of the top node that is
+  not a single word, else the first word that is not punctuation, else the first word. The other daughters of the top
+  node depend on the root under `--`.
+- In the file, punctuation is always attached at the top. It is re-attached to the highest word that it can reach
+  without crossing an arc, and to the nearest of several. The nearest word can always be reached.
 
-The relations are van der Beek, Bouma, Malouf & van Noord (2002), "The Alpino Dependency Treebank"; the choice of heads
-follows the CoNLL-X data (Buchholz & Marsi 2006) as far as that is documented (those data
-join multi-word units to one token).
+The relations are described by van der Beek, Bouma, Malouf & van Noord (2002), "The Alpino Dependency Treebank". The
+choice of heads follows the CoNLL-X data (Buchholz & Marsi 2006) where it is documented, except that those data join
+multi-word units into one token.
 """
 
 from __future__ import annotations
@@ -29,9 +31,9 @@ from xml.parsers import expat
 from treebound.core.cells import HINT, is_cell
 from treebound.treebanks.brackets import BadTree
 
-#: daughters that head a constituent, best first
+#: relations of daughters that head a constituent, in order of preference
 HEADS = ("hd", "cmp", "crd", "rhd", "whd", "dlink", "nucl", "dp", "cnj", "mwp")
-#: daughters that take over where the head is an index node: verbal complements, then arguments, then modifiers
+#: relations of daughters that replace a dropped head, in order of preference: verbal complements, arguments, modifiers
 ORPHANED = ("vc", "body", "predc", "ld", "pc", "obj1", "obj2", "su", "mod", "det")
 PUNCTUATION = "punct"
 TOP = "--"
@@ -39,9 +41,11 @@ TOP = "--"
 
 @dataclass
 class Node:
-    """A constituent, a word, or an index node (neither children nor word).
+    """A constituent, a word, or an index node, which has neither children nor a word.
 
-    begin  number of words before it
+    rel         relation to the parent
+    line        number of its line in the file
+    begin, end  its words are those at the positions begin .. end - 1, from 0
     """
 
     rel: str
@@ -56,7 +60,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Dependent:
-    """A word with its head (0 for the root) and the relation to it."""
+    """A word with its head (0 for the root) and its relation to the head."""
 
     form: str
     root: str
@@ -66,7 +70,7 @@ class Dependent:
 
 
 class UnreadableXml(Exception):
-    """Not XML: nothing after `line` can be read."""
+    """Raised for a file that is not XML, with the line at which reading stopped."""
 
     def __init__(self, line: int, reason: str):
         super().__init__(reason)
@@ -74,15 +78,17 @@ class UnreadableXml(Exception):
 
 
 class _Bad(Exception):
+    """Raised for a malformed tree."""
+
     def __init__(self, line: int, reason: str, hint: str):
         super().__init__(reason)
         self.bad = BadTree(line, reason, hint)
 
 
 def parse(chunks: Iterable[bytes]) -> Iterator[Node | BadTree]:
-    """The trees of a file, in order, malformed ones as `BadTree`. Raises UnreadableXml. Time O(bytes).
+    """Yield the trees of a file in order, with a `BadTree` for each malformed tree. Time O(bytes).
 
-    A tree is an element `alpino_ds` with nested elements `node`; whatever stands around and beside them is skipped.
+    A tree is an element `alpino_ds` with nested elements `node`. All other elements are skipped. Raises UnreadableXml.
     """
     reader = _Reader()
     line = 1
@@ -95,13 +101,13 @@ def parse(chunks: Iterable[bytes]) -> Iterator[Node | BadTree]:
         yield from reader.take()
         line = error.lineno
         raise UnreadableXml(line, f"not XML: {expat.errors.messages[error.code]}") from None
-    except (ValueError, LookupError) as error:  # an encoding that the file names and nobody knows
+    except (ValueError, LookupError) as error:  # the file names an unknown encoding
         raise UnreadableXml(line, f"not XML: {error}") from None
     yield from reader.take()
 
 
 class _Reader:
-    """Builds nodes from the parser's events; no recursion, depth is the file's to choose."""
+    """A handler of the XML parser's events that builds nodes, without recursion because trees may be deep."""
 
     def __init__(self) -> None:
         self.parser = expat.ParserCreate()
@@ -115,10 +121,12 @@ class _Reader:
         self.line = 0
 
     def take(self) -> list[Node | BadTree]:
+        """Return the trees that are complete, each of them once."""
         ready, self.ready = self.ready, []
         return ready
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Handle the start of an element."""
         line = self.parser.CurrentLineNumber
         if name == "alpino_ds":
             self.within, self.line, self.bad, self.tops, self.stack = True, line, None, [], []
@@ -132,6 +140,7 @@ class _Reader:
             self.stack.append(node)
 
     def end(self, name: str) -> None:
+        """Handle the end of an element."""
         if name == "node" and self.within:
             self.stack.pop()
         elif name == "alpino_ds":
@@ -140,6 +149,7 @@ class _Reader:
 
 
 def _node(attributes: dict[str, str], line: int) -> Node:
+    """Return the node of an element's attributes. Raises _Bad."""
     for key in ("rel", "begin", "end"):
         if not attributes.get(key):
             raise _Bad(line, f"node without {key}", "add the attribute")
@@ -160,8 +170,9 @@ def _node(attributes: dict[str, str], line: int) -> Node:
 
 
 def _checked(tops: list[Node], line: int) -> Node | BadTree:
+    """Return the tree of a sentence, or a `BadTree` if its words do not have the positions 0, 1, 2, ..."""
     if len(tops) != 1:
-        return BadTree(line, f"{len(tops)} top nodes in a sentence", "a sentence has one")
+        return BadTree(line, f"{len(tops)} top nodes in a sentence", "a sentence must have one")
     words = []
     order = [tops[0]]
     for node in order:
@@ -179,14 +190,14 @@ def _checked(tops: list[Node], line: int) -> Node | BadTree:
     for i, node in enumerate(words):
         if node.begin != i:
             reason = f"word {str(node.word)[:30]!r} at position {node.begin} where {i} was expected"
-            return BadTree(node.line, reason, "positions of words are 0, 1, 2, ... without gaps")
+            return BadTree(node.line, reason, "positions of words must be 0, 1, 2, ... without gaps")
     if not words:
         return BadTree(line, "sentence without words", "delete it")
     return tops[0]
 
 
 def dependencies(tree: Node) -> list[Dependent]:
-    """The words in order with head and label. Time O(n^2) for n words, O(n^3) at worst over the punctuation."""
+    """Return the words of a tree in order, with heads and labels. Time O(n^2), or O(n^3) with much punctuation."""
     order = [tree]
     for node in order:
         order.extend(node.children)
@@ -194,7 +205,7 @@ def dependencies(tree: Node) -> list[Dependent]:
     n = len(words)
     head, label = [0] * (n + 1), [TOP] * (n + 1)
     top_word: dict[int, int] = {}  # head word of every constituent that has words
-    first: dict[int, int] = {}  # its first word
+    first: dict[int, int] = {}  # first word of every constituent that has words
     for node in reversed(order):  # daughters before their constituents
         if node.word is not None:
             top_word[id(node)] = first[id(node)] = node.begin + 1
@@ -203,20 +214,20 @@ def dependencies(tree: Node) -> list[Dependent]:
         if not filled:
             continue
         filled.sort(key=lambda child: first[id(child)])
-        best = _main(filled) if node is tree else _head(filled)
-        top = top_word[id(node)] = top_word[id(best)]
+        head_daughter = _main(filled) if node is tree else _head(filled)
+        head_position = top_word[id(node)] = top_word[id(head_daughter)]
         first[id(node)] = first[id(filled[0])]
         for child in filled:
             word = top_word[id(child)]
-            label[word] = child.rel  # of the largest constituent that the word heads
-            if child is not best:
-                head[word] = top
+            label[word] = child.rel  # the relation of the largest constituent that the word heads
+            if child is not head_daughter:
+                head[word] = head_position
     _attach_punctuation([node.pos for node in words], head, top_word[id(tree)])
     return [Dependent(node.word or "", node.root, node.pos, head[i], label[i]) for i, node in enumerate(words, 1)]
 
 
 def _head(children: list[Node]) -> Node:
-    """The head of a constituent, given its daughters that have words, in order."""
+    """Return the head daughter of a constituent, from its daughters that have words, in order."""
     for rel in (*HEADS, *ORPHANED):
         for child in children:
             if child.rel == rel:
@@ -225,7 +236,7 @@ def _head(children: list[Node]) -> Node:
 
 
 def _main(children: list[Node]) -> Node:
-    """The main constituent of a sentence."""
+    """Return the main constituent of a sentence, from the daughters of its top node."""
     for child in children:
         if child.word is None:
             return child
@@ -233,42 +244,42 @@ def _main(children: list[Node]) -> Node:
 
 
 def _attach_punctuation(pos: list[str], head: list[int], root: int) -> None:
-    """Give punctuation marks that are not the root their heads, from left to right; `head` (from 1) is changed.
+    """Attach the punctuation marks that are not the root, from left to right; write to `head`, whose words begin at 1.
 
-    A mark is nobody's head unless it is the root, so each one can be placed in the tree of the others and the marks
-    before it. Of an arc's crossings a difference array over the other arcs counts those of all candidate heads at once.
+    Such a mark has no dependents, so that each mark can be attached to the tree of all words and earlier marks. The
+    crossings of all arcs into a mark are counted together, by a difference array over the candidate heads.
     """
     n = len(pos)
     marks = [i for i in range(1, n + 1) if pos[i - 1] == PUNCTUATION and i != root]
-    placed = [i for i in range(1, n + 1) if i not in set(marks)]
+    attached = [i for i in range(1, n + 1) if i not in set(marks)]
     depth = {root: 0}
-    for i in placed:
+    for i in attached:
         path = []
         while i not in depth:
             path.append(i)
             i = head[i]
-        for step, word in enumerate(reversed(path), 1):
-            depth[word] = depth[i] + step
-    arcs = [(min(head[i], i), max(head[i], i)) for i in placed]
-    candidates = list(placed)
+        for distance, word in enumerate(reversed(path), 1):
+            depth[word] = depth[i] + distance
+    arcs = [(min(head[i], i), max(head[i], i)) for i in attached]
+    candidates = list(attached)
     for mark in marks:
-        change = [0] * (n + 2)  # crossings of (mark, w): arcs with one end strictly between, the other outside
+        differences = [0] * (n + 2)  # differences over w of the number of crossings of (w, mark)
         for low, high in arcs:
             if low < mark < high:
-                # every word outside low .. high is reached across the arc
-                change[0] += 1
-                change[low] -= 1
-                change[high + 1] += 1
+                # the arc (low, high) is crossed by the arcs from all words outside low .. high
+                differences[0] += 1
+                differences[low] -= 1
+                differences[high + 1] += 1
             elif high < mark:
-                # words strictly below high and above low, from beyond high
-                change[low + 1] += 1
-                change[high] -= 1
+                # the arc is crossed by the arcs from all words strictly between low and high
+                differences[low + 1] += 1
+                differences[high] -= 1
             elif low > mark:
-                change[low + 1] += 1
-                change[high] -= 1
+                differences[low + 1] += 1
+                differences[high] -= 1
         crossings, total = [], 0
-        for step in change[: n + 1]:
-            total += step
+        for distance in differences[: n + 1]:
+            total += distance
             crossings.append(total)
         best = min(candidates, key=lambda w: (crossings[w], depth[w], abs(w - mark)))
         head[mark] = best

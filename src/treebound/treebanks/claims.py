@@ -1,9 +1,9 @@
-"""The claims of a parse in CoNLL-U: comments for score, bound and status, MISC for the confidence of each arc.
+"""Claims about parses in CoNLL-U: comments with score, bound and status, and MISC items with the confidence of arcs.
 
-Every name begins with `treebound_` or `Treebound`, so that comments and MISC of the user's own are never touched.
-Versions of before this rule wrote bare names: `# status = optimal`, `Margin=7`. These are read where a sentence has no
-new names and all of its claims have exactly the form that those versions wrote. They are never deleted, as they may
-just as well be the user's own.
+Every key begins with `treebound_` or `Treebound`, so that the user's own comments and MISC items are never changed.
+Older versions wrote bare keys: `# status = optimal`, `Margin=7`. Bare keys are read if a sentence has no prefixed keys
+and all its claims have exactly the form of the older versions. They are never deleted, because they may belong to the
+user.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ CLAIMS = ("score", "bound", "status")
 KBEST = ("kbest", "kbest_complete")
 CONFIDENCE = ("Margin", "Marginal")
 COMMENT, MISC = "treebound_", "Treebound"  #: prefixes of our keys
-#: the rules that the tree keeps, among whose trees it is the best (ALL_ARCS: no tree of the candidate arcs keeps them);
-#: NONE if no tree keeps them: nothing is claimed about other trees then
+#: key of the comment that names the rules that the tree satisfies. The score claims compare it with valid trees only.
+#: ALL_ARCS is appended to the name if all arcs were candidates, because no tree over the usual candidates is valid.
+#: NONE replaces the name if no tree is valid
 VALID, ALL_ARCS, NONE = "valid", ", all arcs", "none"
 _COMMENTS = {f"{COMMENT}{name}" for name in (*CLAIMS, *KBEST, VALID)}
 _ITEMS = {f"{MISC}{name}" for name in CONFIDENCE}
@@ -43,11 +44,12 @@ _OLDER = {
 
 @dataclass(frozen=True)
 class Claims:
-    """The claims of one sentence as they are written.
+    """The claims of one sentence as text.
 
-    comments  the values of each of CLAIMS, KBEST and VALID that is there, in the order of the file
-    misc      those of CONFIDENCE that some word has
-    older     under the bare names of older versions
+    comments  key (of CLAIMS, KBEST or VALID) -> the values of its comments, in the order of the file
+
+    misc      the keys of CONFIDENCE that some word of the sentence has
+    older     whether the keys are the bare keys of older versions
     """
 
     comments: dict[str, list[str]]
@@ -59,12 +61,12 @@ class Claims:
 
 
 def comments_of(parse: Parse, rules: str = "") -> list[str]:
-    """Return the comments of a sentence. Integer scores are written as integers, real ones with all their digits.
+    """Return the comments with the claims of a parse. Integer scores are written as integers, others with all digits.
 
-    rules  name of the rules that trees have to keep; "" for all trees
+    rules  name of the rules that trees must satisfy; "" for no rules
     """
     values = {"score": number(parse.value), "bound": number(parse.bound), "status": str(parse.status)}
-    if math.isnan(parse.value):  # of a parser that gives none
+    if math.isnan(parse.value):  # the parser computes no scores
         values = {"status": values["status"]}
     elif parse.confidence is not None and parse.confidence.trees:
         trees = (f"{number(t.value)}: {' '.join(map(str, t.heads[1:].tolist()))}" for t in parse.confidence.trees)
@@ -77,47 +79,47 @@ def comments_of(parse: Parse, rules: str = "") -> list[str]:
 
 
 def number(x: float) -> str:
-    """Return a score as text."""
+    """Return a score as text: an integer, or a float with all its digits."""
     return str(int(x)) if float(x).is_integer() else repr(float(x))
 
 
 def misc_of(parse: Parse) -> list[dict[str, str]]:
-    """Return the known margin, in the unit of the scores in comments, and marginal of every word."""
-    confidence, out = parse.confidence, []
+    """Return for every word the MISC items with its margin and marginal, if they are known.
+
+    Margins have the unit of the scores in the comments.
+    """
+    confidence, misc = parse.confidence, []
     for m in range(1, len(parse.heads)):
-        known = {}
+        items = {}
         if confidence is not None and confidence.margins is not None and not np.isnan(confidence.margins[m]):
-            known[f"{MISC}Margin"] = number(confidence.margins[m])
+            items[f"{MISC}Margin"] = number(confidence.margins[m])
         if confidence is not None and confidence.marginals is not None and not np.isnan(confidence.marginals[m]):
-            known[f"{MISC}Marginal"] = f"{confidence.marginals[m]:.6g}"
-        out.append(known)
-    return out
+            items[f"{MISC}Marginal"] = f"{confidence.marginals[m]:.6g}"
+        misc.append(items)
+    return misc
 
 
-# --- taking away ---
+# --- removing ---
 
 
 def without_claims(document: Document) -> Document:
-    """Return a document of CoNLL-U without the claims of an earlier parse, under our names alone.
-
-    Most documents have none, and cost a look.
-    """
+    """Return a CoNLL-U document without the claims of an earlier parse. Claims with bare keys are kept."""
     blocks: list[list[str]] = []
     all_rows: list[Sequence[int]] = []
     for block, rows in zip(document.blocks, document.rows, strict=True):
-        kept = [line for line in block if not (line.startswith("#") and comment_key(line) in _COMMENTS)]
-        gone = len(block) - len(kept)  # comments stand before words
-        moved = [row - gone for row in rows]
-        for row in moved:
-            if MISC in kept[row]:
-                kept[row] = without_items(kept[row], document.layout.misc, _ITEMS)
-        blocks.append(kept)
-        all_rows.append(moved)
+        lines = [line for line in block if not (line.startswith("#") and comment_key(line) in _COMMENTS)]
+        removed = len(block) - len(lines)  # comments stand before words
+        new_rows = [row - removed for row in rows]
+        for row in new_rows:
+            if MISC in lines[row]:
+                lines[row] = without_items(lines[row], document.layout.misc, _ITEMS)
+        blocks.append(lines)
+        all_rows.append(new_rows)
     return replace(document, blocks=blocks, rows=all_rows)
 
 
 def without_items(line: str, position: int | None, keys: Collection[str]) -> str:
-    """Return a word's line without the items of MISC that have one of these keys."""
+    """Return the line of a word without the items of MISC that have one of some keys."""
     if position is None:
         return line
     fields = line.split("\t")
@@ -131,19 +133,19 @@ def without_items(line: str, position: int | None, keys: Collection[str]) -> str
 
 
 def claims_in(document: Document, i: int) -> Claims:
-    """Return the claims of sentence i: those under our names, else those under the bare names of older versions."""
+    """Return the claims of sentence i: claims with prefixed keys if there are any, else with bare keys."""
     block = document.blocks[i]
     comments = [line.rstrip("\r\n") for line in block if line.startswith("#")]
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for line in comments:
         key = comment_key(line)
         if key in _COMMENTS:
-            found.setdefault(key.removeprefix(COMMENT), []).append(line.partition("=")[2].strip(" \t"))
+            values.setdefault(key.removeprefix(COMMENT), []).append(line.partition("=")[2].strip(" \t"))
     items = {item for row in document.rows[i] for item in _items(block[row], document.layout.misc)}
     keys = {item_key(item) for item in items}
     misc = frozenset(name for name in CONFIDENCE if f"{MISC}{name}" in keys)
-    if found:
-        return Claims(found, misc)
+    if values:
+        return Claims(values, misc)
     if older := _older(comments):
         numbers = {key for key, _, value in (item.partition("=") for item in items) if _NUMBER.fullmatch(value)}
         return Claims(older, misc | (numbers & {*CONFIDENCE}), older=True)
@@ -151,30 +153,30 @@ def claims_in(document: Document, i: int) -> Claims:
 
 
 def has_older_claims(document: Document) -> bool:
-    """Return whether a sentence has claims under the bare names of older versions."""
+    """Return whether some sentence has claims with the bare keys of older versions."""
     return any(_older([line.rstrip("\r\n") for line in block if line[0] == "#"]) for block in document.blocks)
 
 
 def _older(comments: Sequence[str]) -> dict[str, list[str]]:
-    """Return the claims under bare names, if the three are there once each, as older versions wrote them; else none."""
-    found: dict[str, list[str]] = {}
+    """Return the claims with bare keys if score, bound and status occur once each in the older form, else {}."""
+    claims: dict[str, list[str]] = {}
     for line in comments:
         name, equals, value = line.removeprefix("# ").partition(" = ")
         if equals and name in _OLDER and line.startswith("# "):
-            found.setdefault(name, []).append(value)
-    exact = {name for name, values in found.items() if len(values) == 1 and _OLDER[name].fullmatch(values[0])}
+            claims.setdefault(name, []).append(value)
+    exact = {name for name, values in claims.items() if len(values) == 1 and _OLDER[name].fullmatch(values[0])}
     if not exact.issuperset(CLAIMS):
         return {}
-    return {name: found[name] for name in (*CLAIMS, *(KBEST if exact.issuperset(KBEST) else ()))}
+    return {name: claims[name] for name in (*CLAIMS, *(KBEST if exact.issuperset(KBEST) else ()))}
 
 
 def _items(line: str, position: int | None) -> list[str]:
-    """Return the items of MISC in a word's line."""
+    """Return the items of MISC in the line of a word."""
     return [] if position is None else line.split("\t")[position].rstrip("\r\n").split("|")
 
 
 def number_in(text: str) -> Any:
-    """Return an exact integer, a float, or None where the text is neither nor an infinity."""
+    """Return the number in a text, as an exact integer or a float, or None if the text is not a number."""
     if not _NUMBER.fullmatch(text):
         return None
     value = int(text) if text.lstrip("-").isdecimal() else float(text)

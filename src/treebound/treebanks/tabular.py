@@ -1,8 +1,8 @@
-"""What CoNLL-U, CoNLL-X and CoNLL 2008 share: one word per line, columns between tabs, an empty line after a sentence.
+"""Parse sentences in tabular formats: one word per line, columns separated by tabs, an empty line after a sentence.
 
-A `Layout` says where the columns are and what else a format allows; `parse_sentence` checks one sentence against it.
-Sentences without multiword tokens and empty nodes - nearly all - take a path of whole-column comparisons; only where
-these fail is a sentence looked at line by line, which is what makes reading fast and messages exact.
+A `Layout` describes the columns of a format and the other lines that it allows. `parse_sentence` checks one sentence
+against a layout. Most sentences have no multiword tokens or empty nodes, and are checked by fast comparisons of whole
+columns. Only if these fail, the sentence is checked line by line to produce an exact message.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from treebound.core.dtypes import NO_HEAD
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a tabular format keeps its columns.
+    """The columns of a tabular format, and the other lines that it allows.
 
-    name      as it is called in messages
-    columns   Treebank column, `id` or `head` -> position from 0
-    least     fewest columns of a line
-    most      most columns of a line
-    comments  lines that begin with # may stand before the words
-    extras    multiword tokens (3-4) and empty nodes (3.1) may stand between the words
-    misc      position of a column of `Key=Value|Key=Value` that anybody may add to; None: there is none
-    names     the columns as the comment `# global.columns` names them, where the format has such a comment
+    name      name of the format in messages
+    columns   `id`, `head` or a column of Treebank -> its position from 0
+
+    least     smallest number of columns of a line
+    most      largest number of columns of a line
+    misc      position of the column of items `Key=Value|Key=Value`, or None if the format has no such column
+
+    comments  whether lines that begin with # are allowed before the words
+    extras    whether multiword tokens (3-4) and empty nodes (3.1) are allowed between the words
+
+    names     the names of the columns in the comment `# global.columns`, or () if the format has no such comment
     """
 
     name: str
@@ -38,19 +41,20 @@ class Layout:
 
 
 class Malformed(Exception):
-    """One malformed line: offset within the sentence, reason, what to do."""
+    """Raised for a malformed line, with its offset in the sentence, the reason and a hint."""
 
     def __init__(self, offset: int, reason: str, hint: str = ""):
         super().__init__(reason)
         self.offset, self.reason, self.hint = offset, reason, hint
 
 
-# "1" -> 1, ...: canonical decimals only ("+1", "01" and "1_0" are not numbers here), grown when a sentence is longer
+# "1" -> 1, ...: canonical decimals only, because "+1", "01" and "1_0" are not valid; extended for longer sentences
 _NUMBER: dict[str, int] = {}
 _DECIMALS: tuple[str, ...] = ()
 
 
 def _grow(n: int) -> None:
+    """Extend the tables of decimals to sentences of n words and more."""
     global _DECIMALS
     _DECIMALS = tuple(map(str, range(2 * n + 64)))
     _NUMBER.update(zip(_DECIMALS, range(len(_DECIMALS)), strict=True))
@@ -59,14 +63,14 @@ def _grow(n: int) -> None:
 def parse_sentence(
     lines: list[str], layout: Layout, annotated: bool
 ) -> tuple[Sequence[int], list[tuple[str, ...]], list[int]]:
-    """Check one sentence and take it apart.
+    """Check one sentence and split it into columns.
 
-    lines      the lines of the sentence with their line ends, comments included, without any empty line
-    annotated  heads must form a tree (several roots are a matter of the corpus, not of the format);
-               else `_` is read as NO_HEAD and trees are not checked
+    lines      the lines of the sentence with their line ends, including comments but without empty lines
+    annotated  whether heads must form a tree, possibly with several roots. Otherwise `_` is read as NO_HEAD, and trees
+               are not checked
 
-    Returns the offsets of the word lines in `lines`, the columns over the words (the last still with its line end)
-    and the heads. Raises Malformed. Time O(length of the text).
+    Returns the offsets of the word lines in `lines`, the columns over the words (the last column may include line
+    ends), and the heads. Raises Malformed. Time O(length of the text).
     """
     first = 0
     if layout.comments:
@@ -84,7 +88,7 @@ def parse_sentence(
     text = "".join(lines)
     if "global.columns" in text:
         _check_names(lines[:first], layout)
-    # fields are cells as `core.cells` defines them: found here for all lines at once
+    # every field must be a cell as `core.cells` defines it, which is tested for all lines at once
     if (
         len(widths) > 1
         or not layout.least <= min(widths) <= layout.most
@@ -98,7 +102,7 @@ def parse_sentence(
         _find_line_error(lines, first, layout)
     columns = list(zip(*split, strict=True))
     ids = layout.columns["id"]
-    if columns[ids] != _DECIMALS[1 : n + 1]:  # something else than words 1..n in order
+    if columns[ids] != _DECIMALS[1 : n + 1]:  # other lines than the words 1..n in order
         rows = _word_rows([fields[ids] for fields in split], first, layout)
         columns = list(zip(*(split[r - first] for r in rows), strict=True))
     head = layout.columns.get("head")
@@ -106,22 +110,22 @@ def parse_sentence(
 
 
 def column_names(line: str) -> tuple[str, ...] | None:
-    """Return the columns that a comment `# global.columns = ID FORM ...` names; None if it is another line."""
+    """Return the columns that a comment `# global.columns = ID FORM ...` names, or None for another line."""
     key, equals, names = line.partition("=")
     return tuple(names.split()) if equals and key.removeprefix("#").strip() == "global.columns" else None
 
 
 def _check_names(comments: list[str], layout: Layout) -> None:
-    """Raise Malformed for a comment inside the file that names other columns: files were joined."""
+    """Raise Malformed for a comment that names other columns than line 1, as happens when files are joined."""
     for offset, line in enumerate(comments):
         names = column_names(line)
         if names is not None and names != layout.names:
-            reason = "`# global.columns` names other columns than those of line 1"
+            reason = "`# global.columns` names other columns than line 1"
             raise Malformed(offset, reason, "columns are named once, in line 1; join files of the same columns only")
 
 
 def _find_line_error(lines: list[str], first: int, layout: Layout) -> None:
-    """Raise Malformed for the first line that is wrong taken by itself."""
+    """Raise Malformed for the first line that is invalid independently of the other lines."""
     width = None
     for offset, line in enumerate(lines):
         body = line.rstrip("\n").removesuffix("\r")
@@ -146,16 +150,16 @@ def _find_line_error(lines: list[str], first: int, layout: Layout) -> None:
 
 
 def _check_mark(text: str, offset: int) -> None:
-    """Raise Malformed for a byte order mark, which belongs to the first line of a file alone."""
+    """Raise Malformed for a byte order mark, which is only valid at the beginning of a file."""
     if "\ufeff" in text:
-        reason = "a byte order mark (U+FEFF) inside the file, as where files were joined"
-        raise Malformed(offset, reason, "delete it, and see that an empty line stands before the sentence")
+        reason = "a byte order mark (U+FEFF) inside the file, probably because files were joined"
+        raise Malformed(offset, reason, "delete it, and check that an empty line precedes the sentence")
 
 
 def _comment_error(lines: list[str], offset: int, layout: Layout) -> None:
-    """Raise Malformed for a comment that is no comment of the sentence."""
+    """Raise Malformed for a comment that is not before the words of its sentence."""
     if not layout.comments:
-        raise Malformed(offset, f"comment in {layout.name}, which has none", "delete it")
+        raise Malformed(offset, f"comment in {layout.name}, which does not allow comments", "delete the comment")
     words = (line.split("\t") for line in lines[offset:] if line[0] != "#")
     ids = layout.columns["id"]
     if _begins_sentence([fields[ids] for fields in words if len(fields) > ids]):
@@ -164,21 +168,24 @@ def _comment_error(lines: list[str], offset: int, layout: Layout) -> None:
 
 
 def _begins_sentence(ids: Sequence[str]) -> bool:
-    """Whether the first word of these ids, multiword tokens and empty nodes aside, is word 1, or there is none."""
+    """Return whether the first word id, ignoring multiword tokens and empty nodes, is 1, or there is no word id."""
     return next((text for text in ids if text.isdecimal()), "1") == "1"
 
 
-#: what the columns of other formats are told by: name -> least columns, and those that hold the head
+#: features by which other formats are recognised: name -> smallest number of columns, and the columns of heads
 _OTHER_FORMATS = {"CoNLL 2009": (14, (8, 9)), "CoNLL 2008": (11, (8,))}
 
 
-def _width_error(fields: list[str], layout: Layout, before: int | None) -> tuple[str, str]:
-    """Return (reason, what to do) of a line with too many or too few columns."""
-    count, least = len(fields), layout.least
-    wanted = str(least) if least == layout.most else f"at least {least}"
-    reason = f"{count} column{'s' if count > 1 else ''} where {layout.name} has {wanted}"
-    if before and least <= count <= layout.most:
-        return f"{count} columns where the lines before have {before}", "give all lines of a sentence the same columns"
+def _width_error(fields: list[str], layout: Layout, earlier_width: int | None) -> tuple[str, str]:
+    """Return (reason, hint) for a line with too many or too few columns."""
+    count, fewest = len(fields), layout.least
+    expected = str(fewest) if fewest == layout.most else f"at least {fewest}"
+    reason = f"{count} column{'s' if count > 1 else ''} where {layout.name} has {expected}"
+    if earlier_width and fewest <= count <= layout.most:
+        return (
+            f"{count} columns where the lines before have {earlier_width}",
+            "give all lines of a sentence the same columns",
+        )
     if not fields[-1] and layout.least < count:
         return f"{reason}: a tab ends the line", "delete the tab at the end of the line"
     if count == 1:
@@ -191,16 +198,16 @@ def _width_error(fields: list[str], layout: Layout, before: int | None) -> tuple
         if name != layout.name and cells and all(cell.isdecimal() for cell in cells):
             hint = "name the file .conll08" if name == "CoNLL 2008" else f"convert it to {layout.name}"
             return f"{reason}: it looks like {name}", hint
-    named = ", or name the columns in line 1: # global.columns = ID FORM ..." if layout.names else ""
-    if count > least:
-        return reason, "delete the columns that are too many" + named
-    return reason, "add the columns that are missing, with _ where there is no value" + named
+    plus_hint = ", or name the columns in line 1: # global.columns = ID FORM ..." if layout.names else ""
+    if count > fewest:
+        return reason, "delete the additional columns" + plus_hint
+    return reason, "add the missing columns, with _ for missing values" + plus_hint
 
 
 def _word_rows(ids: Sequence[str], first: int, layout: Layout) -> list[int]:
-    """Return the offsets of the word lines of a sentence whose ids are not just 1..n; checks every id."""
+    """Return the offsets of the word lines of a sentence with multiword tokens or empty nodes. Checks every id."""
     rows: list[int] = []
-    pending = None  # (offset, last word) of the multiword token that is still open
+    pending = None  # (offset, last word) of the multiword token that has begun but not ended
     empty = 0  # number of the last empty node after the current word
     for offset, text in enumerate(ids, first):
         expected = len(rows) + 1
@@ -248,13 +255,13 @@ def _word_rows(ids: Sequence[str], first: int, layout: Layout) -> list[int]:
 
 
 def _missing_line(offset: int, text: str, expected: int) -> Malformed:
-    """Return the fault of a sentence that begins right after another one."""
+    """Return the error for a sentence that is not separated from the sentence before it."""
     reason = f"an empty line is missing before id {_short(text)}, where {expected} was expected"
     return Malformed(offset, reason, "add one between two sentences")
 
 
 def _heads(column: tuple[str, ...], rows: Sequence[int], layout: Layout, annotated: bool) -> list[int]:
-    """The heads as numbers, checked as far as `annotated` asks."""
+    """Return the heads as numbers. Checks that they form a tree if `annotated` is set."""
     n = len(column)
     try:
         heads = [_NUMBER[text] for text in column]
@@ -276,10 +283,10 @@ def _heads(column: tuple[str, ...], rows: Sequence[int], layout: Layout, annotat
 
 
 def _slow_heads(column: tuple[str, ...], rows: Sequence[int], annotated: bool) -> list[int]:
-    """Heads of a column that holds something else than small canonical decimals."""
+    """Return the heads of a column that contains `_`, large numbers or invalid text."""
     if annotated and all(text == "_" for text in column):
         raise Malformed(
-            rows[0], "no HEAD is annotated (a placeholder release without trees?)", "get a release that has its trees"
+            rows[0], "no HEAD is annotated (a placeholder release without trees?)", "get a release that contains trees"
         )
     heads = []
     for row, text in zip(rows, column, strict=True):
@@ -288,23 +295,27 @@ def _slow_heads(column: tuple[str, ...], rows: Sequence[int], annotated: bool) -
                 raise Malformed(row, "HEAD is _ but other words have one", "annotate every word")
             heads.append(NO_HEAD)
         elif text.isascii() and text.isdecimal() and (text == "0" or text[0] != "0"):
-            heads.append(int(text[:10]))  # ten digits are more than any sentence has words
+            heads.append(int(text[:10]))  # ten digits exceed the number of words of any sentence
         else:
             raise Malformed(row, f"HEAD {_short(text)!r} is not a number", "heads are 0 .. number of words")
     return heads
 
 
 def _is_number(text: str) -> bool:
+    """Return whether a text consists of one to nine decimal digits."""
     return text.isascii() and text.isdecimal() and len(text) < 10
 
 
 def _short(text: str) -> str:
-    """Enough of a field to find it: messages are one line."""
+    """Return the beginning of a field, long enough to find the field, for messages of one line."""
     return text if len(text) <= 30 else text[:30] + "..."
 
 
 def find_cycle(heads: Sequence[int]) -> int:
-    """A word on a cycle, or 0. heads[i] is the head of word i + 1, 0 or NO_HEAD where there is none. Time O(n)."""
+    """Return a word on a cycle, or 0 if there is no cycle. Time O(n).
+
+    heads  head of each word 1..n, at index word - 1: 0 for the root, NO_HEAD for a missing head
+    """
     seen = [0] * (len(heads) + 1)
     for start in range(1, len(heads) + 1):
         word = start

@@ -1,4 +1,4 @@
-"""A treebank without the text of its file: training needs the columns alone, and a large file would fill the memory."""
+"""Read a treebank without keeping the lines of its file, which training does not need, to save memory."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.treebanks.document import Document, Source, stream
 
-PART = 1000  #: sentences whose lines are in memory together
+PART = 1000  #: number of sentences whose lines are in memory together
 
 
 @dataclass(frozen=True)
 class SeveralRoots:
     """The first sentence whose tree has more than one root.
 
-    sentence  its number, from 0
-    roots     the number of its roots
-    line      the line of its first word in the file, from 1; None for a file of constituents
-    more      the number of later sentences that have several roots, too
+    sentence  index of the sentence, from 0
+    roots     number of its roots
+    line      number of the line of its first word in the file, from 1; None for constituent trees
+    more      number of later sentences that have several roots
     """
 
     sentence: int
@@ -36,9 +36,9 @@ class SeveralRoots:
 def read_trees(
     source: Source, encoding: str | None = None, annotated: bool = True
 ) -> tuple[Treebank, SeveralRoots | None]:
-    """Read a whole file as `document.read` does and return its columns, with the first tree that has several roots.
+    """Read a whole file like `document.read`; return its columns, and the first tree that has several roots, if any.
 
-    The lines of PART sentences are in memory together; columns are arrays of `core.spool`. Time O(bytes).
+    Only the lines of PART sentences are in memory together. Columns are arrays of `core.spool`. Time O(bytes).
     """
     columns = {name: Spool(INDEX) for name in (*STRING_COLUMNS, "head")}
     vocab = {name: Vocabulary() for name in STRING_COLUMNS}
@@ -57,14 +57,19 @@ def read_trees(
     return Treebank(name, np.frombuffer(ends, OFFSET), arrays, vocab, head), several
 
 
-def _several(before: SeveralRoots | None, document: Document, sentences: int, lines: int) -> SeveralRoots | None:
-    """Return what is known of trees with several roots after a part that follows so many sentences and lines."""
-    found: Sequence[int] = document.several_roots()
-    if not found:
-        return before
-    if before is not None:
-        return SeveralRoots(before.sentence, before.roots, before.line, before.more + len(found))
-    first = found[0]
+def _several(earlier: SeveralRoots | None, document: Document, sentences: int, lines: int) -> SeveralRoots | None:
+    """Return the record of trees with several roots, updated by the next part of the file.
+
+    earlier    the record before this part
+    sentences  number of sentences before this part
+    lines      number of lines before this part
+    """
+    indices: Sequence[int] = document.several_roots()
+    if not indices:
+        return earlier
+    if earlier is not None:
+        return SeveralRoots(earlier.sentence, earlier.roots, earlier.line, earlier.more + len(indices))
+    first = indices[0]
     line = document.line(first)
     roots = int((document.treebank.heads(first) == 0).sum())
-    return SeveralRoots(sentences + first, roots, None if line is None else lines + line, len(found) - 1)
+    return SeveralRoots(sentences + first, roots, None if line is None else lines + line, len(indices) - 1)

@@ -1,1 +1,1 @@
-"""Arc-factored and higher-order linear models, over any decoder."""
+"""Graph-based parsing: arc-factored and higher-order linear models that any decoder can search."""

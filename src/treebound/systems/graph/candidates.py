@@ -1,8 +1,8 @@
 """Candidate arcs of the sentences that a model is trained on.
 
-Of a sentence that it was trained on a pruner is too sure: a threshold would leave few heads beside the right one, and
-a model that learns from them trusts every unlikely arc that it sees (docs/decisions/020). So a threshold prunes
-training only where each sentence's heads come from a pruner that has not seen it (jackknifing).
+A pruner is too confident about the sentences that it was trained on. A threshold would leave few candidate heads
+beside the gold head, and a model trained on them would trust every unlikely arc that it sees (docs/decisions/020).
+Training is therefore pruned by a threshold only with jackknifing: the pruner of a sentence was not trained on it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from treebound.systems.graph.settings import Settings
 
 
 class Candidates:
-    """The candidate arcs of every training sentence, bool[n + 1, n + 1] with the head first; stored as bits.
+    """The candidate arcs of every training sentence, stored as bits: bool[n + 1, n + 1], indexed head first.
 
-    offsets  int64[S + 1] as of `Treebank`. All sentences are appended before the first one is read
+    offsets  int64[S + 1], the offsets of the `Treebank`
+
+    All sentences must be appended before the first one is read.
     """
 
     def __init__(self, offsets: np.ndarray):
@@ -54,29 +56,32 @@ class Candidates:
 def pruner_for(
     settings: Settings, examples: Treebank, progress: Progress | None = None, sentences: np.ndarray | None = None
 ) -> Pruner:
-    """The pruner that these settings ask for, trained on some `sentences` of the examples; None for all."""
-    how: dict[str, Any] = {"epochs": settings.pruner_epochs, "bits": int(settings.pruner_bits or 0)}
-    return train_pruner(examples, **how, seed=settings.seed, progress=progress, sentences=sentences)
+    """Train a pruner with these settings on the `sentences` of the examples (indices; None uses all sentences)."""
+    settings_of_pruner: dict[str, Any] = {"epochs": settings.pruner_epochs, "bits": int(settings.pruner_bits or 0)}
+    return train_pruner(examples, **settings_of_pruner, seed=settings.seed, progress=progress, sentences=sentences)
 
 
 def jackknifed(settings: Settings, train: Treebank, progress: Progress | None = None) -> list[Pruner]:
-    """The pruner of each fold of `treebound.learning.folds.fold_of`, trained on all others.
+    """Train a pruner for each fold of `treebound.learning.folds.fold_of` on all other folds.
 
-    InputError for a treebank with fewer sentences than folds.
+    Raises InputError for a treebank with fewer sentences than folds.
     """
     folds = int(settings.pruner_folds or 0)
     if folds > len(train):
-        raise InputError(f"{folds} folds of {len(train)} sentences", hint="train with fewer --pruner-folds")
+        raise InputError(
+            f"{len(train)} sentences cannot be divided into {folds} folds", hint="train with fewer --pruner-folds"
+        )
     member, pruners = fold_of(len(train), folds), []
     for fold in range(folds):
         others = np.flatnonzero(member != fold)
-        shown = progress and _told(progress, f"fold {fold + 1}/{folds}, ")
-        pruners.append(pruner_for(settings, train, shown, others))
+        titled = progress and _with_prefix(progress, f"fold {fold + 1}/{folds}, ")
+        pruners.append(pruner_for(settings, train, titled, others))
     return pruners
 
 
-def _told(progress: Progress, before: str) -> Progress:
-    return lambda items, what: progress(items, before + what)
+def _with_prefix(progress: Progress, prefix: str) -> Progress:
+    """Return a progress display whose titles begin with a prefix."""
+    return lambda items, title: progress(items, prefix + title)
 
 
 def candidates(
@@ -87,26 +92,28 @@ def candidates(
     pruner: Pruner,
     progress: Progress | None = None,
 ) -> Candidates:
-    """bool[n + 1, n + 1] (head first) of every training sentence: what the pruner keeps, and the gold arcs.
+    """Return the candidate arcs of every training sentence: the arcs that the pruner keeps, and the gold arcs.
 
-    A word whose gold head is below the threshold keeps all k heads, so that unlikely arcs are not gold as a rule.
+    A word whose gold head is below the threshold keeps all k heads. Otherwise the model would learn that an unlikely
+    candidate is usually the gold head.
 
-    table   of `train`; gold: int32[n + 1] heads of each sentence
-    pruner  of the model; with `pruner_folds` those of the folds take its place here
+    table   the tokens of `train`
+    gold    int32[n + 1] gold heads of each sentence
+    pruner  the pruner of the model. It is used unless `pruner_folds` asks for a pruner of each fold
     """
     folds, k = int(settings.pruner_folds or 0), settings.k
     pruners = jackknifed(settings, train, progress) if folds else [pruner]
     threshold = float(settings.threshold or 0) if folds else 0.0
     member = fold_of(len(train), folds) if folds else np.zeros(len(train), np.int64)
     sentences = range(len(train))
-    out = Candidates(train.offsets)
+    result = Candidates(train.offsets)
     for i in progress(sentences, "candidate heads") if progress else sentences:
-        own, (rows, tag) = pruners[member[i]], table.sentence(i)
-        allowed = own.allowed(rows, tag, k, threshold)
-        right = gold[i][1:], np.arange(1, len(tag))
-        if threshold and not allowed[right].all():
-            lost = 1 + np.flatnonzero(~allowed[right])
-            allowed[:, lost] = own.allowed(rows, tag, k)[:, lost]
-        allowed[right] = True
-        out.append(allowed)
-    return out
+        fold_pruner, (rows, tag) = pruners[member[i]], table.sentence(i)
+        allowed = fold_pruner.allowed(rows, tag, k, threshold)
+        gold_arcs = gold[i][1:], np.arange(1, len(tag))
+        if threshold and not allowed[gold_arcs].all():
+            lost = 1 + np.flatnonzero(~allowed[gold_arcs])
+            allowed[:, lost] = fold_pruner.allowed(rows, tag, k)[:, lost]
+        allowed[gold_arcs] = True
+        result.append(allowed)
+    return result

@@ -27,7 +27,7 @@ from treebound.systems.graph.settings import Settings
 
 @checked(config=ConfigDict(extra="forbid"))
 class Patterns:
-    """The hand-crafted patterns of a model."""
+    """The hand-written patterns of a model: their name, digest and text."""
 
     name: str
     digest: str
@@ -36,19 +36,22 @@ class Patterns:
 
 @checked(config=ConfigDict(extra="forbid"))
 class Templates:
-    """The templates of all features: a model is compiled from these, whatever those of the program are by then."""
+    """The feature templates of a model file.
+
+    A loaded model is compiled from these templates, even if the templates of the program have changed since.
+    """
 
     digest: str
     lines: Lines
 
     def __post_init__(self) -> None:
         if digest(self.lines) != self.digest:
-            raise ValueError("other templates than it was trained with")
+            raise ValueError("its feature templates do not match their digest")
 
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class ModelHeader(Header):
-    """What stands in a model file beside its weights."""
+    """The header of a model file: everything except the arrays of weights."""
 
     key: str
     spec: Settings
@@ -62,42 +65,48 @@ class ModelHeader(Header):
 
     def __post_init__(self) -> None:
         if (self.spec.labels == "none") != (not self.labels):
-            raise ValueError("labels of a model that has none, or none of one that has them")
+            raise ValueError("its list of labels contradicts its setting of labels")
 
 
 def _layouts(header: ModelHeader) -> dict[str, Layout]:
+    """Return the shapes and dtypes of the arrays of a model file, from its header."""
     labelling = Labelling(header.spec, header.labels, frozenset())
     return {"weights": Layout(np.int32, {(labelling.weights,)}), "pruner": Layout(np.float32, tables(8, 28))}
 
 
 def _complete(header: dict[str, Any]) -> None:
-    """Add the settings that did not exist when a file was written, as the model was trained."""
+    """Add settings that did not exist when a file was written, with the values that training used at that time."""
     if isinstance(header.get("spec"), dict):
         header["spec"] = {"threshold": 0.0, "pruner_folds": 0, "averaging": "uniform", **header["spec"]}
 
 
-#: version 1 held no templates and had `meta` as it came
+#: version 1 stored no templates, and `meta` without validation
 FORMAT = Format("model", 2, ModelHeader, _layouts, _complete, sparse=("weights", "pruner"))
 
 
 def templates_for(spec: Settings) -> Lines:
-    """What a model with these settings is trained with; its pruner brings its own."""
+    """Return the feature templates of a model with these settings. The pruner has its own templates."""
     return templates_of(spec.families) | (OF_LABELS if spec.labels != "none" else {})
 
 
 class Model:
-    """Weights as integers, `unit` of them to 1.0: every score is an exact integer sum.
+    """A graph-based model. Its weights are integers, so that every score is an exact integer sum.
 
-    spec     how it was trained
-    weights  int32[2 ** bits], behind them those of the labellers
-    unit     integer units per 1.0 of score (N T for the averaged perceptron, 2 ** 16 for MIRA)
-    meta     the treebank conventions that it was trained with (tag, coarse, attributes, single_root, punctuation)
-    history  one record per epoch
-    labels   the labels that it knows, in the order of their numbers
-    patterns the hand-crafted patterns that it was trained with, if any
-    templates  of arcs, families and labels, as of `templates_for`; None: those of this program
-    key      identifies what it was trained by and on (`treebound.learning.checkpoint.key_of`)
-    seconds  (CPU, wall) of learning, where it has just been trained
+    weights    int32: 2 ** bits weights of arcs and factors, followed by the weights of the labellers
+    unit       integer units per 1.0 of score (N T for the averaged perceptron, 2 ** 16 for MIRA)
+
+    pruner     the first-order model that chooses candidate heads
+    labels     the labels that it knows, in the order of their numbers
+
+    spec       the settings that it was trained with
+    meta       the treebank conventions that it was trained with (tag, coarse, attributes, single_root, punctuation)
+    patterns   the hand-written patterns that it was trained with, if any
+
+    templates  feature templates of arcs, families and labels. None means the result of `templates_for`
+    key        digest of settings, templates, patterns and treebanks (`treebound.learning.checkpoint.key_of`)
+
+    history    one record per epoch
+    seconds    (CPU, wall) seconds of training; (0, 0) for a loaded model
     """
 
     def __init__(
@@ -122,12 +131,12 @@ class Model:
         self.labelling = Labelling(spec, labels, pruner.attributes, self.templates)
 
     def label_names(self, parse: Parse) -> list[str]:
-        """The n labels of a parse of this model as strings; `_` where the model has none."""
+        """Return the n labels of a parse as strings. All labels are `_` if the parse has no labels."""
         names = self.labelling.names
         return ["_"] * (len(parse.heads) - 1) if parse.labels is None else [names[i] for i in parse.labels[1:]]
 
     def save(self, path: str | Path) -> None:
-        """Write one file, atomically."""
+        """Write the model to one file, atomically."""
         lines = {**self.templates, **self.pruner.lines}
         header = {
             "key": self.key,
@@ -149,21 +158,21 @@ class Model:
 
     @classmethod
     def load(cls, path: str | Path) -> Model:
-        """Read what `save` wrote. ModelError for anything else."""
+        """Read a model that `save` has written. Raises ModelError for any other file."""
         header, arrays = FORMAT.load(path)
         try:
             lines = header.templates.lines
-            wanted = {*templates_for(header.spec), *PRUNER}
-            if lines.keys() != wanted:
-                raise ValueError("templates of other families than it has")
+            expected = {*templates_for(header.spec), *PRUNER}
+            if lines.keys() != expected:
+                raise ValueError("its feature templates do not match its factor families")
             pruner = Pruner(arrays["pruner"], frozenset(header.attributes), templates=lines)
-            kept = header.patterns
-            patterns = parse_patterns(kept.text, kept.name, path) if kept else None
-            if kept and patterns and patterns.digest != kept.digest:
-                raise ValueError("other patterns than it was trained with")
+            stored = header.patterns
+            patterns = parse_patterns(stored.text, stored.name, path) if stored else None
+            if stored and patterns and patterns.digest != stored.digest:
+                raise ValueError("its patterns do not match their digest")
             templates = {name: lines[name] for name in templates_for(header.spec)}
             meta = header.meta.as_meta()
-            given = header.spec, arrays["weights"], header.unit, pruner, meta, header.history, header.labels
-            return cls(*given, patterns=patterns, templates=templates, key=header.key)
+            arguments = header.spec, arrays["weights"], header.unit, pruner, meta, header.history, header.labels
+            return cls(*arguments, patterns=patterns, templates=templates, key=header.key)
         except (ValueError, InputError) as error:
             raise ModelError(f"damaged model file ({error})", path=path, hint="train it again") from None

@@ -1,4 +1,4 @@
-"""Sentences in, parses out: the Python interface to a trained model."""
+"""Parse sentences with a trained graph-based model and a decoder: the Python interface to a model."""
 
 from __future__ import annotations
 
@@ -36,17 +36,20 @@ from treebound.systems.graph.model import Model
 from treebound.systems.graph.validity import Validity, words_of
 from treebound.treebanks.projectivise import in_space
 
-#: what makes a parse one that says how sure it is: `treebound.decoders.confidence.Assess`
+#: a function that adds margins, marginals or k best trees to a parse: `treebound.decoders.confidence.Assess`
 Assessment = Callable[[Decoder, Problem, Parse], Parse]
-BLOCK = 32  #: sentences that a worker takes at a time
-TOGETHER = 2000  #: words of the sentences whose problems are in memory together; a longer sentence is alone
-WIDEST = 20  #: heads a word in a sentence that is too large for the requested k
+BLOCK = 32  #: number of sentences that a worker takes at a time
+BATCH_WORDS = 2000  #: words of a batch of sentences whose problems are in memory together
+REDUCED_K = 20  #: candidate heads per word of a sentence that is too large for the requested k
 
 
-class _Stated(NamedTuple):
-    """The scored problem of a sentence, whether it has fewer candidates than were asked for, and the time it took.
+class _ScoredProblem(NamedTuple):
+    """The scored problem of a sentence.
 
-    labels  int32[A]: the label of each arc whose score is part of the arc's; None if labels are not chosen with trees
+    cut      whether candidate arcs were left out because they make up too many parts
+    seconds  wall time of pruning and scoring
+    labels   int32[A], the best label of each arc. Its score is part of the arc's score. None if the model does not
+             choose labels with the tree
     """
 
     problem: Problem
@@ -56,16 +59,20 @@ class _Stated(NamedTuple):
 
 
 class Parser:
-    """A model with a decoder.
+    """A graph-based model with a decoder, ready to parse.
 
-    decoder  a name of `treebound.decoders.DECODERS`; further options go to it, and the model's space where it takes one
-    k        candidate heads a word, None for all; "model": as in training
-    threshold  as of `Settings`, likewise; none where k says all
-    valid    rules that every tree and its labels keep: a name or file as for `treebound.constraints.ud.load`, or a
-             `RuleSet`; None: no rules. The model must choose labels with the tree
+    decoder    name of a decoder in `treebound.decoders.DECODERS`. Further options are passed on to the decoder. It
+               searches the model's space unless it supports another space only
+    k          number of candidate heads per word. None keeps all heads; "model" uses the value of training
+    threshold  drop a candidate head if its probability is below this fraction of the best head's probability; "model"
+               uses the value of training, or 0 if k is None
+    valid      rules that every tree and its labels must satisfy: a name or file as for `treebound.constraints.ud.load`,
+               or a `RuleSet`. None applies no rules. The model must choose labels with the tree
+
+    Raises UnsupportedError if the decoder does not support a factor family of the model.
     """
 
-    longest = LONGEST  #: words of the longest sentence that it takes
+    longest = LONGEST  #: number of words of the longest sentence that the parser accepts
 
     def __init__(
         self,
@@ -78,27 +85,27 @@ class Parser:
     ):
         self.model = model
         self.k: int | None = model.spec.k if k == "model" else k
-        usual = 0.0 if k is None else float(model.spec.threshold or 0)
-        self.threshold: float = usual if threshold == "model" else threshold
+        default_threshold = 0.0 if k is None else float(model.spec.threshold or 0)
+        self.threshold: float = default_threshold if threshold == "model" else threshold
         self.decoder = DECODERS[decoder](**options)
         if "space" not in options and self.decoder.space != model.spec.space:
-            with suppress(InputError):  # a decoder of one space alone keeps it
+            with suppress(InputError):  # a decoder that supports another space only keeps that space
                 self.decoder = DECODERS[decoder](space=model.spec.space, **options)
         self.single_root = bool(model.meta.get("single_root", True))
         self._weights = narrowed(model.weights)
         largest = max(-int(self._weights.min(initial=0)), int(self._weights.max(initial=0)))
         templates = max((model.scorer.most[f] for f in model.scorer.most if f != "arc"), default=0)
-        self._part = 2 * largest * templates  # no part scores more: a template has two weights
+        self._largest_part = 2 * largest * templates  # an upper bound: each template of a part contributes two weights
         unsupported = (frozenset(model.spec.families) | {"arc"}) - self.decoder.supports
         if unsupported:
             raise UnsupportedError(
-                f"the model scores {', '.join(sorted(unsupported))}, which {decoder} does not support",
+                f"{decoder} does not support factor families of the model: {', '.join(sorted(unsupported))}",
                 hint="choose another decoder, for instance branch-and-bound",
             )
         self.validity: Validity | None = None if valid is None else Validity.of(self, valid)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What goes to a worker: weights once, which stand in cache lines of their own there, too."""
+        """Return the state for a worker process, without `_weights`, which `__setstate__` computes from the model."""
         return {name: value for name, value in vars(self).items() if name != "_weights"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -106,42 +113,45 @@ class Parser:
 
     @property
     def weights(self) -> np.ndarray:
-        """The weights as they are looked up: int16 where all of them fit."""
+        """The weights as the scorer reads them: int16 if all of them fit, else int32."""
         return self._weights
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns beside forms that the model looks at."""
-        known = (self.model.meta["tag"], self.model.meta["coarse"], *sorted(self.model.pruner.attributes))
-        known += ("upos",) if self.validity else ()
-        return tuple(dict.fromkeys(name for name in known if name in ("upos", "xpos", "feats", "lemma")))
+        """The columns that the model reads in addition to the forms: some of upos, xpos, feats and lemma."""
+        columns = (self.model.meta["tag"], self.model.meta["coarse"], *sorted(self.model.pruner.attributes))
+        columns += ("upos",) if self.validity else ()
+        return tuple(dict.fromkeys(name for name in columns if name in ("upos", "xpos", "feats", "lemma")))
 
     def label_names(self, parse: Parse) -> list[str]:
-        """As `Model.label_names`."""
+        """Return the n labels of a parse as strings, see `Model.label_names`."""
         return self.model.label_names(parse)
 
     def problem(self, treebank: Treebank, i: int) -> Problem:
-        """The scored problem of sentence i, as every decoder takes it, and as `parse` solves it."""
+        """Return the scored problem of sentence i that `parse` solves, for any decoder."""
         return self._solved_problem(_table(self.model, treebank), i)
 
     def token_table(self, treebank: Treebank) -> TokenTable:
-        """Return the words of a treebank as the model reads them, for `problem_with` and `label_scores`."""
+        """Return the token table of a treebank, which `problem_with` and `label_scores` take."""
         return _table(self.model, treebank)
 
     def problem_with(self, table: TokenTable, i: int, arcs: np.ndarray) -> tuple[Problem, bool]:
-        """Return the scored problem of sentence i with further candidate arcs, and whether it is the whole one.
+        """Return the scored problem of sentence i with further candidate arcs, and whether it is complete.
 
-        arcs  bool[n + 1, n + 1], head first: candidates beside those of the pruner. The problem is not the whole one
-              where the pruner's candidates make up too many parts, so that some are left out
+        arcs  bool[n + 1, n + 1], indexed head first: candidate arcs in addition to the pruner's candidates
+
+        The problem is incomplete if the pruner's candidates make up too many parts, so that some are left out.
         """
         allowed, cut = self._candidates(table, i, self.k)
         scored, _ = self._folded(table, i, self._scored(table, i, allowed | arcs))
         return scored.problem(self.model.unit), not cut
 
     def label_scores(self, table: TokenTable, i: int, heads: np.ndarray, mods: np.ndarray) -> np.ndarray:
-        """Return the score [A, labels] of each label on some arcs of sentence i, as the search for a tree adds it.
+        """Return the scores [A, L] of the L labels on A arcs of sentence i, as the search for a tree adds them.
 
-        heads, mods  int32[A]. A model that does not choose labels jointly with trees has no columns
+        heads, mods  int32[A], the ends of the arcs
+
+        The result has no columns if the model does not choose labels with the tree.
         """
         labelling = self.model.labelling
         if labelling.joint is None:
@@ -151,28 +161,31 @@ class Parser:
         return labelling.joint.of_arcs(self._weights, rows, n, heads, mods)[:, : len(labelling.names)]
 
     def _solved_problem(self, table: TokenTable, i: int) -> Problem:
+        """Return the problem of sentence i. If its candidate arcs contain no tree, the pruner's best tree is added."""
         problem = self._problem(table, i, self.k)
         if self._has_tree(index_of(problem).arcs):
             return problem
-        return self._problem(table, i, self.k, widen=True)  # the k best heads of the words admit no tree
+        return self._problem(table, i, self.k, widen=True)
 
     def _has_tree(self, index: ArcIndex) -> bool:
-        """Whether the arcs make up a tree of the decoder's space."""
+        """Return whether the arcs contain a tree of the decoder's space."""
         n, A = len(index.right) - 1, len(index.head)
-        nothing, arcs = np.zeros(A), np.empty(n, np.int32)
+        no_scores, arcs = np.zeros(A), np.empty(n, np.int32)
         if self.decoder.space == "projective":
-            return best_candidates(index, nothing, self.single_root, arcs) > NEG_TEST
+            return best_candidates(index, no_scores, self.single_root, arcs) > NEG_TEST
         scratch = arborescence_scratch(n, A)
-        return arborescence(index, nothing, n, self.single_root, arcs, nothing[:0], scratch) > NEG_TEST
+        return arborescence(index, no_scores, n, self.single_root, arcs, no_scores[:0], scratch) > NEG_TEST
 
     def _problem(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> Problem:
+        """Return the problem of sentence i with k candidate heads per word; `widen` as for `_candidates`."""
         return self._scores(table, i, k, widen)[0].problem(self.model.unit)
 
     def _candidates(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> tuple[np.ndarray, bool]:
-        """(candidate arcs of sentence i, whether they are fewer than k and the threshold ask for).
+        """Return the candidate arcs of sentence i, and whether some were left out because of too many parts.
 
-        bool[n + 1, n + 1], head first. `widen` adds the pruner's best tree. A sentence whose arcs make up too many
-        parts has WIDEST heads a word where k is larger, and of each head the nearest modifiers (`limit_parts`).
+        The arcs are bool[n + 1, n + 1], indexed head first. `widen` adds the arcs of the pruner's best tree. A sentence
+        whose arcs make up too many parts gets at most REDUCED_K heads per word. If that is not enough, each head keeps
+        its nearest modifiers only (`limit_parts`).
         """
         pruner, (rows, tag) = self.model.pruner, table.sentence(i)
         families = self.model.scorer.families
@@ -185,17 +198,17 @@ class Parser:
             return allowed
 
         allowed, cut = limit_parts(candidates(k), families)
-        if cut and (k is None or k > WIDEST):
-            allowed, _ = limit_parts(candidates(WIDEST), families)
+        if cut and (k is None or k > REDUCED_K):
+            allowed, _ = limit_parts(candidates(REDUCED_K), families)
         return allowed, cut
 
     def _scores(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> tuple[Scores, bool]:
-        """(the scored candidate arcs of sentence i and the parts that they make up, as `_candidates`)."""
+        """Return the scores of the candidate arcs of sentence i and of their parts, and whether candidates were cut."""
         allowed, cut = self._candidates(table, i, k, widen)
         return self._folded(table, i, self._scored(table, i, allowed))[0], cut
 
     def scores_without_labels(self, table: TokenTable, i: int, every: bool = False) -> tuple[Scores, bool]:
-        """Return the scored candidate arcs of sentence i, or `every` arc, and whether they were cut (`_candidates`)."""
+        """Return the scores of candidate arcs, or of `every` arc, of sentence i, and whether candidates were cut."""
         if every:
             allowed, cut = self._candidates(table, i, None)
             return self._scored(table, i, allowed), cut
@@ -207,50 +220,52 @@ class Parser:
         return self._scored(table, i, allowed), cut
 
     def _scored(self, table: TokenTable, i: int, allowed: np.ndarray) -> Scores:
-        """Score the candidate arcs of sentence i, without labels, and the parts that they make up."""
+        """Score the candidate arcs of sentence i and their parts, without labels."""
         rows, tag = table.sentence(i)
         projective, matches = self.decoder.space == "projective", table.matches(i)
         scorer = self.model.scorer
         return scorer.score(self._weights, rows, tag, allowed, self.single_root, projective, matches)
 
     def _folded(self, table: TokenTable, i: int, scored: Scores) -> tuple[Scores, np.ndarray | None]:
-        """Add the score of each arc's best label to the scores of sentence i; return these labels, too."""
+        """Return the scores of sentence i with the score of each arc's best label added, and these labels."""
         scored, labels = self.model.labelling.fold(self._weights, table.sentence(i)[0], scored)
         self._check_size(scored)
         return scored, labels
 
     def _check_size(self, scored: Scores) -> None:
-        """ModelError where sums of scores might be rounded, as weights that were never trained can make it happen.
+        """Raise ModelError if sums of scores could be rounded, which only happens with damaged or untrained weights.
 
-        What the weights allow is nearly always far below that; only where it is not are the scores looked at.
+        The largest weight gives a cheap bound, which is nearly always sufficient. Only if it is not, all scores are
+        summed.
         """
         parts = sum(map(len, scored.by_family.values()))
-        if np.abs(scored.arc).sum() + parts * self._part < LARGEST_SUM:
+        if np.abs(scored.arc).sum() + parts * self._largest_part < LARGEST_SUM:
             return
         total = sum(float(np.abs(scores).sum()) for scores in (scored.arc, *scored.by_family.values()))
         if total >= LARGEST_SUM:
             raise ModelError(
-                f"scores of a sentence sum to {total:.3g}, which is no longer exact", hint="train the model again"
+                f"scores of a sentence sum to {total:.3g}, which is too large for exact sums",
+                hint="train the model again",
             )
 
     def _parse(self, work: _Work, sentences: range) -> list[Parse]:
-        """These sentences, stage by stage: what a stage has in the processor's caches serves the next sentence, too."""
+        """Parse sentences stage by stage, so that tables in the processor's caches serve all of them."""
         table = work.table
         problems = self._problems(table, sentences)[::-1]
-        kept = problems[::-1] if self.validity is not None else []
-        # a problem is handed over, so that its memory is free once it is solved
-        trees = [self._tree(table, i, self.k, problems.pop()) for i in sentences]
-        parses = [self._claimed(table, i, *tree) for i, tree in zip(sentences, trees, strict=True)]
+        scored_problems = problems[::-1] if self.validity is not None else []
+        # `pop` hands the only reference over, so that the memory of a problem is freed once it is solved
+        decoded = [self._tree(table, i, self.k, problems.pop()) for i in sentences]
+        parses = [self._with_status(table, i, *tree) for i, tree in zip(sentences, decoded, strict=True)]
         if self.validity is not None:
-            stated = [(problem.problem, problem.labels) for problem in kept]
-            return self.validity.of_batch(table, sentences, [work.words(i) for i in sentences], parses, stated)
+            searched = [(problem.problem, problem.labels) for problem in scored_problems]
+            return self.validity.of_batch(table, sentences, [work.words(i) for i in sentences], parses, searched)
         return [self._labelled(parse, table, i) for i, parse in zip(sentences, parses, strict=True)]
 
-    def _problems(self, table: TokenTable, sentences: range) -> list[_Stated]:
-        """The scored problems of these sentences; every one was scored for as long as the others on average.
+    def _problems(self, table: TokenTable, sentences: range) -> list[_ScoredProblem]:
+        """Return the scored problems of sentences. The scoring time of each problem is the mean over all of them.
 
-        Pruner, scorer and labeller read tables of their own, of several MiB each. Taking turns sentence by sentence,
-        they would drive one another's tables out of the caches.
+        Pruner, scorer and labeller each read a table of several MiB. If they took turns sentence by sentence, they
+        would evict each other's tables from the processor's caches.
         """
         started = time.perf_counter()
         allowed = [self._candidates(table, i, self.k) for i in sentences]
@@ -259,76 +274,80 @@ class Parser:
         problems = [(scores.problem(self.model.unit), labels) for scores, labels in folded]
         seconds = (time.perf_counter() - started) / max(1, len(problems))
         pairs = zip(problems, allowed, strict=True)
-        return [_Stated(problem, cut, seconds, labels) for (problem, labels), (_, cut) in pairs]
+        return [_ScoredProblem(problem, cut, seconds, labels) for (problem, labels), (_, cut) in pairs]
 
     @property
-    def _narrow(self) -> bool:
-        """Whether words keep few heads."""
-        return self.k is not None and self.k <= WIDEST
+    def _few_heads(self) -> bool:
+        """True if k is at most REDUCED_K, so that it is never reduced."""
+        return self.k is not None and self.k <= REDUCED_K
 
-    def _stated(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> _Stated:
+    def _scored_problem(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> _ScoredProblem:
+        """Return the scored problem of sentence i with k candidate heads per word; `widen` as for `_candidates`."""
         started = time.perf_counter()
         allowed, cut = self._candidates(table, i, k, widen)
         scored, labels = self._folded(table, i, self._scored(table, i, allowed))
-        return _Stated(scored.problem(self.model.unit), cut, time.perf_counter() - started, labels)
+        return _ScoredProblem(scored.problem(self.model.unit), cut, time.perf_counter() - started, labels)
 
-    def _tree(self, table: TokenTable, i: int, k: int | None, stated: _Stated) -> tuple[Parse, bool]:
-        """(sentence i decoded, whether its candidates were cut); where no tree is left, with the pruner's added."""
-        parse, cut = self._timed(stated), stated.cut
+    def _tree(self, table: TokenTable, i: int, k: int | None, scored_problem: _ScoredProblem) -> tuple[Parse, bool]:
+        """Decode sentence i, and again with the pruner's best tree added if there is no tree.
+
+        Returns the parse and whether its candidates were cut.
+        """
+        parse, cut = self._decoded(scored_problem), scored_problem.cut
         if parse.status == "infeasible":
-            del stated
-            wider = self._stated(table, i, k, widen=True)
-            parse, cut = self._timed(wider), wider.cut
+            del scored_problem
+            wider = self._scored_problem(table, i, k, widen=True)
+            parse, cut = self._decoded(wider), wider.cut
         return parse, cut
 
-    def _claimed(self, table: TokenTable, i: int, parse: Parse, cut: bool) -> Parse:
-        """The parse of sentence i with what is proved about it.
+    def _with_status(self, table: TokenTable, i: int, parse: Parse, cut: bool) -> Parse:
+        """Return the parse of sentence i with the status that is proved for all candidates of k.
 
-        That is nothing for a sentence that is too large to be searched, or for all candidates of k to be stated: the
-        tree is the best one of fewer candidates then.
+        Nothing is proved if the sentence is too large to be searched, or if candidates were cut: the tree is then the
+        best tree of fewer candidates. A sentence that was too large is decoded again with REDUCED_K heads per word.
         """
-        unproved = parse.status == "limit" and bool(np.isinf(parse.bound))
-        if unproved and not self._narrow:
-            parse, cut = self._tree(table, i, WIDEST, self._stated(table, i, WIDEST))[0], True
-        if unproved and self._narrow and parse.value > -np.inf and parse.work.get("nodes") == 0:
+        without_bound = parse.status == "limit" and bool(np.isinf(parse.bound))
+        if without_bound and not self._few_heads:
+            parse, cut = self._tree(table, i, REDUCED_K, self._scored_problem(table, i, REDUCED_K))[0], True
+        if without_bound and self._few_heads and parse.value > -np.inf and parse.work.get("nodes") == 0:
             cut = True
         if not cut or parse.status == "infeasible":
             return parse
-        return replace(parse, status="heuristic" if self._narrow else "limit", bound=np.inf)
+        return replace(parse, status="heuristic" if self._few_heads else "limit", bound=np.inf)
 
-    def _timed(self, stated: _Stated) -> Parse:
-        """The tree of a problem, with the time that it took."""
+    def _decoded(self, scored_problem: _ScoredProblem) -> Parse:
+        """Decode a problem and record the time. Labels are added if a rule set may have to check them."""
         started = time.perf_counter()
-        parse = self.decoder.decode(stated.problem)
-        if not parse.seconds:  # a decoder that does not split its time
+        parse = self.decoder.decode(scored_problem.problem)
+        if not parse.seconds:  # the decoder has not recorded its time
             parse.seconds["decode"] = time.perf_counter() - started
-        parse.seconds["features"] = stated.seconds
-        if self.validity is not None and stated.labels is not None and parse.value > -np.inf:
-            chosen = np.flatnonzero(parse.heads[stated.problem.mod] == stated.problem.head)
+        parse.seconds["features"] = scored_problem.seconds
+        if self.validity is not None and scored_problem.labels is not None and parse.value > -np.inf:
+            chosen = np.flatnonzero(parse.heads[scored_problem.problem.mod] == scored_problem.problem.head)
             labels = np.full(len(parse.heads), -1, np.int32)
-            labels[stated.problem.mod[chosen]] = stated.labels[chosen]
+            labels[scored_problem.problem.mod[chosen]] = scored_problem.labels[chosen]
             return parse.with_labels(labels)
         return parse
 
     def scores_of_trees(self, treebank: Treebank) -> list[float]:
-        """What the model gives the trees of `treebank` themselves, on the scale of `Parse.value`.
+        """Return the score of the annotated tree of each sentence, in the unit of `Parse.value`.
 
-        -inf for those that `parse` cannot return: with an arc that the pruner removed, with crossing arcs where the
-        decoder's trees have none, with several roots where the model's have one.
+        The score is -inf for a tree that `parse` cannot return. Either the pruner removed one of its arcs, or its arcs
+        cross but the decoder is projective, or it has several roots but the model allows one.
         """
-        table, out, projective = _table(self.model, treebank), [], self.decoder.space == "projective"
+        table, scores, projective = _table(self.model, treebank), [], self.decoder.space == "projective"
         for i in range(len(treebank)):
             heads = treebank.heads(i)
-            within = in_space(heads, projective, self.single_root)
-            out.append(PartScore(self._solved_problem(table, i)).score(heads) if within else -np.inf)
-        return out
+            searchable = in_space(heads, projective, self.single_root)
+            scores.append(PartScore(self._solved_problem(table, i)).score(heads) if searchable else -np.inf)
+        return scores
 
     def labelled(self, parse: Parse, treebank: Treebank, i: int) -> Parse:
-        """A parse of sentence i with the labels that the model gives the arcs of its tree."""
+        """Return a parse of sentence i with the labels that the model chooses for its tree."""
         return self._labelled(parse, _table(self.model, treebank), i)
 
     def _labelled(self, parse: Parse, table: TokenTable, i: int) -> Parse:
-        """The parse with the labels that the model gives its arcs; as it is where the model has none."""
+        """Return a parse with the labels that the model chooses for its tree; unchanged if the model has no labels."""
         model = self.model
         if not model.labelling.names:
             return parse
@@ -347,28 +366,32 @@ class Parser:
         scheduler: str | None = None,
         misc: Sequence[Sequence[str]] | None = None,
     ) -> list[Parse]:
-        """One Parse a sentence, in order; the same for any number of workers, here or on a cluster.
+        """Parse a treebank; return one `Parse` per sentence, in order. The result does not depend on the workers.
 
-        confidence  `treebound.decoders.confidence.Assess`, for parses that say how sure they are
         workers, scheduler  as for `treebound.support.workers.spread`
-        misc        the column MISC of each sentence, which some rules of `valid` read; None: nothing stands in it
-        InputError, before anything is parsed, where a sentence is longer than `features.long_sentences.LONGEST`.
+        progress    wraps an iterable to show progress, for instance `treebound.support.progress.over`
+
+        confidence  adds margins, marginals or k best trees to a parse, see `treebound.decoders.confidence.Assess`
+        misc        the column MISC of each sentence, which some rules of `valid` read. None means empty columns
+
+        Raises InputError before anything is parsed if a sentence is longer than `features.long_sentences.LONGEST`.
         """
         check_lengths(treebank)
-        some = blocks(len(treebank), BLOCK)
+        ranges = blocks(len(treebank), BLOCK)
         work = _Work(self, _table(self.model, treebank), treebank, confidence, misc)
-        found = spread(_block, work, some, workers=workers, scheduler=scheduler, short=True)
-        results = chain.from_iterable(found)
+        parses_of_ranges = spread(_block, work, ranges, workers=workers, scheduler=scheduler, short=True)
+        results = chain.from_iterable(parses_of_ranges)
         return list(progress(results, "parse") if progress else results)
 
     def _block(self, work: _Work, sentences: range) -> list[Parse]:
+        """Parse a block of sentences and assess the confidence of each parse if that is requested."""
         parses = [parse for batch in self._batches(work.table, sentences) for parse in self._parse(work, batch)]
         if work.confidence is None:
             return parses
         return [self._assessed(work, i, parse) for i, parse in zip(sentences, parses, strict=True)]
 
     def _assessed(self, work: _Work, i: int, parse: Parse) -> Parse:
-        """Return the parse of sentence i with its confidence: among valid trees, if trees have to be valid."""
+        """Return the parse of sentence i with its confidence, compared with valid trees only if rules are applied."""
         assert work.confidence is not None
         if self.validity is not None and parse.work.get("valid"):
             decoder = self.validity.decoder_of(work.table, i, work.words(i), parse)
@@ -376,11 +399,15 @@ class Parser:
         return work.confidence(self.decoder, self._solved_problem(work.table, i), parse)
 
     def _batches(self, table: TokenTable, sentences: range) -> Iterator[range]:
-        """The sentences in batches whose problems are in memory together; a problem of all arcs may take a gigabyte."""
+        """Yield batches of sentences whose problems fit into memory together.
+
+        A batch has at most BATCH_WORDS words or a single sentence. Without a small k, each sentence is a batch: a
+        problem of all arcs may take a gigabyte.
+        """
         first = words = 0
         for i, n in enumerate(np.diff(table.offsets[sentences.start : sentences.stop + 1]).tolist()):
             words += n
-            if i > first and (words > TOGETHER or not self._narrow):
+            if i > first and (words > BATCH_WORDS or not self._few_heads):
                 yield sentences[first:i]
                 first, words = i, n
         if len(sentences):
@@ -388,7 +415,7 @@ class Parser:
 
 
 class _Work(NamedTuple):
-    """A parser and what it parses."""
+    """A parser and the treebank that it parses, as they are sent to workers."""
 
     parser: Parser
     table: TokenTable
@@ -397,20 +424,21 @@ class _Work(NamedTuple):
     misc: Sequence[Sequence[str]] | None
 
     def words(self, i: int) -> Words:
-        """What rules see of sentence i."""
+        """Return the words of sentence i as rules read them."""
         return words_of(self.treebank, i, None if self.misc is None else self.misc[i])
 
 
 def _block(work: _Work, sentences: range) -> list[Parse]:
+    """Parse a block of sentences in a worker."""
     return work.parser._block(work, sentences)
 
 
 def _table(model: Model, treebank: Treebank) -> TokenTable:
-    """Token table under the conventions that the model was trained with."""
-    own = under(model.meta, treebank)
-    return TokenTable(own, model.scorer.matches(own))
+    """Return the token table of a treebank under the conventions that the model was trained with."""
+    converted = under(model.meta, treebank)
+    return TokenTable(converted, model.scorer.matches(converted))
 
 
 def load(path: str | Path, **options: Any) -> Parser:
-    """A parser from a model file; `options` as for `Parser`."""
+    """Return the parser of a model file; `options` as for `Parser`. Raises ModelError for any other file."""
     return Parser(Model.load(path), **options)

@@ -1,4 +1,4 @@
-"""How a graph-based model is trained."""
+"""Settings of a graph-based model: how it is trained, and which trees it can return."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 
 def _family(name: str) -> str:
+    """Return the name of a factor family other than `arc`. Raises ValueError for any other name."""
     if name not in FAMILIES or name == "arc":
-        known = ", ".join(f for f in FAMILIES if f != "arc")
-        raise ValueError(f"unknown factor family {name!r}; choose from {known}")
+        families = ", ".join(f for f in FAMILIES if f != "arc")
+        raise ValueError(f"unknown factor family {name!r}; choose from {families}")
     return name
 
 
-Bits = Annotated[int, Field(ge=12, le=28)]  #: log2 of the size of a table of weights
+Bits = Annotated[int, Field(ge=12, le=28)]  #: base-2 logarithm of the number of weights in a table
 Family = Annotated[str, AfterValidator(_family)]
 Learner = Literal["mira", "perceptron"]
 Averaging = Literal["uniform", "polynomial"]
@@ -31,89 +32,124 @@ Labels = Literal["none", "joint", "second-stage", "both"]
 
 @dataclass(frozen=True)
 class Settings(Checked):
-    """Of a model; the defaults are the model `combined-pruned` of params.yaml.
+    """Settings of a graph-based model. The defaults are the model `combined-pruned` of params.yaml.
 
-    families      factor families beside `arc`; `pattern` where the treebank names patterns (`fitted`)
+    Trees and features:
+
+    space         the set of trees that is searched
+    families      factor families in addition to `arc`. `fitted` removes `pattern` if the treebank names no patterns
+
+    bits          base-2 logarithm of the number of weights of arcs and factors
+
+    Candidate heads:
+
+    k             number of candidate heads per word. None keeps all heads
+    threshold     drop a candidate head if its probability is below this fraction of the best head's probability.
+                  0 keeps all k heads. None means 0.001, or 0 if k is None or arcs may cross
+
+    pruner_folds  number of folds for pruning the training treebank. Each fold is pruned, also by the threshold, with a
+                  pruner trained on the other folds. 0 prunes training by k alone, with the model's own pruner.
+                  None means 2 with a threshold, else 0
+
+    pruner_bits   base-2 logarithm of the number of weights of the pruner. None means bits, at most 20
+
+    Learning:
+
     learner       "perceptron" (Collins 2002, as published) or "mira" (cost-augmented passive-aggressive)
-    k             candidate heads a word in training; None: all
-    threshold     of those only the ones that the pruner finds at least so many times as probable as the best; 0: all k.
-                  None: 0.001, and 0 where k is None or trees may cross
-    pruner_folds  training, too, is pruned by the threshold: each of so many folds by a pruner trained on the others.
-                  0: by k alone, and the pruner that the model keeps. None: 2 with a threshold, else 0
-    C, cost       MIRA: largest step, and cost of one wrong head
-    max_dp_calls  cap of one training decode (0: none), and of one on dev; a capped decode returns its best tree. Where
-                  trees may cross, training decodes climb and need none
-    labels        "none", "joint" (with the tree), "second-stage" (once it is known) or "both"
-    label_bits    log2 of the number of weights of each labeller; None: one more than bits
-    space         the trees that are searched
-    pruner_bits   log2 of the number of weights of the pruner; None: bits, but at most 20
-    averaging     the model's weights are the mean of those after each sentence: "uniform", or "polynomial", where
-                  weights count by the square of their time (`learning.updates.Learner`), so that three epochs do for
-                  six. None: polynomial with mira; uniform with perceptron, whose average is an exact integer only so
+    C, cost       for MIRA: largest step, and cost of one wrong head
+
+    max_dp_calls  limit of dynamic-program calls per sentence, in training (0 means no limit) and on dev. A sentence
+                  that reaches the limit gets the best tree found so far. Training with crossing arcs decodes by hill
+                  climbing and needs no limit
+
+    averaging     how the weights after each sentence are averaged: "uniform" or "polynomial". A polynomial average
+                  weights sentence t by the square of t (`learning.updates.Learner`), so that three epochs replace six.
+                  None means polynomial for mira and uniform for perceptron, whose average must be an exact integer
+
+    Labels:
+
+    labels        "none", "joint" (chosen with the tree), "second-stage" (chosen for a known tree) or "both"
+    label_bits    base-2 logarithm of the number of weights of each labeller. None means bits + 1, at most 28
     """
 
     families: tuple[Family, ...] = option(
         ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling", "comb", "pattern"),
-        "Factor families beside arcs, separated by commas; empty for arcs alone: fast, less accurate.",
+        "Factor families in addition to arcs, separated by commas. An empty value trains a model of arcs alone, which "
+        "is faster but less accurate.",
     )
-    learner: Learner = option("mira", "mira, or perceptron: as in the paper, with integer scores, less accurate.")
-    epochs: Epochs = option(3, "Passes over TRAIN; the best one on DEV is kept.")
+    learner: Learner = option(
+        "mira",
+        "Learning algorithm: mira, or perceptron, the published averaged perceptron, which has integer scores but is "
+        "less accurate.",
+    )
+    epochs: Epochs = option(3, "Number of passes over TRAIN. The model of the pass that is best on DEV is saved.")
     k: Annotated[Heads | None, BeforeValidator(lambda k: None if k == "none" else k)] = option(
-        10, "Heads that the pruner keeps for each word, or none: all; the last line says what that loses."
+        10,
+        "Number of candidate heads that the pruner keeps for each word, or none to keep all heads. The last line of "
+        "the output reports the share of correct heads that is kept.",
     )
     threshold: Annotated[float, Field(ge=0, lt=1)] | None = option(
         None,
-        "Keep of the k heads those that are at least so many times as probable as the best one; 0: all k. "
-        "[default: 0.001; crossing or without k: 0]",
+        "Drop a candidate head if its probability is below this fraction of the best head's probability. 0 keeps all "
+        "k heads. [default: 0.001; 0 with --space non-projective or --k none]",
     )
-    bits: Bits = option(22, "Log2 of the number of weights; fewer make a smaller, coarser model.")
-    C: Rate = option(0.01, "Largest step of the mira update.")
-    cost: Cost = option(0.5, "Margin asked for each wrong head (mira).")
-    seed: Seed = option(1, "Of the order of sentences; equal seeds give equal models.")
+    bits: Bits = option(
+        22, "Base-2 logarithm of the number of weights. A lower value gives a smaller, less accurate model."
+    )
+    C: Rate = option(0.01, "Largest step of a mira update.")
+    cost: Cost = option(0.5, "Margin that mira requires for each wrong head.")
+    seed: Seed = option(1, "Random seed for the order of the training sentences. Equal seeds give equal models.")
     max_dp_calls: Calls = option(
         100,
-        "Dynamic programs for a sentence; where they do not do, the best tree; 0: as many as it takes. Crossing: of "
-        "DEV only.",
+        "Stop decoding a sentence after this many dynamic-program calls and use the best tree found so far. 0 means no "
+        "limit. With --space non-projective, the limit applies to DEV only.",
     )
     labels: Labels = option(
-        "both", "How arcs are labelled: none, joint (with the tree), second-stage (after it) or both."
+        "both",
+        "Method of choosing labels: none, joint (together with the tree), second-stage (after the tree) or both.",
     )
-    label_bits: Bits | None = option(None, "Log2 of the number of weights of each labeller. [default: bits + 1]")
-    label_cost: Cost = option(0.25, "Margin asked for each wrong label (mira).")
+    label_bits: Bits | None = option(
+        None, "Base-2 logarithm of the number of weights of each labeller. [default: bits + 1, at most 28]"
+    )
+    label_cost: Cost = option(0.25, "Margin that mira requires for each wrong label.")
     space: Space = option(
-        "projective", "non-projective: arcs of a tree may cross; advised where many do. Training takes longer."
+        "projective",
+        "Set of trees to search: projective, or non-projective, where arcs may cross. Choose non-projective if many "
+        "arcs of TRAIN cross; training takes longer.",
     )
     pruner_epochs: Epochs = option(
-        3, "Passes over TRAIN of the pruner, the first-order model that chooses the k heads."
+        3, "Number of passes over TRAIN for the pruner, the first-order model that chooses the candidate heads."
     )
     pruner_bits: Annotated[int, Field(ge=8, le=28)] | None = option(
-        None, "Log2 of the number of weights of the pruner. [default: bits, at most 20]"
+        None, "Base-2 logarithm of the number of weights of the pruner. [default: bits, at most 20]"
     )
     pruner_folds: Annotated[int, Field(ge=0, le=1000)] | None = option(
         None,
-        "Prune TRAIN by --threshold, too, each of so many parts by a pruner that is trained on the others; 0: by --k "
-        "alone. [default: 2 with a threshold, else 0]",
+        "Number of folds for pruning TRAIN: each fold is pruned, also by --threshold, with a pruner trained on the "
+        "other folds. 0 prunes TRAIN by --k alone. [default: 2 with a threshold, else 0]",
     )
     averaging: Averaging | None = option(
         None,
-        "Mean of the weights over training: polynomial (later weights count more) or uniform, which takes twice the "
-        "epochs. [default: polynomial; perceptron: uniform]",
+        "Average of the weights over training: polynomial, where later weights count more, or uniform, which needs "
+        "twice as many epochs. [default: polynomial for mira, uniform for perceptron]",
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(set(self.families)) < len(self.families):
-            raise SettingError("families", "a factor family is named twice", "name each once")
+            raise SettingError("families", "a factor family is named twice", "name each family once")
         if self.averaging == "polynomial" and self.learner == "perceptron":
-            hint = "leave averaging, or choose mira"
-            raise SettingError("averaging", "the average of a perceptron is uniform", hint)
+            hint = "leave averaging unset, or choose the learner mira"
+            raise SettingError("averaging", "the weights of a perceptron can only be averaged uniformly", hint)
         if self.threshold is None:
             pruned = self.k is not None and self.space == "projective"
             object.__setattr__(self, "threshold", 0.001 if pruned else 0.0)
         if self.pruner_folds is None:
             object.__setattr__(self, "pruner_folds", 2 if self.threshold else 0)
         if self.pruner_folds == 1:
-            raise SettingError("pruner_folds", "one fold leaves nothing to train on", "give 0, or at least 2")
+            raise SettingError(
+                "pruner_folds", "a single fold leaves no sentences for the pruner", "give 0 or at least 2"
+            )
         if self.label_bits is None:
             object.__setattr__(self, "label_bits", min(28, self.bits + 1))
         if self.pruner_bits is None:
@@ -121,11 +157,15 @@ class Settings(Checked):
 
     @property
     def average_degree(self) -> int:
-        """How much the weights after sentence t count in the average: by this power of t."""
+        """The power of t by which the weights after sentence t count in the average: 0 or 2."""
         averaging = self.averaging or ("polynomial" if self.learner == "mira" else "uniform")
         return 2 if averaging == "polynomial" else 0
 
     def fitted(self, treebank: Treebank) -> Settings:
-        """What can be trained on a treebank: without patterns where it names none, or folds of a single sentence."""
+        """Return the settings that can be trained on a treebank.
+
+        The family `pattern` is removed if the treebank names no patterns. `pruner_folds` is 0 if the treebank has a
+        single sentence.
+        """
         families = self.families if treebank.meta.get("patterns") else [f for f in self.families if f != "pattern"]
         return replace(self, families=tuple(families), pruner_folds=self.pruner_folds if len(treebank) > 1 else 0)

@@ -1,8 +1,8 @@
 """Online structured learning: averaged perceptron as published, and margin-based MIRA with Hamming cost.
 
-Per sentence: prune, score, decode (with cost for MIRA), update on the difference of the features of the gold tree and
-of the decoded one. The decoder is branch and bound, whatever the model's families; where arcs may cross, a climb from
-head to head (`treebound.decoders.approximate.climbing`); or any other one that is asked for.
+For each sentence: prune, score, decode (with cost for MIRA), and update on the difference between the features of the
+gold tree and of the decoded tree. Projective trees are decoded by branch and bound for all factor families,
+non-projective trees by hill climbing (`treebound.decoders.approximate.climbing`). The caller can name another decoder.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from treebound.systems.graph.model import Model, templates_for
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
 
-UNLIMITED = 2000  #: dynamic programs for a sentence of dev where training has no limit
-#: a decoder as registered, and its options
+UNLIMITED = 2000  #: dynamic-program calls per sentence of dev if training has no limit
+#: the registered name of a decoder, and its options
 Search = tuple[str, dict[str, Any]]
 
 
@@ -57,16 +57,20 @@ def train(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Model:
-    """The model of the epoch with the best dev UAS - LAS, if it labels; without dev the model of the last epoch.
+    """Train a model; return the model of the epoch that is best on dev, or of the last epoch without dev.
 
-    Dev is decoded exactly but for what takes more dynamic programs than training allows (UNLIMITED where it has no
-    limit): the best tree found by then counts.
+    Epochs are compared by LAS, or by UAS if the model has no labels. Dev is decoded exactly, except that a sentence
+    gets the best tree found so far when it reaches `max_dp_calls` (UNLIMITED if training has no limit).
 
-    templates   other ones than `templates_for(spec)`
-    decoder     what decodes training sentences and dev; a sentence that it finds no tree for is left out
-    checkpoint  a file written after every epoch; training resumes from it and removes it at the end
-    Where the model's trees are projective, non-projective gold trees are projectivised for training (Nivre & Nilsson
-    2005), and never for evaluation.
+    If the model's trees are projective, non-projective gold trees are projectivised for training (Nivre & Nilsson
+    2005), but never for evaluation.
+
+    templates   feature templates; by default `templates_for(spec)`
+    decoder     decoder of training sentences and dev. Training skips a sentence for which it finds no tree
+    checkpoint  file written after every epoch. Training resumes from it and removes it at the end
+    progress    wraps an iterable to show progress
+
+    Raises InputError if the model has labels and a word of the treebank has none.
     """
     if spec.labels != "none" and not has_labels(train):
         raise InputError(f"{train.name}: not every word has a label", hint="train without labels")
@@ -74,10 +78,10 @@ def train(
     patterns = named_patterns(spec.families, train.meta)
     lines = templates_for(spec) if templates is None else templates
     key = key_for(spec, train, dev, patterns, lines)
-    task = _Training(spec, train, names, pruner, patterns, lines)
-    on_dev: Search = BranchAndBound.name, {"max_dp_calls": spec.max_dp_calls or UNLIMITED}
+    training = _Training(spec, train, names, pruner, patterns, lines)
+    dev_search: Search = BranchAndBound.name, {"max_dp_calls": spec.max_dp_calls or UNLIMITED}
     if decoder is not None:
-        on_dev, task.decoder = decoder, DECODERS[decoder[0]](**decoder[1])
+        dev_search, training.decoder = decoder, DECODERS[decoder[0]](**decoder[1])
 
     def model(averages: Averages, history: list[dict]) -> Model:
         return Model(
@@ -85,47 +89,54 @@ def train(
         )
 
     def judge(averages: Averages, history: list[dict]) -> dict:
+        """Parse dev with the current averages and return its scores."""
         assert dev is not None
-        now = model(averages, history)
-        parser = Parser(now, on_dev[0], **on_dev[1])
-        what = f"dev, epoch {len(history) + 1}/{spec.epochs}"
-        parses = parser.parse(dev, progress=progress and (lambda items, _: progress(items, what)))
-        labelled = [now.label_names(p) for p in parses] if names else None
+        current = model(averages, history)
+        parser = Parser(current, dev_search[0], **dev_search[1])
+        title = f"dev, epoch {len(history) + 1}/{spec.epochs}"
+        parses = parser.parse(dev, progress=progress and (lambda items, _: progress(items, title)))
+        labelled = [current.label_names(p) for p in parses] if names else None
         summary = evaluate(dev, [p.heads for p in parses], labelled).summary
         return {"dev_uas": summary["uas"]} | ({"dev_las": summary["las"]} if names else {})
 
-    kept = Checkpoint(checkpoint, key_with(key, pruner, decoder), task.learner) if checkpoint else None
+    stored = Checkpoint(checkpoint, key_with(key, pruner, decoder), training.learner) if checkpoint else None
     order = loop.shuffled(spec.seed, len(train))
-    task.prepare(train, progress)
-    judged: dict[str, Any] = {} if dev is None else {"judge": judge, "score": accuracy}
-    found = loop.train(task, spec.epochs, order, **judged, checkpoint=kept, progress=progress)
-    trained = model(found.best, found.history)
-    trained.seconds = found.seconds
+    training.prepare(train, progress)
+    judging: dict[str, Any] = {} if dev is None else {"judge": judge, "score": accuracy}
+    outcome = loop.train(training, spec.epochs, order, **judging, checkpoint=stored, progress=progress)
+    trained = model(outcome.best, outcome.history)
+    trained.seconds = outcome.seconds
     return trained
 
 
 def key_for(
     spec: Settings, train: Treebank, dev: Treebank | None, patterns: PatternSet | None, templates: Lines
 ) -> str:
-    """Identifies a model by its settings, templates, patterns and treebanks: before it is trained, and in its file."""
+    """Return the key of a model: a digest of its settings, templates, patterns and treebanks.
+
+    The key is known before training, and is stored in the model file.
+    """
     treebanks = (train,) if dev is None else (train, dev)
-    more = digest({**templates, **OF_THE_PRUNER}), patterns.digest if patterns else ""
-    return key_of(spec.as_dict(), treebanks, *map(str.encode, more))
+    digests = digest({**templates, **OF_THE_PRUNER}), patterns.digest if patterns else ""
+    return key_of(spec.as_dict(), treebanks, *map(str.encode, digests))
 
 
 def key_with(key: str, pruner: Pruner, decoder: Search | None = None) -> str:
-    """Of a training with a pruner that may have been trained otherwise than the settings say, or another decoder."""
-    other = {} if decoder is None else {"decoder": decoder[0], **decoder[1]}
-    return key_of({"key": key, **other}, (), np.ascontiguousarray(pruner.weights).tobytes())
+    """Return the key of a training run: the key of its model combined with the weights of the pruner and the decoder.
+
+    The pruner may have been trained with other settings, and the decoder may have been chosen by the caller.
+    """
+    search = {} if decoder is None else {"decoder": decoder[0], **decoder[1]}
+    return key_of({"key": key, **search}, (), np.ascontiguousarray(pruner.weights).tobytes())
 
 
 def accuracy(record: dict) -> float:
-    """What the best epoch is chosen by: LAS on dev where the model has labels, else UAS."""
+    """Return the score by which the best epoch is chosen: LAS on dev if the model has labels, else UAS."""
     return record.get("dev_las", record["dev_uas"])
 
 
 class _Training:
-    """A model in training, as `loop.train` takes it; `prepare` comes first."""
+    """A model in training, for `loop.train`. Call `prepare` first."""
 
     def __init__(
         self,
@@ -157,36 +168,36 @@ class _Training:
         self.allowed = candidates(self.spec, train, self.table, self.gold, self.pruner, progress)
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
-        """One epoch."""
+        """Train for one epoch in the given order of sentences; return the epoch's record for the history."""
         self.counts = dict.fromkeys(self.counts, 0)
         for i in show(order):
             self.learner.examples += 1
             if self.labelling.stage is not None:
                 self._learn_labels(i)
             self._learn_tree(i)
-        wrong, count = self.counts["wrong"], self.counts
+        wrong_heads, counts = self.counts["wrong"], self.counts
         return {
-            "train_accuracy": 1.0 - wrong / max(1, self.words),
-            "updates": count["updates"],
-            "dp_calls": count["dp_calls"],
-            "capped": count["capped"],
+            "train_accuracy": 1.0 - wrong_heads / max(1, self.words),
+            "updates": counts["updates"],
+            "dp_calls": counts["dp_calls"],
+            "capped": counts["capped"],
             "projectivised": self.lifted,
         }
 
     def result(self) -> Averages:
-        """The averaged weights."""
+        """Return the averaged weights and their unit."""
         return self.learner.average()
 
     def _learn_labels(self, i: int) -> None:
-        """The second stage: the labels of the gold tree."""
+        """Update the second-stage labeller, which labels a known tree, on the gold tree of sentence i."""
         gold, labels, rows = self.gold[i], self.gold_labels[i], self.table.sentence(i)[0]
-        found = self.labelling.of_tree(self.learner.weights, rows, gold, labels, self.label_cost)
+        predicted = self.labelling.of_tree(self.learner.weights, rows, gold, labels, self.label_cost)
         slots, signs, rates = self.difference.reserve(self.labelling.room(len(labels)))
-        count = self.labelling.stage_difference(gold, labels, found, rows, slots, signs)
-        self.learner.update(slots, signs, rates, count, self.label_cost * int((found != labels).sum()))
+        count = self.labelling.stage_difference(gold, labels, predicted, rows, slots, signs)
+        self.learner.update(slots, signs, rates, count, self.label_cost * int((predicted != labels).sum()))
 
     def _learn_tree(self, i: int) -> None:
-        """The tree, with its labels where they are chosen jointly."""
+        """Decode sentence i and update the weights of trees, and of labels if they are chosen jointly."""
         rows, tag = self.table.sentence(i)
         gold, labels = self.gold[i], self.gold_labels[i]
         weights, scale = self.learner.weights, self.rule.scale
@@ -204,47 +215,51 @@ class _Training:
         self.counts["dp_calls"] += parse.work.get("dp_calls", 0)
         self.counts["capped"] += parse.status == "limit"
         if not np.isfinite(parse.value):
-            # a gold tree with several roots in a single-root corpus, and no other tree left; or none was met
+            # the candidates of a gold tree with several roots may contain no tree with one root, or the decoder may
+            # have found no tree
             return
         errors = int((parse.heads[1:] != gold[1:]).sum())
         pred_arcs = arcs_of_tree(index, parse.heads)
-        found = labels if folded is None else folded[pred_arcs]
-        mislabelled = int((found != labels).sum())
+        predicted = labels if folded is None else folded[pred_arcs]
+        mislabelled = int((predicted != labels).sum())
         if errors == 0 and mislabelled == 0:
             return
         self.counts["wrong"] += errors
         self.counts["updates"] += 1
         cost = self.cost * errors + self.label_cost * mislabelled
-        self._update(scored, rows, tag, ((gold_arcs, labels), (pred_arcs, found)), cost)
+        self._update(scored, rows, tag, ((gold_arcs, labels), (pred_arcs, predicted)), cost)
 
     def _update(
         self,
         scored: Scores,
         rows: np.ndarray,
         tag: np.ndarray,
-        ways: tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
+        arcs_and_labels: tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
         cost: float,
     ) -> None:
-        """Step towards the right tree and away from the one found: (arcs, labels) into each word of either."""
-        (gold, _), (pred, _) = ways
-        ours, theirs = {}, {}
+        """Update the weights towards the gold tree and away from the decoded tree.
+
+        arcs_and_labels  for the gold tree and for the decoded tree: the arc into each word, and its label
+        """
+        (gold, _), (pred, _) = arcs_and_labels
+        gold_parts, predicted_parts = {}, {}
         for family in ("arc", *self.spec.families):
             g, p = scored.selected(family, gold), scored.selected(family, pred)
-            ours[family], theirs[family] = only_in(g, p), only_in(p, g)
+            gold_parts[family], predicted_parts[family] = only_in(g, p), only_in(p, g)
         n = len(gold)
-        room = self.scorer.room(ours, n) + self.scorer.room(theirs, n) + self.labelling.room(n)
-        slots, signs, rates = self.difference.reserve(room)
-        count = self.scorer.features(ours, 1.0, scored, rows, tag, slots, signs, 0, rates=rates)
-        count = self.scorer.features(theirs, -1.0, scored, rows, tag, slots, signs, count, rates=rates)
+        size = self.scorer.room(gold_parts, n) + self.scorer.room(predicted_parts, n) + self.labelling.room(n)
+        slots, signs, rates = self.difference.reserve(size)
+        count = self.scorer.features(gold_parts, 1.0, scored, rows, tag, slots, signs, 0, rates=rates)
+        count = self.scorer.features(predicted_parts, -1.0, scored, rows, tag, slots, signs, count, rates=rates)
         if self.labelling.joint is not None:
-            count = self.labelling.difference(*ways, scored.arc_index, rows, slots, signs, count)
+            count = self.labelling.difference(*arcs_and_labels, scored.arc_index, rows, slots, signs, count)
         self.learner.update(slots, signs, rates, count, cost)
 
 
 def _decoder(spec: Settings) -> Decoder:
-    """How training sentences are decoded.
+    """Return the decoder of training sentences.
 
-    Where arcs may cross, a good tree has to do: the search for the best one costs many times as much and a model is
-    no better for it.
+    Non-projective trees are decoded by hill climbing: exact search takes many times as long, and the trained model is
+    no better.
     """
     return HillClimbing() if spec.space == "non-projective" else BranchAndBound(max_dp_calls=spec.max_dp_calls)

@@ -1,8 +1,8 @@
-"""Parses that keep the rules of a validator: the best valid tree of a sentence, and the best valid labels for it.
+"""Parses that satisfy the rules of a validator: the best valid tree of a sentence, with the best valid labels.
 
-A model chooses labels twice: with the tree, arc by arc, and again once the tree is known. Both choices keep the rules.
-The tree is the best one that can be labelled validly, under the score that trees are always searched by; the labels are
-the best valid ones for that tree, under the score that labels are always chosen by.
+A model chooses labels twice: with the tree, arc by arc, and again for the complete tree. Both choices satisfy the
+rules. The tree is the highest-scoring tree that can be labelled validly. The labels are the highest-scoring valid
+labels of this tree. Both use the same scores as parsing without rules.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from treebound.features.tokens import TokenTable
 if TYPE_CHECKING:
     from treebound.systems.graph.parser import Parser
 
-#: a problem whose scores hold those of the best label of each arc, and these labels, int32[A]
-Stated = tuple[Problem, np.ndarray | None]
-LABEL = 16  #: bytes of the score of an arc's label in the tables of a search
+#: a problem whose arc scores include the best label of each arc, and these labels, int32[A]
+ScoredProblem = tuple[Problem, np.ndarray | None]
+LABEL = 16  #: bytes per arc and label in the tables of a search
 
 
 @dataclass(frozen=True)
 class Validity:
-    """The rules that the parses of a parser keep.
+    """The rules that all parses of a parser must satisfy.
 
-    parser  whose model chooses labels with the tree, and whose decoder bounds the search
+    parser  the parser. Its model chooses labels with the tree, and its decoder bounds the search
     rules   the rules
-    screen  tells which labelled trees might break a rule
+    screen  a fast test for labelled trees that might break a rule
     """
 
     parser: Parser
@@ -50,19 +50,19 @@ class Validity:
 
     @classmethod
     def of(cls, parser: Parser, valid: str | Path | RuleSet) -> Validity:
-        """Return the rules of a name or file.
+        """Load rules by their name or file, for one parser.
 
-        UnsupportedError for a model that does not choose labels with the tree, or whose labels are not those of the
-        rules; InputError for what is no set of rules.
+        Raises UnsupportedError if the model does not choose labels with the tree, or if most of its labels are unknown
+        to the rules. Raises InputError if there is no such set of rules.
         """
         if parser.model.labelling.joint is None:
-            reason = "the model does not choose labels with the tree, so no valid tree can be searched"
+            reason = "the model does not choose labels with the tree, so valid trees cannot be searched"
             raise UnsupportedError(reason, hint="train it with --labels both or joint")
         rules = valid if isinstance(valid, RuleSet) else load(valid)
         names = parser.model.labelling.names
         if 2 * len(unknown_labels(names)) > len(names):
-            some = ", ".join(names[:3])
-            reason = f"the rules {rules.name} are about the labels of Universal Dependencies, not about {some}, ..."
+            examples = ", ".join(names[:3])
+            reason = f"the rules {rules.name} are about the labels of Universal Dependencies, not about {examples}, ..."
             raise UnsupportedError(reason, hint="leave the rules out, or train on a treebank of Universal Dependencies")
         return cls(parser, rules, Screen(rules, names, parser.decoder.space))
 
@@ -71,84 +71,88 @@ class Validity:
         table: TokenTable,
         sentences: Sequence[int],
         words: Sequence[Words],
-        bests: Sequence[Parse],
-        problems: Sequence[Stated],
+        best_parses: Sequence[Parse],
+        problems: Sequence[ScoredProblem],
     ) -> list[Parse]:
         """Return the best valid tree of each sentence with the best valid labels.
 
-        Where no tree of a sentence's candidate arcs is valid, all arcs are candidates, and `work["every"]` is 1. Where
-        none of these is valid either, the result is the sentence's best tree with its usual labels, and `work["valid"]`
-        is 0. Nothing is claimed then about other trees, but its record proves that none is valid.
+        If no tree over the candidate arcs is valid, all arcs become candidates, and `work["every"]` is 1. If there is
+        still no valid tree, the result is the best tree without rules, and `work["valid"]` is 0. The status of this
+        tree is heuristic, but its record proves that no tree is valid.
 
-        table, sentences  the sentences of a token table
-        words             the sentences as rules see them
-        bests             the best tree of each when no rule is known, with the labels that were chosen with it
-        problems          the problem of each that was searched first, and the labels in its scores
+        table         the token table
+        sentences     indices of the sentences in the table
+        words         the words of each sentence as rules read them
+
+        best_parses   the best tree of each sentence without rules, with the labels that were chosen with it
+        problems      the problem of each sentence that was searched first, and the labels in its scores
         """
         codes = [self.screen.codes(sentence) for sentence in words]
-        again = self._suspicious(codes, bests)
+        suspicious = self._suspicious(codes, best_parses)
         trees = [
-            self._tree(table, i, words[j], bests[j], problems[j]) if again[j] else _accepted(bests[j])
+            self._tree(table, i, words[j], best_parses[j], problems[j]) if suspicious[j] else _accepted(best_parses[j])
             for j, i in enumerate(sentences)
         ]
         if self.parser.model.labelling.stage is None:
             return trees
-        final = [self.parser._labelled(tree, table, i) for i, tree in zip(sentences, trees, strict=True)]
-        again = self._suspicious(codes, final)
+        parses = [self.parser._labelled(tree, table, i) for i, tree in zip(sentences, trees, strict=True)]
+        suspicious = self._suspicious(codes, parses)
         return [
-            self._relabelled(table, i, words[j], final[j]) if again[j] and final[j].work.get("valid") else final[j]
+            self._relabelled(table, i, words[j], parses[j])
+            if suspicious[j] and parses[j].work.get("valid")
+            else parses[j]
             for j, i in enumerate(sentences)
         ]
 
     def words(self, treebank: Treebank, i: int, misc: Sequence[str] | None = None) -> Words:
-        """Return what the rules see of sentence i, as `words_of`."""
+        """Return the words of sentence i as rules read them, see `words_of`."""
         return words_of(treebank, i, misc)
 
     @property
     def name(self) -> str:
-        """The name of the rules: of a file, without its folder."""
+        """The name of the rules. For rules from a file: the file name without its folder."""
         return Path(self.rules.name).name
 
     def statement(self, treebank: Treebank, i: int, misc: Sequence[str] | None, every: bool) -> SentenceDecoder:
-        """Return the decoder of the valid trees of sentence i, as `parse` searches them, over `every` arc or not."""
+        """Return the decoder with which `parse` finds a valid tree of sentence i, over candidates or `every` arc."""
         return self.decoder(self.parser.token_table(treebank), i, self.words(treebank, i, misc), every)
 
     def labelled(self, parse: Parse, treebank: Treebank, i: int, decoder: SentenceDecoder) -> Parse:
-        """Return a valid tree of sentence i with the labels that `parse` gives it; `decoder` is that of `statement`."""
+        """Return a valid tree of sentence i with the labels that `parse` chooses; `decoder` comes from `statement`."""
         if self.parser.model.labelling.stage is None:
             labels = decoder.labels_for(parse.heads)
             return parse if labels is None else parse.with_labels(labels)
         return self._relabelled(self.parser.token_table(treebank), i, decoder.words, parse)
 
     def rules_of(self, words: Words) -> tuple[UdRule, ...]:
-        """Return the rules that concern a sentence: where it has other tags, only those that do not read tags."""
+        """Return the rules for a sentence. If it has unknown tags, the rules that read tags are left out."""
         if unknown_tags(words.word_class[1:]):
             return tuple(rule for rule in self.rules.rules if not rule.tagged)
         return self.rules.rules
 
     def _suspicious(self, codes: Sequence[np.ndarray], parses: Sequence[Parse]) -> list[bool]:
-        """Return which labelled trees might break a rule; codes: those of `Screen.codes` for each sentence."""
-        some = [j for j, parse in enumerate(parses) if parse.labels is not None]
-        out = [False] * len(parses)
-        if not some:
-            return out
-        offsets = np.cumsum([0, *(len(codes[j]) for j in some)])
-        heads = np.concatenate([parses[j].heads[1:] for j in some])
-        labels = np.concatenate([parses[j].labels[1:] for j in some])  # type: ignore[index]
-        marked = self.screen.suspicious(offsets, heads, labels, np.concatenate([codes[j] for j in some]))
-        for j, suspicious in zip(some, marked.tolist(), strict=True):
-            out[j] = suspicious
-        return out
+        """Return for each parse whether its labelled tree might break a rule; `codes` comes from `Screen.codes`."""
+        labelled = [j for j, parse in enumerate(parses) if parse.labels is not None]
+        marks = [False] * len(parses)
+        if not labelled:
+            return marks
+        offsets = np.cumsum([0, *(len(codes[j]) for j in labelled)])
+        heads = np.concatenate([parses[j].heads[1:] for j in labelled])
+        labels = np.concatenate([parses[j].labels[1:] for j in labelled])  # type: ignore[index]
+        marked = self.screen.suspicious(offsets, heads, labels, np.concatenate([codes[j] for j in labelled]))
+        for j, suspicious in zip(labelled, marked.tolist(), strict=True):
+            marks[j] = suspicious
+        return marks
 
-    def _tree(self, table: TokenTable, i: int, words: Words, labelled: Parse, stated: Stated) -> Parse:
-        """Return the best valid tree of a sentence whose best tree, with its first labels, might break a rule."""
+    def _tree(self, table: TokenTable, i: int, words: Words, labelled: Parse, scored: ScoredProblem) -> Parse:
+        """Return the best valid tree of a sentence whose best labelled tree might break a rule."""
         started = time.perf_counter()
         scores = LabelScores(_only(labelled.heads), np.zeros((words.n, 0)), self.names)
         if ValidDecoder(self.parser.decoder, scores, words, self.rules_of(words)).violation(labelled) is None:
             return _accepted(labelled)
-        known = labelled.certified and _has_tree(stated[0], labelled.heads)
-        decoder = self._restated(table, i, words, stated) if known else self.decoder(table, i, words)
-        parse = self._searched(table, i, decoder, labelled if known else None)
+        reusable = labelled.certified and _has_tree(scored[0], labelled.heads)
+        decoder = self._decoder_of_problem(table, i, words, scored) if reusable else self.decoder(table, i, words)
+        parse = self._searched(table, i, decoder, labelled if reusable else None)
         work = {name: labelled.work.get(name, 0) + parse.work.get(name, 0) for name in {**labelled.work, **parse.work}}
         if parse.value == -np.inf:
             return replace(labelled, status="heuristic", bound=np.inf, work={**work, "valid": 0}, record=parse.record)
@@ -156,9 +160,9 @@ class Validity:
         return replace(parse, seconds=seconds, work=work)
 
     def _searched(self, table: TokenTable, i: int, decoder: SentenceDecoder, relaxed: Parse | None) -> Parse:
-        """Return the best valid tree among the candidate arcs; among all arcs if there is none.
+        """Return the best valid tree over the candidate arcs, or over all arcs if there is none.
 
-        relaxed  the best tree of the decoder's problem that knows no rules, if that is proved
+        relaxed  the best tree of the decoder's problem without rules, if its optimality is proved
         """
         every = False
         parse = decoder.decode(decoder.scores.problem, relaxed)
@@ -169,16 +173,16 @@ class Validity:
             parse = replace(parse, status="heuristic", bound=np.inf, record=None)
         return replace(parse, work={**parse.work, "valid": 1, "every": int(every)})
 
-    def _restated(self, table: TokenTable, i: int, words: Words, stated: Stated) -> SentenceDecoder:
-        """Return the decoder over a problem that has been stated already: only labels are scored again."""
-        problem, first = stated
+    def _decoder_of_problem(self, table: TokenTable, i: int, words: Words, scored: ScoredProblem) -> SentenceDecoder:
+        """Return the decoder over a problem that has already been scored. Only labels are scored again."""
+        problem, best_labels = scored
         labels = self._table(table, i, problem.head, problem.mod)
-        own = problem.arc - labels[np.arange(problem.arcs), first]
-        scores = LabelScores(problem, own[:, None] + labels, self.names)
+        without_labels = problem.arc - labels[np.arange(problem.arcs), best_labels]
+        scores = LabelScores(problem, without_labels[:, None] + labels, self.names)
         return SentenceDecoder(self.parser.decoder, scores, words, self.rules_of(words))
 
     def decoder_of(self, table: TokenTable, i: int, words: Words, parse: Parse) -> SentenceDecoder:
-        """Return the decoder that found a valid parse of sentence i."""
+        """Return the decoder with which a valid parse of sentence i was found."""
         return self.decoder(table, i, words, every=bool(parse.work.get("every")))
 
     @property
@@ -187,7 +191,7 @@ class Validity:
         return self.parser.model.labelling.names
 
     def decoder(self, table: TokenTable, i: int, words: Words, every: bool = False) -> SentenceDecoder:
-        """Return the decoder of the valid trees of sentence i, over its candidate arcs or over `every` arc."""
+        """Return a decoder of the valid trees of sentence i, over its candidate arcs or over `every` arc."""
         scored, cut = self.parser.scores_without_labels(table, i, every)
         index, n = scored.arc_index, words.n
         size = LABEL * len(index.head) * len(self.names)
@@ -200,7 +204,7 @@ class Validity:
         return decoder
 
     def _table(self, table: TokenTable, i: int, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
-        """Return float64[A, L]: the score of each label, as it is chosen with the tree, on some arcs of sentence i."""
+        """Return float64[A, L]: the joint labeller's score of each of L labels on A arcs of sentence i."""
         joint = self.parser.model.labelling.joint
         assert joint is not None
         rows, tag = table.sentence(i)
@@ -208,47 +212,47 @@ class Validity:
         return joint.of_arcs(self.parser.weights, rows, len(tag) - 1, *arcs)[:, : len(self.names)].astype(np.float64)
 
     def _relabelled(self, table: TokenTable, i: int, words: Words, parse: Parse) -> Parse:
-        """Return a valid tree with the best labels, as they are chosen for a known tree, that keep the rules."""
+        """Return a valid tree with the best valid labels under the scores of the second-stage labeller."""
         stage = self.parser.model.labelling.stage
         assert stage is not None
         labels = stage.of_tree(self.parser.weights, table.sentence(i)[0], parse.heads)
         scores = LabelScores(_only(parse.heads), labels[:, : len(self.names)].astype(np.float64), self.names)
-        only = OnlyTree(parse.heads, self.parser.decoder.space)
-        chosen = ValidDecoder(only, scores, words, self.rules_of(words)).decode(scores.problem)
-        assert chosen.labels is not None, "the tree has valid labels: those that were chosen with it"
+        single_tree = OnlyTree(parse.heads, self.parser.decoder.space)
+        chosen = ValidDecoder(single_tree, scores, words, self.rules_of(words)).decode(scores.problem)
+        assert chosen.labels is not None, "the tree has valid labels: the labels that were chosen with it"
         return parse.with_labels(chosen.labels)
 
 
 class SentenceDecoder(ValidDecoder):
     """The decoder of the valid trees of one sentence.
 
-    cut  whether the sentence has fewer candidate arcs than were asked for, so that nothing is proved about the others
+    cut  whether candidate arcs were left out because of too many parts. No optimality is proved then
     """
 
     cut: bool = False
 
     def labels_for(self, heads: np.ndarray) -> np.ndarray | None:
-        """Return the best valid labels (int32[n + 1]) of a tree, as they are chosen with it; None if it has none.
+        """Return the best valid labels (int32[n + 1]) of a tree under the joint labeller, or None if there are none.
 
-        Raises ValueError where an arc of the tree is no candidate.
+        Raises ValueError if an arc of the tree is not a candidate.
         """
         problem = self.scores.problem
         arcs = np.flatnonzero(heads[problem.mod] == problem.head)
         if len(arcs) != problem.n:
-            raise ValueError("the tree has an arc that is no candidate")
+            raise ValueError("the tree has an arc that is not a candidate")
         table = self.scores.table[arcs[np.argsort(problem.mod[arcs])]]
         scores = LabelScores(_only(heads), table, self.scores.names)
         return ValidDecoder(OnlyTree(heads, self.space), scores, self.words, self.rules).decode(scores.problem).labels
 
 
 def words_of(treebank: Treebank, i: int, misc: Sequence[str] | None = None) -> Words:
-    """Return what rules see of sentence i: forms, UPOS, FEATS, lemmas, and MISC (n strings; None: empty)."""
+    """Return the words of sentence i as rules read them: forms, UPOS, FEATS, lemmas, and MISC (n strings or None)."""
     form, upos, feats, lemma = (treebank[i].strings(name) for name in ("form", "upos", "feats", "lemma"))
     return Words.of(form, upos, feats=feats, misc=misc, lemma=lemma).with_empty_columns()
 
 
 def _accepted(labelled: Parse) -> Parse:
-    """Return the best tree of a sentence, which is valid; its proof shows that no valid tree scores more."""
+    """Return a best tree that is valid, with its proof turned into a proof that no valid tree scores more."""
     if labelled.labels is None:
         return labelled
     proof = None
@@ -263,6 +267,6 @@ def _has_tree(problem: Problem, heads: np.ndarray) -> bool:
 
 
 def _only(heads: np.ndarray) -> Problem:
-    """Return the problem whose candidate arcs are those of one tree, with scores of 0."""
+    """Return the problem whose only candidate arcs are the arcs of one tree, with scores of 0."""
     n = len(heads) - 1
     return Problem(n, heads[1:], np.arange(1, n + 1), np.zeros(n), single_root=False)
