@@ -1,7 +1,7 @@
-"""What a stranger gets wrong, as data: model files, sentences, options, outputs, for `test_broken_inputs`.
+"""Inputs with mistakes that a new user makes, as data for `test_broken_inputs`.
 
-A case is a command line, in which {good}, {model}, .. are paths, and what the one line on standard error must hold;
-None where the command has to work.
+They are model files, sentences, options and outputs. A case is a command line, in which {good}, {model}, .. stand for
+paths, together with texts that the one-line error message must contain. The texts are None if the command must succeed.
 """
 
 from __future__ import annotations
@@ -18,24 +18,27 @@ from mutants import ModelFile
 
 
 class Case(NamedTuple):
-    """A command line, and the parts of what it says; None: it works, and writes as many sentences as `sentences`."""
+    """A command line and the texts that its error message must contain.
+
+    `message` is None if the command succeeds; it then writes the given number of sentences.
+    """
 
     command: str
-    said: tuple[str, ...] | None
+    message: tuple[str, ...] | None
     sentences: int = 0
 
 
-# --- files of models: every kind of model is damaged in each of these ways
+# --- model files: every kind of model is damaged in each of these ways
 
 
 def _flipped(content: bytes) -> bytes:
-    """A bit changed in the middle of the member `header`, which is compressed."""
-    at = content.index(b"header") + 106
-    return content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :]
+    """Return the file with one bit changed in the middle of the compressed member `header`."""
+    position = content.index(b"header") + 106
+    return content[:position] + bytes([content[position] ^ 4]) + content[position + 1 :]
 
 
 def _edited(**fields: Any) -> Callable[[bytes], bytes]:
-    """Another header, with a digest that is right."""
+    """Return a function that changes fields of the header and writes a valid digest."""
 
     def edit(content: bytes) -> bytes:
         file = ModelFile(content)
@@ -46,13 +49,14 @@ def _edited(**fields: Any) -> Callable[[bytes], bytes]:
 
 
 def _headless(content: bytes) -> bytes:
+    """Return the file with a header that lacks all fields but format, kind and version."""
     file = ModelFile(content)
     file.header = {name: value for name, value in file.header.items() if name in ("format", "kind", "version")}
     return file.written()
 
 
 def _unsigned(content: bytes) -> bytes:
-    """A number changed, with the digest of before."""
+    """Return the file with one number changed and the old digest."""
     file = ModelFile(content)
     largest = max(file.arrays.values(), key=lambda array: array.size)
     largest[0] += 1
@@ -60,7 +64,10 @@ def _unsigned(content: bytes) -> bytes:
 
 
 def _arrays(change: Callable[[np.ndarray], np.ndarray | None]) -> Callable[[bytes], bytes]:
-    """Another largest array, with a digest that is right."""
+    """Return a function that changes the largest array and writes a valid digest.
+
+    The array is removed if `change` returns None.
+    """
 
     def edit(content: bytes) -> bytes:
         file = ModelFile(content)
@@ -74,6 +81,7 @@ def _arrays(change: Callable[[np.ndarray], np.ndarray | None]) -> Callable[[byte
 
 
 def _more(content: bytes) -> bytes:
+    """Return the file with an additional array."""
     file = ModelFile(content)
     file.arrays["more"] = np.zeros(3)
     return file.written()
@@ -87,7 +95,7 @@ def _zip(content: bytes) -> bytes:
 
 
 def _array(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[bytes], bytes]:
-    """Another array of this name, with a digest that is right."""
+    """Return a function that changes the array `name` and writes a valid digest."""
 
     def edit(content: bytes) -> bytes:
         file = ModelFile(content)
@@ -98,70 +106,71 @@ def _array(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[b
 
 
 def _older_quadratic(content: bytes) -> bytes:
-    """As models with a quadratic kernel were before its decisions could branch."""
+    """Return a quadratic-kernel model in the format used before its decisions could branch."""
     file = ModelFile(content)
     file.header["spec"].pop("prediction")
     file.arrays["pool"] = file.arrays["pool"][0]
     return file.written()
 
 
-AGAIN = "train it again"
+RETRAIN = "train it again"
 MODELS: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
-    "empty": (lambda content: b"", ("truncated or foreign file", AGAIN)),
-    "text": (lambda content: b"no model\n", ("truncated or foreign file", AGAIN)),
-    "cut-short": (lambda content: content[:10], ("truncated or foreign file", AGAIN)),
-    "cut-by-half": (lambda content: content[: len(content) // 2], ("truncated or foreign file", AGAIN)),
-    "cut-at-the-end": (lambda content: content[:-5], ("truncated or foreign file", AGAIN)),
-    "cut-in-front": (lambda content: content[100:], (AGAIN,)),
-    "a-bit-changed": (_flipped, (AGAIN,)),
-    "a-zip-of-something": (_zip, ("truncated or foreign file", AGAIN)),
-    "arrays-of-numpy": (lambda content: ModelFile(content).members["header"], ("truncated or foreign file", AGAIN)),
-    "older": (_edited(version=0), ("of version 0, this program reads ", AGAIN)),
-    "newer": (_edited(version=99), ("of version 99, this program reads ", AGAIN)),
+    "empty": (lambda content: b"", ("truncated or foreign file", RETRAIN)),
+    "text": (lambda content: b"no model\n", ("truncated or foreign file", RETRAIN)),
+    "cut-short": (lambda content: content[:10], ("truncated or foreign file", RETRAIN)),
+    "cut-by-half": (lambda content: content[: len(content) // 2], ("truncated or foreign file", RETRAIN)),
+    "cut-at-the-end": (lambda content: content[:-5], ("truncated or foreign file", RETRAIN)),
+    "cut-in-front": (lambda content: content[100:], (RETRAIN,)),
+    "a-bit-changed": (_flipped, (RETRAIN,)),
+    "a-zip-of-something": (_zip, ("truncated or foreign file", RETRAIN)),
+    "arrays-of-numpy": (lambda content: ModelFile(content).members["header"], ("truncated or foreign file", RETRAIN)),
+    "older": (_edited(version=0), ("of version 0, this program reads ", RETRAIN)),
+    "newer": (_edited(version=99), ("of version 99, this program reads ", RETRAIN)),
     "another-kind": (_edited(kind="pruner"), ("name a ",)),
     "another-program": (_edited(format="zip"), ("not a treebound ", "name a file that treebound wrote")),
-    "a-field-too-many": (_edited(colour="red"), ("damaged", "colour", AGAIN)),
-    "no-fields": (_headless, ("damaged", AGAIN)),
-    "edited": (_unsigned, ("changed after it was written", AGAIN)),
-    "an-array-too-short": (_arrays(lambda array: array[:-1]), ("damaged", AGAIN)),
-    "an-array-lost": (_arrays(lambda array: None), ("damaged", "other arrays", AGAIN)),
-    "an-array-of-another-type": (_arrays(lambda array: array.astype(np.complex64)), ("damaged", AGAIN)),
-    "an-array-too-many": (_more, ("damaged", AGAIN)),
+    "a-field-too-many": (_edited(colour="red"), ("damaged", "colour", RETRAIN)),
+    "no-fields": (_headless, ("damaged", RETRAIN)),
+    "edited": (_unsigned, ("changed after it was written", RETRAIN)),
+    "an-array-too-short": (_arrays(lambda array: array[:-1]), ("damaged", RETRAIN)),
+    "an-array-lost": (_arrays(lambda array: None), ("damaged", "other arrays", RETRAIN)),
+    "an-array-of-another-type": (_arrays(lambda array: array.astype(np.complex64)), ("damaged", RETRAIN)),
+    "an-array-too-many": (_more, ("damaged", RETRAIN)),
 }
 
 QUADRATIC: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
     "without-branches": (
         _older_quadratic,
-        ("damaged", "pool: the number of rows is not the number of decisions", AGAIN),
+        ("damaged", "pool: the number of rows is not the number of decisions", RETRAIN),
     ),
-    "a-pool-that-is-none": (_array("pool", lambda array: array - 1), ("pool: a number is beyond the machines", AGAIN)),
+    "a-pool-that-is-none": (_array("pool", lambda array: array - 1), ("pool: a number is beyond the machines", RETRAIN)),
     "a-class-that-is-none": (
         _array("classes", lambda array: array + 99),
-        ("classes: a number is beyond the transitions", AGAIN),
+        ("classes: a number is beyond the transitions", RETRAIN),
     ),
     "no-counts": (
         _array("counts", lambda array: array * 0),
-        ("counts: the sum is not the number of support vectors", AGAIN),
+        ("counts: the sum is not the number of support vectors", RETRAIN),
     ),
-    "a-nan": (_array("rho", lambda array: array * np.nan), ("rho: a number that is not finite", AGAIN)),
+    "a-nan": (_array("rho", lambda array: array * np.nan), ("rho: a number that is not finite", RETRAIN)),
 }
 
-# --- sentences to be parsed: every model is given each
+# --- sentences to parse: each is parsed with every model
 
 
 def _words(*rows: str) -> str:
-    """Words of a sentence, in columns separated by spaces."""
+    """Return the rows of a sentence in CoNLL-U, from rows whose columns are separated by spaces."""
     return "".join("\t".join(row.split(" ")) + "\n" for row in rows) + "\n"
 
 
 def _word(i: int, form: str = "a", tag: str = "N", head: str = "_") -> str:
+    """Return the row of one word, with columns separated by spaces."""
     return f"{i} {form} {form} {tag} {tag} _ {head} _ _ _"
 
 
 GOOD = _words(*(_word(i, form) for i, form in enumerate(("the", "dog", "sees", "cats"), 1)))
 _long = [_word(i, f"w{i % 7}", "NVD"[i % 3]) for i in range(1, 501)]
 
-SENTENCES: dict[str, tuple[bytes, int | tuple[str, ...]]] = {  # content, number of sentences or what is said
+SENTENCES: dict[str, tuple[bytes, int | tuple[str, ...]]] = {  # content; number of sentences, or texts of the error message
     "nothing": (b"", 0),
     "empty-lines": (b"\n\n\n", 0),
     "comments-alone": (b"# a comment\n\n", (":1: comments without words", "add the words")),
@@ -193,7 +202,7 @@ SENTENCES: dict[str, tuple[bytes, int | tuple[str, ...]]] = {  # content, number
     "in-the-second-sentence": ((GOOD + GOOD.replace("2\tdog", "3\tdog")).encode(), (":7: ",)),
 }
 
-# --- treebanks to learn from: every system is given each
+# --- training treebanks: each is given to every system
 
 TREEBANKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "nothing": ("", ("has no sentences",)),
@@ -207,13 +216,13 @@ TREEBANKS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-# --- options: every system is given those of all, and its own
+# --- options: every system is run with the shared cases and with its own
 
 TRAIN = "train --system {system} {train} {dev} -o {out} "
 PARSE = "parse {model} {good} -o {out} "
 RANGE = "greater than or equal to"
 
-OF_ALL = [
+SHARED = [
     Case(TRAIN + "--label-bits many", ("--label-bits", "valid integer")),
     Case(TRAIN + "--workers 2", ("No such option: --workers",)),
     Case(TRAIN + "--colour red", ("No such option: --colour", "--help")),
@@ -240,7 +249,7 @@ OF_ALL = [
 ]
 
 _ANYTHING = "[unique-labels]\nlabels = ['subj']\n"
-FILES: dict[str, bytes] = {  # settings files that are none
+FILES: dict[str, bytes] = {  # invalid settings files
     "not-toml.toml": b"[unique-labels\n",
     "latin.toml": "[unique-labels]\nlabels = ['ä']\n".encode("latin-1"),
     "no-table.toml": b"unique-labels = 3\n",
@@ -417,7 +426,7 @@ OWN: dict[str, list[Case]] = {
     ],
 }  # fmt: skip
 
-#: .auto files that are none
+#: invalid .auto files
 DERIVATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "no-end.auto": ("ID=1\n(<T S 0 2> (<L NP N N dog NP>)\n", (":2: ",)),
     "no-category.auto": ("ID=1\n(<L S[ N N dog S[>)\n", (":2: ",)),
@@ -427,19 +436,24 @@ DERIVATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "nothing.auto": ("", ("has no sentences",)),
 }
 
-# --- proofs, and what they are about
+# --- proofs, and the parses that they prove
 
 
 def _lines(change: Callable[[list[bytes]], list[bytes]]) -> Callable[[bytes], bytes]:
-    """Other lines, compressed as before: the first says what the file is, then comes one a sentence."""
+    """Return a function that changes the lines of a compressed file.
+
+    The first line describes the file; each other line belongs to one sentence.
+    """
     return lambda content: gzip.compress(b"".join(change(gzip.decompress(content).splitlines(keepends=True))))
 
 
 def _first(**fields: Any) -> Callable[[bytes], bytes]:
+    """Return a function that changes fields of the first line."""
     return _lines(lambda lines: [json.dumps(json.loads(lines[0]) | fields).encode() + b"\n", *lines[1:]])
 
 
 def _second(line: bytes) -> Callable[[bytes], bytes]:
+    """Return a function that replaces the second line."""
     return _lines(lambda lines: [lines[0], line + b"\n", *lines[2:]])
 
 
@@ -464,7 +478,7 @@ CERTIFICATES: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
     "numbers.gz": (_second(b"9" * 5000), ("numbers.gz:2: damaged or foreign file", "parse again")),
 }
 
-#: what was parsed, changed afterwards: (old, new, what is said)
+#: changes of a file of parses: (old text, new text, texts of the error message)
 PARSED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "a-word": ("# treebound_score = ", "# treebound_score = x", ("sentence 1: ",)),
     "nan": ("# treebound_score = ", "# treebound_score = nan#", ("sentence 1: ",)),
@@ -478,14 +492,14 @@ PARSED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "no-head": ("\t0\t", "\t_\t", ("",)),
 }
 
-# --- scores of one's own
+# --- score files
 
 _ONES = np.ones((4, 4))
 
 
-def _with(place: tuple[int, ...], value: float, scores: np.ndarray = _ONES) -> np.ndarray:
+def _with(index: tuple[int, ...], value: float, scores: np.ndarray = _ONES) -> np.ndarray:
     changed = scores.astype(float)
-    changed[place] = value
+    changed[index] = value
     return changed
 
 
@@ -493,7 +507,7 @@ def _objects() -> np.ndarray:
     return np.array([[None] * 3] * 3, dtype=object)
 
 
-SCORES: dict[str, tuple[dict[str, Any] | bytes, int | tuple[str, ...]]] = {  # sentences, or what is said
+SCORES: dict[str, tuple[dict[str, Any] | bytes, int | tuple[str, ...]]] = {  # number of sentences, or texts of the error message
     "ones": ({"arc_0": _ONES}, 1),
     "one-word": ({"arc_0": np.zeros((2, 2))}, 1),
     "no-sentence": ({}, 0),
@@ -537,7 +551,7 @@ SCORES: dict[str, tuple[dict[str, Any] | bytes, int | tuple[str, ...]]] = {  # s
 }  # fmt: skip
 
 DECODE = "decode {ones} -o {out} "
-OF_DECODE = [
+DECODE_CASES = [
     Case(DECODE + "--space planar", ("space = 'planar'",)),
     Case(DECODE + "--decoder oracle", ("unknown decoder 'oracle'", "choose from")),
     Case(DECODE + "--decoder eisner --space non-projective", ("does not search non-projective trees",)),

@@ -1,4 +1,7 @@
-"""Derivations made up of a few words: transitive verbs, adverbs, prepositions, coordination, raised subjects."""
+"""Generate random CCG derivations over a small vocabulary.
+
+They contain transitive verbs, adverbs, prepositions, coordination and raised subjects.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +29,19 @@ def up(child: Derivation, category: str, rule: str = "tc") -> Derivation:
 
 
 def both(left: Derivation, right: Derivation, rule: str) -> Derivation:
-    found = next(f for f in combine(left.category, right.category) if f.rule == rule)
-    return Derivation(found.result, rule, found.head, (left, right))
+    combination = next(f for f in combine(left.category, right.category) if f.rule == rule)
+    return Derivation(combination.result, rule, combination.head, (left, right))
 
 
 def head_leaf(derivation: Derivation) -> Derivation:
-    """The word that is the lexical head."""
+    """Return the leaf of the lexical head."""
     while derivation.children:
         derivation = derivation.children[derivation.head]
     return derivation
 
 
 class Maker:
-    """Random derivations, the same for the same seed."""
+    """A generator of random derivations, which depend on the seed only."""
 
     def __init__(self, seed: int):
         self.rng = np.random.default_rng(seed)
@@ -46,33 +49,33 @@ class Maker:
     def chance(self, p: float) -> bool:
         return bool(self.rng.random() < p)
 
-    def one(self, of: Sequence[str]) -> str:
-        return of[self.rng.integers(len(of))]
+    def pick(self, options: Sequence[str]) -> str:
+        return options[self.rng.integers(len(options))]
 
     def noun_phrase(self, depth: int = 0) -> Derivation:
-        noun = word(self.one(NOUNS), "NN", "N")
+        noun = word(self.pick(NOUNS), "NN", "N")
         if self.chance(0.3):
-            noun = both(word(self.one(("old", "big")), "JJ", "N/N"), noun, "fa")
+            noun = both(word(self.pick(("old", "big")), "JJ", "N/N"), noun, "fa")
         phrase = both(word("the", "DT", "NP[nb]/N"), noun, "fa") if self.chance(0.6) else up(noun, "NP")
         if depth < 2 and self.chance(0.25):
             phrase = both(phrase, self.prepositional("NP\\NP", depth), "ba")
         if depth < 1 and self.chance(0.2):
-            other = self.noun_phrase(depth + 1)
-            phrase = both(phrase, both(word("and", "CC", "conj"), other, "conj"), "coord")
+            conjunct = self.noun_phrase(depth + 1)
+            phrase = both(phrase, both(word("and", "CC", "conj"), conjunct, "conj"), "coord")
         return phrase
 
     def prepositional(self, category: str, depth: int) -> Derivation:
-        preposition = word(self.one(("with", "in")), "IN", f"({category})/NP")
+        preposition = word(self.pick(("with", "in")), "IN", f"({category})/NP")
         return both(preposition, self.noun_phrase(depth + 1), "fa")
 
     def predicate(self) -> Derivation:
         if self.chance(0.6):
-            verb = word(self.one(VERBS), "VBZ", f"{VP}/NP")
+            verb = word(self.pick(VERBS), "VBZ", f"{VP}/NP")
             verb = both(verb, self.noun_phrase(), "fa")
         else:
-            verb = word(self.one(("sleeps", "runs")), "VBZ", "S[dcl]\\NP")
+            verb = word(self.pick(("sleeps", "runs")), "VBZ", "S[dcl]\\NP")
         if self.chance(0.3):
-            verb = both(verb, word(self.one(("often", "well")), "RB", "(S\\NP)\\(S\\NP)"), "ba")
+            verb = both(verb, word(self.pick(("often", "well")), "RB", "(S\\NP)\\(S\\NP)"), "ba")
         if self.chance(0.3):
             verb = both(verb, self.prepositional("(S\\NP)\\(S\\NP)", 0), "ba")
         return verb
@@ -82,8 +85,8 @@ class Maker:
         if self.chance(0.1):  # the dog sees and the cat hears the bird
             halves = []
             for phrase in (subject, self.noun_phrase(1)):
-                above = up(phrase, str(raised(phrase.category, parse("S"))), "tr")
-                halves.append(both(above, word(self.one(VERBS), "VBZ", f"{VP}/NP"), "fc"))
+                raised_subject = up(phrase, str(raised(phrase.category, parse("S"))), "tr")
+                halves.append(both(raised_subject, word(self.pick(VERBS), "VBZ", f"{VP}/NP"), "fc"))
             conjoined = both(halves[0], both(word("and", "CC", "conj"), halves[1], "conj"), "coord")
             whole = both(conjoined, self.noun_phrase(), "fa")
         else:
@@ -101,12 +104,12 @@ def write_auto(path: Path, seed: int, count: int) -> None:
 
 
 def read_parg(path: Path) -> list[tuple[str, list[Dependency]]]:
-    """Names and dependencies of a `.parg` file."""
-    found: list[tuple[str, list[Dependency]]] = []
+    """Return the sentence names of a `.parg` file with their dependencies."""
+    sentences: list[tuple[str, list[Dependency]]] = []
     for line in path.read_text().splitlines():
         if line.startswith("<s "):
-            found.append((line.split('"')[1], []))
+            sentences.append((line.split('"')[1], []))
         elif not line.startswith("<"):
             filler, head, category, slot, *_ = line.split()
-            found[-1][1].append(Dependency(int(head), parse(category), int(slot), int(filler)))
-    return found
+            sentences[-1][1].append(Dependency(int(head), parse(category), int(slot), int(filler)))
+    return sentences

@@ -1,4 +1,4 @@
-"""Being here puts this folder on the import path: `from oracles.trees import trees`, `from strategies import ...`."""
+"""Configure pytest; this file also puts its folder on the import path (`from oracles.trees import trees`)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections import Counter
 import pytest
 
 STARTED = time.monotonic()
-#: Begun first, in this order: files that take minutes; one of them at the end would keep one core busy while the others
-#: have nothing to do. Those that compile the search stand before those that use it, and beside pages, which compile
-#: nothing: of two workers that want a function at once, one waits until the other has compiled it.
+#: Files that take minutes run first, in this order: a slow file at the end would keep one core busy while the others are
+#: idle. Files that compile the search precede files that use it. They alternate with files of report pages, which compile
+#: nothing, because two workers that need the same function at once wait for each other's compilation.
 FIRST = (
     "test_decoders.py",
     "test_report_site.py",
@@ -26,7 +26,7 @@ FIRST = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--minutes", type=float, help="take tests in a mixed order, always the same, and begin none after so long"
+        "--minutes", type=float, help="Run the tests in a fixed random order and skip those left after this time. Default: all tests."
     )
 
 
@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         random.Random(1).shuffle(items)
         return
     tests = Counter(item.path for item in items)
-    first = {name: place for place, name in enumerate(FIRST)}
+    first = {name: position for position, name in enumerate(FIRST)}
     items.sort(key=lambda item: (first.get(item.path.name, len(FIRST)), -tests[item.path], item.path))
 
 

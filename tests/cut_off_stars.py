@@ -1,4 +1,4 @@
-"""Run without compiling, with searches for stars that are cut off at once: prints what is wrongly called optimal.
+"""Run the decoder uncompiled, with searches for head stars cut off at once; print each parse wrongly called optimal.
 
 NUMBA_DISABLE_JIT=1 python tests/cut_off_stars.py FIRST LAST
 """
@@ -16,14 +16,14 @@ FAMILIES = ("grandchild", "sibling", "tri-sibling", "comb", "adjacent-sibling")
 
 
 def main() -> None:
-    """Problems over crossing trees, whose stars are bounded and not solved."""
+    """Decode random problems over non-projective trees whose stars are bounded but not solved."""
     agreement.NODE_LIMIT = 1
     decoder = BranchAndBound(space="non-projective", root_steps=12, node_steps=4)
     for seed in range(int(sys.argv[1]), int(sys.argv[2])):
         rng = np.random.default_rng(seed)
-        some = [f for f in FAMILIES if rng.random() < 0.7]
+        chosen = [f for f in FAMILIES if rng.random() < 0.7]
         problem = random_problem(
-            rng, some, max_n=5, space="non-projective", kind="mixed", feasible=True, integer=seed % 2 == 0
+            rng, chosen, max_n=5, space="non-projective", kind="mixed", feasible=True, integer=seed % 2 == 0
         )
         parse = decoder.decode(problem)
         value, _ = best(problem, "non-projective")

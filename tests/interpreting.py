@@ -1,4 +1,4 @@
-"""Kernels run as the Python that they are written in."""
+"""Run compiled kernels as the Python code in which they are written."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from numba.core.dispatcher import Dispatcher
 
 @contextmanager
 def interpreted(*modules: str) -> Iterator[None]:
-    """Within, what these modules define and call of each other is not compiled; what else they call still is.
+    """Run the functions of these modules uncompiled within the context; functions of other modules stay compiled.
 
-    For tests that take a search apart: it is compiled as a whole, and each of its parts would be once more, with all
-    that it calls, to be called alone - half a minute for loops over ten arcs.
+    This is for tests of single parts of a search. The search is compiled as a whole, and to call one part alone would
+    compile it once more with all its callees: half a minute for loops over ten arcs.
     """
     with pytest.MonkeyPatch.context() as patch:
         for module in map(sys.modules.__getitem__, modules):

@@ -1,4 +1,4 @@
-"""A training that is killed on the way: `train(..., progress=stop_in_second_epoch)` raises Stop."""
+"""Interrupt a training run: `train(..., progress=stop_in_second_epoch)` raises Stop."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 
 class Stop(Exception):
-    """The training was stopped."""
+    """Raised to stop a training run."""
 
 
 def stop_in_second_epoch(sentences: Iterable, what: str) -> Iterable:
-    """A progress bar that lets the first epoch pass."""
+    """Show no progress and raise Stop at the second epoch."""
     if what.startswith("epoch 2"):
         raise Stop
     return sentences

@@ -1,8 +1,8 @@
-"""The playground in a real JupyterLab in headless Chromium: its buttons are there, and what they show follows them.
+"""Test the playground in a real JupyterLab in headless Chromium: the buttons exist and the output follows them.
 
-    python tests/lab_playground.py          prints what it saw; exit status 0: all is well
+python tests/lab_playground.py prints the observed texts; exit status 0 means success.
 
-Needs jupyterlab, Chromium and websocket-client (which Jupyter's own packages bring). Takes about a minute.
+It needs jupyterlab, Chromium and websocket-client (a dependency of Jupyter's packages) and takes about a minute.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ taggers = train_taggers(learn, learn.select(np.arange(10)), ("upos", "xpos"), ep
 Playground(model, "d1 d1 D D\\nn1 n1 N N\\nv1 v1 V V\\na2 _ A A\\n. . . .\\n").widgets(taggers)
 """
 
-#: how a person would set a choice: the value, and the event that a browser sends
+#: set a choice as a user does: set the value and send the browser's events
 SET = """(selector, i, value) => { const box = document.querySelectorAll(selector)[i]; box.value = value;
   box.dispatchEvent(new Event('input', {bubbles: true})); box.dispatchEvent(new Event('change', {bubbles: true})); }"""
 READY = """(() => { const one = [...(window.jupyterapp?.shell.widgets('main') ?? [])][0];
@@ -56,18 +56,18 @@ READY = """(() => { const one = [...(window.jupyterapp?.shell.widgets('main') ??
     && window.jupyterapp.shell.currentWidget === one; })()"""
 FAILED = """[...document.querySelectorAll('.jp-OutputArea [data-mime-type="application/vnd.jupyter.error"]')]
   .map((one) => one.textContent.slice(-300)).join('|')"""
-SAID = "[...document.querySelectorAll('.jp-OutputArea .widget-label')].map((one) => one.textContent).join('|')"
+LABELS = "[...document.querySelectorAll('.jp-OutputArea .widget-label')].map((one) => one.textContent).join('|')"
 
 
 def free() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    """Return a free port."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 class Browser:
-    """A page of Chromium, driven by its debugging protocol; `errors`: what its console complained of."""
+    """A page of Chromium, controlled through its debugging protocol; `errors` lists the errors of its console."""
 
     def __init__(self, port: int):
         until(lambda: json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json/version")), "Chromium")
@@ -77,32 +77,32 @@ class Browser:
         self.number, self.errors = 0, list[str]()
         self.call("Runtime.enable")
 
-    def call(self, method: str, **given: Any) -> dict[str, Any]:
-        """What a method of the protocol returns."""
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Call a method of the protocol and return its result."""
         self.number += 1
-        self.socket.send(json.dumps({"id": self.number, "method": method, "params": given}))
+        self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
         while True:
-            heard = json.loads(self.socket.recv())
-            if heard.get("method") == "Runtime.exceptionThrown":
-                self.errors.append(heard["params"]["exceptionDetails"]["text"])
-            if heard.get("id") == self.number:
-                return dict(heard.get("result", {}))
+            reply = json.loads(self.socket.recv())
+            if reply.get("method") == "Runtime.exceptionThrown":
+                self.errors.append(reply["params"]["exceptionDetails"]["text"])
+            if reply.get("id") == self.number:
+                return dict(reply.get("result", {}))
 
     def run(self, script: str) -> Any:
-        """The value of an expression in the page."""
-        found = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        if "exceptionDetails" in found:
-            raise RuntimeError(found["exceptionDetails"]["exception"].get("description", script))
-        return found["result"].get("value")
+        """Return the value of an expression in the page."""
+        reply = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in reply:
+            raise RuntimeError(reply["exceptionDetails"]["exception"].get("description", script))
+        return reply["result"].get("value")
 
 
 def until(ask: Callable[[], Any], what: str) -> Any:
-    """What `ask` returns once it is something; RuntimeError where that takes too long."""
+    """Call `ask` until its result is true and return it; raise RuntimeError after PATIENCE seconds."""
     end, last = time.monotonic() + PATIENCE, "nothing"
     while time.monotonic() < end:
         try:
-            if found := ask():
-                return found
+            if result := ask():
+                return result
         except (OSError, RuntimeError) as error:
             last = str(error)
         time.sleep(0.5)
@@ -110,16 +110,16 @@ def until(ask: Callable[[], Any], what: str) -> Any:
 
 
 def look(browser: Browser, address: str) -> list[str]:
-    """Open the notebook, run it, use the buttons; what was seen. RuntimeError where something is not right."""
+    """Open and run the notebook, use its buttons and return the observed texts; raise RuntimeError on a mistake."""
     browser.call("Emulation.setFocusEmulationEnabled", enabled=True)  # without a focus no notebook is the current one
     browser.call("Page.navigate", url=address)
     until(lambda: browser.run(READY), "a kernel")
     browser.run("window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => 1)")
-    until(lambda: "optimal:" in browser.run(SAID) or browser.run(FAILED), "the widgets")
+    until(lambda: "optimal:" in browser.run(LABELS) or browser.run(FAILED), "the widgets")
     if failed := browser.run(FAILED):
         raise RuntimeError(f"the cell fails: {failed}")
-    seen = [f"widgets: {browser.run(SAID)}"]
-    first = browser.run(SAID)
+    seen = [f"widgets: {browser.run(LABELS)}"]
+    first = browser.run(LABELS)
     drawings = browser.run("document.querySelectorAll('.jp-OutputArea .widget-html svg').length")
     if drawings != 3:
         raise RuntimeError(f"{drawings} drawings instead of tree, bounds and search tree")
@@ -128,29 +128,29 @@ def look(browser: Browser, address: str) -> list[str]:
     head, modifier = arrows.partition(": ")[2].split(", ")[0].split(" → ")
     options = """[...document.querySelectorAll('.widget-dropdown select')]
       .map((box) => [...box.options].map((one) => one.text.replace(/\\u00a0/g, ' ')))"""
-    offered = browser.run(options)
+    choices = browser.run(options)
     for box, word in ((2, head), (3, modifier)):  # forbid the first arc of the tree
-        text = next(name for name in offered[box] if name.split(" ")[-1] == word)
-        place = offered[box].index(text)
+        text = next(name for name in choices[box] if name.split(" ")[-1] == word)
+        position = choices[box].index(text)
         browser.run(
             f"({SET})('.widget-dropdown select', {box}, document.querySelectorAll('.widget-dropdown select')[{box}]"
-            f".options[{place}].value)"
+            f".options[{position}].value)"
         )
-    until(lambda: browser.run(SAID) != first, "another tree once an arc is forbidden")
-    second = browser.run(SAID)
+    until(lambda: browser.run(LABELS) != first, "another tree once an arc is forbidden")
+    second = browser.run(LABELS)
     seen.append(f"without {head} → {modifier}: {second}")
 
     browser.run(f"({SET})('.widget-text input', 0, 'n1 v1 d1 n2 .')")
     until(lambda: "5 ." in str(browser.run(options)) and "4 n2" in str(browser.run(options)), "the typed sentence")
-    until(lambda: browser.run(SAID) not in (first, second), "its tree")
-    seen.append(f"typed: {browser.run(SAID)}")
+    until(lambda: browser.run(LABELS) not in (first, second), "its tree")
+    seen.append(f"typed: {browser.run(LABELS)}")
     if browser.errors:
-        raise RuntimeError(f"the console says {browser.errors}")
+        raise RuntimeError(f"errors in the console: {browser.errors}")
     return seen
 
 
 def main() -> int:
-    """Start both programs, look, stop them. The exit status."""
+    """Start JupyterLab and Chromium, run the test, stop both and return the exit status."""
     if CHROMIUM is None:
         print("no Chromium on this machine", file=sys.stderr)
         return 2
@@ -181,14 +181,14 @@ def main() -> int:
             print(f"error: {error}", file=sys.stderr)
             return 1
         finally:
-            for one in started:
-                one.terminate()
-            for one in started:
+            for process in started:
+                process.terminate()
+            for process in started:
                 try:
-                    one.wait(timeout=120)  # JupyterLab ends its kernels first
+                    process.wait(timeout=120)  # JupyterLab ends its kernels first
                 except subprocess.TimeoutExpired:
-                    one.kill()
-                    one.wait()
+                    process.kill()
+                    process.wait()
     return 0
 
 

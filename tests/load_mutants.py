@@ -1,7 +1,7 @@
-"""Load every file of a folder, in a process of its own that may crash; one line of JSON for each.
+"""Load every model file of a folder, in a separate process that may crash, and print a JSON line for each.
 
-python load_mutants.py FOLDER TREEBANK: what came of each file is `wrong` (refused, with the line), `same` (as the
-file named `original` in what it does) or `other`; anything else is a fault.
+python load_mutants.py FOLDER TREEBANK: the outcome is `wrong` (refused, with a message), `same` (parses like the file
+named `original`) or `other`. Any other outcome is a bug.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from treebound.treebanks.document import read
 
 
 def outcome(path: Path, document: Any) -> Any:
+    """Return the parses or tags that the model file produces for a document."""
     if path.name.startswith("tagger"):
         return Tagger.load(path).apply(document.treebank).strings("xpos")
     parser = load(path)
@@ -29,15 +30,15 @@ def main() -> None:
     folder, document = Path(sys.argv[1]), read(sys.argv[2], annotated=False)
     for path in sorted(folder.glob("*.npz")):
         original = outcome(folder / f"{path.name.split('-')[0]}.original", document)
-        print(json.dumps([path.name, "started", ""]), flush=True)  # what follows may end the process
+        print(json.dumps([path.name, "started", ""]), flush=True)  # loading may crash the process
         try:
-            came = "same" if outcome(path, document) == original else "other"
+            result = "same" if outcome(path, document) == original else "other"
             reason = ""
         except TreeboundError as error:
-            came, reason = "wrong", str(error)
+            result, reason = "wrong", str(error)
         except Exception as error:
-            came, reason = "internal", repr(error)
-        print(json.dumps([path.name, came, reason]), flush=True)
+            result, reason = "internal", repr(error)
+        print(json.dumps([path.name, result, reason]), flush=True)
 
 
 main()

@@ -1,6 +1,7 @@
-"""Structures of `kernels.reference.by_reference` in tests: opaque objects whose fields can be read.
+"""Give tests access to structures of `kernels.reference.by_reference`, as opaque objects with readable fields.
 
-Compiled code keeps such structures to itself; importing this module lets kernels return them to Python and take them.
+Compiled code does not expose these structures. Importing this module lets kernels return them to Python and accept
+them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from treebound.support.jit import kernel
 
 
 class Opaque(structref.StructRefProxy):
-    """A structure in compiled code. Arrays among its fields share their memory with it."""
+    """A structure of compiled code; arrays among its fields share memory with the structure."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""AD3: its quadratic subproblem against other points of the hull, its bounds and proofs against enumeration."""
+"""Test AD3: its quadratic subproblem against other points of the hull, its bounds and proofs against enumeration."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.factors import FAMILIES
 
 ALL = tuple(family for family in FAMILIES if family != "arc")
-OF_HEADS = ("adjacent-sibling", "grandchild", "sibling")
+STAR_FAMILIES = ("adjacent-sibling", "grandchild", "sibling")
 
 
 @pytest.mark.parametrize("space", ["projective", pytest.param("non-projective", marks=pytest.mark.long)])
-def test_no_point_of_a_polytope_is_nearer_than_the_one_that_is_found(space):
-    """Of the trees of three words, and of products: their configurations can be listed."""
+def test_the_subproblem_finds_the_nearest_point_of_a_polytope(space):
+    """Check the polytopes of trees of three words and of products, whose configurations can be listed."""
     rng = np.random.default_rng(0)
     problem = canonical(build_problem(3, rng, ("great-grandchild",), space=space), space).problem
     graph, task = parted(problem, space, 0.01)
     index, eta = task.arcs, 0.7
     every = trees(3, space, True)
-    of_trees = (every[:, index.mod] == index.head).astype(float)
+    tree_rows = (every[:, index.mod] == index.head).astype(float)
     for _ in range(4):
         hulls, oracles = kernel._hulls(task), kernel._begin(graph, task)
         hulls.target[:] = rng.normal(size=len(hulls.target))
@@ -39,12 +39,12 @@ def test_no_point_of_a_polytope_is_nearer_than_the_one_that_is_found(space):
             for _ in range(5):
                 assert kernel._approach(graph, task, hulls, oracles, s, eta)
             lo, hi = hulls.first[s], hulls.first[s + 1]
-            rows, scores = of_trees, np.zeros(len(of_trees))
+            rows, scores = tree_rows, np.zeros(len(tree_rows))
             if s:
                 rows = np.array(list(product((0.0, 1.0), repeat=hi - lo)))
                 scores = np.where(rows.all(axis=1), task.products.phi[s - 5] / eta, 0.0)
             target, point = hulls.target[lo:hi], hulls.q[lo:hi]
-            gain = scores + rows @ (target - point)  # of moving towards a configuration: none gains, at the best point
+            gain = scores + rows @ (target - point)  # gain of a move towards a configuration; it is not positive at the best point
             own = (hulls.share[:, s] * hulls.offset[:, s])[: hulls.size[s]].sum() + point @ (target - point)
             assert gain.max() == pytest.approx(own, abs=1e-6)
             assert hulls.share[: hulls.size[s], s].sum() == pytest.approx(1.0)
@@ -52,7 +52,7 @@ def test_no_point_of_a_polytope_is_nearer_than_the_one_that_is_found(space):
 
 
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
-@pytest.mark.parametrize("families", [OF_HEADS, ALL])
+@pytest.mark.parametrize("families", [STAR_FAMILIES, ALL])
 @tries(5, 40)
 def test_every_bound_is_proved_and_agreement_is_the_optimum(families, space, tries):
     rng = np.random.default_rng(12)

@@ -1,4 +1,4 @@
-"""Bounds of tree and head stars together, against all trees: none is above its bound, whatever the multipliers are."""
+"""Test the joint bounds of tree and head stars against all trees: no score exceeds its bound, for any multipliers."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ from treebound.kernels.tree_moves import AUTOMATON_FAMILIES, STAR_FAMILIES
 
 
 @pytest.fixture(autouse=True, scope="module")
-def without_compiling() -> Iterator[None]:
+def run_uncompiled() -> Iterator[None]:
     with interpreted(__name__, agreement.__name__, state.__name__):
         yield
 
 
 class Search:
-    """What a search holds when stars come in: shares and slopes are at random, factors of certain arcs are folded."""
+    """The state of a search when head stars are added: random shares and slopes, factors of certain arcs folded."""
 
     def __init__(self, rng: np.random.Generator, space: str, families: list[str]):
         problem = random_problem(rng, families, min_n=2, max_n=5, space=space, feasible=True)
         self.problem = problem = canonical(problem, space).problem
         automata = (*AUTOMATON_FAMILIES, "grandchild") if problem.families & set(AUTOMATON_FAMILIES) else ()
-        # a backbone with arcs alone: whatever is left is bounded
+        # the backbone scores arcs only: all other parts are bounded
         backbone = BACKBONES["eisner" if space == "projective" else "arborescence"]
         stated = _state(problem, backbone, automata, MAX_EDGES)
         assert stated is not None
-        graph, self.task, left = stated
+        graph, self.task, remaining = stated
         self.index, task, A = self.task.arcs, self.task, problem.arcs
         # folding works in place
         pairs, products = (type(x)(*(a.copy() for a in x)) for x in (task.pairs, task.products))
@@ -70,9 +70,9 @@ class Search:
             share = rng.random() * phi
             offset += set_pair(pairs, i, np.floor(share) if problem.unit else share, weight)
         if len(products.phi):
-            z, on = (rng.random(len(weight)) < 0.5).astype(np.int8), np.empty(len(products.phi), np.int32)
-            visit_products(products, z, on)
-            offset += move_products(products, z, on, 50.0, problem.unit, weight)
+            z, active = (rng.random(len(weight)) < 0.5).astype(np.int8), np.empty(len(products.phi), np.int32)
+            visit_products(products, z, active)
+            offset += move_products(products, z, active, 50.0, problem.unit, weight)
         slope = np.zeros(problem.n + 1 if len(task.counts.first) else 0)
         for h in range(1, len(slope)):
             slope[h] = rng.integers(-50, 50)
@@ -80,18 +80,18 @@ class Search:
         alive, certain, none = self.scratch.alive, self.scratch.certain, np.zeros(0)
         find_certain(self.index, alive, certain)
         theta = task.theta.copy()
-        pairs, more = fold_pairs(pairs, alive, certain, theta, weight, none)
-        products, still = fold_products(products, alive, certain, theta, weight, none)
+        pairs, pair_offset = fold_pairs(pairs, alive, certain, theta, weight, none)
+        products, product_offset = fold_products(products, alive, certain, theta, weight, none)
         multipliers = Multipliers(np.zeros(A), np.zeros(A))
-        offset = np.array([offset + more + still])
+        offset = np.array([offset + pair_offset + product_offset])
         self.state = State(graph, pairs, products, task.spans, theta, weight, slope, multipliers, none, offset)
-        self.star = star_state(_handover(task, left, automata), self.index)
+        self.star = star_state(_handover(task, remaining, automata), self.index)
 
     def hand_over(self) -> None:
         self.state = hand_over(self.star, self.task, self.state, self.scratch)
 
     def solve(self) -> None:
-        """Solve the stars, again without the arcs that have none: what is forbidden may leave no star with an arc."""
+        """Solve the stars repeatedly, each time without the arcs that have no star; forbidden arcs may empty a star."""
         alive = self.scratch.alive
         while True:
             solved, removed = settle_stars(self.star, self.task, self.state.multipliers, self.state.weight, alive)
@@ -101,26 +101,28 @@ class Search:
             alive[self.state.weight <= NEG_TEST] = False
 
     def visit(self, z: np.ndarray) -> tuple[float, int]:
-        """Score of a tree, the part of the arcs and what the stars score; on how many arcs tree and stars disagree."""
+        """Return (score, count): the score of a tree by its own part and its stars, and the arcs on which they
+        disagree.
+        """
         chosen = np.flatnonzero(z)
         self.scratch.z[:] = z
-        of_stars, count = visit_stars(
+        star_score, count = visit_stars(
             self.star, self.task, self.state.multipliers, self.scratch.alive, self.scratch.z, chosen.astype(np.int32)
         )
-        return z @ self.state.theta + of_stars, count
+        return z @ self.state.theta + star_score, count
 
     def bound(self, z: np.ndarray) -> np.ndarray:
-        """Of trees int8[T, A + 1]."""
+        """Return the bounds of trees int8[T, A + 1]."""
         return z @ self.state.weight + self.state.offset[0] + total_of_stars(self.star)
 
 
 def every_tree(problem) -> tuple[np.ndarray, np.ndarray]:
-    """(int8[T, A + 1] arcs of every tree, column A is 0; float64[T] scores) of the trees of candidate arcs."""
+    """Return (z, scores) of the trees of candidate arcs: z int8[T, A + 1] with column A = 0, scores float64[T]."""
     heads = trees(problem.n, problem.canonical, problem.single_root)
     z = np.zeros((len(heads), problem.arcs + 1), np.int8)
     z[:, :-1] = heads[:, problem.mod] == problem.head
-    there = z.sum(axis=1) == problem.n
-    return z[there], scores(problem, problem.canonical)[there]
+    covered = z.sum(axis=1) == problem.n
+    return z[covered], scores(problem, problem.canonical)[covered]
 
 
 def subset(*families: str) -> st.SearchStrategy[list[str]]:
@@ -128,12 +130,12 @@ def subset(*families: str) -> st.SearchStrategy[list[str]]:
 
 
 def check_bounds(search: Search, rng: np.random.Generator, steps: int, exact: bool) -> int:
-    """Move multipliers at random trees; how often tree and stars agreed.
+    """Move multipliers at random trees and return how often tree and stars agreed.
 
-    exact  everything but arcs is scored by stars: what they score with the arcs is the score of the tree
+    With `exact`, stars score everything but arcs: the sum of arcs and stars is then the score of the tree.
     """
     z, score = every_tree(search.problem)
-    near = (
+    tolerance = (
         0.0
         if search.problem.unit
         else 1e-9 * max(1.0, float(np.abs(score[np.isfinite(score)]).max()), search.problem.total)
@@ -142,23 +144,23 @@ def check_bounds(search: Search, rng: np.random.Generator, steps: int, exact: bo
     for step in range(steps):
         search.solve()
         bound = search.bound(z)
-        assert (bound >= score - near).all()
-        if step % 3 == 2:  # the multipliers of arcs into a head that cost nothing
+        assert (bound >= score - tolerance).all()
+        if step % 3 == 2:  # move the multipliers of arcs into a head that change no bound
             search.star.stars.dirty[:] = rng.random(search.problem.n + 1) < 0.7
             before = bound.max()
             state = search.state
             _even_parents(search.star.stars, search.index, state.multipliers.parent, state.weight, search.scratch.alive)
-            assert (search.bound(z) >= score - near).all()
-            assert search.bound(z).max() <= before + near
+            assert (search.bound(z) >= score - tolerance).all()
+            assert search.bound(z).max() <= before + tolerance
             spoil_stars(search.star)
             continue
-        one = int(rng.integers(len(z))) if step % 2 else int(bound.argmax())
-        found, disagreements = search.visit(z[one])
+        row = int(rng.integers(len(z))) if step % 2 else int(bound.argmax())
+        value, disagreements = search.visit(z[row])
         if exact:
-            assert found == pytest.approx(score[one], abs=near, rel=0)
+            assert value == pytest.approx(score[row], abs=tolerance, rel=0)
             if disagreements == 0:
                 agreed += 1
-                assert bound[one] == pytest.approx(score[one], abs=near, rel=0)
+                assert bound[row] == pytest.approx(score[row], abs=tolerance, rel=0)
         alpha = float(rng.integers(1, 100)) if search.problem.unit else 100 * rng.random()
         state, scratch = search.state, search.scratch
         move_multipliers(search.star, search.index, state.multipliers, state.weight, scratch.alive, scratch.z, alpha)
@@ -169,18 +171,18 @@ def check_bounds(search: Search, rng: np.random.Generator, steps: int, exact: bo
     subset(*STAR_FAMILIES), st.integers(0, 2**32 - 1), st.sampled_from(["projective", "non-projective"])
 )  # fmt: skip
 @settings(max_examples=100, deadline=None, derandomize=True)
-def test_what_is_handed_over_to_stars_is_bounded_by_them(families, seed, space):
+def test_stars_bound_the_parts_that_are_handed_over(families, seed, space):
     rng = np.random.default_rng(seed)
     search = Search(rng, space, families)
     search.hand_over()
-    assert len(search.state.pairs.phi) == len(search.state.products.phi) == 0, "all of it is of one head"
+    assert len(search.state.pairs.phi) == len(search.state.products.phi) == 0, "all parts have one head and must be handed over"
     check_bounds(search, rng, 12, exact=True)
 
 
 @given(subset(*AUTOMATON_FAMILIES, *STAR_FAMILIES), st.integers(0, 2**32 - 1))
 @settings(max_examples=100, deadline=None, derandomize=True)
-def test_automata_from_the_beginning_and_the_rest_handed_over(families, seed):
-    """Over crossing trees: first the automata beside shares, then everything of one head."""
+def test_automata_from_the_start_and_other_parts_handed_over_later(families, seed):
+    """Check non-projective trees: first automata beside shares, then all parts with one head."""
     rng = np.random.default_rng(seed)
     search = Search(rng, "non-projective", families)
     if mode_of(search.star) != NO_STARS and not len(search.state.slope):
@@ -190,7 +192,7 @@ def test_automata_from_the_beginning_and_the_rest_handed_over(families, seed):
 
 
 def test_handing_over_loosens_no_bound():
-    """A star is at most the sum of the bounds of its parts, so the bound of no tree grows."""
+    """Check that no bound of a tree grows: a star is at most the sum of the bounds of its parts."""
     rng = np.random.default_rng(8)
     for i in range(60):
         families = [f for f in STAR_FAMILIES if f != "valency" and rng.random() < 0.6]
@@ -199,8 +201,8 @@ def test_handing_over_loosens_no_bound():
         before = z @ search.state.weight + search.state.offset[0]
         search.hand_over()
         search.solve()
-        near = 0.0 if search.problem.unit else 1e-9 * max(1.0, search.problem.total)
-        assert (search.bound(z) <= before + near).all()
+        tolerance = 0.0 if search.problem.unit else 1e-9 * max(1.0, search.problem.total)
+        assert (search.bound(z) <= before + tolerance).all()
 
 
 def test_tree_and_stars_come_to_agree():

@@ -1,4 +1,4 @@
-"""Chu-Liu-Edmonds beyond the sizes of the contract tests: nested contractions against the enumeration of all trees."""
+"""Test Chu-Liu-Edmonds beyond the sizes of the contract tests: nested contractions against all trees."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_seven_words(single_root, kind):
 
 
 def test_cycles_within_cycles():
-    """Pairs of words that prefer each other, and pairs of pairs that do: contraction upon contraction."""
+    """Contract repeatedly: pairs of words prefer each other, pairs of pairs do so, and so on."""
     n = 64
     rng = np.random.default_rng(1)
     allowed = ~np.eye(n + 1, dtype=bool)
@@ -43,21 +43,21 @@ def test_cycles_within_cycles():
     problem = problem.with_arc(problem.arc + 1000 * same)
     parse = ChuLiuEdmonds().decode(problem)
     assert check_parse(problem, parse, space="non-projective") == []
-    # no exchange of one head improves it, and it uses as many tight arcs as a spanning tree of the blocks can
+    # changing one head does not improve the tree
     table = np.full((n + 1, n + 1), -np.inf)
     table[problem.head, problem.mod] = problem.arc
     for m in range(1, n + 1):
         for h in range(n + 1):
-            at, above = h, set()
-            while at > 0:
-                above.add(at)
-                at = parse.heads[at]
-            if m not in above:
+            node, ancestors = h, set()
+            while node > 0:
+                ancestors.add(node)
+                node = parse.heads[node]
+            if m not in ancestors:
                 assert table[h, m] <= table[parse.heads[m], m]
 
 
 def solve(problem, weight=None, bounds=True):
-    """(value, heads, arc_max) of the kernel; weight replaces the problem's arc scores."""
+    """Return (value, heads, arc_max) of the kernel; `weight` replaces the problem's arc scores."""
     allowed = np.zeros((problem.n + 1, problem.n + 1), bool)
     allowed[problem.head, problem.mod] = True
     index = index_arcs(problem.n, allowed)
@@ -71,7 +71,7 @@ def solve(problem, weight=None, bounds=True):
 @given(problems(families=(), max_n=6, space="non-projective"))
 @settings(max_examples=150, deadline=None)
 def test_bound_of_every_arc(problem):
-    """arc_max dominates the best tree through each arc and is attained by the arcs of the best tree."""
+    """Check that arc_max bounds the best tree through each arc and equals it for the arcs of the best tree."""
     every, score = trees(problem.n, "non-projective", problem.single_root), scores(problem, "non-projective")
     value, heads, arc_max = solve(problem)
     if not np.isfinite(score.max()):
@@ -93,7 +93,7 @@ def test_bound_of_every_arc(problem):
 
 @pytest.mark.parametrize("single_root", [True, False])
 def test_bounds_remove_most_arcs(single_root):
-    """Five words, all arcs: a bound that is the value wherever an arc is allowed would pass the test above."""
+    """Check that most bounds are below the best value: equal bounds for all arcs would pass the test above."""
     rng = np.random.default_rng(5)
     below = exact = arcs = 0
     for _ in range(50):
@@ -111,7 +111,7 @@ def test_bounds_remove_most_arcs(single_root):
 @given(problems(families=(), max_n=5, space="non-projective", feasible=True), st.integers(0, 2**32 - 1))
 @settings(max_examples=100, deadline=None)
 def test_forced_and_forbidden_arcs(problem, seed):
-    """An arc is forced by forbidding the others into its word, as the search does."""
+    """Force an arc by forbidding the other arcs into its word, as the search does."""
     rng = np.random.default_rng(seed)
     every, score = trees(problem.n, "non-projective", problem.single_root), scores(problem, "non-projective")
     weight, allowed = problem.arc.copy(), np.ones(len(score), bool)
@@ -123,16 +123,16 @@ def test_forced_and_forbidden_arcs(problem, seed):
         else:
             weight[a] = NEG
             allowed &= every[:, m] != h
-    best_left = score[allowed].max(initial=-np.inf)
+    best_allowed = score[allowed].max(initial=-np.inf)
     value = solve(problem, weight)[0]
-    if best_left == -np.inf:
+    if best_allowed == -np.inf:
         assert value == NEG
     else:
-        assert abs(value - best_left) <= (0.0 if problem.unit else 1e-9 * max(1.0, abs(best_left)))
+        assert abs(value - best_allowed) <= (0.0 if problem.unit else 1e-9 * max(1.0, abs(best_allowed)))
 
 
 def matrix_of(problem):
-    """float64[n + 1, n + 1] scores, and int32[n + 1] the best head of each word, 0 for none."""
+    """Return float64[n + 1, n + 1] scores and int32[n + 1], the best head of each word or 0 if it has none."""
     matrix = np.full((problem.n + 1, problem.n + 1), -np.inf)
     matrix[problem.head, problem.mod] = problem.arc
     heads = matrix.argmax(axis=0).astype(np.int32)
@@ -142,16 +142,16 @@ def matrix_of(problem):
     return matrix, heads
 
 
-@given(problems(families=(), max_n=6, space="non-projective"))
+@initial(problems(families=(), max_n=6, space="non-projective"))
 @settings(max_examples=150, deadline=None)
 def test_a_dense_matrix_has_the_same_best_tree(problem):
-    """Ties included: both prefer the same arcs."""
+    """Compare the dense with the sparse algorithm, ties included: both prefer the same arcs."""
     matrix, heads = matrix_of(problem)
-    given = heads.copy()
+    initial = heads.copy()
     value, expected, _ = solve(problem, bounds=False)
     exists = dense_arborescence(matrix, problem.single_root, heads)
     assert exists == (value > NEG)
-    assert heads.tolist() == (expected if exists else given).tolist()
+    assert heads.tolist() == (expected if exists else initial).tolist()
 
 
 @pytest.mark.parametrize("single_root", [True, False])

@@ -1,4 +1,4 @@
-"""Backbone hypergraphs by themselves; what they score is checked through the decoders, against enumeration."""
+"""Test backbone hypergraphs alone; their scores are checked through the decoders, against enumeration."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOTHING = np.zeros(0)
 
 
 def test_weights_of_adjacent_sibling_parts() -> None:
-    """Edges that carry their adjacent-sibling part: weights on parts act as scores of the parts."""
+    """Check that weights on edges with an adjacent-sibling part act as scores of the part."""
     several = 0
     for seed in range(400):
         rng = np.random.default_rng(seed)
@@ -31,8 +31,8 @@ def test_weights_of_adjacent_sibling_parts() -> None:
         parts = index_parts(index, problem.single_root)
         adjacent = finite(scored.score) if seed % 2 else NOTHING
         outermost = finite(problem.parts["outermost-grandchild"].score)
-        some = np.zeros(1)  # grand-siblings, scored outside
-        graph = carreras_graph(index, parts, ChartScores(adjacent, outermost, NOTHING, some), 10**9)
+        grand_siblings = np.zeros(1)  # scored outside the chart
+        graph = carreras_graph(index, parts, ChartScores(adjacent, outermost, NOTHING, grand_siblings), 10**9)
         weight = np.concatenate([finite(problem.arc), [0.0], extra])
         value, edges = np.empty(len(graph.first)), np.empty(len(graph.first), np.int32)
         top = inside(graph, weight, value, edges)
@@ -49,7 +49,7 @@ def test_weights_of_adjacent_sibling_parts() -> None:
         into = np.empty(problem.n, np.int32)
         into[index.mod[arcs] - 1] = arcs
         several += len(parts_of_tree(ADJACENT_SIBLING, index, parts, into)) > 2
-    assert several > 100  # the draw is what it should be
+    assert several > 100  # enough random trees have several such parts
 
 
 def with_adjacent(problem: Problem, score: np.ndarray) -> Problem:

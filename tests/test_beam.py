@@ -1,4 +1,4 @@
-"""Beam search on given scores: a beam that holds everything is exact, whatever scores; one of width 1 is greedy."""
+"""Test beam search on given scores: a beam that holds all hypotheses is exact, a beam of width 1 is greedy."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def test_a_beam_that_holds_all_sequences_finds_the_best_tree(single_root, tries)
 def test_a_beam_loses_trees_and_wider_ones_lose_fewer():
     rng = np.random.default_rng(3)
     problems = [build_problem(6, rng, ALL) for _ in range(12)]
-    found = [sum(BeamSearch(w).decode(p).value for p in problems) for w in (1, 8, 64)]
+    values = [sum(BeamSearch(w).decode(p).value for p in problems) for w in (1, 8, 64)]
     best = sum(scores(p, "projective").max() for p in problems)
-    assert found[0] < found[1] <= found[2] <= best
+    assert values[0] < values[1] <= values[2] <= best
 
 
-def test_where_no_sequence_ends_in_a_tree_it_takes_that_of_the_arcs():
-    """A word in the middle whose only head is far to the left: greedy sequences have closed it by then."""
+def test_if_no_sequence_ends_in_a_tree_the_best_tree_of_the_arcs_is_taken():
+    """Check words in the middle whose only head is far to the left: greedy sequences have closed it by then."""
     dead = 0
     for seed in range(30):
         problem = random_problem(np.random.default_rng(seed), ("sibling",), min_n=5, max_n=5, feasible=True)
         parse = BeamSearch(1).decode(problem)
-        at = (trees(problem.n, "projective", problem.single_root) == parse.heads).all(axis=1)
-        assert parse.value == pytest.approx(scores(problem, "projective")[at][0])
+        same_tree = (trees(problem.n, "projective", problem.single_root) == parse.heads).all(axis=1)
+        assert parse.value == pytest.approx(scores(problem, "projective")[same_tree][0])
         dead += parse.work["dead_ends"]
     assert dead

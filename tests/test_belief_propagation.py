@@ -1,4 +1,5 @@
-"""Messages against sums over all settings; probabilities of arcs against enumeration where there are no loops."""
+"""Test messages against sums over all assignments, and arc probabilities against enumeration if there are no loops.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ spaces = pytest.mark.parametrize("space", ["projective", "non-projective"])
 
 
 def marginals(problem, space, scale):
-    """float64[A] by enumeration; nan where there is no tree."""
+    """Return float64[A], the arc probabilities by enumeration; nan if there is no tree."""
     log = scores(problem, space) * scale
     if log.max(initial=-np.inf) == -np.inf:
         return np.full(problem.arcs, np.nan)
@@ -52,17 +53,17 @@ def test_messages_are_sums_over_the_settings_of_a_factor(size):
 @tries(10, 60)
 def test_probabilities_are_exact_without_products(space, tries):
     rng = np.random.default_rng(3)
-    some = CHARTED if space == "projective" else ()
+    families = CHARTED if space == "projective" else ()
     for i in range(tries):
-        problem = random_problem(rng, some, max_n=5, space=space, kind="dense", single_root=bool(i % 2), forbidden=0.1)
-        given = canonical(problem, space).problem
-        found = BeliefPropagation(space).marginals(given, 0.01)
-        assert found == pytest.approx(marginals(given, space, 0.01), abs=1e-9, nan_ok=True)
+        problem = random_problem(rng, families, max_n=5, space=space, kind="dense", single_root=bool(i % 2), forbidden=0.1)
+        normalised = canonical(problem, space).problem
+        result = BeliefPropagation(space).marginals(normalised, 0.01)
+        assert result == pytest.approx(marginals(normalised, space, 0.01), abs=1e-9, nan_ok=True)
 
 
 @spaces
-def test_probabilities_are_exact_where_a_product_has_one_undecided_arc(space):
-    """The factor graph is a tree then: word 3 has one head, so that pairs with it speak of one arc each."""
+def test_probabilities_are_exact_if_each_product_has_one_undecided_arc(space):
+    """Check factor graphs without loops: word 3 has one head, so each pair with it depends on one arc only."""
     allowed = np.ones((5, 5), bool)
     allowed[:, 3] = False
     allowed[2, 3] = True
@@ -73,19 +74,19 @@ def test_probabilities_are_exact_where_a_product_has_one_undecided_arc(space):
         decided = (problem.mod[table.arcs] == 3).any(axis=1)
         parts = {"head-bigram": replace(table, score=np.where(decided, table.score, 0.0))}
         problem = problem.rescored(problem.arc, parts)
-        found = BeliefPropagation(space, iterations=200, damping=0.0).marginals(problem, 0.01)
-        assert found == pytest.approx(marginals(problem, space, 0.01), abs=1e-9)
+        result = BeliefPropagation(space, iterations=200, damping=0.0).marginals(problem, 0.01)
+        assert result == pytest.approx(marginals(problem, space, 0.01), abs=1e-9)
 
 
 @spaces
-def test_it_finds_most_optima_where_arcs_say_most(space):
+def test_it_finds_most_optima_if_arc_scores_dominate(space):
     rng = np.random.default_rng(6)
-    some = ("sibling", "head-bigram", "great-grandchild")
-    found = 0
+    families = ("sibling", "head-bigram", "great-grandchild")
+    optima = 0
     for _ in range(12):
-        problem = build_problem(5, rng, some, space=space)
+        problem = build_problem(5, rng, families, space=space)
         problem = replace(problem, arc=10.0 * problem.arc)
         parse = BeliefPropagation(space).decode(problem)
         assert (parse.status, parse.bound) == ("heuristic", np.inf)
-        found += parse.value == scores(problem, space).max()
-    assert found >= 8
+        optima += parse.value == scores(problem, space).max()
+    assert optima >= 8

@@ -1,5 +1,8 @@
-"""Bounds of product factors and of counts: every tree is below them, they are tight at the best shares, and the search
-that uses them finds the best tree of every enumerated problem."""
+"""Test bounds of product factors and of counts.
+
+No tree exceeds its bound, bounds are tight at the best shares, and the search with these bounds finds the best tree of
+every enumerated problem.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ OPTIONS: dict[str, list] = {
 
 
 def random_products(rng: np.random.Generator, arcs: int, size: int) -> np.ndarray:
-    """int32[size, 5]: sets of one to five arcs, padded with -1."""
+    """Return int32[size, 5]: random sets of one to five arcs, padded with -1."""
     out = np.full((size, 5), -1, np.int32)
     for row in out:
         k = min(arcs, int(rng.integers(1, 6)))
@@ -51,7 +54,7 @@ def random_products(rng: np.random.Generator, arcs: int, size: int) -> np.ndarra
 
 
 def scored_problem(rng: np.random.Generator, space: str, max_n: int) -> Problem:
-    """Arc scores, random product factors and random scores of numbers of modifiers."""
+    """Return a problem with arc scores, random product factors and random scores of the number of modifiers."""
     while True:
         problem = random_problem(rng, (), max_n=max_n, space=space, feasible=True)
         if problem.n > 1:
@@ -69,7 +72,8 @@ def scored_problem(rng: np.random.Generator, space: str, max_n: int) -> Problem:
 
 
 def every_tree(problem: Problem, space: str) -> tuple[np.ndarray, np.ndarray]:
-    """(bool[T, A + 1] arcs of each tree, column A always True; float64[T] scores) over the trees of candidate arcs."""
+    """Return (arcs, scores) of the trees of candidate arcs: bool[T, A + 1] with column A always True, and float64[T].
+    """
     heads = trees(problem.n, space, problem.single_root)
     on = np.zeros((len(heads), problem.arcs + 1), bool)
     on[:, -1] = True
@@ -104,9 +108,9 @@ def test_search_finds_the_best_of_all_trees(space, option):
         problem = scored_problem(rng, space, 6 if space == "projective" else 5)
         _, score = every_tree(problem, space)
         parse = decoder(space, (option,)).decode(problem)
-        # real scores of very different sizes: what float64 may have lost is said
-        unsure = parse.status == "gap" and not problem.unit and parse.gap <= 1e-12 * problem.total
-        assert parse.status == "optimal" or unsure, i
+        # real scores of very different sizes: the status `gap` reports the rounding error of float64
+        inexact = parse.status == "gap" and not problem.unit and parse.gap <= 1e-12 * problem.total
+        assert parse.status == "optimal" or inexact, i
         assert parse.value == pytest.approx(score.max(), rel=1e-9, abs=0 if problem.unit else 1e-9), i
         nodes += parse.work["nodes"] > 1
     assert nodes > 5  # the cases are hard enough to branch
@@ -124,7 +128,7 @@ def test_other_backbones_bound_the_same_factors(backbone):
 
 
 def without_counts(rng: np.random.Generator) -> Problem:
-    """A problem of at most six words that the published search takes."""
+    """Return a problem of at most six words that the published search supports."""
     problem = scored_problem(rng, "projective", 6)
     problem.parts.pop("valency", None)
     return problem
@@ -138,22 +142,22 @@ def test_published_search_bounds_products(start):
         parse = BranchAndBound(config="published", start=start).decode(problem)
         assert parse.value == pytest.approx(every_tree(problem, "projective")[1].max()), i
         if not problem.unit:
-            continue  # where scores are real numbers the status may be "gap"
+            continue  # the status may be "gap" if scores are real numbers
         assert parse.status == "optimal", i
         assert check_parse(problem, parse) == [], i
 
 
-def best_of_pi(problem: Problem, on: np.ndarray, at: int) -> np.ndarray:
-    """Indices of the trees that maximise pi(p, z) over z, where p is the one that `ascend` chooses for the tree `at`.
+def best_of_pi(problem: Problem, on: np.ndarray, tree: int) -> np.ndarray:
+    """Return the trees that maximise pi(p, z) over z, where `ascend` chooses p for the row `tree`.
 
     A pattern with phi >= 0 that fires at that tree adds phi (number of its arcs in z - r + 1). A pattern with phi < 0
-    adds phi where z has its last arc that the tree lacks, or its first arc if the tree lacks none (section 3.4).
+    adds phi if z has the last of its arcs that the tree lacks, or its first arc if the tree lacks none (section 3.4).
     """
     value = on[:, :-1] @ problem.arc
     table = problem.parts["pattern"]
     for arcs, phi in zip(table.arcs, table.score, strict=True):
         factor = arcs[arcs >= 0]
-        lacking = factor[~on[at, factor]]
+        lacking = factor[~on[tree, factor]]
         if phi < 0:
             value += phi * on[:, lacking[-1] if len(lacking) else factor[0]]
         elif not len(lacking):
@@ -161,10 +165,10 @@ def best_of_pi(problem: Problem, on: np.ndarray, at: int) -> np.ndarray:
     return np.flatnonzero(value >= value.max() - 1e-9 * max(1.0, abs(value.max())))
 
 
-def test_the_first_lower_bound_is_that_of_the_alternation():
-    """Alternate over all trees by enumeration: the last tree's score and the number of trees are those of `climb`.
+def test_the_first_lower_bound_agrees_with_alternation_by_enumeration():
+    """Alternate over enumerated trees; the last score and the number of trees must agree with `climb`.
 
-    Problems in which two trees maximise pi at some step are left out, because either may be taken.
+    Problems in which two trees maximise pi at some step are skipped, because either tree may be chosen.
     """
     rng = np.random.default_rng(21)
     compared = improved = 0
@@ -177,9 +181,9 @@ def test_the_first_lower_bound_is_that_of_the_alternation():
             continue
         arcs_alone = on[:, :-1] @ problem.arc
         best = np.flatnonzero(arcs_alone == arcs_alone.max())
-        reached, used = [], 0
+        reached, steps = [], 0
         while len(best) == 1:
-            used += 1
+            steps += 1
             if reached and score[best[0]] <= reached[-1]:
                 break
             reached.append(score[best[0]])
@@ -189,7 +193,7 @@ def test_the_first_lower_bound_is_that_of_the_alternation():
         stated = _state(problem, BACKBONES["eisner"], (), MAX_EDGES)
         assert stated is not None
         value, _, trees_computed = climb(stated.graph, stated.task, None, MOST)
-        assert (value, trees_computed) == (pytest.approx(reached[-1]), used), i
+        assert (value, trees_computed) == (pytest.approx(reached[-1]), steps), i
         compared += 1
         improved += len(reached) > 1
     assert compared > 50
@@ -197,17 +201,20 @@ def test_the_first_lower_bound_is_that_of_the_alternation():
 
 
 def test_the_published_search_begins_with_the_first_lower_bound(monkeypatch):
-    """The search is given the score and the tree of the alternation, whose dynamic programs count for the limit."""
+    """Check that the search receives the score and tree of the alternation.
+
+    The dynamic programs of the alternation count towards the limit.
+    """
     rng = np.random.default_rng(22)
-    climbing, known = [], []
+    climbing, searches = [], []
 
     def noted_climb(*arguments):
         climbing.append(climb(*arguments))
         return climbing[-1]
 
     def noted_search(graph, task, factors, first, *limits):
-        known.append((first, search_published(graph, task, factors, first, *limits)))
-        return known[-1][1]
+        searches.append((first, search_published(graph, task, factors, first, *limits)))
+        return searches[-1][1]
 
     monkeypatch.setattr(module, "climb", noted_climb)
     monkeypatch.setattr(module, "search_published", noted_search)
@@ -216,19 +223,19 @@ def test_the_published_search_begins_with_the_first_lower_bound(monkeypatch):
         for limit in (0, 1, 2, 3, 5):
             climbing.clear()
             parse = BranchAndBound("published", max_dp_calls=limit).decode(problem)
-            first, found = known[-1]
+            first, result = searches[-1]
             assert len(climbing) == (limit != 1)
-            used = climbing[0][2] if climbing else 0
+            climbing_calls = climbing[0][2] if climbing else 0
             if climbing:
                 assert first[0] == climbing[0][0]
                 assert np.array_equal(first[1], climbing[0][1])
-            assert parse.work["dp_calls"] == found.dp_calls + used, i
+            assert parse.work["dp_calls"] == result.dp_calls + climbing_calls, i
             assert not limit or parse.work["dp_calls"] <= limit, i
-            assert found.value >= first[0]
+            assert result.value >= first[0]
             climbing.clear()
             BranchAndBound("published", start="tree", max_dp_calls=limit).decode(problem)
             assert not climbing
-            assert known[-1][0][0] == NEG
+            assert searches[-1][0][0] == NEG
 
 
 def test_proofs_of_a_search_from_the_first_lower_bound_are_accepted():
@@ -240,14 +247,16 @@ def test_proofs_of_a_search_from_the_first_lower_bound_are_accepted():
 
 
 def bound_of(on: np.ndarray, theta: np.ndarray, weight: np.ndarray, constant: float) -> np.ndarray:
-    """What the linear bound adds to the arcs' own scores, for each row of variables."""
+    """Return the difference between the linear bound and the arc scores, for each row of variables."""
     return on @ (weight - theta) + constant
 
 
 @pytest.mark.parametrize("integer", [True, False])
-def test_any_shares_bound_every_choice_of_arcs_and_the_best_are_tight(integer):
-    """Over all 0/1 choices of the arcs, trees or not: after random steps the bound is never below the score; for a
-    single factor some share reaches it."""
+def test_any_shares_bound_every_choice_of_arcs_and_the_best_shares_are_tight(integer):
+    """Check all 0/1 choices of arcs, including those that are no trees.
+
+    After random steps the bound is never below the score. For a pair, some share reaches the score.
+    """
     rng = np.random.default_rng(3)
     A = 5
     on = np.array(list(itertools.product((0, 1), repeat=A)), np.int8)
@@ -278,15 +287,18 @@ def test_any_shares_bound_every_choice_of_arcs_and_the_best_are_tight(integer):
                 count = np.empty(1, np.int32)
                 visit_products(products, z, count)
                 constant += move_products(products, z, count, max(1.0, np.floor(abs(phi[0]))), unit, weight)
-                again = theta.copy()
-                assert constant == pytest.approx(apply_shares(products=products, pairs=pairs, weight=again))
-                assert weight == pytest.approx(again)
+                recomputed = theta.copy()
+                assert constant == pytest.approx(apply_shares(products=products, pairs=pairs, weight=recomputed))
+                assert weight == pytest.approx(recomputed)
         if size == 2 and phi[0] != 0.0:
             assert tightest == pytest.approx(score)
 
 
 def test_products_are_tight_at_the_arcs_that_are_off():
-    """phi >= 0: all of the share on an arc that is off; phi < 0: share 0, or -phi where the factor fires."""
+    """Check the moved shares.
+
+    phi >= 0: the whole share is on an arc that is off. phi < 0: the share is 0, or -phi if the factor fires.
+    """
     rng = np.random.default_rng(4)
     A = 4
     arcs = np.arange(4, dtype=np.int32)[None]
@@ -305,40 +317,40 @@ def test_products_are_tight_at_the_arcs_that_are_off():
 
 
 @pytest.mark.parametrize("recorded", [True, False])
-def test_folding_keeps_the_bound_of_every_choice_that_is_left(recorded):
-    """Dropping what is decided neither loosens the bound nor changes a score."""
+def test_folding_keeps_the_bound_of_every_remaining_choice(recorded):
+    """Check that folding decided arcs neither loosens the bound nor changes a score."""
     rng = np.random.default_rng(5)
     A = 6
     every = np.array(list(itertools.product((0, 1), repeat=A)), np.int8)
     every = np.hstack([every, np.zeros((len(every), 1), np.int8)])
     for _ in range(300):
-        two = np.sort(np.stack([rng.choice(A, 2, replace=False) for _ in range(6)]).astype(np.int32), axis=1)
-        more = random_products(rng, A, 6)
+        small = np.sort(np.stack([rng.choice(A, 2, replace=False) for _ in range(6)]).astype(np.int32), axis=1)
+        large = random_products(rng, A, 6)
         phi2, phi5 = draw(rng, 6, "dense", True), draw(rng, 6, "mixed", True)
-        pairs = make_pairs(two, phi2, 1.0)
-        products = make_products(more, phi5, 1.0, len(pairs.phi))
+        pairs = make_pairs(small, phi2, 1.0)
+        products = make_products(large, phi5, 1.0, len(pairs.phi))
         theta, weight = np.zeros(A + 1), np.zeros(A + 1)
         constant = apply_shares(pairs, products, weight)
         alive, certain = rng.random(A + 1) < 0.8, rng.random(A + 1) < 0.2
         alive[A], certain[A] = True, False
         certain &= alive
-        left = every[(every[:, ~alive] == 0).all(axis=1) & (every[:, certain] == 1).all(axis=1)]
-        before = left @ weight + constant
+        remaining = every[(every[:, ~alive] == 0).all(axis=1) & (every[:, certain] == 1).all(axis=1)]
+        before = remaining @ weight + constant
         settled = np.zeros(len(pairs.phi) + len(products.share) if recorded else 0)
         pairs, change = fold_pairs(pairs, alive, certain, theta, weight, settled)
         constant += change
         products, change = fold_products(products, alive, certain, theta, weight, settled)
         constant += change
-        after = left @ weight + constant
-        score = sum(p * left[:, a].all(axis=1) for a, p in zip(two, phi2, strict=True))
-        score = score + sum(p * left[:, a[a >= 0]].all(axis=1) for a, p in zip(more, phi5, strict=True))
+        after = remaining @ weight + constant
+        score = sum(p * remaining[:, a].all(axis=1) for a, p in zip(small, phi2, strict=True))
+        score = score + sum(p * remaining[:, a[a >= 0]].all(axis=1) for a, p in zip(large, phi5, strict=True))
         assert (after <= before).all()
         assert (after >= score).all()
-        exact = left @ theta
+        exact = remaining @ theta
         for e, f, phi in zip(pairs.e, pairs.f, pairs.phi, strict=True):
-            exact = exact + phi * (left[:, e] & left[:, f])
+            exact = exact + phi * (remaining[:, e] & remaining[:, f])
         for i, phi in enumerate(products.phi):
-            exact = exact + phi * left[:, products.var[products.first[i] : products.first[i + 1]]].all(axis=1)
+            exact = exact + phi * remaining[:, products.var[products.first[i] : products.first[i + 1]]].all(axis=1)
         assert np.array_equal(exact, score)
 
 

@@ -1,4 +1,4 @@
-"""Candidate arcs of training: by whom each sentence is pruned, and what is left of it."""
+"""Test the candidate arcs of training: which pruner prunes each sentence, and which arcs remain."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ FOLDS, K = 3, 5
 
 
 def spec(**changes) -> Settings:
-    usual = {"families": ("sibling",), "epochs": 2, "k": K, "bits": 16, "labels": "none", "pruner_bits": 14}
-    return Settings(**usual | {"pruner_epochs": 1, "pruner_folds": FOLDS, "threshold": 0.2} | changes)
+    defaults = {"families": ("sibling",), "epochs": 2, "k": K, "bits": 16, "labels": "none", "pruner_bits": 14}
+    return Settings(**defaults | {"pruner_epochs": 1, "pruner_folds": FOLDS, "threshold": 0.2} | changes)
 
 
 @pytest.fixture(scope="module")
@@ -40,42 +40,42 @@ def pruners() -> list[Pruner]:
     return jackknifed(spec(), TRAIN)
 
 
-def test_a_pruner_has_seen_the_other_folds_and_not_its_own(pruners):
+def test_each_pruner_is_trained_on_all_folds_but_its_own(pruners):
     member = fold_of(len(TRAIN), FOLDS)
-    for fold, found in enumerate(pruners):
+    for fold, trained in enumerate(pruners):
         alone = pruner_for(spec(), TRAIN.select(np.flatnonzero(member != fold)))
-        assert np.array_equal(found.weights, alone.weights)
+        assert np.array_equal(trained.weights, alone.weights)
     assert not np.array_equal(pruners[0].weights, pruners[1].weights)
 
 
-def test_each_sentence_keeps_what_the_pruner_of_its_fold_leaves_and_the_gold_arcs(pruner, pruners):
+def test_each_sentence_keeps_the_arcs_of_its_fold_pruner_and_the_gold_arcs(pruner, pruners):
     member, words, narrow, rescued = fold_of(len(TRAIN), FOLDS), 0, 0, 0
     for i, allowed in enumerate(candidates(spec(), TRAIN, TABLE, GOLD, pruner)):
         rows, tag = TABLE.sentence(i)
         few, all_k = (pruners[member[i]].allowed(rows, tag, K, threshold) for threshold in (0.2, 0.0))
         for m in range(1, len(tag)):
             gold, words = GOLD[i][m], words + 1
-            kept = few if few[gold, m] else all_k
-            assert set(np.flatnonzero(allowed[:, m])) == {gold, *np.flatnonzero(kept[:, m])}
+            expected = few if few[gold, m] else all_k
+            assert set(np.flatnonzero(allowed[:, m])) == {gold, *np.flatnonzero(expected[:, m])}
             narrow += allowed[:, m].sum() < all_k[:, m].sum()
             rescued += not few[gold, m]
     assert narrow > words / 4
     assert 0 < rescued < words / 4
 
 
-def test_without_folds_the_threshold_leaves_training_alone(pruner):
-    plain, own = (candidates(spec(pruner_folds=0, threshold=t), TRAIN, TABLE, GOLD, pruner) for t in (0.0, 0.2))
-    for i, (allowed, same) in enumerate(zip(plain, own, strict=True)):
-        wanted = pruner.allowed(*TABLE.sentence(i), K)
-        wanted[GOLD[i][1:], np.arange(1, len(GOLD[i]))] = True
-        assert np.array_equal(allowed, wanted)
-        assert np.array_equal(same, wanted)
+def test_without_folds_the_threshold_does_not_affect_training(pruner):
+    plain, thresholded = (candidates(spec(pruner_folds=0, threshold=t), TRAIN, TABLE, GOLD, pruner) for t in (0.0, 0.2))
+    for i, (allowed, same) in enumerate(zip(plain, thresholded, strict=True)):
+        expected = pruner.allowed(*TABLE.sentence(i), K)
+        expected[GOLD[i][1:], np.arange(1, len(GOLD[i]))] = True
+        assert np.array_equal(allowed, expected)
+        assert np.array_equal(same, expected)
 
 
-def test_a_model_learns_with_them_and_a_killed_run_goes_on_as_if_it_had_not_been(tmp_path: Path):
-    checkpoint, said = tmp_path / "checkpoint.npz", []
-    model = Graph().train(spec(), TRAIN, DEV, progress=lambda items, what: said.append(what) or items)
-    assert [what for what in said if "fold" in what] == [
+def test_a_model_trains_with_folds_and_an_interrupted_run_resumes_exactly(tmp_path: Path):
+    checkpoint, messages = tmp_path / "checkpoint.npz", []
+    model = Graph().train(spec(), TRAIN, DEV, progress=lambda items, what: messages.append(what) or items)
+    assert [what for what in messages if "fold" in what] == [
         f"fold {i + 1}/{FOLDS}, pruner epoch 1/1" for i in range(FOLDS)
     ]
     with pytest.raises(Stop):
@@ -84,14 +84,14 @@ def test_a_model_learns_with_them_and_a_killed_run_goes_on_as_if_it_had_not_been
     assert (resumed.weights == model.weights).all()
     plain = Graph().train(spec(pruner_folds=0), TRAIN, DEV)
     assert not np.array_equal(plain.weights, model.weights)
-    assert np.array_equal(plain.pruner.weights, model.pruner.weights), "the model keeps the pruner of all sentences"
+    assert np.array_equal(plain.pruner.weights, model.pruner.weights), "the model must contain the pruner of all sentences"
     resumed.save(tmp_path / "model.npz")
-    again = Model.load(tmp_path / "model.npz")
-    assert again.spec == spec()
-    assert all(parse.certified for parse in Parser(again).parse(DEV))
+    loaded = Model.load(tmp_path / "model.npz")
+    assert loaded.spec == spec()
+    assert all(parse.certified for parse in Parser(loaded).parse(DEV))
 
 
-def test_folds_that_cannot_be_are_refused():
+def test_impossible_numbers_of_folds_are_refused():
     with pytest.raises(SettingError, match="pruner_folds: a single fold leaves no sentences for the pruner"):
         spec(pruner_folds=1)
     with pytest.raises(InputError, match="120 sentences cannot be divided into 200 folds"):
@@ -99,12 +99,12 @@ def test_folds_that_cannot_be_are_refused():
 
 
 def test_defaults_follow_k_and_the_space():
-    def both(**given) -> tuple:
-        settings = Settings(**given)
-        return settings.threshold, settings.pruner_folds
+    def both(**settings) -> tuple:
+        spec = Settings(**settings)
+        return spec.threshold, spec.pruner_folds
 
     assert both() == (0.001, 2)
     assert both(k=None) == both(space="non-projective") == both(threshold=0) == (0.0, 0)
     assert both(k=None, threshold=0.1) == (0.1, 2)
     assert both(pruner_folds=0) == (0.001, 0)
-    assert Settings().fitted(TRAIN.select(np.arange(1))).pruner_folds == 0, "of one sentence"
+    assert Settings().fitted(TRAIN.select(np.arange(1))).pruner_folds == 0, "one sentence cannot be divided into folds"

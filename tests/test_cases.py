@@ -1,4 +1,4 @@
-"""The cases of tests/cases: each script prints exactly what its EXPECTED file says."""
+"""Run the cases of tests/cases: each script must print exactly its EXPECTED file."""
 
 from __future__ import annotations
 

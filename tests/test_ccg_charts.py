@@ -1,4 +1,4 @@
-"""Packed charts against the enumeration of all derivations by the rules in plain Python."""
+"""Test packed charts against the enumeration of all derivations by the rules in plain Python."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ BITS = 10
 
 
 def grammar(productive: bool = True) -> Grammar:
-    """All combinators over a few categories; without them, some of the rules that those would give."""
-    made = Grammar(LEXICAL, (), (), ())
-    unary = [(made.intern(child), made.intern(result)) for child, result in UNARY]
-    roots = [made.intern("S[dcl]"), made.intern("NP")]
+    """Return a grammar with all combinators over a few categories, or only with the rules that these would derive."""
+    lexicon = Grammar(LEXICAL, (), (), ())
+    unary = [(lexicon.intern(child), lexicon.intern(result)) for child, result in UNARY]
+    roots = [lexicon.intern("S[dcl]"), lexicon.intern("NP")]
     if productive:
-        return Grammar(made.categories, (), unary, roots, productive=True)
-    names = [parse(category) for category in made.categories]
+        return Grammar(lexicon.categories, (), unary, roots, productive=True)
+    names = [parse(category) for category in lexicon.categories]
     binary = [
-        Binary(made.number[str(a)], made.number[str(b)], made.intern(str(found.result)), found.rule, found.head)
+        Binary(lexicon.number[str(a)], lexicon.number[str(b)], lexicon.intern(str(combination.result)), combination.rule, combination.head)
         for a in names
         for b in names
-        for found in {found.result: found for found in reversed(combine(a, b))}.values()
+        for combination in {combination.result: combination for combination in reversed(combine(a, b))}.values()
     ]
-    return Grammar(made.categories, binary, unary, roots)
+    return Grammar(lexicon.categories, binary, unary, roots)
 
 
-def random_sentence(seed: int, of: Grammar, longest: int = 4) -> Sentence:
+def random_sentence(seed: int, rules: Grammar, longest: int = 4) -> Sentence:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, longest + 1))
     strings = [(f"w{rng.integers(4)}", ["NN", "VB", ",", "DT"][rng.integers(4)]) for _ in range(n)]
@@ -62,8 +62,8 @@ def random_sentence(seed: int, of: Grammar, longest: int = 4) -> Sentence:
     return sentence_of(words_of_strings([strings]), 0, Lattice(first, np.concatenate(tags).astype(np.int32)))
 
 
-class Made(NamedTuple):
-    """A derivation of a span: category, variable of its head, state, score, variables."""
+class EnumeratedDerivation(NamedTuple):
+    """A derivation of a span: its category, the variable of its head, its state, score and variables."""
 
     category: str
     head: int
@@ -72,61 +72,61 @@ class Made(NamedTuple):
     variables: tuple[int, ...]
 
 
-def all_derivations(packed: Packed, weights: np.ndarray, scores: np.ndarray) -> list[Made]:
-    """Of the whole sentence, from the definitions: rules, normal form, at most DEPTH unary steps."""
-    sentence, of = packed.sentence, packed.grammar
-    tables, mask, slots = of.tables(), len(weights) - 1, np.empty(MOST, np.int64)
-    number = {(of.rule(r).left, of.rule(r).right, of.rule(r).result): r for r in range(len(tables.result))}
-    names = of.categories
+def all_derivations(packed: Packed, weights: np.ndarray, scores: np.ndarray) -> list[EnumeratedDerivation]:
+    """Return all derivations of the sentence, by definition: rules, normal form, at most DEPTH unary steps."""
+    sentence, rules = packed.sentence, packed.grammar
+    tables, mask, slots = rules.tables(), len(weights) - 1, np.empty(MOST, np.int64)
+    number = {(rules.rule(r).left, rules.rule(r).right, rules.rule(r).result): r for r in range(len(tables.result))}
+    names = rules.categories
 
     def weigh(count: int) -> float:
         return float(weights[slots[:count]].sum())
 
-    def single(hashes: np.ndarray, at: int, head: int) -> float:
-        return weigh(single_slots(sentence, hashes[at], head, mask, slots))
+    def single(hashes: np.ndarray, entry: int, head: int) -> float:
+        return weigh(single_slots(sentence, hashes[entry], head, mask, slots))
 
-    def together(a: Made, b: Made) -> list[Made]:
-        if of.productive:
-            all_of_them = reversed(combine(parse(a.category), parse(b.category)))
-            licences = list({f.result: (f.rule, str(f.result), f.head) for f in all_of_them}.values())  # the first
+    def combined(a: EnumeratedDerivation, b: EnumeratedDerivation) -> list[EnumeratedDerivation]:
+        if rules.productive:
+            combinations = reversed(combine(parse(a.category), parse(b.category)))
+            licences = list({f.result: (f.rule, str(f.result), f.head) for f in combinations}.values())  # the first combination of each result
         else:
-            pair = of.number[a.category], of.number[b.category]
-            licences = [(r.rule, names[r.result], r.head) for r in of.binary if r[:2] == pair]
-        found = []
+            pair = rules.number[a.category], rules.number[b.category]
+            licences = [(r.rule, names[r.result], r.head) for r in rules.binary if r[:2] == pair]
+        derivations = []
         for rule, result, head in licences:
             if a.state == 1 and rule in ("fa", "fc", "fx"):
                 continue
             if b.state == 2 and rule in ("ba", "bc", "bx"):
                 continue
             state = 1 if rule in ("fc", "fx") else 2 if rule in ("bc", "bx") else 0
-            r = number[of.number[a.category], of.number[b.category], of.number[result]]
+            r = number[rules.number[a.category], rules.number[b.category], rules.number[result]]
             score = a.score + b.score + weigh(binary_slots(sentence, tables, r, a.head, b.head, mask, slots))
-            found.append(Made(result, (a, b)[head].head, state, score, a.variables + b.variables))
-        return found
+            derivations.append(EnumeratedDerivation(result, (a, b)[head].head, state, score, a.variables + b.variables))
+        return derivations
 
     @cache
-    def span(i: int, j: int) -> list[Made]:
-        found = []
+    def span(i: int, j: int) -> list[EnumeratedDerivation]:
+        derivations = []
         if j == i + 1:
             for v in range(sentence.first[i], sentence.first[j]):
                 score = weigh(leaf_slots(sentence, tables, v, mask, slots)) + scores[v]
-                found.append(Made(names[sentence.category[v]], v, 0, score, (v,)))
+                derivations.append(EnumeratedDerivation(names[sentence.category[v]], v, 0, score, (v,)))
         for k in range(i + 1, j):
-            found += [made for a in span(i, k) for b in span(k, j) for made in together(a, b)]
+            derivations += [made for a in span(i, k) for b in span(k, j) for made in combined(a, b)]
         begin = 0
         for depth in range(DEPTH):
-            end = len(found)
-            for a in found[begin:end]:
-                for u, (child, result) in enumerate(of.unary):
+            end = len(derivations)
+            for a in derivations[begin:end]:
+                for u, (child, result) in enumerate(rules.unary):
                     if names[child] == a.category:
                         score = a.score + single(tables.unary_hash, u, a.head)
-                        found.append(Made(names[result], a.head, 3 + depth, score, a.variables))
+                        derivations.append(EnumeratedDerivation(names[result], a.head, 3 + depth, score, a.variables))
             begin = end
-        return found
+        return derivations
 
     n = len(sentence.form)
-    whole = [a for a in span(0, n) if tables.root[of.number[a.category]]]
-    return [a._replace(score=a.score + single(tables.category_hash, of.number[a.category], a.head)) for a in whole]
+    whole = [a for a in span(0, n) if tables.root[rules.number[a.category]]]
+    return [a._replace(score=a.score + single(tables.category_hash, rules.number[a.category], a.head)) for a in whole]
 
 
 def weights_of(seed: int) -> np.ndarray:
@@ -137,58 +137,61 @@ def weights_of(seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("productive", [True, False])
-def test_charts_are_those_of_all_derivations(productive: bool) -> None:
-    """Number of derivations, best score, k best, partition function, probabilities of categories; some impossible."""
+def test_charts_agree_with_the_enumeration_of_all_derivations(productive: bool) -> None:
+    """Check the best score, the k best, the partition function and the probabilities of categories.
+
+    Some scores are -inf.
+    """
     parsed = 0
-    of = grammar(productive)
+    rules = grammar(productive)
     for seed in range(80):
         rng, weights = np.random.default_rng([seed, 1]), weights_of(seed)
-        packed = Charts(of, weights, 50_000).chart(random_sentence(seed, of))
+        packed = Charts(rules, weights, 50_000).chart(random_sentence(seed, rules))
         assert packed is not None
         scores = rng.standard_normal(len(packed.sentence.category))
         scores[rng.random(len(scores)) < 0.1] = -np.inf
-        wanted = [made for made in all_derivations(packed, weights, scores) if made.score > -np.inf]
+        derivations = [derivation for derivation in all_derivations(packed, weights, scores) if derivation.score > -np.inf]
         value, _, edge = packed.best(scores)
         log_z, marginal, *_ = packed.sums(scores)
         ranked = KBest(packed.chart.graph, np.append(scores, 0.0)).best(10)
-        if not wanted:
+        if not derivations:
             assert value <= -1e29
             assert log_z == -np.inf
             assert ranked == []
             continue
         parsed += 1
-        in_order = sorted((made.score for made in wanted), reverse=True)
+        in_order = sorted((derivation.score for derivation in derivations), reverse=True)
         assert value == pytest.approx(in_order[0])
         assert [r[0] for r in ranked] == pytest.approx(in_order[:10])
         z = np.exp(in_order).sum()
         assert log_z == pytest.approx(np.log(z))
         expected = np.zeros(len(scores))
-        for made in wanted:
-            expected[list(made.variables)] += np.exp(made.score) / z
+        for derivation in derivations:
+            expected[list(derivation.variables)] += np.exp(derivation.score) / z
         assert marginal == pytest.approx(expected)
         best = packed.derivation(edge, [("a", "b")] * len(packed.sentence.form))
         assert to_text(from_text(to_text(best))) == to_text(best)
     assert parsed > 20
 
 
-def test_the_k_best_derivations_are_different_and_score_what_their_edges_do() -> None:
-    of, weights = grammar(), weights_of(1)
-    packed = Charts(of, weights, 50_000).chart(random_sentence(4, of, 5))
+def test_the_k_best_derivations_differ_and_their_scores_are_sums_of_edges() -> None:
+    rules, weights = grammar(), weights_of(1)
+    packed = Charts(rules, weights, 50_000).chart(random_sentence(4, rules, 5))
     assert packed is not None
     kbest = KBest(packed.chart.graph, np.zeros(len(packed.sentence.category) + 1))
     ranked = kbest.best(1000)
-    edges = [tuple(kbest.edges(found)) for found in ranked]
+    edges = [tuple(kbest.edges(derivation)) for derivation in ranked]
     assert len(ranked) == len(set(edges)) == len(all_derivations(packed, weights, np.zeros(99)))
-    for found, of_it in zip(ranked, edges, strict=True):
-        assert found[0] == pytest.approx(packed.chart.graph.weight[list(of_it)].sum())
+    for derivation, derivation_edges in zip(ranked, edges, strict=True):
+        assert derivation[0] == pytest.approx(packed.chart.graph.weight[list(derivation_edges)].sum())
 
 
 def test_expected_features_are_the_gradient_of_the_partition_function() -> None:
-    of = grammar()
+    rules = grammar()
     for seed in (2, 4, 5, 7):
         weights = weights_of(seed)
-        charts = Charts(of, weights, 50_000)
-        sentence = random_sentence(seed, of, 5)
+        charts = Charts(rules, weights, 50_000)
+        sentence = random_sentence(seed, rules, 5)
         packed = charts.chart(sentence)
         assert packed is not None
         counts = np.zeros(1 << BITS)
@@ -199,29 +202,29 @@ def test_expected_features_are_the_gradient_of_the_partition_function() -> None:
             sides = []
             for sign in (1, -1):
                 weights[slot] += sign * step
-                again = charts.chart(sentence)
-                assert again is not None
-                sides.append(again.sums()[0])
+                changed = charts.chart(sentence)
+                assert changed is not None
+                sides.append(changed.sums()[0])
                 weights[slot] -= sign * step
             assert counts[slot] == pytest.approx((sides[0] - sides[1]) / (2 * step), abs=1e-6)
 
 
 def test_a_chart_over_the_limit_is_none() -> None:
-    of, weights = grammar(), weights_of(1)
-    sentence = random_sentence(4, of, 5)
-    whole = Charts(of, weights, 50_000).chart(sentence)
+    rules, weights = grammar(), weights_of(1)
+    sentence = random_sentence(4, rules, 5)
+    whole = Charts(rules, weights, 50_000).chart(sentence)
     assert whole is not None
     edges = len(whole.chart.rule)
-    assert Charts(of, weights, edges).chart(sentence) is not None
+    assert Charts(rules, weights, edges).chart(sentence) is not None
     for limit in (0, 1, edges // 2, edges - 3):
-        assert Charts(of, weights, limit).chart(sentence) is None
-        assert Charts(of, weights, 50_000).chart(sentence, limit) is None
+        assert Charts(rules, weights, limit).chart(sentence) is None
+        assert Charts(rules, weights, 50_000).chart(sentence, limit) is None
 
 
 def test_fragments_cover_a_sentence_that_has_no_derivation() -> None:
-    of = grammar()
+    rules = grammar()
     for seed in range(40):
-        packed = Charts(of, weights_of(seed), 50_000).chart(random_sentence(seed, of))
+        packed = Charts(rules, weights_of(seed), 50_000).chart(random_sentence(seed, rules))
         assert packed is not None
         pieces = packed.fragments()
         assert [piece[0] for piece in pieces] == [0, *(piece[1] for piece in pieces[:-1])]

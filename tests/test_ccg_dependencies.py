@@ -1,4 +1,4 @@
-"""Head indices and predicate-argument dependencies: the paper's examples."""
+"""Test head indices and predicate-argument dependencies on the examples of the paper."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_head_indices(category, indexed):
     assert heads.text(parse(category)) == indexed
 
 
-def found(text):
+def dependencies_of(text):
     (node,) = brackets.parse(text, traces=True)
     derivation = translate(node).derivation
     words = [leaf.word for leaf in derivation.leaves()]
@@ -40,7 +40,7 @@ def found(text):
 def test_local_dependencies_and_auxiliaries():
     tree = """(S (NP-SBJ (PRP He)) (VP (VBZ is) (VP (ADVP (RB just)) (VBG passing) (NP (DT the) (NN buck))
                (PP-DIR (TO to) (NP (JJ young) (NNS people))))))"""
-    assert found(tree) == {
+    assert dependencies_of(tree) == {
         ("is", 1, "He"),
         ("is", 2, "passing"),
         ("passing", 1, "He"),
@@ -56,20 +56,20 @@ def test_local_dependencies_and_auxiliaries():
 def test_extraction():
     tree = """(NP (NP (DT the) (NN book)) (SBAR (WHNP-1 (WDT which)) (S (NP-SBJ (NNS kings))
               (VP (VBD bought) (NP (-NONE- *T*-1)) (NP-TMP (JJ last) (NN year))))))"""
-    assert {("which", 1, "book"), ("which", 2, "bought"), ("bought", 1, "kings"), ("bought", 2, "book")} <= found(tree)
+    assert {("which", 1, "book"), ("which", 2, "bought"), ("bought", 1, "kings"), ("bought", 2, "book")} <= dependencies_of(tree)
 
 
 def test_reduced_relatives_and_control():
     tree = "(NP (NP (NNS workers)) (RRC (VP (VBN exposed) (NP (-NONE- *)) (PP-CLR (TO to) (NP (PRP it))))))"
-    assert found(tree) == {("exposed", 1, "workers"), ("exposed", 2, "to"), ("to", 1, "it")}
+    assert dependencies_of(tree) == {("exposed", 1, "workers"), ("exposed", 2, "to"), ("to", 1, "it")}
     tree = """(S (NP-SBJ (PRP she)) (VP (VBD asked) (NP-1 (NNP Bob))
               (S (NP-SBJ (-NONE- *-1)) (VP (TO to) (VP (VB sleep))))))"""
-    assert {("sleep", 1, "Bob"), ("asked", 1, "she"), ("asked", 2, "to"), ("asked", 3, "Bob")} <= found(tree)
+    assert {("sleep", 1, "Bob"), ("asked", 1, "she"), ("asked", 2, "to"), ("asked", 3, "Bob")} <= dependencies_of(tree)
 
 
 def test_coordination_shares_arguments_and_heads():
     tree = "(S (NP-SBJ (NP (NNP Ann)) (CC and) (NP (NNP Bob))) (VP (VBP meet) (CC or) (VBP see) (NP (NNS cats))))"
-    assert found(tree) == {(verb, 1, who) for verb in ("meet", "see") for who in ("Ann", "Bob")} | {
+    assert dependencies_of(tree) == {(verb, 1, who) for verb in ("meet", "see") for who in ("Ann", "Bob")} | {
         (verb, 2, "cats") for verb in ("meet", "see")
     }
 
@@ -86,10 +86,10 @@ def test_parg_files(tmp_path):
 def test_agreement_with_another_table(tmp_path):
     path = tmp_path / "table.txt"
     path.write_text("# theirs\nNP[nb]/N\tNP[nb]_145/N_145\n(S[dcl]\\NP)/NP\t(S[dcl]\\NP_7)/NP_7\nN\tN\n")
-    found = agreement.compare(agreement.read_table(path), {"NP[nb]/N": 5, "(S[dcl]\\NP)/NP": 2, "N/N": 3})
-    assert found.types == {"same": 2, "different": 1, "not in the table": 1}
-    assert found.tokens == {"same": 5, "different": 2, "not in the table": 3}
-    assert [(count, str(category)) for count, category, *_ in found.different] == [(2, "(S[dcl]\\NP)/NP")]
+    comparison = agreement.compare(agreement.read_table(path), {"NP[nb]/N": 5, "(S[dcl]\\NP)/NP": 2, "N/N": 3})
+    assert comparison.types == {"same": 2, "different": 1, "not in the table": 1}
+    assert comparison.tokens == {"same": 5, "different": 2, "not in the table": 3}
+    assert [(count, str(category)) for count, category, *_ in comparison.different] == [(2, "(S[dcl]\\NP)/NP")]
     path.write_text("NP N\n")
     with pytest.raises(InputError, match=r"table.txt:1: not a category and its indices"):
         agreement.read_table(path)

@@ -1,4 +1,4 @@
-"""Scores of derivations, counted by hand."""
+"""Test the scores of derivations against counts by hand."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def transitive(verb: str = "(S[dcl]\\NP)/NP") -> Derivation:
     return both(subject, both(word("see", "VBP", verb), object_, "fa"), "ba")
 
 
-def found(derivation: Derivation, parsed: bool = True) -> Found:
+def decoded(derivation: Derivation, parsed: bool = True) -> Found:
     return Found((derivation,), parsed, 0.0, 0, 1.0, 1)
 
 
-def test_scores_are_those_counted_by_hand() -> None:
+def test_scores_agree_with_counts_by_hand() -> None:
     gold = transitive()
-    scores = evaluate([gold] * 3, [found(gold), found(transitive("(S[b]\\NP)/NP")), found(gold, False)])
+    scores = evaluate([gold] * 3, [decoded(gold), decoded(transitive("(S[b]\\NP)/NP")), decoded(gold, False)])
     assert (scores.labelled.right, scores.labelled.predicted, scores.labelled.gold) == (2, 4, 4)
     assert (scores.unlabelled.right, scores.unlabelled.gold) == (4, 4)
     summary = scores.summary()
@@ -32,26 +32,26 @@ def test_scores_are_those_counted_by_hand() -> None:
     assert summary["coverage"] == pytest.approx(200 / 3)
 
 
-def test_nothing_and_other_sentences() -> None:
+def test_empty_input_and_different_sentences() -> None:
     assert evaluate([], []).summary()["LF"] == 0
-    other = both(up(word("cats", "NN", "N"), "NP"), word("sleep", "VBP", "S[dcl]\\NP"), "ba")
+    intransitive = both(up(word("cats", "NN", "N"), "NP"), word("sleep", "VBP", "S[dcl]\\NP"), "ba")
     with pytest.raises(ValueError, match="argument 2"):
-        evaluate([transitive()], [found(other)])
+        evaluate([transitive()], [decoded(intransitive)])
     renamed = transitive()
     renamed.leaves()[0].word = "birds"
     with pytest.raises(ValueError, match="not the derivations of the same sentences"):
-        evaluate([transitive()], [found(renamed)])
+        evaluate([transitive()], [decoded(renamed)])
 
 
 def test_a_difference_and_its_interval() -> None:
     gold = transitive()
-    right, wrong, none = found(gold), found(transitive("(S[b]\\NP)/NP")), found(gold, False)
+    right, wrong, none = decoded(gold), decoded(transitive("(S[b]\\NP)/NP")), decoded(gold, False)
     assert difference([gold] * 3, [right, right, none], [wrong, wrong, right]) == (100, 100, 100, 2)
     assert difference([gold], [none], [right]) == (0, 0, 0, 0)
-    some = difference([gold] * 4, [right] * 4, [right, right, right, wrong])
-    assert some.value == 25
-    # leaving one out: 33.3 thrice and 0, whose variance is 625 / 3
-    left = [100 / 3] * 3 + [0]
-    half = 1.96 * (3 * sum((x - 25) ** 2 for x in left) / 4) ** 0.5
-    assert some.low == pytest.approx(25 - half)
-    assert some.high == pytest.approx(25 + half)
+    gain = difference([gold] * 4, [right] * 4, [right, right, right, wrong])
+    assert gain.value == 25
+    # jackknife: 33.3 three times and 0, with variance 625 / 3
+    jackknife = [100 / 3] * 3 + [0]
+    half = 1.96 * (3 * sum((x - 25) ** 2 for x in jackknife) / 4) ** 0.5
+    assert gain.low == pytest.approx(25 - half)
+    assert gain.high == pytest.approx(25 + half)

@@ -1,4 +1,4 @@
-"""Supertagger and parser together, against the enumeration of all derivations with their categories."""
+"""Test supertagger and parser together, against the enumeration of all derivations with their categories."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ccg_corpus import write_auto
-from test_ccg_charts import LEXICAL, Made, all_derivations, grammar, random_sentence, weights_of
+from test_ccg_charts import LEXICAL, EnumeratedDerivation, all_derivations, grammar, random_sentence, weights_of
 from test_ccg_system import call
 
 import treebound
@@ -26,67 +26,70 @@ from treebound.systems.ccg.kbest import KBest
 from treebound.systems.ccg.output import least_risk, published, viterbi
 from treebound.treebanks.document import read
 
-OF = grammar(productive=False)
+GRAMMAR = grammar(productive=False)
 
 
-def joint_of(seed: int, transitions: float = 1.0, longest: int = 4) -> tuple[Joint, list[tuple[float, Made]]] | None:
-    """A sentence with its derivations and their joint scores; scores are tied for every third seed, some are -inf."""
+def joint_of(seed: int, transitions: float = 1.0, longest: int = 4) -> tuple[Joint, list[tuple[float, EnumeratedDerivation]]] | None:
+    """Return a sentence and its derivations with their joint scores, or None if it has no derivation.
+
+    Scores are tied for every third seed; some scores are -inf for every fourth.
+    """
     rng, weights = np.random.default_rng([seed, 7]), rounded(weights_of(seed))
-    packed = Charts(OF, weights, 50_000).chart(random_sentence(seed, OF, longest))
+    packed = Charts(GRAMMAR, weights, 50_000).chart(random_sentence(seed, GRAMMAR, longest))
     assert packed is not None
     sentence, tags = packed.sentence, len(LEXICAL)
     count = len(sentence.category) + (tags + 1) ** 2
     drawn = rng.integers(-1, 2, count).astype(float) if seed % 3 == 0 else rng.standard_normal(count)
-    emission, rest = np.split(drawn, [len(sentence.category)])
-    transition = transitions * rest.reshape(tags + 1, tags + 1)
+    emission, transition_scores = np.split(drawn, [len(sentence.category)])
+    transition = transitions * transition_scores.reshape(tags + 1, tags + 1)
     if seed % 4 == 1:
         emission[rng.random(len(emission)) < 0.1] = -np.inf
     joint = Joint(packed, Lattice(sentence.first, sentence.category), emission, Transitions.of(transition))
     every = all_derivations(joint.packed, weights, np.zeros(len(emission)))
-    scored = [(made.score + joint.chain_score(np.array(made.variables, np.int32)), made) for made in every]
+    scored = [(derivation.score + joint.chain_score(np.array(derivation.variables, np.int32)), derivation) for derivation in every]
     scored = [pair for pair in scored if pair[0] > -np.inf]
     return (joint, scored) if scored else None
 
 
-def marginals(scored: list[tuple[float, Made]], variables: int) -> np.ndarray:
+def marginals(scored: list[tuple[float, EnumeratedDerivation]], variables: int) -> np.ndarray:
     out = np.zeros(variables)
     top = max(score for score, _ in scored)
-    for score, made in scored:
-        out[list(made.variables)] += np.exp(score - top)
+    for score, derivation in scored:
+        out[list(derivation.variables)] += np.exp(score - top)
     return out / np.exp([score - top for score, _ in scored]).sum()
 
 
-def test_belief_propagation_is_exact_where_the_chain_falls_apart() -> None:
-    """Without transitions the factors of the words are a tree: the first iteration has the marginals."""
+def test_belief_propagation_is_exact_without_transitions() -> None:
+    """Check that the first iteration has the marginals: without transitions the factor graph is a tree."""
     cases = [case for seed in range(60) if (case := joint_of(seed, transitions=0.0))]
     assert len(cases) > 20
     for joint, scored in cases:
-        found = propagate(joint, 10)
-        assert found.belief == pytest.approx(marginals(scored, len(joint.emission)), abs=1e-9)
-        assert found.converged
-        assert propagate(joint, 1).belief == pytest.approx(found.belief, abs=1e-9)
+        result = propagate(joint, 10)
+        assert result.belief == pytest.approx(marginals(scored, len(joint.emission)), abs=1e-9)
+        assert result.converged
+        assert propagate(joint, 1).belief == pytest.approx(result.belief, abs=1e-9)
 
 
 def test_belief_propagation_is_exact_for_one_word_and_near_for_more() -> None:
-    lone, off = 0, []
+    lone, errors = 0, []
     for seed in range(80):
         if (case := joint_of(seed)) is None:
             continue
         joint, scored = case
-        found, wanted = propagate(joint, 200), marginals(scored, len(joint.emission))
-        sums = np.add.reduceat(found.belief, joint.choices.first[:-1])
+        result, expected = propagate(joint, 200), marginals(scored, len(joint.emission))
+        sums = np.add.reduceat(result.belief, joint.choices.first[:-1])
         assert sums == pytest.approx(np.ones(joint.words))
-        assert not found.belief[~joint.possible].any()
-        off.append(float(np.abs(found.belief - wanted).max()))
+        assert not result.belief[~joint.possible].any()
+        errors.append(float(np.abs(result.belief - expected).max()))
         if joint.words == 1:
             lone += 1
-            assert found.belief == pytest.approx(wanted, abs=1e-9)
+            assert result.belief == pytest.approx(expected, abs=1e-9)
     assert lone > 3
-    assert np.mean(off) < 0.05
+    assert np.mean(errors) < 0.05
 
 
 def test_the_derivation_of_least_risk_has_the_most_expected_constituents() -> None:
-    """Against the expectation over the k best derivations, all of them, by their edges."""
+    """Compare with the expectation over all derivations, by their edges."""
     checked = 0
     for seed in range(40):
         if (case := joint_of(seed)) is None:
@@ -100,8 +103,8 @@ def test_the_derivation_of_least_risk_has_the_most_expected_constituents() -> No
         ranked = ranking.best(2_000)
         if len(ranked) == 2_000:
             continue
-        chance = np.exp([found[0] for found in ranked])
-        items = [[int(parent[e]) for e in ranking.edges(found) if rule[e] >= -1] for found in ranked]
+        chance = np.exp([derivation[0] for derivation in ranked])
+        items = [[int(parent[e]) for e in ranking.edges(derivation) if rule[e] >= -1] for derivation in ranked]
         expected: dict[int, float] = defaultdict(float)
         for p, inner in zip(chance / chance.sum(), items, strict=True):
             for item in inner:
@@ -109,30 +112,30 @@ def test_the_derivation_of_least_risk_has_the_most_expected_constituents() -> No
         gain = [sum(expected[item] for item in inner) for inner in items]
         edges = least_risk(joint.packed, scores)
         assert edges.tolist() == least_risk(joint.packed, scores, beliefs.items).tolist()
-        at, stack = [], [len(graph.first) - 2]
+        constituents, stack = [], [len(graph.first) - 2]
         while stack:
             e = int(edges[stack.pop()])
-            at += [int(parent[e])] if rule[e] >= -1 else []
+            constituents += [int(parent[e])] if rule[e] >= -1 else []
             stack += [int(tail[e]) for tail in (graph.left, graph.right) if tail[e]]
-        assert len(at) == 2 * joint.words - 1
-        assert sum(expected[item] for item in at) == pytest.approx(max(gain))
+        assert len(constituents) == 2 * joint.words - 1
+        assert sum(expected[item] for item in constituents) == pytest.approx(max(gain))
         checked += len(ranked) > 1
     assert checked > 10
 
 
-def test_messages_that_are_faint_lose_no_category() -> None:
-    """Emissions so far apart that their exponentials are 0."""
+def test_underflowing_messages_lose_no_category() -> None:
+    """Scale the emissions so that the exponentials of their differences are 0."""
     joint, _ = next(case for seed in range(2, 60, 3) if (case := joint_of(seed)) and case[0].words > 2)
     joint.emission = joint.emission * 2000
-    found = belief_propagation.decode(joint, 5)
-    assert np.isfinite(found.value)
+    analysis = belief_propagation.decode(joint, 5)
+    assert np.isfinite(analysis.value)
 
 
-def is_best_under_its_scores(joint: Joint, found: Analysis) -> bool:
-    """Whether no derivation of the chart scores more under the scores that a decoder left; some may score as much."""
-    assert found.scores is not None
-    own, best = (joint.read(edges) for edges in (found.edges, viterbi(joint.packed, found.scores)))
-    return own[1] + found.scores[own[0]].sum() == best[1] + found.scores[best[0]].sum()
+def is_best_under_its_scores(joint: Joint, analysis: Analysis) -> bool:
+    """Return whether no derivation of the chart exceeds the analysis under the decoder's final scores; ties count."""
+    assert analysis.scores is not None
+    own, best = (joint.read(edges) for edges in (analysis.edges, viterbi(joint.packed, analysis.scores)))
+    return own[1] + analysis.scores[own[0]].sum() == best[1] + analysis.scores[best[0]].sum()
 
 
 def test_the_published_step_is_halved_whenever_the_bound_rises() -> None:
@@ -162,8 +165,8 @@ def test_output_rules_of_the_paper() -> None:
 
 @pytest.mark.parametrize("step", ["polyak", "published"])
 @pytest.mark.parametrize("iterations", [1, 100])
-def test_dual_decomposition_bounds_every_derivation_and_proves_what_agrees(iterations: int, step: Step) -> None:
-    """Scores and bounds are sums of multiples of one unit: equal means equal."""
+def test_dual_decomposition_bounds_every_derivation_and_proves_agreements(iterations: int, step: Step) -> None:
+    """Check bounds exactly: scores and bounds are multiples of one unit."""
     proved, cases = 0, 0
     for seed in range(100):
         if (case := joint_of(seed)) is None:
@@ -171,35 +174,35 @@ def test_dual_decomposition_bounds_every_derivation_and_proves_what_agrees(itera
         joint, scored = case
         decomposed = decompose(joint, iterations, step)
         assert decomposed is not None
-        found, nodes = decomposed
-        assert claim_faults(statement(joint), claim(joint, found, nodes)) == []
+        analysis, nodes = decomposed
+        assert claim_faults(statement(joint), claim(joint, analysis, nodes)) == []
         best = max(score for score, _ in scored)
-        assert found.bound >= best
-        assert found.value in [score for score, made in scored if set(made.variables) == set(found.tags.tolist())]
-        assert joint.read(found.edges)[0].tolist() == found.tags.tolist()
-        assert (found.status == "optimal") == (found.value == found.bound)
-        cases, proved = cases + 1, proved + (found.status == "optimal")
-        if found.status == "optimal":
-            assert found.value == best
-            assert is_best_under_its_scores(joint, found)
+        assert analysis.bound >= best
+        assert analysis.value in [score for score, derivation in scored if set(derivation.variables) == set(analysis.tags.tolist())]
+        assert joint.read(analysis.edges)[0].tolist() == analysis.tags.tolist()
+        assert (analysis.status == "optimal") == (analysis.value == analysis.bound)
+        cases, proved = cases + 1, proved + (analysis.status == "optimal")
+        if analysis.status == "optimal":
+            assert analysis.value == best
+            assert is_best_under_its_scores(joint, analysis)
     assert cases > 30
     assert proved > (0.9 * cases if iterations > 1 else 0)
 
 
-def proved(seed: int, iterations: int = 2) -> tuple[Joint, list[tuple[float, Made]], Statement, Claim] | None:
-    """A sentence with the proof of its optimum; so few iterations that nodes are split."""
+def proved(seed: int, iterations: int = 2) -> tuple[Joint, list[tuple[float, EnumeratedDerivation]], Statement, Claim] | None:
+    """Return a sentence with the proof of its optimum, or None; few iterations make the search split nodes."""
     if (case := joint_of(seed)) is None:
         return None
     joint, scored = case
     result = search(joint, iterations, 1000)
     assert result is not None
-    found, nodes = result
-    assert found.status == "optimal"
-    assert found.value == found.bound
-    assert is_best_under_its_scores(joint, found)
-    assert found.scores is not None
-    assert np.isfinite(joint.read(least_risk(joint.packed, found.scores))[1])
-    return joint, scored, statement(joint), claim(joint, found, nodes)
+    analysis, nodes = result
+    assert analysis.status == "optimal"
+    assert analysis.value == analysis.bound
+    assert is_best_under_its_scores(joint, analysis)
+    assert analysis.scores is not None
+    assert np.isfinite(joint.read(least_risk(joint.packed, analysis.scores))[1])
+    return joint, scored, statement(joint), claim(joint, analysis, nodes)
 
 
 def test_the_search_finds_the_optimum_and_proves_it() -> None:
@@ -207,9 +210,9 @@ def test_the_search_finds_the_optimum_and_proves_it() -> None:
     for seed in range(100):
         if (case := proved(seed)) is None:
             continue
-        _, scored, given, claimed = case
+        _, scored, true_statement, claimed = case
         assert claimed.value == round(max(score for score, _ in scored) / UNIT)
-        assert claim_faults(given, claimed) == []
+        assert claim_faults(true_statement, claimed) == []
         split += len(claimed.nodes) > 1
     assert split > 10
 
@@ -222,17 +225,17 @@ def test_a_search_that_is_cut_short_still_proves_its_bound() -> None:
         joint, scored = case
         result = search(joint, 1, 2)
         assert result is not None
-        found, nodes = result
-        assert found.value <= max(score for score, _ in scored) <= found.bound
-        assert claim_faults(statement(joint), claim(joint, found, nodes)) == []
-        limits += found.status == "limit"
+        analysis, nodes = result
+        assert analysis.value <= max(score for score, _ in scored) <= analysis.bound
+        assert claim_faults(statement(joint), claim(joint, analysis, nodes)) == []
+        limits += analysis.status == "limit"
     assert limits > 5
 
 
 def mutated(rng: np.random.Generator, nodes: list[Node], variables: int) -> list[Node]:
-    """A node left out, doubled, moved, turned round, or with other multipliers."""
-    out, at = list(nodes), int(rng.integers(len(nodes)))
-    node = out[at]
+    """Return the nodes with one node removed, doubled, or changed in its parent, variable, value or multipliers."""
+    out, position = list(nodes), int(rng.integers(len(nodes)))
+    node = out[position]
     multipliers = {int(v): int(rng.integers(-3, 4)) << 20 for v in rng.integers(-1, variables + 1, 3)}
     changed = [
         node._replace(parent=int(rng.integers(-1, len(nodes)))),
@@ -243,59 +246,62 @@ def mutated(rng: np.random.Generator, nodes: list[Node], variables: int) -> list
     ]
     kind = int(rng.integers(len(changed) + 2))
     if kind < len(changed):
-        out[at] = changed[kind]
+        out[position] = changed[kind]
     elif kind == len(changed):
-        del out[at]
+        del out[position]
     else:
         out.append(node)
     return out
 
 
 def test_no_mutated_proof_passes_for_less_than_the_optimum() -> None:
-    """The claim is wrong by one unit or names another derivation: whatever is done to the nodes, there is a fault."""
+    """Check that a wrong claim has a fault, whatever is done to the nodes of its proof.
+
+    The claim is wrong by one unit or names another derivation.
+    """
     lesser = 0
     for seed in range(60):
         if (case := proved(seed)) is None:
             continue
-        joint, scored, given, claimed = case
+        joint, scored, true_statement, claimed = case
         rng = np.random.default_rng(seed)
         wrong = [claimed._replace(bound=claimed.bound - 1), claimed._replace(value=claimed.value + 1)]
         wrong += [claimed._replace(value=claimed.value - 1, bound=claimed.bound - 1)]
         wrong += [claimed._replace(edges=claimed.edges[:-1]), claimed._replace(edges=[*claimed.edges, 0])]
         wrong += [claimed._replace(nodes=[])]
-        for score, made in sorted(scored)[-4:]:
-            found = joint.analysis(np.array(made.variables, np.int32), claimed.bound * UNIT, 0, "gap")
-            if score < claimed.value * UNIT and found.status == "gap":
+        for score, derivation in sorted(scored)[-4:]:
+            analysis = joint.analysis(np.array(derivation.variables, np.int32), claimed.bound * UNIT, 0, "gap")
+            if score < claimed.value * UNIT and analysis.status == "gap":
                 lesser += 1
-                other = claim(joint, found, list(claimed.nodes))
-                wrong.append(other._replace(bound=other.value))
-        for one in wrong:
-            assert claim_faults(given, one), one
+                lesser_claim = claim(joint, analysis, list(claimed.nodes))
+                wrong.append(lesser_claim._replace(bound=lesser_claim.value))
+        for wrong_claim in wrong:
+            assert claim_faults(true_statement, wrong_claim), wrong_claim
             for _ in range(10):
-                nodes = mutated(rng, list(one.nodes), len(given.word)) if one.nodes else []
-                assert claim_faults(given, one._replace(nodes=nodes)), (one, nodes)
+                nodes = mutated(rng, list(wrong_claim.nodes), len(true_statement.word)) if wrong_claim.nodes else []
+                assert claim_faults(true_statement, wrong_claim._replace(nodes=nodes)), (wrong_claim, nodes)
     assert lesser > 5
 
 
-def test_a_proof_without_one_of_its_nodes_is_none() -> None:
+def test_a_proof_that_lacks_a_node_is_refused() -> None:
     needed = 0
     for seed in range(60):
         if (case := proved(seed, iterations=1)) is None:
             continue
-        _, _, given, claimed = case
-        for at in range(len(claimed.nodes)):
+        _, _, true_statement, claimed = case
+        for removed in range(len(claimed.nodes)):
             parents = {node.parent for node in claimed.nodes}
-            if at not in parents and at:  # a leaf
-                nodes = [node for i, node in enumerate(claimed.nodes) if i != at]
-                moved = [node._replace(parent=node.parent - (node.parent > at)) for node in nodes]
-                assert claim_faults(given, claimed._replace(nodes=moved))
+            if removed not in parents and removed:  # a leaf
+                nodes = [node for i, node in enumerate(claimed.nodes) if i != removed]
+                moved = [node._replace(parent=node.parent - (node.parent > removed)) for node in nodes]
+                assert claim_faults(true_statement, claimed._replace(nodes=moved))
                 needed += 1
     assert needed > 20
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small model of made-up derivations, with some more of those beside it."""
+    """Return the path of a small model of synthetic derivations, with more derivations next to it."""
     path = tmp_path_factory.mktemp("integration")
     write_auto(path / "train.auto", 1, 60)
     write_auto(path / "dev.auto", 2, 25)
@@ -306,18 +312,18 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_parsing_with_the_joint_model(model: Path, tmp_path: Path) -> None:
-    """No decoder finds more in the same charts than what is proved; the command line does the same."""
+    """Check that no decoder exceeds the proved scores in the same charts, and that the command line agrees."""
     dev, values = read(model.parent / "dev.auto").treebank, {}
     for name in ("bp", "dd", "exact"):
         parses = treebound.load(model, beams=("0.0001:5",), integrate=name, iterations=20).parse(dev)
         values[name] = np.array([parse.value for parse in parses])
-        proved = [parse.status for parse in parses if parse.record.parsed]
-        assert len(proved) > 20
-        assert set(proved) <= {"bp": {"heuristic"}, "dd": {"optimal", "gap"}, "exact": {"optimal"}}[name]
+        statuses = [parse.status for parse in parses if parse.record.parsed]
+        assert len(statuses) > 20
+        assert set(statuses) <= {"bp": {"heuristic"}, "dd": {"optimal", "gap"}, "exact": {"optimal"}}[name]
         assert all(parse.bound == parse.value for parse in parses if parse.certified)
         out = tmp_path / f"{name}.conllu"
-        how = ["--beams", "0.0001:5", "--integrate", name, "--iterations", 20]
-        call("parse", model, model.parent / "dev.auto", "-o", out, *how)
+        options = ["--beams", "0.0001:5", "--integrate", name, "--iterations", 20]
+        call("parse", model, model.parent / "dev.auto", "-o", out, *options)
         written = read(out).treebank
         assert all(parse.heads.tolist() == written.heads(i).tolist() for i, parse in enumerate(parses))
     assert (values["exact"] >= values["dd"]).all()
@@ -325,6 +331,6 @@ def test_parsing_with_the_joint_model(model: Path, tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="integrate: unknown value 'all'"):
         treebound.load(model, integrate="all")
     parses = treebound.load(model, beams=("0.0001:5",), integrate="dd", iterations=20, step="published").parse(dev)
-    assert all(one.value <= value for one, value in zip(parses, values["exact"], strict=True) if one.record.parsed)
+    assert all(published_parse.value <= value for published_parse, value in zip(parses, values["exact"], strict=True) if published_parse.record.parsed)
     with pytest.raises(InputError, match="only dual decomposition has steps"):
         treebound.load(model, integrate="bp", step="published")

@@ -1,4 +1,5 @@
-"""Supertagger and parser trained together: the gradient against enumeration, and trainings that are interrupted."""
+"""Test the joint training of supertagger and parser: the gradient against enumeration, and interrupted training runs.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +26,16 @@ ALL = 3_000
 SIZES = {"chart_bits": 12, "tag_bits": 12, "tag_iterations": 5, "iterations": 5}
 
 
-def made_up(seed: int, count: int) -> list[Derivation]:
-    """Some of the usual ones, and some of one word with two categories, of which messages are exact."""
-    alone = [Derivation(parse(f"S[{kind}]"), word="go", tag="VB") for kind in ("dcl", "dcl", "q", "q", "q")]
-    return [*derivations(seed, count), *alone]
+def synthetic_derivations(seed: int, count: int) -> list[Derivation]:
+    """Return synthetic derivations, and some of one word with two categories, for which messages are exact."""
+    single_words = [Derivation(parse(f"S[{kind}]"), word="go", tag="VB") for kind in ("dcl", "dcl", "q", "q", "q")]
+    return [*derivations(seed, count), *single_words]
 
 
 @pytest.fixture(scope="module")
 def training() -> JointTraining:
-    """Weights of short trainings by themselves, in charts of all categories that a tag has."""
-    every = [d for d in made_up(1, 120) if len(d.leaves()) < 12]
+    """Return a joint training that starts from short separate training runs, with charts of all categories of a tag."""
+    every = [d for d in synthetic_derivations(1, 120) if len(d.leaves()) < 12]
     words = words_of_strings([[(leaf.word, leaf.tag) for leaf in d.leaves()] for d in every])
     gold = [str(leaf.category) for d in every for leaf in d.leaves()]
     tagger, _ = train_supertagger(words, gold, bits=10, cutoff=1000, l2=0.5, iterations=3)
@@ -47,7 +48,10 @@ def training() -> JointTraining:
 
 
 def likelihood(training: JointTraining, example: Example) -> float | None:
-    """Logarithm of the gold derivation's probability, by all derivations of the chart; None: one, or too many."""
+    """Return the log-probability of the gold derivation among all derivations of the chart.
+
+    The result is None if the chart has only one derivation or too many.
+    """
     joint, _ = training._beliefs(example, Transitions.of(training.tagger.weights.transition), 1)
     graph, none = joint.packed.chart.graph, len(joint.emission)
     ranking = KBest(graph, np.zeros(none + 1))
@@ -56,12 +60,12 @@ def likelihood(training: JointTraining, example: Example) -> float | None:
         return None
     strings = [(leaf.word, leaf.tag) for leaf in example.derivation.leaves()]
     scores, right = [], []
-    for found in ranked:
-        edges = ranking.edges(found)
+    for derivation in ranked:
+        edges = ranking.edges(derivation)
         tags = np.array(sorted(int(graph.var[e]) for e in edges if graph.var[e] < none), np.int32)
         best = np.zeros(len(graph.first) - 1, np.int32)
         best[np.searchsorted(graph.first, edges, side="right") - 1] = edges
-        scores.append(found[0] + joint.chain_score(tags))
+        scores.append(derivation[0] + joint.chain_score(tags))
         right.append(to_text(joint.packed.derivation(best, strings)) == to_text(example.derivation))
     every = np.array(scores)
     top = every.max()
@@ -70,17 +74,17 @@ def likelihood(training: JointTraining, example: Example) -> float | None:
 
 
 @pytest.mark.parametrize("transitions", [False, True], ids=["without transitions", "of one word"])
-def test_the_gradient_is_that_of_the_likelihood_where_messages_are_exact(
+def test_the_gradient_agrees_with_the_likelihood_if_messages_are_exact(
     training: JointTraining, transitions: bool
 ) -> None:
     rng, chain = np.random.default_rng(3), training.tagger.weights
-    kept, before = chain.transition.copy(), training.weights()
+    transition, before = chain.transition.copy(), training.weights()
     checked = 0
     try:
         if not transitions:
             chain.transition[:] = 0.0
         w, moving = 0.2 * training.weights(), len(training.used) + len(training.of_table)
-        training.set(w)  # small ones: no derivation is next to certain
+        training.set(w)  # small weights: no derivation is nearly certain
         for example in training.examples:
             if (len(example.sentence.form) == 1) != transitions or checked > 8:
                 continue
@@ -100,19 +104,19 @@ def test_the_gradient_is_that_of_the_likelihood_where_messages_are_exact(
             assert np.abs(gradient).sum() > 0.01
             checked += 1
     finally:
-        chain.transition[:] = kept
+        chain.transition[:] = transition
         training.set(before)
     assert checked > 3
 
 
 def test_training_raises_the_likelihood(training: JointTraining) -> None:
-    """Of the joint model, which counts twice what both models learnt."""
+    """Check the likelihood of the joint model, which initially counts the evidence of both models twice."""
     before = training.weights()
-    known = [one for example in training.examples if (one := likelihood(training, example)) is not None]
+    initial = [log_likelihood for example in training.examples if (log_likelihood := likelihood(training, example)) is not None]
     settings = Settings(**SIZES, joint_epochs=4, joint_rate=0.2, l2=0.0, tag_l2=0.0)
     weights, tagger, history = training.fit(settings, None, None)
-    after = [one for example in training.examples if (one := likelihood(training, example)) is not None]
-    assert sum(after) > sum(known) + 0.1
+    after = [log_likelihood for example in training.examples if (log_likelihood := likelihood(training, example)) is not None]
+    assert sum(after) > sum(initial) + 0.1
     assert history[-1]["gradient"] < history[0]["gradient"]
     assert weights.dtype == np.float32
     assert tagger.weights.table is training.tagger.weights.table
@@ -121,7 +125,7 @@ def test_training_raises_the_likelihood(training: JointTraining) -> None:
 
 def test_an_interrupted_training_gives_the_same_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, seed, count in (("train", 1, 30), ("dev", 2, 5)):
-        write(tmp_path / f"{name}.auto", [Entry(str(i), d) for i, d in enumerate(made_up(seed, count), 1)])
+        write(tmp_path / f"{name}.auto", [Entry(str(i), d) for i, d in enumerate(synthetic_derivations(seed, count), 1)])
     options = [part for name, n in (SIZES | {"joint_epochs": 3}).items() for part in (f"--{name.replace('_', '-')}", n)]
 
     def train(target: Path) -> None:
@@ -131,16 +135,16 @@ def test_an_interrupted_training_gives_the_same_model(tmp_path: Path, monkeypatc
     train(tmp_path / "whole.npz")
     original, epochs = JointTraining.gradient, [0]
 
-    def stopped(self: JointTraining, *rest: object) -> object:
+    def stopped(self: JointTraining, *arguments: object) -> object:
         epochs[0] += 1
         if epochs[0] == 8:  # in the second epoch of four batches
             raise RuntimeError("killed")
-        return original(self, *rest)  # type: ignore[arg-type]
+        return original(self, *arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(joint_training.JointTraining, "gradient", stopped)
     with pytest.raises(RuntimeError, match="killed"):
-        train(tmp_path / "again.npz")
+        train(tmp_path / "resumed.npz")
     assert list(tmp_path.glob("*joint*"))
-    train(tmp_path / "again.npz")
-    assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "whole.npz").read_bytes()
+    train(tmp_path / "resumed.npz")
+    assert (tmp_path / "resumed.npz").read_bytes() == (tmp_path / "whole.npz").read_bytes()
     assert not list(tmp_path.glob("*joint*"))

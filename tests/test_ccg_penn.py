@@ -1,4 +1,5 @@
-"""Penn trees -> CCG: golden trees, one a construction; every derivation licensed, its words those of the tree."""
+"""Test the translation of Penn trees to CCG: one golden tree per construction; derivations are licensed and complete.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ def test_constructions(tree, words):
         ),
     ],
 )
-def test_what_is_not_covered_is_named(tree, failure):
+def test_uncovered_constructions_are_named(tree, failure):
     result = translated(tree)
     assert result.derivation is None
     assert failure in result.failure
@@ -69,7 +70,7 @@ def test_forced_coordinations_are_counted():
     assert check.forced(result.derivation) == ["conj PP => S[adj]\\NP[conj]"]
 
 
-def test_the_checker_sees_what_no_rule_licenses():
+def test_the_checker_reports_unlicensed_steps():
     noun = Derivation(parse("N"), word="cat", tag="NN")
     odd = Derivation(parse("S[dcl]"), "fa", 0, (noun, noun))
     assert list(check.faults(odd, ["cat", "cat"])) == ["N N => S[dcl]"]
@@ -94,12 +95,12 @@ def test_a_ccgbank_at_a_path(tmp_path):
 
 
 def test_the_sample(tmp_path):
-    """The targets: 99 % built and licensed, at most 550 categories; the files say the same as the report."""
+    """Check the targets: 99 % built and licensed, at most 550 categories, files consistent with the report."""
     mirror = os.environ.get("TREEBANK_MIRROR")
     if not mirror or not Path(mirror, "ptb_sample").is_dir():
         pytest.skip("needs a mirror of the treebanks: set TREEBANK_MIRROR")
-    done = CliRunner().invoke(application(), ["convert", "ptb_sample", "--to", "ccg", "--data-dir", str(tmp_path)])
-    assert done.exit_code == 0, done.output
+    result = CliRunner().invoke(application(), ["convert", "ptb_sample", "--to", "ccg", "--data-dir", str(tmp_path)])
+    assert result.exit_code == 0, result.output
     folder = tmp_path / "ccg" / "ptb_sample"
     report = json.loads((folder / "ccg.json").read_text())
     assert report["all"]["sentences"] == 3914
@@ -113,8 +114,8 @@ def test_the_sample(tmp_path):
 
 
 def test_ccgbank_needs_a_path(tmp_path):
-    done = CliRunner().invoke(application(), ["convert", "ccgbank", "--to", "ccg", "--data-dir", str(tmp_path)])
-    assert done.exit_code == 1
+    result = CliRunner().invoke(application(), ["convert", "ccgbank", "--to", "ccg", "--data-dir", str(tmp_path)])
+    assert result.exit_code == 1
 
 
 def test_prepositional_complements_of_a_treebank_that_does_not_mark_them():

@@ -1,6 +1,6 @@
-"""Proofs of the joint model in files: what `parse` writes `check` verifies; no damaged file proves a false claim.
+"""Test proof files of the joint model: `check` verifies what `parse` writes, and no damaged file proves a false claim.
 
-The claims that are attacked with are other derivations of the same charts, with their own scores, said to be the best.
+The false claims name other derivations of the same charts, with their true scores, as the best ones.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from treebound.treebanks.claims import number
 from treebound.treebanks.document import stream
 
 BEAMS = "0:1000"
-EXACT = ("--beams", BEAMS, "--integrate", "exact", "--iterations", "1")  # so few that nodes are split
+EXACT = ("--beams", BEAMS, "--integrate", "exact", "--iterations", "1")  # few iterations, so that nodes are split
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small model, and what it says of some sentences with its proofs."""
+    """Return a folder with a small model and its parses of some sentences with their proofs."""
     path = tmp_path_factory.mktemp("proofs")
     write_auto(path / "train.auto", 1, 60)
     write_auto(path / "dev.auto", 2, 40)
@@ -59,26 +59,26 @@ def check(folder: Path, name: str, *options: str, proofs: str = "") -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "said"),
+    ("name", "options", "summary"),
     [
         ("exact", EXACT, r"40 sentences: (3[0-9]|40) proved optimal(, \d with a proved bound)?"),
         ("dd", ("--beams", BEAMS, "--integrate", "dd", "--iterations", "3"), "with a proved bound"),
         ("bp", ("--beams", BEAMS, "--integrate", "bp"), "0 proved optimal, 40 claim a tree and its score alone"),
     ],
 )
-def test_what_parse_wrote_is_verified(
-    folder: Path, capsys: pytest.CaptureFixture[str], name: str, options: tuple[str, ...], said: str
+def test_written_proofs_are_verified(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, options: tuple[str, ...], summary: str
 ) -> None:
     if name != "exact":
         parse(folder, name, *options)
     check(folder, name)
     out, error = capsys.readouterr()
-    assert (out, re.search(said, error) is not None) == ("", True), error
+    assert (out, re.search(summary, error) is not None) == ("", True), error
     check(folder, name, "--beams", BEAMS, "--fast")
     assert "0 proved optimal" in capsys.readouterr().err
 
 
-def test_fragments_are_those_of_the_parser(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fragments_must_agree_with_the_parser(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--beams", "0.5:1", "--limit", "12")
     parse(folder, "fragments", *options, "--integrate", "exact")
     with gzip.open(folder / "fragments.gz") as file:
@@ -103,75 +103,79 @@ def test_files_that_do_not_belong_together(folder: Path, capsys: pytest.CaptureF
     check(folder, "exact", "--beams", "0.9:5")
     assert "words, variables and edges" in capsys.readouterr().out
     lines = gzip.decompress((folder / "exact.gz").read_bytes()).splitlines(keepends=True)
-    for some, message in (
+    for proof_lines, message in (
         (lines[:-1], "ends before"),
         ([*lines, b"null\n"], "goes on after"),
         ([lines[0].replace(b"derivations", b"projective"), *lines[1:]], "model needs proofs about derivations"),
     ):
-        (folder / "other.gz").write_bytes(gzip.compress(b"".join(some)))
+        (folder / "other.gz").write_bytes(gzip.compress(b"".join(proof_lines)))
         with pytest.raises(InputError, match=message):
             check(folder, "exact", proofs="other")
 
 
 class Sentence(NamedTuple):
-    """A sentence as it was parsed, its proof as JSON data, and a derivation of its chart that scores less.
+    """A parsed sentence, its proof as JSON data, and a worse derivation of its chart.
 
-    text  CoNLL-U; false: the same with the claim that the other derivation is the best; other: its edges
+    `text` is CoNLL-U. `false_text` is the same text with the claim that the worse derivation is the best. `worse_edges`
+    are the edges of that derivation.
     """
 
     text: str
     proof: dict[str, Any]
-    false: str
-    other: list[int]
+    false_text: str
+    worse_edges: list[int]
 
 
 @pytest.fixture(scope="module")
-def how(folder: Path) -> Checking:
+def setup(folder: Path) -> Checking:
     return Checking(treebound.load(folder / "m.npz", beams=(BEAMS,)), "exact.conllu", folder / "exact.gz")
 
 
 @pytest.fixture(scope="module")
-def sentences(folder: Path, how: Checking) -> list[Sentence]:
-    """Those that have another derivation."""
+def sentences(folder: Path, setup: Checking) -> list[Sentence]:
+    """Return the sentences that have a worse derivation."""
     texts = (folder / "exact.conllu").read_text().split("\n\n")
     with gzip.open(folder / "exact.gz") as file:
         proofs = [json.loads(line) for line in file.readlines()[1:]]
-    found = []
+    result = []
     for text, data in zip(texts, proofs, strict=False):
         document = next(stream(io.BytesIO(f"{text}\n\n".encode()), 1, annotated=False))
         words = words_of(document.treebank, "xpos")
-        joint = how.charts.joint(Supertagged(how.parser.model.tagger, words), 0)
+        joint = setup.charts.joint(Supertagged(setup.parser.model.tagger, words), 0)
         assert joint is not None
-        if (other := worse(joint, data["derivation"])) is not None:
-            value, edges = other
+        if (inferior := worse(joint, data["derivation"])) is not None:
+            value, edges = inferior
             derivation = read_off(joint, edges, words.strings)
             names = [str(leaf.category) for leaf in derivation.leaves()]
             false = replaced(f"{text}\n\n", heads_of(derivation), names)
-            found.append(Sentence(f"{text}\n\n", data, claiming(false, value, value, "optimal"), edges))
-    return found
+            result.append(Sentence(f"{text}\n\n", data, claiming(false, value, value, "optimal"), edges))
+    return result
 
 
 def worse(joint: Joint, edges: list[int]) -> tuple[float, list[int]] | None:
-    """(score, edges) of the best derivation without some category of the best one, if it scores less."""
+    """Return (score, edges) of the best derivation without some category of the best derivation, or None.
+
+    The result is None if every such derivation has the same score.
+    """
     graph, possible = joint.packed.chart.graph, joint.possible
     best = search(joint, 50, 100)
     assert best is not None
     for v in [int(graph.var[e]) for e in edges if graph.var[e] < len(possible)]:
         joint.possible = possible & (np.arange(len(possible)) != v)
-        found = search(joint, 50, 100)
+        result = search(joint, 50, 100)
         joint.possible = possible
-        if found is not None and found[0].value < best[0].value:
-            return found[0].value, proof(joint, *found).derivation
+        if result is not None and result[0].value < best[0].value:
+            return result[0].value, proof(joint, *result).derivation
     return None
 
 
 def replaced(text: str, heads: list[int], categories: list[str]) -> str:
-    lines, at = text.split("\n"), 0
+    lines, position = text.split("\n"), 0
     for i, line in enumerate(lines):
         if "\t" in line:
             fields = line.split("\t")
-            lines[i] = "\t".join([*fields[:6], str(heads[at]), categories[at], *fields[8:]])
-            at += 1
+            lines[i] = "\t".join([*fields[:6], str(heads[position]), categories[position], *fields[8:]])
+            position += 1
     return "\n".join(lines)
 
 
@@ -181,19 +185,19 @@ def claiming(text: str, score: float, bound: float, status: str) -> str:
     return text
 
 
-def look(how: Checking, text: str, data: Any) -> Checked:
+def check_claim(setup: Checking, text: str, data: Any) -> Checked:
     document = next(stream(io.BytesIO(text.encode()), 1, annotated=False))
-    return checked(how, Claimed(1, document, (2, json.dumps(data).encode())))
+    return checked(setup, Claimed(1, document, (2, json.dumps(data).encode())))
 
 
-def test_claims_of_every_kind(how: Checking, sentences: list[Sentence]) -> None:
+def test_claims_of_every_kind(setup: Checking, sentences: list[Sentence]) -> None:
     assert len(sentences) > 8
-    assert sum(len(one.proof["nodes"]) > 1 for one in sentences) > 3
-    for one in sentences[:8]:
-        assert look(how, one.text, one.proof) == Checked([], "optimal")
-        assert look(how, one.text, encoded(decoded(one.proof))) == Checked([], "optimal")
-        assert look(how, one.text, None).verdict == "faulty"
-        (score,) = map(float, re.findall("# treebound_score = (.*)", one.text))
+    assert sum(len(sentence.proof["nodes"]) > 1 for sentence in sentences) > 3
+    for sentence in sentences[:8]:
+        assert check_claim(setup, sentence.text, sentence.proof) == Checked([], "optimal")
+        assert check_claim(setup, sentence.text, encoded(decoded(sentence.proof))) == Checked([], "optimal")
+        assert check_claim(setup, sentence.text, None).verdict == "faulty"
+        (score,) = map(float, re.findall("# treebound_score = (.*)", sentence.text))
         for claim, verdict in (
             ((score, score + 1, "gap"), "bounded"),
             ((score, score + 1, "optimal"), "faulty"),
@@ -207,24 +211,24 @@ def test_claims_of_every_kind(how: Checking, sentences: list[Sentence]) -> None:
             ((score - 1, score, "gap"), "faulty"),
             ((-np.inf, -np.inf, "infeasible"), "faulty"),
         ):
-            assert look(how, claiming(one.text, *claim), one.proof).verdict == verdict, claim
+            assert check_claim(setup, claiming(sentence.text, *claim), sentence.proof).verdict == verdict, claim
 
 
-def test_heads_and_categories_are_those_of_the_derivation(how: Checking, sentences: list[Sentence]) -> None:
-    for one in sentences[:8]:
-        lines = one.text.split("\n")
+def test_heads_and_categories_must_agree_with_the_derivation(setup: Checking, sentences: list[Sentence]) -> None:
+    for sentence in sentences[:8]:
+        lines = sentence.text.split("\n")
         for i, line in enumerate(lines):
             for column, value in ((6, "1"), (7, "S/S")):
                 fields = line.split("\t")
                 if len(fields) > 7 and fields[column] != value and not (column == 6 and fields[0] == "1"):
                     fields[column] = value
                     text = "\n".join([*lines[:i], "\t".join(fields), *lines[i + 1 :]])
-                    assert look(how, text, one.proof).verdict == "faulty"
-        assert look(how, one.false, one.proof).verdict == "faulty"  # its derivation is another one
+                    assert check_claim(setup, text, sentence.proof).verdict == "faulty"
+        assert check_claim(setup, sentence.false_text, sentence.proof).verdict == "faulty"  # the proof has another derivation
 
 
 def damaged(rng: np.random.Generator, data: dict[str, Any]) -> dict[str, Any]:
-    """A proof with one of its numbers, lists or entries changed."""
+    """Return a copy of the proof with one number, list or entry changed."""
     data = json.loads(json.dumps(data))
     nodes = data.get("nodes")
     try:
@@ -250,8 +254,8 @@ def damaged(rng: np.random.Generator, data: dict[str, Any]) -> dict[str, Any]:
     elif kind == 5 and node[3]:
         node[3 + int(rng.integers(2))][int(rng.integers(len(node[3])))] = value
     elif kind == 6 and node[3]:
-        at = int(rng.integers(len(node[4])))
-        node[4][at] = int(node[4][at] * rng.choice([-1, 0, 2, 100]))
+        index = int(rng.integers(len(node[4])))
+        node[4][index] = int(node[4][index] * rng.choice([-1, 0, 2, 100]))
     elif kind == 7:
         del nodes[int(rng.integers(len(nodes)))]
     else:
@@ -259,26 +263,26 @@ def damaged(rng: np.random.Generator, data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def test_whatever_is_done_to_a_file_no_other_derivation_passes_for_the_best(
-    how: Checking, sentences: list[Sentence]
+def test_no_damage_makes_a_worse_derivation_pass_for_the_best(
+    setup: Checking, sentences: list[Sentence]
 ) -> None:
-    """With the other derivation in the proof, which has the score that is claimed; the nodes are the best one's."""
+    """Put the worse derivation into the proof; its score is true, but the nodes belong to the best derivation."""
     rng, counts = np.random.default_rng(1), Counter[str]()
-    for one in sentences:
-        lie = one.proof | {"derivation": one.other}
-        honest = claiming(one.false, float(re.findall("# treebound_score = (.*)", one.false)[0]), np.inf, "heuristic")
-        assert look(how, honest, lie).verdict == "scored"
-        assert look(how, one.false, lie).verdict == "faulty"
+    for sentence in sentences:
+        lie = sentence.proof | {"derivation": sentence.worse_edges}
+        honest = claiming(sentence.false_text, float(re.findall("# treebound_score = (.*)", sentence.false_text)[0]), np.inf, "heuristic")
+        assert check_claim(setup, honest, lie).verdict == "scored"
+        assert check_claim(setup, sentence.false_text, lie).verdict == "faulty"
         for _ in range(100):
-            found = verdict(how, one.false, damaged(rng, damaged(rng, lie) if rng.random() < 0.5 else lie))
-            assert found in ("faulty", "unreadable")
-            counts[found] += 1
+            outcome = verdict(setup, sentence.false_text, damaged(rng, damaged(rng, lie) if rng.random() < 0.5 else lie))
+            assert outcome in ("faulty", "unreadable")
+            counts[outcome] += 1
     assert min(counts.values()) > 100
 
 
-def verdict(how: Checking, text: str, data: Any) -> str:
+def verdict(setup: Checking, text: str, data: Any) -> str:
     try:
-        return look(how, text, data).verdict
+        return check_claim(setup, text, data).verdict
     except InputError as error:
         if "not a certificate of this sentence" not in str(error):
             raise

@@ -1,4 +1,4 @@
-"""Categories, rules and derivations: examples of Hockenmaier & Steedman (2007)."""
+"""Test categories, rules and derivations with examples of Hockenmaier & Steedman (2007)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_categories_are_read_written_and_interned(text):
 
 
 @pytest.mark.parametrize("text", ["", "(S", "S)", "S/", "/NP", "S[dcl", "S//NP", "S NP", "()"])
-def test_what_is_no_category_is_refused(text):
+def test_invalid_categories_are_refused(text):
     with pytest.raises(ValueError, match="not a category"):
         parse(text)
 
@@ -75,18 +75,18 @@ def test_features():
     ],
 )
 def test_combinations(left, right, rule, result):
-    assert (rule, parse(result)) in [(found.rule, found.result) for found in combine(parse(left), parse(right))]
+    assert (rule, parse(result)) in [(combination.rule, combination.result) for combination in combine(parse(left), parse(right))]
 
 
 @pytest.mark.parametrize(
     ("left", "right"), [("NP", "NP"), ("S[dcl]", "S[dcl]"), ("(S[dcl]\\NP)/(S[b]\\NP)", "S[ng]\\NP"), ("N", "NP[conj]")]
 )
-def test_what_does_not_combine(left, right):
+def test_categories_that_do_not_combine(left, right):
     assert combine(parse(left), parse(right)) == []
 
 
 def test_unary_rules():
-    assert parse("NP") in [found.result for found in unary(parse("N"))]
+    assert parse("NP") in [combination.result for combination in unary(parse("N"))]
     assert is_raised(raised(parse("NP"), parse("S")), parse("NP"))
     assert str(raised(parse("NP"), parse("(S\\NP)/NP"), forward=False)) == "((S\\NP)/NP)\\(((S\\NP)/NP)/NP)"
     assert not is_raised(parse("S/(S\\NP)"), parse("PP"))

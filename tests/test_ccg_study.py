@@ -1,4 +1,4 @@
-"""The stage of the joint model: its columns are those of the parser, its optimum bounds them, and it goes on."""
+"""Test the stage of the joint model: its columns agree with the parser, the optimum bounds them, and a run resumes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from treebound.treebanks.ccg.columns import derivations_of
 from treebound.treebanks.document import read
 
 PARAMS = Path(__file__).parent.parent / "params.yaml"
-NAME = "made-up"
+NAME = "synthetic"
 BEAMS = ("0.01:20", "0:1000")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as the stages before leave it, with a small model."""
+    """Return a folder as the earlier stages leave it, with a small model."""
     path = tmp_path_factory.mktemp("study")
     data, model = path / "data" / "ccg-parsers" / NAME, path / "results" / "models" / "ccg" / f"{NAME}.npz"
     for target in (data, model.parent):
@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict, dict]:
-    """(metrics, speed) of the stage."""
+    """Return (metrics, speed) of the stage."""
     loaded = params.load(PARAMS)
     parser = CCGParser(corpus="a")
     settings = CCG(derivations=("a",), parsers={NAME: parser}, beams=BEAMS)
@@ -53,13 +53,13 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict, dict]:
     measure.run(loaded.changed(settings).changed(joint), NAME)
     metrics = folder / "results" / "metrics"
     parts = metrics / "ccg-integration", metrics / "timing" / "ccg-integration"
-    found, timed = (json.loads((part / f"{NAME}.json").read_text()) for part in parts)
-    return found, timed
+    result, timed = (json.loads((part / f"{NAME}.json").read_text()) for part in parts)
+    return result, timed
 
 
 def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found, timed = run(folder, monkeypatch)
-    every = {(row["split"], row["order"], measure.column_of(row)): row for row in found["columns"]}
+    metrics, timed = run(folder, monkeypatch)
+    every = {(row["split"], row["order"], measure.column_of(row)): row for row in metrics["columns"]}
     assert len(every) == 2 * 2 * 8 * len(OUTPUTS)
     columns = {(s, o, c.decoder, c.iterations): row for (s, o, c), row in every.items() if c.usual}
     assert len(columns) == 2 * 2 * 8
@@ -72,11 +72,11 @@ def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             ("exact", 0),
         ):
             name = "none" if decoder == "parser" else decoder.removesuffix("-published")
-            how = {"step": "published"} if decoder.endswith("published") else {}
-            parses = treebound.load(model / f"{NAME}.npz", beams=beams, integrate=name, iterations=k, **how).parse(test)
+            options = {"step": "published"} if decoder.endswith("published") else {}
+            parses = treebound.load(model / f"{NAME}.npz", beams=beams, integrate=name, iterations=k, **options).parse(test)
             row = columns["test", order, decoder, k]
-            wanted = evaluate(gold, [parse.record for parse in parses]).summary()
-            assert {key: row[key] for key in wanted} == pytest.approx(wanted)
+            expected = evaluate(gold, [parse.record for parse in parses]).summary()
+            assert {key: row[key] for key in expected} == pytest.approx(expected)
             assert row["proved"] == row["parsed"] == 12
     assert all(row["less"] == 0 for (_, _, column), row in every.items() if column[::2] == ("exact", "viterbi"))
     assert sum(row["less"] for (_, _, column), row in every.items() if column[::2] == ("exact", "least-risk")) > 0
@@ -88,19 +88,19 @@ def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert alone == first
     assert all(columns[s, o, "dd", 3]["less"] <= columns[s, o, "dd", 1]["less"] for s, o, *_ in columns)
     for order in ORDERS:
-        settled = [r["settled"] for r in found["curves"] if (r["order"], r["decoder"]) == (order, "dd")]
+        settled = [r["settled"] for r in metrics["curves"] if (r["order"], r["decoder"]) == (order, "dd")]
         assert settled == sorted(settled)
         assert settled[-1] > 80
-        curve = {(r["decoder"], r["iterations"]): r["LF"] for r in found["curves"] if r["order"] == order}
+        curve = {(r["decoder"], r["iterations"]): r["LF"] for r in metrics["curves"] if r["order"] == order}
         assert curve["dd", 3] == columns["dev", order, "dd", 3]["LF"]
         assert curve["bp", 60] is None
-    assert sum(row["sentences"] for row in found["lengths"]) == 2 * (25 + 12)
-    assert [(row["beam"], row["decoder"]) for row in found["beams"]] == [
+    assert sum(row["sentences"] for row in metrics["lengths"]) == 2 * (25 + 12)
+    assert [(row["beam"], row["decoder"]) for row in metrics["beams"]] == [
         (beam, name) for beam in BEAMS for name in ("bp", "dd", "exact")
     ]
-    gains = {(row["a"], row["b"]): row for row in found["differences"] if row["split"] == "test"}
+    gains = {(row["a"], row["b"]): row for row in metrics["differences"] if row["split"] == "test"}
     assert len(gains) == len({*gains})
-    of_order = 2 * (8 * 7 // 2) + 8 + 2 * 6  # the same rule, rule against rule, and BP beside others as in the paper
+    of_order = 2 * (8 * 7 // 2) + 8 + 2 * 6  # pairs with the same output rule, pairs of output rules, and BP against the others as in the paper
     assert len(gains) == 2 * of_order + 16
     for order in ORDERS:
         row = gains[f"{order} exact", f"{order} parser"]
@@ -108,23 +108,23 @@ def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert row["value"] == pytest.approx(gain)
         assert row["low"] <= row["value"] <= row["high"]
         assert row["sentences"] == 12
-    exact = [row["score"] for row in found["beams"] if row["decoder"] == "exact"]
+    exact = [row["score"] for row in metrics["beams"] if row["decoder"] == "exact"]
     assert exact == sorted(exact)  # a wider chart holds the narrower one
-    assert len(timed["lengths"]) == len(found["lengths"])
+    assert len(timed["lengths"]) == len(metrics["lengths"])
     assert len(timed["columns"]) == 2 * 8
     for row in timed["columns"]:
         assert len(row["seconds"]) == 3  # 25 sentences, 10 at a time
         assert row["per_second"] == pytest.approx(25 / sum(row["seconds"]))
     for order in ORDERS:
         for decoder in ("bp", "dd", "dd-published"):
-            at = found["settled"][order][decoder]
+            settled_iterations = metrics["settled"][order][decoder]
             (last,) = (
                 row["settled"]
-                for row in found["curves"]
+                for row in metrics["curves"]
                 if (row["order"], row["decoder"], row["iterations"]) == (order, decoder, 60)
             )
-            assert last == pytest.approx(100 * sum(k > 0 for k in at) / len(at))
-        counts = found["counts"]["test"][order]
+            assert last == pytest.approx(100 * sum(k > 0 for k in settled_iterations) / len(settled_iterations))
+        counts = metrics["counts"]["test"][order]
         assert len(counts["sentences"]) == columns["test", order, "bp", 3]["parsed"]
         right, made, gold = np.sum(counts["bp 3"], axis=0)
         assert 200 * right / (made + gold) == pytest.approx(columns["test", order, "bp", 3]["LF"])
@@ -133,49 +133,49 @@ def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_parts_of_sentences_are_timed_in_turn(folder: Path) -> None:
     treebank = read(folder / "data" / "ccg-parsers" / NAME / "dev.auto").treebank
     path = folder / "results" / "models" / "ccg" / f"{NAME}.npz"
-    for order, (found, seconds) in timed(CCGModel.load(path), treebank).items():
+    for order, (parses_in_parts, seconds) in timed(CCGModel.load(path), treebank).items():
         parses = treebound.load(path, beams=ORDERS[order]).parse(treebank)
-        assert [one.value for one in found] == [parse.value for parse in parses]
+        assert [parse_in_parts.value for parse_in_parts in parses_in_parts] == [parse.value for parse in parses]
         assert len(seconds) == 3
         assert min(seconds) > 0
 
 
-def test_a_run_that_was_killed_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_run_resumes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, _ = run(folder, monkeypatch)
     studied: list[int] = []
     original, most = Study._best, [45]
 
-    def counted(self: Study, *rest: object) -> object:
+    def counted(self: Study, *arguments: object) -> object:
         if len(studied) == most[0]:
             raise KeyboardInterrupt
         studied.append(1)
-        return original(self, *rest)  # type: ignore[arg-type]
+        return original(self, *arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Study, "_best", counted)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     with pytest.raises(KeyboardInterrupt):
         run(folder, monkeypatch)
-    kept = sorted((folder / "build" / "checkpoints" / f"ccg-integration.{NAME}").iterdir())
-    kept[0].write_text("[[1, 2")
+    checkpoints = sorted((folder / "build" / "checkpoints" / f"ccg-integration.{NAME}").iterdir())
+    checkpoints[0].write_text("[[1, 2")
     most[0] = -1
-    found, _ = run(folder, monkeypatch)
-    assert found == before
+    resumed, _ = run(folder, monkeypatch)
+    assert resumed == before
     assert len(studied) <= 2 * (25 + 12) + 2 * 25 + 2 * measure.PART
-    assert not kept[0].parent.exists()
+    assert not checkpoints[0].parent.exists()
 
 
-def test_the_interval_of_a_difference_is_that_of_resampled_sentences() -> None:
+def test_the_interval_of_a_difference_agrees_with_resampling() -> None:
     rng = np.random.default_rng(1)
     counts = rng.integers(1, 20, (2, 300, 1)) + np.array([0, 5, 5])
-    a, b = ([Outcome(0.0, (*row, *[0] * 6)) for row in some.tolist()] for some in counts)
+    a, b = ([Outcome(0.0, (*row, *[0] * 6)) for row in rows.tolist()] for rows in counts)
     value, low, high, _ = difference(a, b)
     drawn = [rng.integers(0, 300, 300) for _ in range(400)]
-    resampled = [difference([a[i] for i in some], [b[i] for i in some])[0] for some in drawn]
+    resampled = [difference([a[i] for i in rows], [b[i] for i in rows])[0] for rows in drawn]
     assert value == pytest.approx(scores(a, 300).labelled.f - scores(b, 300).labelled.f)
     assert (high - low) / 2 == pytest.approx(1.96 * np.std(resampled), rel=0.2)
 
 
-def test_what_is_not_there_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_parser_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = params.load(PARAMS)
     monkeypatch.chdir(folder)
     with pytest.raises(InputError, match="no parser 'none'"):

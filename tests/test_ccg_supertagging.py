@@ -1,4 +1,4 @@
-"""The supertagger's chain against enumeration of all sequences, its gradient against finite differences."""
+"""Test the supertagger's chain against enumeration of all sequences, its gradient against finite differences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ TAGS, MASK = 5, 255
 
 
 def random_chain(seed: int) -> tuple[Lattice, np.ndarray, np.ndarray]:
-    """A sentence of up to 4 words; every other one with ties, some categories and transitions impossible."""
+    """Return a random sentence of up to 4 words.
+
+    Every second sentence has tied scores. Some categories and transitions are impossible.
+    """
     rng = np.random.default_rng(seed)
     counts = rng.integers(1, TAGS + 1, rng.integers(1, 5))
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
@@ -40,38 +43,38 @@ def random_chain(seed: int) -> tuple[Lattice, np.ndarray, np.ndarray]:
 
 
 def sequences(choices: Lattice, emission: np.ndarray, transition: np.ndarray) -> list[tuple[tuple[int, ...], float]]:
-    """All sequences of numbers in choices.tags with their scores."""
+    """Return all sequences, as indices into choices.tags, with their scores."""
     ranges = [range(a, b) for a, b in zip(choices.first[:-1], choices.first[1:], strict=True)]
-    found = []
+    scored = []
     for chosen in product(*ranges):
         tags = [TAGS, *choices.tags[list(chosen)], TAGS]
         score = emission[list(chosen)].sum() + sum(transition[a, b] for a, b in pairwise(tags))
-        found.append((chosen, float(score)))
-    return found
+        scored.append((chosen, float(score)))
+    return scored
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_sums_and_best_sequence_are_those_of_all_sequences(seed: int) -> None:
+def test_sums_and_best_sequence_agree_with_enumeration(seed: int) -> None:
     choices, emission, transition = random_chain(seed)
-    all_of_them = sequences(choices, emission, transition)
-    z = sum(np.exp(score) for _, score in all_of_them)
-    log_z, found = marginals(emission, choices, np.exp(transition))
+    scored = sequences(choices, emission, transition)
+    z = sum(np.exp(score) for _, score in scored)
+    log_z, probabilities = marginals(emission, choices, np.exp(transition))
     out = np.empty(len(choices.first) - 1, np.int32)
     score = best_sequence(emission, choices, transition, out)
     if z == 0:
         assert log_z == score == -np.inf
-        assert not found.any()
+        assert not probabilities.any()
         return
-    wanted = np.zeros(len(emission))
-    for chosen, of_it in all_of_them:
-        wanted[list(chosen)] += np.exp(of_it) / z
+    expected = np.zeros(len(emission))
+    for chosen, sequence_score in scored:
+        expected[list(chosen)] += np.exp(sequence_score) / z
     assert log_z == pytest.approx(np.log(z))
-    assert found == pytest.approx(wanted)
-    assert score == pytest.approx(max(of_it for _, of_it in all_of_them))
-    assert dict(all_of_them)[tuple(out.tolist())] == pytest.approx(score)
+    assert probabilities == pytest.approx(expected)
+    assert score == pytest.approx(max(sequence_score for _, sequence_score in scored))
+    assert dict(scored)[tuple(out.tolist())] == pytest.approx(score)
 
 
-def made_up(seed: int, words: int = 7) -> tuple[Features, np.ndarray]:
+def random_features(seed: int, words: int = 7) -> tuple[Features, np.ndarray]:
     rng = np.random.default_rng(seed)
     lists = Lattice(np.array([0, 2, 5], np.int32), np.array([0, 3, 1, 2, 4], np.int32))
     group = rng.integers(0, 2, words).astype(np.int32)
@@ -85,8 +88,8 @@ def zeros() -> Weights:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_gradient_is_that_of_finite_differences(seed: int) -> None:
-    features, gold = made_up(seed)
+def test_gradient_agrees_with_finite_differences(seed: int) -> None:
+    features, gold = random_features(seed)
     rng = np.random.default_rng(seed)
     weights = Weights(rng.standard_normal(MASK + 1 + TAGS), rng.standard_normal((TAGS + 1, TAGS + 1)), MASK)
 
@@ -97,21 +100,21 @@ def test_gradient_is_that_of_finite_differences(seed: int) -> None:
     expect(features, weights, np.exp(weights.transition), expected)
     count_gold(features, gold, counts)
     assert counts.table.sum() == features.context.size
-    assert counts.transition.sum() == len(gold) + 2  # two sentences that are not empty
+    assert counts.transition.sum() == len(gold) + 2  # two nonempty sentences
     for parameters, gradient in ((weights.table, expected.table), (weights.transition, expected.transition)):
         flat, step = parameters.reshape(-1), 1e-5
         touched = np.flatnonzero(gradient.reshape(-1))
         for i in rng.choice(touched, 12):
             flat[i] += step
-            above = value()
+            upper = value()
             flat[i] -= 2 * step
-            below = value()
+            lower = value()
             flat[i] += step
-            assert gradient.reshape(-1)[i] == pytest.approx((above - below) / (2 * step), abs=1e-6)
+            assert gradient.reshape(-1)[i] == pytest.approx((upper - lower) / (2 * step), abs=1e-6)
 
 
-def test_the_score_of_the_gold_sequence_is_what_its_features_weigh() -> None:
-    features, gold = made_up(1)
+def test_the_score_of_the_gold_sequence_is_the_sum_of_its_weights() -> None:
+    features, gold = random_features(1)
     weights, counts = zeros(), zeros()
     weights.table[:] = np.random.default_rng(5).standard_normal(len(weights.table))
     count_gold(features, gold, counts)
@@ -121,7 +124,7 @@ def test_the_score_of_the_gold_sequence_is_what_its_features_weigh() -> None:
 
 
 def corpus(seed: int, count: int = 60) -> tuple[Words, list[str]]:
-    """Sentences in which a verb takes an object or not, as the next word tells."""
+    """Return sentences in which the next word shows whether a verb takes an object."""
     rng = np.random.default_rng(seed)
     sentences, gold = [], []
     for _ in range(count):
@@ -135,42 +138,42 @@ def corpus(seed: int, count: int = 60) -> tuple[Words, list[str]]:
     return words_of_strings(sentences), gold
 
 
-def test_training_learns_what_the_context_tells(tmp_path: Path) -> None:
+def test_training_learns_from_the_context(tmp_path: Path) -> None:
     seen, gold = corpus(1)
     tagger, history = train_supertagger(seen, gold, bits=12, cutoff=3, l2=0.1, iterations=40)
     assert history[-1]["objective"] < 0.2 * len(gold)
     unseen, right = corpus(2, 30)
-    found = tagger.best(unseen, 3)
-    assert [tagger.categories[t] for t in found] == right
+    predicted = tagger.best(unseen, 3)
+    assert [tagger.categories[t] for t in predicted] == right
     features = tagger.features(unseen, 3)
     sizes = []
     for beta in (1.0, 0.1, 1e-3, 0.0):
-        kept = [beam(*tagger.probabilities(features, s), beta) for s in range(30)]
-        assert all((np.diff(some.first) >= 1).all() for some in kept)
-        sizes.append(sum(len(some.tags) for some in kept))
+        lattices = [beam(*tagger.probabilities(features, s), beta) for s in range(30)]
+        assert all((np.diff(lattice.first) >= 1).all() for lattice in lattices)
+        sizes.append(sum(len(lattice.tags) for lattice in lattices))
     assert sizes == sorted(sizes)
     assert sizes[0] == len(right)
 
 
-def test_training_that_is_taken_up_gives_the_same_weights(tmp_path: Path) -> None:
+def test_resumed_training_gives_the_same_weights(tmp_path: Path) -> None:
     seen, gold = corpus(3)
-    kept = tmp_path / "kept.npz"
+    checkpoint = tmp_path / "kept.npz"
     options: dict[str, Any] = {"bits": 12, "cutoff": 3, "l2": 0.001}
     whole, history = train_supertagger(seen, gold, iterations=60, **options)
-    train_supertagger(seen, gold, iterations=25, kept=(kept, "k"), **options)
-    taken_up, again = train_supertagger(seen, gold, iterations=60, kept=(kept, "k"), **options)
-    assert again == history
-    assert np.array_equal(whole.weights.table, taken_up.weights.table)
-    assert np.array_equal(whole.weights.transition, taken_up.weights.transition)
-    assert Kept(kept, "other").resume(1) is None
-    kept.write_bytes(b"no file")
-    assert Kept(kept, "k").resume(1) is None
+    train_supertagger(seen, gold, iterations=25, kept=(checkpoint, "k"), **options)
+    resumed, resumed_history = train_supertagger(seen, gold, iterations=60, kept=(checkpoint, "k"), **options)
+    assert resumed_history == history
+    assert np.array_equal(whole.weights.table, resumed.weights.table)
+    assert np.array_equal(whole.weights.transition, resumed.weights.transition)
+    assert Kept(checkpoint, "other").resume(1) is None
+    checkpoint.write_bytes(b"no file")
+    assert Kept(checkpoint, "k").resume(1) is None
 
 
 def test_l_bfgs_finds_the_minimum() -> None:
     target = np.array([1.0, -2.0, 3.0])
-    found, history = fit(lambda w: (0.5 * float(((w - target) ** 2).sum()), w - target), 3, 1.0, 50)
-    assert found == pytest.approx(target / 2, abs=1e-3)
+    minimum, history = fit(lambda w: (0.5 * float(((w - target) ** 2).sum()), w - target), 3, 1.0, 50)
+    assert minimum == pytest.approx(target / 2, abs=1e-3)
     assert history[-1]["iterations"] < 50
 
 
@@ -180,11 +183,11 @@ def test_dictionary_and_templates() -> None:
     group, lists = dictionary.groups([("a", "Y"), ("b", "X"), ("new", "Y"), ("new", "Z")], 2)
     listed = [lists.tags[lists.first[g] : lists.first[g + 1]].tolist() for g in group]
     assert listed == [[0, 1], [0, 1, 2], [3], [0, 1, 2, 3]]
-    of = words_of_strings([[("a", "X"), ("b", "X")], [("b", "X")]])
-    context = contexts(of, split("w; p-1; w+1"))
+    words = words_of_strings([[("a", "X"), ("b", "X")], [("b", "X")]])
+    context = contexts(words, split("w; p-1; w+1"))
     assert context[1, 0] == context[2, 0]
     assert context[0, 1] == context[2, 1] != context[1, 1]
     with pytest.raises(ValueError, match="template atom 'z'"):
-        contexts(of, ("z",))
+        contexts(words, ("z",))
     assert [mark_of(t) for t in (",", "-LRB-", "VBD", "MD", "NN", "AUX", "PUNCT", "NNP")] == [1, 1, 2, 2, 0, 2, 1, 0]
     assert shape("B-52s") == "X-dx"

@@ -1,4 +1,4 @@
-"""Universal Dependencies -> CCG: sentences of our own, and random projective trees, all licensed."""
+"""Test the translation of Universal Dependencies to CCG: hand-written sentences and random projective trees."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from treebound.treebanks.ccg import check, universal
 from treebound.treebanks.ccg.universal import Words, translate
 
-# word/UPOS/head/relation, and the categories
+# word/UPOS/head/relation of each word -> categories
 SENTENCES = {
     "Ann/PROPN/2/nsubj sees/VERB/0/root the/DET/4/det cat/NOUN/2/obj ./PUNCT/2/punct": r"N (S\NP)/NP NP[nb]/N N .",
     "he/PRON/3/nsubj may/AUX/3/aux sleep/VERB/0/root in/ADP/5/case May/PROPN/3/obl": (
@@ -52,7 +52,7 @@ UPOS = ["NOUN", "VERB", "ADJ", "ADV", "PRON", "DET", "ADP", "AUX", "CCONJ", "SCO
 
 @st.composite
 def projective(draw):
-    """A random projective tree: every span's head is drawn, then the heads of what is left and right of it."""
+    """Draw a random projective tree: the head of every span, then the heads of the spans to its left and right."""
     n = draw(st.integers(1, 7))
     heads = [0] * (n + 1)
 
@@ -75,10 +75,10 @@ def projective(draw):
 
 @settings(max_examples=300, deadline=None)
 @given(projective())
-def test_whatever_is_built_is_licensed(sentence):
+def test_derivations_are_licensed(sentence):
     result = translate(sentence)
     if result.derivation is None:
-        assert result.failure, "what is not covered has a name"
+        assert result.failure, "a failure must have a description"
     else:
         assert list(check.faults(result.derivation, sentence.form[1:])) == []
 
@@ -90,5 +90,5 @@ def test_whatever_is_built_is_licensed(sentence):
         ("a/NOUN/3/nsubj b/NOUN/4/obj c/VERB/0/root d/VERB/3/ccomp", "crossing arcs"),
     ],
 )
-def test_what_is_not_covered_is_named(text, failure):
+def test_uncovered_trees_are_named(text, failure):
     assert translate(words(text)).failure == failure

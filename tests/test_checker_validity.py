@@ -1,4 +1,5 @@
-"""The checker's rules of Universal Dependencies agree with the real validator, and say nothing false of domains."""
+"""Test that the checker's rules of Universal Dependencies agree with the official validator and are sound on domains.
+"""
 
 from collections import Counter
 from dataclasses import replace
@@ -14,7 +15,7 @@ from treebound.checker.ud_words import WordFacts
 from treebound.constraints.rows import Words
 
 TAGS = [*"ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM".split(), *"PART PRON PROPN PUNCT SCONJ SYM VERB X".split()]  # noqa: SIM905
-#: labels and tags that a family of rules is about
+#: labels and tags that concern a family of rules
 FAMILIES = {
     "subjects": (["root", "nsubj", "nsubj:outer", "csubj:pass"], ["NOUN"]),
     "objects": (["root", "obj", "obj:x", "iobj"], ["NOUN", "VERB"]),
@@ -49,9 +50,9 @@ MISC = ["_", "_", "_", "SpaceAfter=No", "Subject=Outer", "Gloss=x|SpaceAfter=No"
 
 
 def columns(rng, n, tags, known=True):
-    """Random columns of a sentence; without FEATS and MISC if they are not known.
+    """Return random columns of a sentence, without FEATS and MISC if `known` is false.
 
-    Known columns have a feature, because the validator asks for Typo=Yes once any sentence before has one.
+    Known columns have at least one feature, because the validator requires Typo=Yes once an earlier sentence had it.
     """
     forms = [f"w{m}" for m in range(1, n + 1)]
     classes = rng.choice(tags, n).tolist()
@@ -63,7 +64,7 @@ def columns(rng, n, tags, known=True):
 
 
 def small_trees(rng, labels, tags):
-    """All labelled trees of two and of three words, each with random columns."""
+    """Yield all labelled trees of two and three words, each with random columns."""
     for n in (2, 3):
         for heads in trees(n, "non-projective"):
             for names in product(labels, repeat=n):
@@ -71,7 +72,7 @@ def small_trees(rng, labels, tags):
 
 
 def random_tree(rng, labels, tags, known=True):
-    """A labelled tree of up to seven words."""
+    """Return a random labelled tree of up to seven words."""
     n = int(rng.integers(1, 8))
     every = trees(min(n, 6), "non-projective")
     heads = every[int(rng.integers(len(every)))].tolist()
@@ -81,23 +82,23 @@ def random_tree(rng, labels, tags, known=True):
     return columns(rng, n, tags, known), heads, ["", *names]
 
 
-def of_a_family(rng):
-    """Few labels and tags, so that rules about several words are often broken."""
+def random_family(rng):
+    """Return the labels and tags of a random family: few, so that rules about several words are often broken."""
     labels, tags = FAMILIES[str(rng.choice(list(FAMILIES)))]
     return [*labels, "punct", "goeswith"], [*tags, "PUNCT", "X"]
 
 
 def compare(cases, folder, rules=RULES):
-    """Assert that checker and validator agree on every tree; return how often each rule is broken."""
-    # the validator stops with an error at these labels below the root
+    """Assert that checker and validator agree on every tree, and return how often each rule is broken."""
+    # the validator crashes on these labels of dependents of the root
     wrong = {(0, "orphan"), (0, "flat:foreign")}
     cases = [case for case in cases if not wrong & set(zip(case[1], case[2], strict=True))]
     count = Counter()
     for case, reported in zip(cases, udvalidate.broken_rules(cases, folder), strict=True):
         words, heads, labels = case
-        own = set(broken_rules(rules, WordFacts.read(words), heads, labels, projective=False))
-        assert own == reported & set(rules), (own ^ reported & set(rules), case)
-        count.update(own)
+        broken = set(broken_rules(rules, WordFacts.read(words), heads, labels, projective=False))
+        assert broken == reported & set(rules), (broken ^ reported & set(rules), case)
+        count.update(broken)
     return count
 
 
@@ -105,21 +106,21 @@ def test_the_validator_agrees_on_small_and_random_trees(tmp_path):
     rng = np.random.default_rng(1)
     cases = [case for labels, tags in FAMILIES.values() for case in small_trees(rng, labels, tags)]
     cases += [random_tree(rng, LABELS, TAGS) for _ in range(500)]
-    cases += [random_tree(rng, *of_a_family(rng)) for _ in range(3000)]
+    cases += [random_tree(rng, *random_family(rng)) for _ in range(3000)]
     assert RULES.keys() - compare(cases, tmp_path) == set()
 
 
-def test_the_validator_agrees_where_features_are_unknown(tmp_path):
+def test_the_validator_agrees_if_features_are_unknown(tmp_path):
     rng = np.random.default_rng(3)
-    # the checker says nothing about these two without FEATS; the validator takes an empty column for known
+    # without FEATS the checker cannot decide these two rules; the validator treats an empty column as known
     rules = RULES.keys() - {"fixed-without-extpos", "flat-foreign-upos-feats"}
-    count = compare((random_tree(rng, *of_a_family(rng), known=False) for _ in range(1000)), tmp_path, rules)
+    count = compare((random_tree(rng, *random_family(rng), known=False) for _ in range(1000)), tmp_path, rules)
     assert count["goeswith-missing-typo"] == count["goeswith-nospace"] == 0
     assert count["leaf-aux-cop"] > 0
 
 
 def random_domains(rng, n, labels):
-    """Random sets of (head, label) pairs, often with a single label or a single head."""
+    """Return random sets of (head, label) pairs, often with a single label or a single head."""
     domains = [set()]
     for m in range(1, n + 1):
         heads = [h for h in range(n + 1) if h != m]
@@ -130,7 +131,7 @@ def random_domains(rng, n, labels):
 
 
 def trees_within(domains, space):
-    """All (heads, labels) of single-rooted trees whose arcs are in the domains."""
+    """Yield (heads, labels) of all single-rooted trees whose arcs are in the domains."""
     for pairs in product(*(sorted(domain) for domain in domains[1:])):
         heads = np.array([[-1, *(h for h, _ in pairs)]])
         if is_acyclic(heads)[0] and (heads == 0).sum() == 1 and (space == "non-projective" or is_projective(heads)[0]):
@@ -140,11 +141,14 @@ def trees_within(domains, space):
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
 @pytest.mark.parametrize("tries", [700, pytest.param(10_000, marks=pytest.mark.long)])
 def test_rules_about_domains_are_sound(space, tries):
-    """A rule that is called surely broken is broken by every tree of the domains; most such rules are seen."""
+    """Check that a surely broken rule is broken by every tree of the domains.
+
+    Most rules that all trees break must be called surely broken.
+    """
     rng = np.random.default_rng(4)
     seen, true = Counter(), Counter()
     for _ in range(tries):
-        labels, tags = of_a_family(rng)
+        labels, tags = random_family(rng)
         n = int(rng.integers(3, 6))
         words, domains = columns(rng, n, tags), random_domains(rng, n, labels)
         every = list(trees_within(domains, space))
@@ -159,7 +163,7 @@ def test_rules_about_domains_are_sound(space, tries):
     assert seen.total() > 0.75 * true.total(), (seen, true)
 
 
-#: how many words a rule is about, where a violation says nothing about all other words
+#: number of words that decide a violation of a rule, for rules that do not depend on all words
 CAUSES = {
     **dict.fromkeys(["0-is-not-root", "root-is-not-0", "unknown-udeprel", "upos-rel-punct"], 1),
     **{rule: 1 for rule in RULES if rule.startswith(("rel-upos-", "right-to-left-", "goeswith-"))},
@@ -170,17 +174,17 @@ CAUSES = {
 
 
 def test_a_rule_is_surely_broken_once_its_words_are_decided():
-    """All other words may have every head and label, but no exception that the rule grants."""
+    """Leave every head and label to all other words, except those that would make an exception to the rule."""
     rng = np.random.default_rng(5)
     decided = Counter()
     for _ in range(1000):
-        words, heads, labels = random_tree(rng, *of_a_family(rng))
+        words, heads, labels = random_tree(rng, *random_family(rng))
         n = words.n
         for rule in broken_rules(CAUSES, WordFacts.read(words), heads, labels, projective=True):
             others = [label for label in LABELS if rule != "rel-upos-advmod" or label != "goeswith"]
             free = [{(h, label) for h in range(n + 1) if h != m for label in others} for m in range(n + 1)]
             subsets = combinations(range(1, n + 1), min(CAUSES[rule], n))
-            domains = ([{(heads[m], labels[m])} if m in some else free[m] for m in range(n + 1)] for some in subsets)
+            domains = ([{(heads[m], labels[m])} if m in subset else free[m] for m in range(n + 1)] for subset in subsets)
             assert any(surely_broken(rule, words, d, "projective") for d in domains), (rule, words, heads, labels)
             decided[rule] += 1
     assert decided.keys() == CAUSES.keys()

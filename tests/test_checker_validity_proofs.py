@@ -1,4 +1,4 @@
-"""Proofs of the best valid tree: an exhaustive search makes them, the checker accepts them, and nothing false."""
+"""Test proofs of the best valid tree: the checker accepts proofs of an exhaustive search and no false proof."""
 
 import dataclasses
 import json
@@ -39,7 +39,7 @@ ALL_RULES = tuple(RULES)
 
 @dataclasses.dataclass
 class Case:
-    """A labelled problem of few words, with all its labelled trees, the best first: (score, heads, labels, valid)."""
+    """A labelled problem of few words with all its labelled trees (score, heads, labels, valid), the best first."""
 
     labelled: LabelledProblem
     words: Words
@@ -54,7 +54,7 @@ class Case:
         return validity_faults(self.labelled, self.words, rules, parse, proof, self.space)
 
     def parse(self, tree):
-        """The claim that a tree is the best valid one; None claims that there is none."""
+        """Return the claim that a tree is the best valid one; None claims that no valid tree exists."""
         n = self.labelled.problem.n
         if tree is None:
             return Parse(np.array([-1] + [0] * n, np.int32), -math.inf, -math.inf, "infeasible")
@@ -63,23 +63,26 @@ class Case:
 
     @property
     def best(self):
-        """The best valid tree, or None."""
+        """Return the best valid tree, or None."""
         return next((tree for tree in self.trees if tree[3]), None)
 
 
 def random_case(rng, space, valid=None, max_n=4):
-    """A random case whose best tree is often not valid; `valid` asks for one that has a valid tree, or has none."""
+    """Return a random case whose best tree is often invalid.
+
+    `valid` True requires that a valid tree exists, False that none exists.
+    """
     while True:
-        some = [f for f in FAMILIES if rng.random() < 0.2]
+        families = [f for f in FAMILIES if rng.random() < 0.2]
         kind, integer = str(rng.choice(["dense", "mixed", "tied"])), bool(rng.random() < 0.7)
-        inner = random_problem(rng, some, min_n=2, max_n=max_n, space=space, integer=integer, kind=kind)
+        inner = random_problem(rng, families, min_n=2, max_n=max_n, space=space, integer=integer, kind=kind)
         k = int(rng.integers(2, 5))
         names = rng.permutation(NAMES)[: k + 1].tolist()
         label = np.array([rng.permutation(k + 1)[:k] for _ in range(inner.arcs)], np.int32).reshape(-1, k)
         draw = rng.integers(-9, 10, label.shape) if inner.unit else rng.normal(0, 5, label.shape)
         none = rng.random(label.shape) < (0.7 if valid is False else 0.4)
         at_root = np.array([name == "root" for name in names])[label] == (inner.head == 0)[:, None]
-        none |= ~at_root & (rng.random(label.shape) < 0.8)  # else most proofs are about the label `root` alone
+        none |= ~at_root & (rng.random(label.shape) < 0.8)  # otherwise most proofs concern the label `root` only
         score = np.where(none, -np.inf, draw.astype(float))
         label = np.where(none & (rng.random(label.shape) < 0.5), NO_LABEL, label).astype(np.int32)
         tags = rng.choice(["NOUN", "VERB", "PUNCT", "X", "AUX", "DET"], inner.n).tolist()
@@ -91,20 +94,20 @@ def random_case(rng, space, valid=None, max_n=4):
 
 
 def labelled_trees(case):
-    """All labelled trees, the best first."""
+    """Return all labelled trees, the best first."""
     labelled, inner, words = case.labelled, case.labelled.problem, WordFacts.read(case.words)
     unlabelled = inner.with_arc(np.zeros(inner.arcs))
     arcs = {arc: a for a, arc in enumerate(zip(inner.head.tolist(), inner.mod.tolist(), strict=True))}
     out = []
     parts = scores(unlabelled, case.space)
-    for heads, rest in zip(trees(inner.n, case.space, inner.single_root).tolist(), parts.tolist(), strict=True):
+    for heads, part_score in zip(trees(inner.n, case.space, inner.single_root).tolist(), parts.tolist(), strict=True):
         numbers = [arcs.get((heads[m], m)) for m in range(1, inner.n + 1)]
-        if None in numbers or rest == -math.inf:
+        if None in numbers or part_score == -math.inf:
             continue
         slots = [np.flatnonzero(labelled.score[a] > -np.inf).tolist() for a in numbers]
         for chosen in product(*slots):
             labels = [-1, *(int(labelled.label[a, s]) for a, s in zip(numbers, chosen, strict=True))]
-            score = rest + sum(float(labelled.score[a, s]) for a, s in zip(numbers, chosen, strict=True))
+            score = part_score + sum(float(labelled.score[a, s]) for a, s in zip(numbers, chosen, strict=True))
             out.append((score, heads, labels))
     out.sort(key=lambda tree: -tree[0])
 
@@ -117,9 +120,9 @@ def labelled_trees(case):
 
 
 class Builder:
-    """A proof that no valid tree of a case scores more than `bound`, by halving the pairs of words.
+    """A proof that no valid tree of a case scores more than `bound`, by halving the (head, label) pairs of words.
 
-    cheat  closes a region that holds a better valid tree; None: there is no such region
+    `cheat` closes a region with a better valid tree; None if no such region exists.
     """
 
     def __init__(self, case, bound, cheat=None):
@@ -136,7 +139,7 @@ class Builder:
         self.proof = ValidityProof(self.regions)
 
     def close(self, parent, inside, domains):
-        at = len(self.regions)
+        index = len(self.regions)
         region = Region(parent, inside)
         self.regions.append(region)
         if all(domains[1:]):
@@ -145,17 +148,17 @@ class Builder:
             word = max(range(1, len(domains)), key=lambda m: len(domains[m]))
             pairs = sorted(domains[word])
             if len(pairs) == 1:
-                self.regions[at] = self.cheat(self, parent, inside, domains)
+                self.regions[index] = self.cheat(self, parent, inside, domains)
                 return
             half = set(pairs[: len(pairs) // 2])
-            self.regions[at] = Region(parent, inside, Split(word, frozenset(half)))
-            self.close(at, True, [*domains[:word], half, *domains[word + 1 :]])
-            self.close(at, False, [*domains[:word], domains[word] - half, *domains[word + 1 :]])
+            self.regions[index] = Region(parent, inside, Split(word, frozenset(half)))
+            self.close(index, True, [*domains[:word], half, *domains[word + 1 :]])
+            self.close(index, False, [*domains[:word], domains[word] - half, *domains[word + 1 :]])
         else:
-            self.regions[at] = region
+            self.regions[index] = region
 
     def closed(self, region, domains):
-        """The region with what closes it; None if it must be divided."""
+        """Return the region closed by a rule or a bound, or None if it must be split."""
         case = self.case
         named = [{(h, case.labelled.names[label]) for h, label in domain} for domain in domains]
         for rule in ALL_RULES:
@@ -187,7 +190,7 @@ class Builder:
         return inner.with_arc(np.array(arc))
 
 
-def built(case, tree, cheat=None):
+def build_proof(case, tree, cheat=None):
     return Builder(case, -math.inf if tree is None else tree[0], cheat)
 
 
@@ -198,13 +201,13 @@ def test_true_proofs_are_accepted_and_survive_a_file(space, tries):
     closed, infeasible = Counter(), 0
     for _ in range(tries):
         case = random_case(rng, space, valid=bool(rng.random() < 0.7))
-        proof, parse = built(case, case.best).proof, case.parse(case.best)
+        proof, parse = build_proof(case, case.best).proof, case.parse(case.best)
         assert case.faults(parse, proof) == []
         assert case.faults(parse, None) == []
         text = validity_line(case.labelled.problem, proof)
-        again = read_validity(case.labelled.problem, Path("proofs"), 2, text)
-        assert case.faults(parse, again) == []
-        assert validity_line(case.labelled.problem, again) == text
+        reread = read_validity(case.labelled.problem, Path("proofs"), 2, text)
+        assert case.faults(parse, reread) == []
+        assert validity_line(case.labelled.problem, reread) == text
         infeasible += case.best is None
         closed.update(r.rule if r.rule else "bound" if r.bound else "empty" for r in proof.regions if r.split is None)
     assert infeasible > 0
@@ -213,7 +216,7 @@ def test_true_proofs_are_accepted_and_survive_a_file(space, tries):
 
 
 def lower(case):
-    """Valid trees that are not the best, with lower scores."""
+    """Return the valid trees with lower scores than the best valid tree."""
     return [tree for tree in case.trees if tree[3] and tree[0] < case.best[0] - 1e-3]
 
 
@@ -253,7 +256,7 @@ CHEATS = [by_rule, by_unknown_rule, by_nothing, by_other_certificate, by_own_cer
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("tries", [6, pytest.param(200, marks=pytest.mark.long)])
 def test_a_proof_of_a_lower_bound_is_refused(space, tries):
-    """A search that closes the region of a better valid tree in some way proves nothing, with and without a tree."""
+    """Close the region of a better valid tree in some way: this proves nothing, with and without a tree."""
     rng = np.random.default_rng(2)
     refused = 0
     while refused < tries:
@@ -263,72 +266,72 @@ def test_a_proof_of_a_lower_bound_is_refused(space, tries):
             continue
         for cheat in CHEATS:
             tree = worse[int(rng.integers(len(worse)))]
-            proof = built(case, tree, cheat).proof
+            proof = build_proof(case, tree, cheat).proof
             assert case.faults(case.parse(tree), proof), cheat
-            assert case.faults(case.parse(None), built(case, None, cheat).proof), cheat
+            assert case.faults(case.parse(None), build_proof(case, None, cheat).proof), cheat
         refused += 1
 
 
 CHANGES = [
     *("drop", "double", "parent", "inside", "swap", "word", "pairs", "pair"),
-    *("rule", "bound", "split", "empty", "garbage", "number", "other", "shuffle"),
+    *("rule", "bound", "split", "empty", "garbage", "number", "copy", "shuffle"),
 ]
 
 
 def changed_region(rng, proof, case):
-    """(what was done, a proof that differs in one region or a few)."""
+    """Return (change, proof): a random change and a proof that differs in one region or a few."""
     regions = list(proof.regions)
-    at = int(rng.integers(len(regions)))
-    region = regions[at]
+    index = int(rng.integers(len(regions)))
+    region = regions[index]
     other = regions[int(rng.integers(len(regions)))]
     n, names = case.labelled.problem.n, len(case.labelled.names)
     odd = [None, -2, -1, 0, 1, len(regions), 10**30, 0.5, "1", True, [], math.nan][int(rng.integers(12))]
-    what = str(rng.choice(CHANGES))
-    if what == "drop":
-        del regions[at]
-    elif what == "double":
-        regions.insert(at, region)
-    elif what == "parent":
-        regions[at] = dataclasses.replace(region, parent=odd if rng.random() < 0.5 else int(rng.integers(-1, at + 2)))
-    elif what == "inside":
-        regions[at] = dataclasses.replace(region, inside=odd if rng.random() < 0.3 else not region.inside)
-    elif what == "swap":
+    change = str(rng.choice(CHANGES))
+    if change == "drop":
+        del regions[index]
+    elif change == "double":
+        regions.insert(index, region)
+    elif change == "parent":
+        regions[index] = dataclasses.replace(region, parent=odd if rng.random() < 0.5 else int(rng.integers(-1, index + 2)))
+    elif change == "inside":
+        regions[index] = dataclasses.replace(region, inside=odd if rng.random() < 0.3 else not region.inside)
+    elif change == "swap":
         regions = [dataclasses.replace(r, inside=not r.inside) if r.parent == region.parent else r for r in regions]
-    elif what == "word" and region.split:
+    elif change == "word" and region.split:
         word = odd if rng.random() < 0.3 else int(rng.integers(-1, n + 2))
-        regions[at] = dataclasses.replace(region, split=Split(word, region.split.pairs))
-    elif what == "pairs" and region.split:
+        regions[index] = dataclasses.replace(region, split=Split(word, region.split.pairs))
+    elif change == "pairs" and region.split:
         pairs = frozenset(p for p in product(range(n + 1), range(names)) if rng.random() < 0.5)
-        regions[at] = dataclasses.replace(region, split=Split(region.split.word, pairs))
-    elif what == "pair" and region.split:
+        regions[index] = dataclasses.replace(region, split=Split(region.split.word, pairs))
+    elif change == "pair" and region.split:
         wrong = [(0, names), (n + 1, 0), (-1, 0), (0, -1), (0,), (0, 1, 2), 5, None, ("0", 1), (10**30, 0), (True, 0)]
         pairs = region.split.pairs | {wrong[int(rng.integers(len(wrong)))]}
-        regions[at] = dataclasses.replace(region, split=Split(region.split.word, pairs))
-    elif what == "rule":
+        regions[index] = dataclasses.replace(region, split=Split(region.split.word, pairs))
+    elif change == "rule":
         rule = str(rng.choice([*ALL_RULES, "", "nonsense"])) if rng.random() < 0.8 else odd
-        regions[at] = dataclasses.replace(region, rule=rule)
-    elif what == "bound":
+        regions[index] = dataclasses.replace(region, rule=rule)
+    elif change == "bound":
         bound = other.bound if rng.random() < 0.7 else odd
-        regions[at] = dataclasses.replace(region, bound=bound, rule="")
-    elif what == "split":
-        regions[at] = dataclasses.replace(region, split=other.split if rng.random() < 0.7 else odd)
-    elif what == "empty":
+        regions[index] = dataclasses.replace(region, bound=bound, rule="")
+    elif change == "split":
+        regions[index] = dataclasses.replace(region, split=other.split if rng.random() < 0.7 else odd)
+    elif change == "empty":
         regions = regions[: int(rng.integers(2))]
-    elif what == "garbage":
-        regions[at] = odd
-    elif what == "number":
+    elif change == "garbage":
+        regions[index] = odd
+    elif change == "number":
         regions = odd
-    elif what == "other":
-        regions[at] = dataclasses.replace(other, parent=region.parent)
-    elif what == "shuffle":
+    elif change == "copy":
+        regions[index] = dataclasses.replace(other, parent=region.parent)
+    elif change == "shuffle":
         regions = [regions[i] for i in rng.permutation(len(regions))]
-    return what, ValidityProof(regions)
+    return change, ValidityProof(regions)
 
 
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("tries", [6, pytest.param(300, marks=pytest.mark.long)])
-def test_no_damaged_proof_shows_what_is_false(space, tries):
-    """A damaged proof of a true claim never proves a false one, and no damage stops the checker."""
+def test_no_damaged_proof_proves_a_false_claim(space, tries):
+    """Check that a damaged proof of a true claim never proves a false claim and never crashes the checker."""
     rng = np.random.default_rng(3)
     refused, accepted, total = Counter(), 0, 0
     while total < tries:
@@ -337,15 +340,15 @@ def test_no_damaged_proof_shows_what_is_false(space, tries):
         if not worse:
             continue
         total += 1
-        true = built(case, case.best).proof
+        true = build_proof(case, case.best).proof
         tree = worse[int(rng.integers(len(worse)))]
         lie = case.parse(tree)
-        honest = [true, built(case, tree, by_other_certificate).proof, built(case, tree, by_rule).proof]
+        honest = [true, build_proof(case, tree, by_other_certificate).proof, build_proof(case, tree, by_rule).proof]
         for _ in range(40):
-            what, proof = changed_region(rng, honest[int(rng.integers(3))], case)
-            assert case.faults(lie, proof), what
-            assert case.faults(case.parse(None), proof), what
-            refused[what] += 1
+            change, proof = changed_region(rng, honest[int(rng.integers(3))], case)
+            assert case.faults(lie, proof), change
+            assert case.faults(case.parse(None), proof), change
+            refused[change] += 1
             accepted += case.faults(case.parse(case.best), proof) == []
     assert len(refused) == 16
     assert accepted < 0.6 * refused.total()
@@ -353,12 +356,15 @@ def test_no_damaged_proof_shows_what_is_false(space, tries):
 
 @pytest.mark.parametrize("space", SPACES)
 def test_damage_to_the_division_is_always_found(space):
-    """Dropped and doubled regions, single children, cycles and numbers out of range are no proof, even of the truth."""
+    """Check that malformed divisions prove nothing, not even a true claim.
+
+    They have dropped or doubled regions, single children, cycles or numbers out of range.
+    """
     rng = np.random.default_rng(4)
     tried = 0
     while tried < 8:
         case = random_case(rng, space, valid=True, max_n=3)
-        regions, parse = built(case, case.best).proof.regions, case.parse(case.best)
+        regions, parse = build_proof(case, case.best).proof.regions, case.parse(case.best)
         if len(regions) < 5:
             continue
         tried += 1
@@ -397,7 +403,7 @@ def test_false_claims_about_the_tree_are_found(space):
     rng = np.random.default_rng(5)
     for _ in range(12):
         case = random_case(rng, space, valid=True)
-        parse, proof, n = case.parse(case.best), built(case, case.best).proof, case.labelled.problem.n
+        parse, proof, n = case.parse(case.best), build_proof(case, case.best).proof, case.labelled.problem.n
         wrong = [
             dataclasses.replace(parse, value=parse.value + 1),
             dataclasses.replace(parse, value=parse.value + 1, bound=parse.bound + 1),
@@ -425,12 +431,12 @@ def test_false_claims_about_the_tree_are_found(space):
         )
 
 
-def test_rules_that_were_not_asked_for_close_no_region():
+def test_rules_that_are_not_selected_close_no_region():
     rng = np.random.default_rng(6)
     used = 0
     while used < 10:
         case = random_case(rng, "projective", valid=True)
-        proof, parse = built(case, case.best).proof, case.parse(case.best)
+        proof, parse = build_proof(case, case.best).proof, case.parse(case.best)
         for rule in {region.rule for region in proof.regions} - {""}:
             assert case.faults(parse, proof, [r for r in ALL_RULES if r != rule])
             used += 1
@@ -439,7 +445,7 @@ def test_rules_that_were_not_asked_for_close_no_region():
 def test_scores_of_labels_that_cannot_be_added_are_refused():
     rng = np.random.default_rng(7)
     case = random_case(rng, "projective", valid=True)
-    proof, parse = built(case, case.best).proof, case.parse(case.best)
+    proof, parse = build_proof(case, case.best).proof, case.parse(case.best)
     for factor in (1e40, 1 / 3 if case.unit else 1e40):
         score = case.labelled.score * factor
         case.labelled = dataclasses.replace(case.labelled, score=score)
@@ -451,22 +457,22 @@ def test_damaged_lines_are_input_errors():
     refused = 0
     for _ in range(10):
         case = random_case(rng, "projective", valid=True)
-        problem, proof = case.labelled.problem, built(case, case.best).proof
+        problem, proof = case.labelled.problem, build_proof(case, case.best).proof
         data = encoded_validity(problem, proof)
         for _ in range(40):
             damaged = json.loads(json.dumps(data))
             lists = [damaged["regions"], *damaged["regions"], *(r[3] for r in damaged["regions"])]
             lists += [row for region in damaged["regions"] for row in region[3]]
-            some = lists[int(rng.integers(len(lists)))]
+            chosen = lists[int(rng.integers(len(lists)))]
             odd = [None, -5, 10**30, 0.5, "1", True, [], {}, [[]], [99, 0]][int(rng.integers(10))]
-            if some and rng.random() < 0.7:
-                some[int(rng.integers(len(some)))] = odd
+            if chosen and rng.random() < 0.7:
+                chosen[int(rng.integers(len(chosen)))] = odd
             else:
                 damaged[str(rng.choice(sorted(damaged)))] = odd
             error = ""
             try:
-                again = read_validity(problem, Path("proofs"), 7, json.dumps(damaged).encode())
-                case.faults(case.parse(case.best), again)
+                reread = read_validity(problem, Path("proofs"), 7, json.dumps(damaged).encode())
+                case.faults(case.parse(case.best), reread)
             except InputError as reason:
                 error = str(reason)
                 refused += 1
@@ -474,9 +480,9 @@ def test_damaged_lines_are_input_errors():
     assert refused > 200
 
 
-def test_a_file_says_that_its_proofs_are_about_valid_trees(tmp_path):
+def test_a_file_records_that_its_proofs_concern_valid_trees(tmp_path):
     case = random_case(np.random.default_rng(9), "projective", valid=True)
-    problem, proof = case.labelled.problem, built(case, case.best).proof
+    problem, proof = case.labelled.problem, build_proof(case, case.best).proof
     path = tmp_path / "proofs"
     for valid in (None, "ud"):
         with path.open("wb") as file:

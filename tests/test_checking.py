@@ -1,4 +1,4 @@
-"""`treebound check` on files: what was tampered with is found, and nothing is said to be verified that was not."""
+"""Test `treebound check` on files: it reports every manipulation and claims no verification that it did not make."""
 
 import gzip
 import io
@@ -21,17 +21,17 @@ SPACES = ("projective", "non-projective")
 
 @pytest.fixture(scope="module", params=SPACES)
 def files(request, tmp_path_factory):
-    """A folder with a model, `parsed.conllu` and its `proofs.gz`."""
+    """Return a folder with a model, `parsed.conllu` and its `proofs.gz`."""
     folder = tmp_path_factory.mktemp("checking")
     (folder / "train.conllu").write_text(conllu(SENTENCES * 5))
     (folder / "dev.conllu").write_text(conllu(SENTENCES))
     crossing = ["--space", "non-projective"] if request.param == "non-projective" else []
-    options = ["--epochs", 1, "--bits", 12, "--threshold", 0, *crossing]  # so that every tree has rivals
-    done = run("train", folder / "train.conllu", folder / "dev.conllu", "-o", folder / "m.npz", *options)
-    assert done.returncode == 0, done.stderr
-    given = ["-o", folder / "parsed.conllu", "--certificates", folder / "proofs.gz", "--margins", "--k-best", 3]
-    done = run("parse", folder / "m.npz", folder / "dev.conllu", *given)
-    assert done.returncode == 0, done.stderr
+    options = ["--epochs", 1, "--bits", 12, "--threshold", 0, *crossing]  # without a threshold every sentence has several trees
+    result = run("train", folder / "train.conllu", folder / "dev.conllu", "-o", folder / "m.npz", *options)
+    assert result.returncode == 0, result.stderr
+    outputs = ["-o", folder / "parsed.conllu", "--certificates", folder / "proofs.gz", "--margins", "--k-best", 3]
+    result = run("parse", folder / "m.npz", folder / "dev.conllu", *outputs)
+    assert result.returncode == 0, result.stderr
     return folder
 
 
@@ -40,14 +40,14 @@ def parser(files):
     return load(files / "m.npz")
 
 
-def look(parser, text, prove=True):
-    """What is found about the first sentence of a text."""
+def check_text(parser, text, prove=True):
+    """Return the check of the first sentence of a text."""
     document = next(stream(io.BytesIO(text.encode()), 1))
     return checked(Checking(parser, "parsed.conllu"), Claimed(1, document, None, prove))
 
 
-def second(files):
-    """The sentence of six words."""
+def second_sentence(files):
+    """Return the second parsed sentence, which has six words."""
     return (files / "parsed.conllu").read_text().split("\n\n")[1] + "\n\n"
 
 
@@ -55,11 +55,11 @@ def with_comment(text, key, value):
     return re.sub(rf"(?m)^# treebound_{key} = .*$", f"# treebound_{key} = {value}", text)
 
 
-def test_what_parse_wrote_is_proved(files, parser):
-    found = look(parser, second(files))
-    assert (found.faults, found.verdict) == ([], "optimal")
-    assert found.ignored == {"margins", "that lists of k best trees are complete"}
-    assert look(parser, second(files), prove=False).verdict == "unproved"
+def test_the_output_of_parse_is_proved(files, parser):
+    outcome = check_text(parser, second_sentence(files))
+    assert (outcome.faults, outcome.verdict) == ([], "optimal")
+    assert outcome.ignored == {"margins", "that lists of k best trees are complete"}
+    assert check_text(parser, second_sentence(files), prove=False).verdict == "unproved"
 
 
 @pytest.mark.parametrize("key", ["score", "bound"])
@@ -83,16 +83,16 @@ def test_what_parse_wrote_is_proved(files, parser):
         "1 2",
     ],
 )
-def test_numbers_that_are_none_are_faults(files, parser, key, value):
-    assert look(parser, with_comment(second(files), key, value)).verdict == "faulty"
+def test_invalid_numbers_are_faults(files, parser, key, value):
+    assert check_text(parser, with_comment(second_sentence(files), key, value)).verdict == "faulty"
 
 
 @pytest.mark.parametrize("status", ["gap", "limit", "heuristic", "infeasible", "nonsense", "OPTIMAL", "", "optimal "])
-def test_every_status_is_held_to_its_promise(files, parser, status):
-    text = second(files)
+def test_the_bound_must_agree_with_the_status(files, parser, status):
+    text = second_sentence(files)
     bound = int(re.search(r"# treebound_bound = (-?\d+)", text)[1])
     lower, higher, open_ = (with_comment(text, "bound", b) for b in (bound - 1, bound + 5, "inf"))
-    verdicts = [look(parser, with_comment(t, "status", status)).verdict for t in (text, lower, higher, open_)]
+    verdicts = [check_text(parser, with_comment(t, "status", status)).verdict for t in (text, lower, higher, open_)]
     assert verdicts == {
         "gap": ["bounded", "faulty", "bounded", "scored"],
         "limit": ["bounded", "faulty", "bounded", "scored"],
@@ -101,17 +101,17 @@ def test_every_status_is_held_to_its_promise(files, parser, status):
     }.get(status, ["faulty"] * 4)
 
 
-def test_claims_given_twice_or_not_at_all(files, parser):
-    text = second(files)
+def test_repeated_or_missing_claims(files, parser):
+    text = second_sentence(files)
     for key in ("score", "bound", "status"):
         (comment,) = re.findall(rf"(?m)^# treebound_{key} = .*\n", text)
-        assert f"{key} is missing" in look(parser, text.replace(comment, "")).faults
-        assert f"{key} appears 2 times" in look(parser, text.replace(comment, comment + "#" + comment[2:])).faults
+        assert f"{key} is missing" in check_text(parser, text.replace(comment, "")).faults
+        assert f"{key} appears 2 times" in check_text(parser, text.replace(comment, comment + "#" + comment[2:])).faults
 
 
-def test_other_trees_with_their_own_scores(files, parser):
-    """Every tree of the sentence but the best is claimed to be the best, with its score; then under a lower bound."""
-    text = second(files)
+def test_worse_trees_with_their_true_scores(files, parser):
+    """Claim that each worse tree is the best, with its true score, and claim a lower bound for it."""
+    text = second_sentence(files)
     document = next(stream(io.BytesIO(text.encode()), 1))
     problem = parser.problem(document.treebank, 0)
     space = parser.decoder.space
@@ -126,24 +126,24 @@ def test_other_trees_with_their_own_scores(files, parser):
         for i, head in zip(words, every[row][1:], strict=True):
             fields = lines[i].split("\t")
             lines[i] = "\t".join([*fields[:6], str(head), *fields[7:]])
-        other = re.sub(r"# treebound_kbest.*\n", "", "\n".join(lines))
+        worse_tree = re.sub(r"# treebound_kbest.*\n", "", "\n".join(lines))
         for status, bound in (("optimal", score[row]), ("limit", score[row]), ("gap", score[order[0]] - 1)):
-            lie = with_comment(with_comment(other, "score", int(score[row])), "bound", int(bound))
-            assert look(parser, with_comment(lie, "status", status)).verdict == "faulty"
+            lie = with_comment(with_comment(worse_tree, "score", int(score[row])), "bound", int(bound))
+            assert check_text(parser, with_comment(lie, "status", status)).verdict == "faulty"
             refused += 1
     assert refused > 30
 
 
 def test_false_infeasibility(files, parser):
-    text = re.sub(r"(?m)^(\d+\t(?:[^\t]*\t){5})\d+", r"\g<1>0", second(files))
+    text = re.sub(r"(?m)^(\d+\t(?:[^\t]*\t){5})\d+", r"\g<1>0", second_sentence(files))
     for key, value in (("score", "-inf"), ("bound", "-inf"), ("status", "infeasible")):
         text = with_comment(text, key, value)
-    assert look(parser, text, prove=False).faults == ["kbest gives trees, though none is claimed"]
+    assert check_text(parser, text, prove=False).faults == ["kbest gives trees, though none is claimed"]
     text = re.sub(r"# treebound_kbest.*\n", "", text)
-    assert look(parser, text).verdict == "faulty"
-    assert look(parser, text, prove=False).verdict == "unproved"
+    assert check_text(parser, text).verdict == "faulty"
+    assert check_text(parser, text, prove=False).verdict == "unproved"
     limit = with_comment(with_comment(text, "status", "limit"), "bound", "inf")
-    assert look(parser, limit).verdict == "scored"
+    assert check_text(parser, limit).verdict == "scored"
 
 
 @pytest.mark.parametrize(
@@ -161,19 +161,19 @@ def test_false_infeasibility(files, parser):
     ],
 )
 def test_trees_of_a_list_are_checked(files, parser, old, new):
-    text, count = re.subn(old, new, second(files), count=1)
+    text, count = re.subn(old, new, second_sentence(files), count=1)
     assert count
-    assert look(parser, text).verdict == "faulty"
+    assert check_text(parser, text).verdict == "faulty"
 
 
-def test_the_summary_says_what_was_verified(files):
+def test_the_summary_states_what_was_verified(files):
     model, parsed, proofs = files / "m.npz", files / "parsed.conllu", files / "proofs.gz"
     unchecked = "; not checked: margins, that lists of k best trees are complete"
-    one = run("check", model, parsed, "--certificates", proofs)
-    assert (one.returncode, one.stdout) == (0, "")
-    assert one.stderr == f"4 sentences: 4 proved optimal; 0 faults{unchecked}\n"
-    two = run("check", model, "-", "--workers", 2, stdin=parsed.read_text())
-    assert (two.returncode, two.stdout, two.stderr) == (0, "", one.stderr)
+    serial = run("check", model, parsed, "--certificates", proofs)
+    assert (serial.returncode, serial.stdout) == (0, "")
+    assert serial.stderr == f"4 sentences: 4 proved optimal; 0 faults{unchecked}\n"
+    parallel = run("check", model, "-", "--workers", 2, stdin=parsed.read_text())
+    assert (parallel.returncode, parallel.stdout, parallel.stderr) == (0, "", serial.stderr)
     unproved = "claim more than a tree and its score, which was not verified"
     fast = run("check", model, parsed, "--fast", "--certificates", proofs).stderr
     assert fast == f"4 sentences: 0 proved optimal, 4 {unproved}; 0 faults{unchecked}\n"
@@ -184,8 +184,8 @@ def test_the_summary_says_what_was_verified(files):
     assert str(Summary()) == "0 sentences: 0 proved optimal; 0 faults"
 
 
-def test_trees_are_those_of_the_heads_that_parse_kept(files, tmp_path):
-    """A tree of few heads is not the best one of all."""
+def test_check_needs_the_pruning_threshold_of_parse(files, tmp_path):
+    """Check that the best tree over few candidate heads is not accepted as the best tree of all."""
     text, parsed = tmp_path / "text.conllu", tmp_path / "parsed.conllu"
     text.write_text(inflected_conllu(8, 2))
     run("parse", files / "m.npz", text, "-o", parsed, "--threshold", 1)
@@ -193,19 +193,19 @@ def test_trees_are_those_of_the_heads_that_parse_kept(files, tmp_path):
     assert run("check", files / "m.npz", parsed).returncode == 1
 
 
-def test_faults_are_those_of_any_number_of_workers(files):
+def test_the_number_of_workers_does_not_change_the_faults(files):
     text = (files / "parsed.conllu").read_text().replace("# treebound_bound = ", "# treebound_bound = 1")
-    one, two = (run("check", files / "m.npz", "-", "--workers", w, stdin=text) for w in (1, 2))
-    assert (one.returncode, one.stdout, one.stderr) == (two.returncode, two.stdout, two.stderr)
-    assert one.returncode == 1
-    assert [line.split(":")[0] for line in one.stdout.splitlines()] == [f"sentence {i}" for i in (1, 2, 3, 4)]
+    serial, parallel = (run("check", files / "m.npz", "-", "--workers", w, stdin=text) for w in (1, 2))
+    assert (serial.returncode, serial.stdout, serial.stderr) == (parallel.returncode, parallel.stdout, parallel.stderr)
+    assert serial.returncode == 1
+    assert [line.split(":")[0] for line in serial.stdout.splitlines()] == [f"sentence {i}" for i in (1, 2, 3, 4)]
 
 
-def test_certificate_files_that_are_none(files, tmp_path):
+def test_invalid_certificate_files(files, tmp_path):
     lines = gzip.decompress((files / "proofs.gz").read_bytes()).splitlines(keepends=True)
     header = json.loads(lines[0])
-    (other,) = set(SPACES) - {header["space"]}
-    swapped = json.dumps(header | {"space": other}).encode() + b"\n"
+    (other_space,) = set(SPACES) - {header["space"]}
+    swapped = json.dumps(header | {"space": other_space}).encode() + b"\n"
     whole = gzip.compress(b"".join(lines))
     bad = {
         "proofs:1: proofs about": gzip.compress(swapped + b"".join(lines[1:])),
@@ -220,8 +220,8 @@ def test_certificate_files_that_are_none(files, tmp_path):
     }
     for message, data in bad.items():
         (tmp_path / "proofs").write_bytes(data)
-        done = run("check", files / "m.npz", files / "parsed.conllu", "--certificates", tmp_path / "proofs")
-        assert_one_line(done, message)
+        result = run("check", files / "m.npz", files / "parsed.conllu", "--certificates", tmp_path / "proofs")
+        assert_one_line(result, message)
     (tmp_path / "proofs").write_bytes(gzip.compress(lines[0] + b"null\n" * 4))
-    done = run("check", files / "m.npz", files / "parsed.conllu", "--certificates", tmp_path / "proofs")
-    assert (done.returncode, done.stdout.count(": no proof of its bound\n")) == (1, 4)
+    result = run("check", files / "m.npz", files / "parsed.conllu", "--certificates", tmp_path / "proofs")
+    assert (result.returncode, result.stdout.count(": no proof of its bound\n")) == (1, 4)

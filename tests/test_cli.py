@@ -1,4 +1,4 @@
-"""The command line as a user meets it, in processes of its own where that matters: pipes, bad input, no tracebacks."""
+"""Test the command line as users see it: pipes, invalid input, no tracebacks; in separate processes if necessary."""
 
 import contextlib
 import io
@@ -19,7 +19,7 @@ from treebound.support import progress
 
 TREEBOUND = str(Path(sys.executable).with_name("treebound"))
 
-#: (form, tag, head) of made-up sentences; the training file repeats them, as a test of plumbing needs no more
+#: (form, tag, head) of synthetic sentences; the training file repeats them, which suffices to test input and output
 SENTENCES = [
     [("the", "DET", 2), ("cat", "NOUN", 3), ("sleeps", "VERB", 0), (".", "PUNCT", 3)],
     [
@@ -47,7 +47,7 @@ def conllu(sentences: list, annotated: bool = True) -> str:
 
 
 class Stream(io.BytesIO):
-    """A standard stream."""
+    """A standard stream in memory."""
 
     def __init__(self, name: str, content: bytes = b""):
         super().__init__(content)
@@ -55,26 +55,29 @@ class Stream(io.BytesIO):
 
 
 def run(*arguments: object, stdin: str = "", **options) -> subprocess.CompletedProcess:
-    """What a process of its own does and writes where there are options for it; without, this one does it, sooner."""
+    """Run a command and return its output.
+
+    With options for subprocess.run it runs in a separate process, otherwise in this process, which is faster.
+    """
     command = [TREEBOUND, *map(str, arguments)]
     if options:
         return subprocess.run(command, input=stdin, capture_output=True, text=True, **options)
     streams = {"stdin": Stream("stdin", stdin.encode()), "stdout": Stream("stdout"), "stderr": Stream("stderr")}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", command)
-        patch.setattr(progress, "_said", None)  # as in a process that has just started
+        patch.setattr(progress, "_said", None)  # as in a new process
         for name, stream in streams.items():
             patch.setattr(sys, name, io.TextIOWrapper(stream, "utf-8", write_through=True))
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as exit_info:
             cli.main()
         out, err = (re.sub("\r\n?", "\n", streams[name].getvalue().decode()) for name in ("stdout", "stderr"))
-    return subprocess.CompletedProcess(command, int(ended.value.code or 0), out, err)
+    return subprocess.CompletedProcess(command, int(exit_info.value.code or 0), out, err)
 
 
-def assert_one_line(done: subprocess.CompletedProcess, *parts: str, code: int = 1) -> None:
-    assert done.returncode == code, done.stderr
-    assert done.stdout == ""
-    (line,) = done.stderr.splitlines()
+def assert_one_line(result: subprocess.CompletedProcess, *parts: str, code: int = 1) -> None:
+    assert result.returncode == code, result.stderr
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
     assert line.startswith("treebound: error: ")
     for part in parts:
         assert part in line
@@ -85,24 +88,24 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cli")
     (folder / "train.conllu").write_text(conllu(SENTENCES * 5))
     (folder / "dev.conllu").write_text(conllu(SENTENCES))
-    done = run(
+    result = run(
         "train", folder / "train.conllu", folder / "dev.conllu", "-o", folder / "model.npz", "--epochs", 3, "--bits", 14
     )
-    assert done.returncode == 0, done.stderr
-    assert "dev UAS 100.00, LAS 100.00" in done.stderr
+    assert result.returncode == 0, result.stderr
+    assert "dev UAS 100.00, LAS 100.00" in result.stderr
     assert sorted(p.name for p in folder.iterdir()) == ["dev.conllu", "model.npz", "train.conllu"]
     return folder / "model.npz"
 
 
 def test_help_answers_at_once() -> None:
     started = time.perf_counter()
-    done = run("--help")
+    result = run("--help")
     seconds = time.perf_counter() - started
-    assert done.returncode == 0
+    assert result.returncode == 0
     assert all(
-        command in done.stdout for command in ("fetch", "convert", "train", "jackknife", "parse", "evaluate", "check")
+        command in result.stdout for command in ("fetch", "convert", "train", "jackknife", "parse", "evaluate", "check")
     )
-    assert seconds < 1 + os.getloadavg()[0] / 2, "a busy machine is allowed for"
+    assert seconds < 1 + os.getloadavg()[0] / 2, "the limit grows with the load of the machine"
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -112,27 +115,27 @@ def test_help_imports_nothing_heavy() -> None:
 
 def test_train_a_tagger_and_tag(model: Path, tmp_path: Path) -> None:
     tagger, tagged = tmp_path / "tagger.npz", tmp_path / "tagged.conllu"
-    done = run(
+    result = run(
         *("train", model.with_name("train.conllu"), model.with_name("dev.conllu"), "-o", tagger),
         *("--system", "tagging", "--epochs", 3, "--bits", 14),
     )
-    assert done.returncode == 0, done.stderr
-    assert "accuracy on dev: upos 100.00, lemma 100.00" in done.stderr
+    assert result.returncode == 0, result.stderr
+    assert "accuracy on dev: upos 100.00, lemma 100.00" in result.stderr
     text = conllu(SENTENCES, annotated=False)
     untagged = text
     for tag in ("DET", "NOUN", "VERB", "PUNCT", "ADV", "CCONJ"):
         untagged = untagged.replace(f"\t{tag}\t", "\t_\t")
     assert untagged != text
     assert run("tag", tagger, "-o", tagged, stdin=untagged).returncode == 0
-    assert tagged.read_text() == text, "nothing but the column of tags differs"
+    assert tagged.read_text() == text, "only the column of tags may change"
     assert run("tag", tagger, stdin="").stdout == ""
     assert run("tag", tagger, "--workers", 2, stdin=untagged * 80).stdout == text * 80
     assert_one_line(run("tag", model, stdin=text), "not a treebound tagger")
     assert_one_line(run("tag", tmp_path / "none.npz", stdin=text), "no such tagger file")
     nothing = tmp_path / "nothing.conllu"
     nothing.write_text(untagged)
-    done = run("train", nothing, nothing, "-o", tagger, "--system", "tagging", "--columns", "upos")
-    assert_one_line(done, "has no tags in the column upos")
+    result = run("train", nothing, nothing, "-o", tagger, "--system", "tagging", "--columns", "upos")
+    assert_one_line(result, "has no tags in the column upos")
 
 
 def test_parse_evaluate_check(model: Path, tmp_path: Path) -> None:
@@ -159,9 +162,9 @@ def test_parse_evaluate_check(model: Path, tmp_path: Path) -> None:
     }
     unlabelled = tmp_path / "unlabelled.conllu"
     unlabelled.write_text(written.replace("\tdep\t", "\t_\t"))
-    done = run("evaluate", gold, unlabelled)
-    assert "LAS\t28.57" in done.stdout, "a label that is missing is wrong, and counts"
-    assert "12 of 16 words have the label _" in done.stderr
+    result = run("evaluate", gold, unlabelled)
+    assert "LAS\t28.57" in result.stdout, "a missing label counts as wrong"
+    assert "12 of 16 words have the label _" in result.stderr
     unlabelled.write_text(written.replace("\tdep\t", "\t_\t").replace("\troot\t", "\t_\t"))
     assert "LAS" not in run("evaluate", gold, unlabelled).stdout
     mislabelled = tmp_path / "mislabelled.conllu"
@@ -170,46 +173,46 @@ def test_parse_evaluate_check(model: Path, tmp_path: Path) -> None:
     assert "words scored\t16" in run("evaluate", gold, parsed, "--all-words").stdout
     checked = run("check", model, parsed)
     assert (checked.returncode, checked.stdout) == (0, "")
-    assert checked.stderr.endswith("4 sentences: 4 proved optimal; 0 faults\n")  # after progress, where it compiles
+    assert checked.stderr.endswith("4 sentences: 4 proved optimal; 0 faults\n")  # after progress messages of compilation
 
 
 def test_confidence_in_misc_and_comments(model: Path) -> None:
     gold = model.with_name("dev.conllu")
     plain = run("parse", model, gold).stdout
-    # a threshold would leave one tree of a sentence that was learnt by heart
-    asked = ("--margins", "--marginals", "--scale", 10, "--k-best", 2, "--threshold", 0)
-    done = run("parse", model, gold, *asked)
-    assert done.returncode == 0, done.stderr
-    columns = [line.split("\t") for line in done.stdout.splitlines() if "\t" in line]
+    # a threshold would leave one tree for a sentence of the training data
+    options = ("--margins", "--marginals", "--scale", 10, "--k-best", 2, "--threshold", 0)
+    result = run("parse", model, gold, *options)
+    assert result.returncode == 0, result.stderr
+    columns = [line.split("\t") for line in result.stdout.splitlines() if "\t" in line]
     misc = [dict(item.split("=") for item in column[9].split("|")) for column in columns]
     assert all(float(word["TreeboundMargin"]) >= 0 for word in misc)
     assert all(0 <= float(word["TreeboundMarginal"]) <= 1.000001 for word in misc)
-    assert misc[-1] == {"TreeboundMargin": "inf", "TreeboundMarginal": "1"}  # the sentence of one word
-    lists = [line for line in done.stdout.splitlines() if line.startswith("# treebound_kbest = ")]
+    assert misc[-1] == {"TreeboundMargin": "inf", "TreeboundMarginal": "1"}  # a sentence of one word
+    lists = [line for line in result.stdout.splitlines() if line.startswith("# treebound_kbest = ")]
     scores = [
         line.removeprefix("# treebound_score = ")
         for line in plain.splitlines()
         if line.startswith("# treebound_score = ")
     ]
-    sentences = [[word for word in block.splitlines() if "\t" in word] for block in done.stdout.split("\n\n")[:-1]]
+    sentences = [[word for word in block.splitlines() if "\t" in word] for block in result.stdout.split("\n\n")[:-1]]
     for words, trees in zip(sentences[:3], lists[:3], strict=True):
         best, second = (int(tree.partition(":")[0]) for tree in trees.removeprefix("# treebound_kbest = ").split(" | "))
         assert min(int(word.rpartition("TreeboundMargin=")[2].partition("|")[0]) for word in words) == best - second, (
-            "one unit"
+            "margins and scores must have the same unit"
         )
     heads = " ".join(str(head) for *_, head in SENTENCES[0])
     assert lists[0].startswith(f"# treebound_kbest = {scores[0]}: {heads} | ")
     assert [line.count(" | ") for line in lists] == [1, 1, 1, 0]
-    assert done.stdout.count("# treebound_kbest_complete = yes\n") == 4
-    # what is there stays, but for what another parse claimed
-    how = ("--margins", "--k-best", 3, "--threshold", 0)
-    again = run("parse", model, *how, stdin=done.stdout.replace("\tTreeboundMargin=", "\tGloss=x|TreeboundMargin="))
-    assert "\tGloss=x|TreeboundMargin=inf" in again.stdout
-    assert "TreeboundMarginal" not in again.stdout
-    assert again.stdout.count("# treebound_kbest = ") == 4
-    windows = "\r\n".join(again.stdout.split("\n"))
-    assert run("parse", model, stdin=windows).stdout == plain.replace("\t_\n", "\tGloss=x\n")  # read as text
-    mixed = "# text = ours\n" + done.stdout
+    assert result.stdout.count("# treebound_kbest_complete = yes\n") == 4
+    # existing annotation is kept, except for the claims of another parse
+    second_options = ("--margins", "--k-best", 3, "--threshold", 0)
+    second_result = run("parse", model, *second_options, stdin=result.stdout.replace("\tTreeboundMargin=", "\tGloss=x|TreeboundMargin="))
+    assert "\tGloss=x|TreeboundMargin=inf" in second_result.stdout
+    assert "TreeboundMarginal" not in second_result.stdout
+    assert second_result.stdout.count("# treebound_kbest = ") == 4
+    windows = "\r\n".join(second_result.stdout.split("\n"))
+    assert run("parse", model, stdin=windows).stdout == plain.replace("\t_\n", "\tGloss=x\n")  # Windows line ends are converted
+    mixed = "# text = ours\n" + result.stdout
     assert run("parse", model, stdin=mixed).stdout == "# text = ours\n" + plain
 
 
@@ -219,8 +222,8 @@ def test_certificates_in_a_file(model: Path, tmp_path: Path) -> None:
     assert parsed.read_text() == run("parse", model, gold).stdout
     checked = run("check", model, parsed, "--certificates", proofs)
     assert (checked.returncode, checked.stdout) == (0, "")
-    assert checked.stderr.endswith("4 sentences: 4 proved optimal; 0 faults\n")  # after progress, where it compiles
-    # proofs of a tree's score do not prove a lower bound, nor do those of another file prove this one
+    assert checked.stderr.endswith("4 sentences: 4 proved optimal; 0 faults\n")  # after progress messages of compilation
+    # the proofs of one file are no proofs of another file
     short = tmp_path / "short.conllu"
     short.write_text(parsed.read_text().rpartition("\n\n# sent_id")[0] + "\n\n")
     assert_one_line(run("check", model, short, "--certificates", proofs), "goes on after the parsed file")
@@ -244,7 +247,7 @@ def test_without_labels(model: Path, tmp_path: Path) -> None:
     assert_one_line(run(*train), "not every word has a label", "--labels none")
     assert run(*train, "--labels", "none").returncode == 0
     parsed = run("parse", tmp_path / "model.npz", gold).stdout
-    assert parsed.count("\tdep\t") == gold.read_text().count("\tdep\t"), "left as it was"
+    assert parsed.count("\tdep\t") == gold.read_text().count("\tdep\t"), "the labels of the input must be kept"
 
 
 def test_standard_input_is_the_same_as_files(model: Path) -> None:
@@ -260,26 +263,26 @@ def test_standard_input_is_the_same_as_files(model: Path) -> None:
 def test_workers_change_no_byte_of_a_longer_text(model: Path, tmp_path: Path) -> None:
     text = tmp_path / "text.conllu"
     blocks = conllu(SENTENCES * 80, annotated=False)
-    # what surrounds sentences stays where it is: comments, line ends, multiword tokens, empty nodes
+    # everything around the words is kept: comments, line ends, multiword tokens, empty nodes
     blocks = blocks.replace(
         "# sent_id = 1\n", "# a comment\r\n# sent_id = 1\n1-2\taren't\t_\t_\t_\t_\t_\t_\t_\t_\n", 70
     )
     blocks = blocks.replace("\n2\tcat", "\n1.1\t_\t_\t_\t_\t_\t_\t_\t_\t_\n2\tcat", 30)
     text.write_bytes(blocks.encode())
-    one = run("parse", model, text)
-    assert one.stdout.count("# treebound_status = optimal") == 320
-    assert run("parse", model, text, "--workers", 3).stdout == one.stdout
-    assert run("parse", model, "--workers", 2, stdin=text.read_bytes().decode()).stdout == one.stdout
+    serial = run("parse", model, text)
+    assert serial.stdout.count("# treebound_status = optimal") == 320
+    assert run("parse", model, text, "--workers", 3).stdout == serial.stdout
+    assert run("parse", model, "--workers", 2, stdin=text.read_bytes().decode()).stdout == serial.stdout
     proofs = [tmp_path / "one.gz", tmp_path / "two.gz"]
     for workers, path in enumerate(proofs, 1):
         run("parse", model, text, "--workers", workers, "-o", tmp_path / "parsed", "--certificates", path)
     assert proofs[0].read_bytes() == proofs[1].read_bytes()
-    # up to the sentence before a fault, everything is written
+    # all sentences before a fault are written
     broken = text.read_bytes().decode() + "1\tnot a line\n\n"
     faulty = run("parse", model, "--workers", 2, stdin=broken)
     assert faulty.returncode == 1
     assert faulty.stdout == run("parse", model, stdin=broken).stdout
-    assert one.stdout.startswith(faulty.stdout)
+    assert serial.stdout.startswith(faulty.stdout)
     assert faulty.stdout.count("# treebound_status = optimal") == 300
 
 
@@ -287,16 +290,15 @@ def test_workers_change_no_byte_of_a_longer_text(model: Path, tmp_path: Path) ->
 def test_output_begins_before_the_input_has_ended(model: Path, workers: int) -> None:
     command = [TREEBOUND, "parse", str(model), "--workers", str(workers)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        given, parsed = process.stdin, process.stdout
-        assert given is not None
+        source, parsed = process.stdin, process.stdout
+        assert source is not None
         assert parsed is not None
 
-        def write() -> (
-            None
-        ):  # beside the reading: whoever writes all of it first waits for a parser whose output is full
+        # written in a thread: writing everything before reading would block once the parser's output is full
+        def write() -> None:
             with contextlib.suppress(BrokenPipeError):
-                given.write(conllu(SENTENCES * 300, annotated=False))
-                given.flush()  # and no end of file
+                source.write(conllu(SENTENCES * 300, annotated=False))
+                source.flush()  # the input is not closed
 
         writer = threading.Thread(target=write)
         watchdog = threading.Timer(300, process.kill)
@@ -306,8 +308,8 @@ def test_output_begins_before_the_input_has_ended(model: Path, workers: int) -> 
         watchdog.cancel()
         process.kill()
         writer.join()
-        with contextlib.suppress(BrokenPipeError):  # of what was still to be flushed
-            given.close()
+        with contextlib.suppress(BrokenPipeError):  # closing may flush remaining text
+            source.close()
 
 
 def test_published_configuration_agrees(model: Path) -> None:
@@ -319,11 +321,11 @@ def test_published_configuration_agrees(model: Path) -> None:
     ("old", "new"),
     [("# treebound_score = ", "# treebound_score = 1"), ("\t0\troot", "\t2\troot"), ("\t0\troot", "\t0\tdep")],
 )
-def test_check_finds_what_was_tampered_with(model: Path, old: str, new: str) -> None:
+def test_check_finds_manipulations(model: Path, old: str, new: str) -> None:
     parsed = run("parse", model, model.with_name("dev.conllu")).stdout
-    done = run("check", model, "-", stdin=parsed.replace(old, new, 1))
-    assert done.returncode == 1
-    assert done.stdout.startswith("sentence 1: ")
+    result = run("check", model, "-", stdin=parsed.replace(old, new, 1))
+    assert result.returncode == 1
+    assert result.stdout.startswith("sentence 1: ")
 
 
 def test_check_needs_comments(model: Path) -> None:
@@ -334,24 +336,24 @@ def test_check_needs_comments(model: Path) -> None:
 
 
 def test_empty_input(model: Path) -> None:
-    done = run("parse", model)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "treebound: warning: <stdin> has no sentences\n")
+    result = run("parse", model)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "treebound: warning: <stdin> has no sentences\n")
 
 
 def test_one_word(model: Path) -> None:
-    done = run("parse", model, stdin=conllu([[("hi", "INTJ", 0)]], annotated=False))
-    assert done.returncode == 0
-    assert "\t0\t" in done.stdout
+    result = run("parse", model, stdin=conllu([[("hi", "INTJ", 0)]], annotated=False))
+    assert result.returncode == 0
+    assert "\t0\t" in result.stdout
 
 
 def test_five_hundred_words(model: Path, tmp_path: Path) -> None:
     words = [(f"w{i % 7}", ("NOUN", "VERB", "ADJ")[i % 3], 0) for i in range(500)]
     (tmp_path / "long.conllu").write_text(conllu([words], annotated=False))
-    done = run("parse", model, tmp_path / "long.conllu", timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") == 500 + 1 + 1 + 3
-    assert "# treebound_status = limit" in done.stdout  # a stated amount of work, not hours
-    assert "# treebound_bound = inf" not in done.stdout
+    result = run("parse", model, tmp_path / "long.conllu", timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("\n") == 500 + 1 + 1 + 3
+    assert "# treebound_status = limit" in result.stdout  # the work limit is reached
+    assert "# treebound_bound = inf" not in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -413,8 +415,8 @@ def test_bad_usage_is_one_line() -> None:
 
 def test_a_malformed_sentence_names_its_line(model: Path) -> None:
     text = conllu(SENTENCES, annotated=False).replace("2\tdog", "3\tdog")
-    done = run("parse", model, stdin=text)
-    assert_one_line(done, "<stdin>:9: ")
+    result = run("parse", model, stdin=text)
+    assert_one_line(result, "<stdin>:9: ")
 
 
 def test_a_truncated_model_is_refused(model: Path, tmp_path: Path) -> None:
@@ -427,17 +429,17 @@ def test_a_truncated_model_is_refused(model: Path, tmp_path: Path) -> None:
 
 def test_a_full_disk_leaves_no_file(model: Path) -> None:
     if not Path("/dev/full").exists():
-        pytest.skip("no /dev/full here")
+        pytest.skip("this system has no /dev/full")
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
+        result = subprocess.run(
             [TREEBOUND, "parse", str(model), str(model.with_name("dev.conllu"))],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
         )
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "No space left" in done.stderr
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert "No space left" in result.stderr
 
 
 def test_a_closed_pipe_ends_quietly(model: Path, tmp_path: Path) -> None:
@@ -456,19 +458,19 @@ def test_a_closed_pipe_ends_quietly(model: Path, tmp_path: Path) -> None:
     assert parse.stderr.read() == ""
 
 
-def test_an_interrupt_is_one_line_and_leaves_no_half_file(model: Path, tmp_path: Path) -> None:
+def test_an_interrupt_is_one_line_and_leaves_no_partial_file(model: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.conllu"
     parse = subprocess.Popen(
         [TREEBOUND, "parse", str(model), "-o", str(output)],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in what a shell runs behind
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell ignores the signal in background processes
     )
     assert parse.stdin is not None
     parse.stdin.write(conllu(SENTENCES * 200, annotated=False))
     parse.stdin.flush()
-    while not list(tmp_path.iterdir()):  # until it has opened its output
+    while not list(tmp_path.iterdir()):  # wait until the output is open
         assert parse.poll() is None
         time.sleep(0.01)
     parse.send_signal(signal.SIGINT)
@@ -478,15 +480,15 @@ def test_an_interrupt_is_one_line_and_leaves_no_half_file(model: Path, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("module", ["llvmlite.made_up", "numba.core.serialize", "namedtuple_Found"])
-def test_an_interrupt_waits_for_what_machine_code_has_called(module: str) -> None:
-    """A module of that name stands for one that is called while code is loaded, or makes objects of its results."""
+@pytest.mark.parametrize("module", ["llvmlite.synthetic", "numba.core.serialize", "namedtuple_Found"])
+def test_an_interrupt_waits_for_functions_called_by_machine_code(module: str) -> None:
+    """Interrupt a function of a module that is called while code is loaded or that builds results."""
     reached: list[int] = []
-    called = {"__name__": module, "signal": signal, "reached": reached}
-    exec("def back():\n    signal.raise_signal(signal.SIGINT)\n    reached.append(1)", called)
+    namespace = {"__name__": module, "signal": signal, "reached": reached}
+    exec("def back():\n    signal.raise_signal(signal.SIGINT)\n    reached.append(1)", namespace)
 
     def call() -> None:
-        called["back"]()
+        namespace["back"]()
         reached.append(2)
 
     before = signal.signal(signal.SIGINT, cli._interrupt)

@@ -1,4 +1,4 @@
-"""Climbing from head to head: scores are those of the trees, and no neighbour of a tree that it returns scores more."""
+"""Test hill climbing over heads: the score is that of the tree, and no neighbour of the returned tree scores more."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ ALL = tuple(family for family in FAMILIES if family != "arc")
 
 
 def neighbours(every: np.ndarray, heads: np.ndarray, single_root: bool) -> np.ndarray:
-    """bool[T]: trees with another head for one word; with a single root, also those with another root above the old."""
+    """Return bool[T]: the trees with another head for one word.
+
+    With a single root, they include the trees in which a new root becomes the head of the old root.
+    """
     changed = every[:, 1:] != heads[1:]
     out = changed.sum(axis=1) == 1
     if single_root:
@@ -44,18 +47,18 @@ def test_no_neighbour_scores_more(families, single_root, tries):
         )
         parse = HillClimbing().decode(problem)
         every, score = trees(problem.n, "non-projective", single_root), scores(problem, "non-projective")
-        at = np.flatnonzero((every[:, 1:] == parse.heads[1:]).all(axis=1))
-        assert parse.value == score[at[0]]
+        rows = np.flatnonzero((every[:, 1:] == parse.heads[1:]).all(axis=1))
+        assert parse.value == score[rows[0]]
         assert score[neighbours(every, parse.heads, single_root)].max(initial=-np.inf) <= parse.value
         assert parse.status == "heuristic"
         assert parse.bound == np.inf
         best += parse.value == score.max()
-        crossing += at[0] not in np.flatnonzero((every[:, None] == trees(problem.n)).all(axis=2).any(axis=1))
+        crossing += rows[0] not in np.flatnonzero((every[:, None] == trees(problem.n)).all(axis=2).any(axis=1))
     assert best > 2 * tries / 3
     assert crossing > tries / 12
 
 
-def test_without_a_tree_it_says_so():
+def test_infeasible_problems_are_reported():
     rng = np.random.default_rng(1)
     problem = random_problem(rng, DEFAULT, max_n=4, space="non-projective", feasible=True)
     rootless = problem.with_arc(np.where(problem.head == 0, -np.inf, problem.arc))
@@ -63,19 +66,19 @@ def test_without_a_tree_it_says_so():
     assert HillClimbing().decode(rootless).status == "infeasible"
 
 
-def test_learning_over_crossing_trees_costs_what_learning_over_projective_ones_does():
-    """In dynamic programs; a training sentence used to cost as many as its limit."""
+def test_non_projective_training_costs_as_much_as_projective_training():
+    """Compare the numbers of dynamic programs; a sentence must not need as many as its limit allows."""
     examples, dev = synthetic_treebank(150, seed=1), synthetic_treebank(60, seed=2)
     pruner = train_pruner(examples, epochs=2, bits=14)
-    calls, found = {}, {}
+    calls, uas = {}, {}
     for space in ("projective", "non-projective"):
         spec = Settings(DEFAULT, labels="none", epochs=2, k=5, bits=16, max_dp_calls=200, space=space)
         model = train(spec, examples, dev, pruner)
-        assert Parser(model, "rerank").decoder.space == space  # the model's, where nothing else is asked for
+        assert Parser(model, "rerank").decoder.space == space  # the default is the space of the model
         assert Parser(model, "rerank", space="projective").decoder.space == "projective"
         parses = Parser(model).parse(dev)
         assert all(parse.certified for parse in parses)
         calls[space] = sum(record["dp_calls"] for record in model.history)
-        found[space] = evaluate(dev, [parse.heads for parse in parses]).summary["uas"]
+        uas[space] = evaluate(dev, [parse.heads for parse in parses]).summary["uas"]
     assert calls["non-projective"] <= 3 * calls["projective"]
-    assert found["non-projective"] > found["projective"] - 3
+    assert uas["non-projective"] > uas["projective"] - 3

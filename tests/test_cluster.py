@@ -1,5 +1,6 @@
-"""A real Dask cluster on this machine, a scheduler and two worker processes on loopback: the bytes are those of one
-process, also when a worker is killed on the way.
+"""Test a real Dask cluster on this machine: a scheduler and two worker processes on the loopback interface.
+
+The output has the same bytes as that of one process, even if a worker is killed during the run.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ TRAIN, DEV = synthetic_treebank(60, 1), synthetic_treebank(20, 2)
 def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[distributed.LocalCluster]:
     settings = {
         "distributed.scheduler.allowed-failures": 1,
-        # on a machine that is busy with other things a worker that is slow is not lost
+        # on a busy machine a slow worker must not count as lost
         "distributed.scheduler.worker-ttl": None,
         "distributed.comm.timeouts.tcp": "300s",
     }
@@ -54,9 +55,9 @@ def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[distributed.Lo
             dashboard_address=None,
             silence_logs=50,
             local_directory=str(tmp_path_factory.mktemp("dask")),
-        ) as found,
+        ) as local_cluster,
     ):
-        yield found
+        yield local_cluster
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ def parser() -> Parser:
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """400 sentences."""
+    """Return the path of a file with 400 sentences."""
     path = tmp_path_factory.mktemp("text") / "text.conllu"
     path.write_text(as_conllu(synthetic_treebank(400, 3, max_words=12)))
     return path
@@ -79,16 +80,16 @@ def as_conllu(treebank: Treebank) -> str:
                    for a, b in zip(treebank.offsets[:-1], treebank.offsets[1:], strict=True)])  # fmt: skip
 
 
-def kill_one(workers: distributed.LocalCluster) -> None:
-    """A worker process ends without a word. Its nanny starts another one."""
+def kill_worker(workers: distributed.LocalCluster) -> None:
+    """Kill a worker process; its nanny starts another one."""
     os.kill(next(iter(workers.workers.values())).pid, signal.SIGKILL)
 
 
-def parts(text: Path, kill: distributed.LocalCluster | None = None) -> Iterator[Document]:
-    """The text 20 sentences at a time; a worker is killed while the first parts are under way."""
+def parts(text: Path, cluster_to_kill: distributed.LocalCluster | None = None) -> Iterator[Document]:
+    """Yield the text in parts of 20 sentences; optionally kill a worker while the first parts are processed."""
     for i, document in enumerate(stream(text, 20)):
-        if i == 9 and kill is not None:
-            kill_one(kill)
+        if i == 9 and cluster_to_kill is not None:
+            kill_worker(cluster_to_kill)
         yield document
 
 
@@ -96,33 +97,33 @@ def parts(text: Path, kill: distributed.LocalCluster | None = None) -> Iterator[
 def test_parsing_gives_the_same_bytes(
     parser: Parser, text: Path, workers: distributed.LocalCluster, killed: bool
 ) -> None:
-    how = annotate.Parsing(parser)
-    here = [done.text for done in spread(annotate.parsed, how, parts(text))]
-    kill, address = workers if killed else None, workers.scheduler_address
-    there = [done.text for done in spread(annotate.parsed, how, parts(text, kill), scheduler=address)]
-    assert len(there) == 20
-    assert there == here
+    parsing = annotate.Parsing(parser)
+    local = [done.text for done in spread(annotate.parsed, parsing, parts(text))]
+    cluster_to_kill, address = workers if killed else None, workers.scheduler_address
+    remote = [done.text for done in spread(annotate.parsed, parsing, parts(text, cluster_to_kill), scheduler=address)]
+    assert len(remote) == 20
+    assert remote == local
 
 
 @pytest.mark.parametrize("killed", [False, True])
 def test_tagging_gives_the_same_bytes(text: Path, workers: distributed.LocalCluster, killed: bool) -> None:
     tagger = Taggers([train_tagger(TRAIN, column="upos", epochs=1, bits=14)])
-    here = [done.text for done in spread(annotate.tagged, tagger, parts(text))]
-    kill, address = workers if killed else None, workers.scheduler_address
-    assert [done.text for done in spread(annotate.tagged, tagger, parts(text, kill), scheduler=address)] == here
+    local = [done.text for done in spread(annotate.tagged, tagger, parts(text))]
+    cluster_to_kill, address = workers if killed else None, workers.scheduler_address
+    assert [done.text for done in spread(annotate.tagged, tagger, parts(text, cluster_to_kill), scheduler=address)] == local
 
 
 def test_the_python_interface_takes_a_scheduler(parser: Parser, workers: distributed.LocalCluster) -> None:
-    sure = Assess(margins=True)
-    here, there = (parser.parse(DEV, confidence=sure, scheduler=at) for at in (None, workers.scheduler_address))
-    assert [p.confidence.margins.tolist()[1:] for p in here] == [p.confidence.margins.tolist()[1:] for p in there]
-    assert [(p.heads.tolist(), p.value, p.bound, p.work) for p in here] == [
-        (p.heads.tolist(), p.value, p.bound, p.work) for p in there
+    assess = Assess(margins=True)
+    local, remote = (parser.parse(DEV, confidence=assess, scheduler=scheduler) for scheduler in (None, workers.scheduler_address))
+    assert [p.confidence.margins.tolist()[1:] for p in local] == [p.confidence.margins.tolist()[1:] for p in remote]
+    assert [(p.heads.tolist(), p.value, p.bound, p.work) for p in local] == [
+        (p.heads.tolist(), p.value, p.bound, p.work) for p in remote
     ]
     settings = {"epochs": 1, "bits": 12, "folds": 3}
-    one = jackknife(TRAIN, "upos", **settings)
-    two = jackknife(TRAIN, "upos", scheduler=workers.scheduler_address, **settings)
-    assert one.strings("upos") == two.strings("upos")
+    local_tags = jackknife(TRAIN, "upos", **settings)
+    remote_tags = jackknife(TRAIN, "upos", scheduler=workers.scheduler_address, **settings)
+    assert local_tags.strings("upos") == remote_tags.strings("upos")
 
 
 def test_models_are_the_same_bytes_although_a_worker_is_killed(
@@ -137,19 +138,19 @@ def test_models_are_the_same_bytes_although_a_worker_is_killed(
             training.job(name, recipe, (Path("train"), Path("dev")), (treebank, DEV), folder / f"{name}.npz")
             for name, treebank in (("a", synthetic_treebank(100, 4)), ("b", synthetic_treebank(100, 5)))
         ]
-    here = dict(training.train_many(jobs[folders[0]], folders[0]))
+    local = dict(training.train_many(jobs[folders[0]], folders[0]))
     killed = threading.Event()
 
     def kill_after_an_epoch() -> None:
         while not any(folders[1].glob(".*.checkpoint.npz")):
             time.sleep(0.002)
-        kill_one(workers)
+        kill_worker(workers)
         killed.set()
 
     threading.Thread(target=kill_after_an_epoch, daemon=True).start()
-    there = dict(training.train_many(jobs[folders[1]], folders[1], scheduler=workers.scheduler_address))
+    remote = dict(training.train_many(jobs[folders[1]], folders[1], scheduler=workers.scheduler_address))
     assert killed.is_set()
-    assert {done.error for done in (*here.values(), *there.values())} == {None}
+    assert {done.error for done in (*local.values(), *remote.values())} == {None}
     for name in ("a.npz", "b.npz"):
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
 
@@ -157,18 +158,18 @@ def test_models_are_the_same_bytes_although_a_worker_is_killed(
 def test_the_command_line(text: Path, workers: distributed.LocalCluster, parser: Parser, tmp_path: Path) -> None:
     model = tmp_path / "model.npz"
     parser.model.save(model)
-    here, there = tmp_path / "here.conllu", tmp_path / "there.conllu"
-    assert run("parse", model, text, "-o", here).returncode == 0
-    done = run("parse", model, "-o", there, "--scheduler", workers.scheduler_address, stdin=text.read_text())
-    assert done.returncode == 0, done.stderr
-    assert there.read_bytes() == here.read_bytes()
-    assert there.read_text().count("# treebound_status = optimal") == 400
+    local, remote = tmp_path / "here.conllu", tmp_path / "there.conllu"
+    assert run("parse", model, text, "-o", local).returncode == 0
+    result = run("parse", model, "-o", remote, "--scheduler", workers.scheduler_address, stdin=text.read_text())
+    assert result.returncode == 0, result.stderr
+    assert remote.read_bytes() == local.read_bytes()
+    assert remote.read_text().count("# treebound_status = optimal") == 400
     broken = text.read_text().replace("\n1\t", "\n7\t", 1)
-    done = run("parse", model, "-o", there, "--scheduler", workers.scheduler_address, stdin=broken)
-    assert_one_line(done, "<stdin>:2: ")
+    result = run("parse", model, "-o", remote, "--scheduler", workers.scheduler_address, stdin=broken)
+    assert_one_line(result, "<stdin>:2: ")
 
 
-# --- what goes wrong ---
+# --- errors ---
 
 
 def refuse(shared: None, item: int) -> int:
@@ -186,15 +187,15 @@ def test_errors_of_the_work_arrive_as_they_are(workers: distributed.LocalCluster
         list(spread(refuse, None, [5], scheduler=workers.scheduler_address))
 
 
-def test_what_kills_every_worker_is_given_up(workers: distributed.LocalCluster) -> None:
-    """joblib alone would wait for ever."""
+def test_a_task_that_kills_every_worker_is_abandoned(workers: distributed.LocalCluster) -> None:
+    """Check that a task which kills each worker ends in an error; joblib alone would wait forever."""
     with pytest.raises(TreeboundError, match="workers died of the same task again and again"):
         list(spread(end, 3, range(40), scheduler=workers.scheduler_address))
-    assert list(spread(end, 3, [1, 2], scheduler=workers.scheduler_address)) == [1, 2], "the cluster can be used again"
+    assert list(spread(end, 3, [1, 2], scheduler=workers.scheduler_address)) == [1, 2], "the cluster must remain usable"
 
 
 def test_workers_run_the_same_program(workers: distributed.LocalCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "digest", os.getpid)  # what differs from process to process
+    monkeypatch.setattr(cluster, "digest", os.getpid)  # a value that differs between processes
     with pytest.raises(InputError, match="runs another treebound; install this version there"):
         list(spread(end, 0, [1], scheduler=workers.scheduler_address))
 
@@ -206,8 +207,8 @@ def test_without_scheduler_or_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"'nonsense://x' is no address; give one like tcp:"):
         list(spread(end, 0, [1], scheduler="nonsense://x"))
     empty = {"n_workers": 0, "dashboard_address": None, "silence_logs": 50}
-    with distributed.LocalCluster(host="127.0.0.1", **empty) as none:
-        address = none.scheduler_address
+    with distributed.LocalCluster(host="127.0.0.1", **empty) as idle_cluster:
+        address = idle_cluster.scheduler_address
         with pytest.raises(InputError, match=f"{address}: no worker; start one with: dask worker {address}"):
             list(spread(end, 0, [1], scheduler=address))
 
@@ -217,9 +218,9 @@ def test_train_many_on_the_command_line(tmp_path: Path, workers: distributed.Loc
     (tmp_path / "dev.conllu").write_text(conllu(SENTENCES))
     common = "settings: {epochs: 1, bits: 14, train: train.conllu, dev: dev.conllu, families: []}\n"
     (tmp_path / "list.yaml").write_text(common + "models: {one: {}, two: {seed: 2}}\n")
-    here, there = tmp_path / "here", tmp_path / "there"
-    assert run("train-many", tmp_path / "list.yaml", "-o", here).returncode == 0
-    done = run("train-many", tmp_path / "list.yaml", "-o", there, "--scheduler", workers.scheduler_address)
-    assert done.returncode == 0, done.stderr
+    local, remote = tmp_path / "here", tmp_path / "there"
+    assert run("train-many", tmp_path / "list.yaml", "-o", local).returncode == 0
+    result = run("train-many", tmp_path / "list.yaml", "-o", remote, "--scheduler", workers.scheduler_address)
+    assert result.returncode == 0, result.stderr
     for name in ("one.npz", "two.npz"):
-        assert (here / name).read_bytes() == (there / name).read_bytes()
+        assert (local / name).read_bytes() == (remote / name).read_bytes()

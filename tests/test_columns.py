@@ -1,4 +1,4 @@
-"""Warnings about columns that are empty, exchanged or full of values that a model does not know."""
+"""Test the warnings about columns that are empty, exchanged or full of values that are unknown to a model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def warnings(capsys: pytest.CaptureFixture[str], *parts: Treebank, known: dict[s
     return [line.removeprefix("treebound: warning: f") for line in capsys.readouterr().err.splitlines()]
 
 
-def test_known_values_are_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
+def test_known_values_raise_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
     assert warnings(capsys, treebank(*[("N", "nn", "_"), ("V", "vb", "A=1")] * 20)) == []
 
 
@@ -46,12 +46,12 @@ def test_exchanged_columns_are_one_line(capsys: pytest.CaptureFixture[str]) -> N
     assert line.endswith("words (100 %), but it knows the values of upos: are xpos and upos exchanged?")
 
 
-def test_few_words_tell_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_few_words_raise_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
     assert warnings(capsys, treebank(*[("N", "q", "_")] * (FEWEST - 1))) == []
     assert len(warnings(capsys, *[treebank(("N", "q", "_"))] * FEWEST)) == 1
 
 
-def test_features_count_where_there_are_some(capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_words_with_features_count(capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = warnings(capsys, treebank(*[("N", "nn", "_")] * 90, *[("N", "nn", "B=2")] * 6))
     assert "the feats of 6 of 6 words" in line
 
@@ -71,7 +71,7 @@ def test_a_later_part_is_named_and_a_column_reported_once(capsys: pytest.Capture
     assert line.startswith(f", sentences {PART + 1} to {2 * PART}: the model does not know the xpos")
 
 
-def test_a_model_file_holds_the_values_of_the_columns_that_are_used() -> None:
+def test_a_model_file_contains_the_values_of_the_used_columns() -> None:
     train = treebank(("V", "vb", "A=1"), ("N", "nn", "_"))
     assert conventions(meta_of(train))["values"] == {"upos": ["N", "V"], "xpos": ["nn", "vb"]}
     train.meta["attributes"] = ["feats", "suffix"]

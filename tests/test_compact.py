@@ -1,4 +1,4 @@
-"""SVG of matplotlib, made smaller: the same picture."""
+"""Test the compaction of matplotlib's SVG: the file is smaller and the picture unchanged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ L 12.345678 3.000000"/>
 </svg>"""
 
 
-def test_what_goes_and_what_stays() -> None:
+def test_unused_elements_are_removed_and_others_kept() -> None:
     small = compacted(SVG)
     ET.fromstring(small)
     assert "metadata" not in small
@@ -39,7 +39,7 @@ def test_what_goes_and_what_stays() -> None:
 
 
 def test_names_of_two_figures_differ() -> None:
-    """Both may stand in one page."""
+    """Check that ids and classes of two figures differ, since one page may contain both."""
     names = [
         set(re.findall(r'id="([^"]+)"|class="([^"]+)"', compacted(SVG.replace("M 1 1", d)))) for d in ("M 3 3", "M 4 4")
     ]

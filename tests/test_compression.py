@@ -1,4 +1,4 @@
-"""Compressed files: recognised by content, written by name, one line for those that are damaged."""
+"""Test compressed files: reading recognises them by content, writing by name; damaged files are one-line errors."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ DECOMPRESS = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decomp
 
 
 @pytest.mark.parametrize("suffix", [s for name in COMPRESS for s in (name, name.upper(), name.capitalize())])
-def test_what_is_written_is_compressed_by_its_name_and_read_back(suffix: str, tmp_path: Path) -> None:
+def test_files_are_compressed_by_their_name_and_read_back(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"a b.conllu{suffix}"
     read(io.BytesIO(TEXT)).write(path)
     written = path.read_bytes()
     assert DECOMPRESS[suffix.lower()](written) == TEXT
     assert read(path).treebank.words == read(io.BytesIO(TEXT)).treebank.words
     os.utime(path, (1, 1))
-    other = tmp_path / f"other{suffix}"
-    read(io.BytesIO(TEXT)).write(other)
-    assert other.read_bytes() == written, "neither time nor name is in it"
+    other_path = tmp_path / f"other{suffix}"
+    read(io.BytesIO(TEXT)).write(other_path)
+    assert other_path.read_bytes() == written, "the content must not depend on time or name"
 
 
 @pytest.mark.parametrize("kind", ["", *COMPRESS])
@@ -47,12 +47,12 @@ def test_pipes_and_streams_are_recognised_by_their_first_bytes(kind: str, tmp_pa
     assert b"".join(compression.opened(tmp_path / "no-suffix")) == TEXT
     (tmp_path / "twice").write_bytes(data + data)
     assert b"".join(compression.opened(tmp_path / "twice")) == TEXT + TEXT
-    done = subprocess.run([TREEBOUND, "evaluate", "-", tmp_path / "no-suffix"], input=data, capture_output=True)
-    assert done.stdout.startswith(b"sentences\t")
+    result = subprocess.run([TREEBOUND, "evaluate", "-", tmp_path / "no-suffix"], input=data, capture_output=True)
+    assert result.stdout.startswith(b"sentences\t")
 
 
-def test_a_pipe_is_read_as_it_comes() -> None:
-    """A sentence is there before the pipe's end is."""
+def test_a_pipe_is_read_incrementally() -> None:
+    """Check that a sentence can be read before the end of the pipe."""
     reading, writing = os.pipe()
     with os.fdopen(writing, "wb", 0) as out, os.fdopen(reading, "rb") as pipe:
         out.write(TEXT)
@@ -113,12 +113,12 @@ def test_binary_outputs_are_refused_on_standard_output_and_under_other_names(tmp
         ["train-many", "t.conllu", "-o", "-"],
         ["parse", "t.conllu", "t.conllu", "--certificates", "-"],
     ):
-        done = subprocess.run([TREEBOUND, *arguments], cwd=tmp_path, capture_output=True, text=True)
-        assert_one_line(done, "standard output" if "-" in arguments else "cannot be compressed as .GZ")
-    done = subprocess.run(
+        result = subprocess.run([TREEBOUND, *arguments], cwd=tmp_path, capture_output=True, text=True)
+        assert_one_line(result, "standard output" if "-" in arguments else "cannot be compressed as .GZ")
+    result = subprocess.run(
         [TREEBOUND, "parse", "m", "t.conllu", "--derivations", "-"], cwd=tmp_path, capture_output=True
     )
-    assert b"two outputs go to standard output" in done.stderr
+    assert b"two outputs go to standard output" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["t.conllu"]
 
 

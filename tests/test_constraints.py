@@ -1,4 +1,4 @@
-"""Hard constraints: rows against the definitions, on all small labelled trees; settings files; what they refuse."""
+"""Test hard constraints: their rows against the definitions on all small labelled trees, their settings and errors."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ SENTENCES = [
 ]
 
 
-def everything(words: Words, single_root: bool = True) -> Variables:
-    """All arcs with all labels."""
+def all_variables(words: Words, single_root: bool = True) -> Variables:
+    """Return the variables of all arcs with all labels."""
     n, k = words.n, len(NAMES)
     head, mod = all_arcs(n)
     inner = Problem(n, head, mod, np.zeros(len(head)), single_root=single_root)
@@ -83,11 +83,14 @@ def selection(heads, labels) -> Selection:
 
 
 def labelled(words: Words, name: str):
-    """Labelled trees: all of them up to four words, some labellings of all trees over five; for T1 and T2 all heads."""
+    """Yield labelled trees: all trees with all labellings for up to four words, with some labellings for more.
+
+    For one-head and no-cycles, all choices of heads are yielded, including those that are no trees.
+    """
     rng = np.random.default_rng(words.n)
     if name in ("one-head", "no-cycles"):
-        words_ = range(1, words.n + 1)
-        for heads in product(*([h for h in range(words.n + 1) if h != m] for m in words_)):
+        word_numbers = range(1, words.n + 1)
+        for heads in product(*([h for h in range(words.n + 1) if h != m] for m in word_numbers)):
             yield [-1, *heads], ["", *rng.choice(NAMES, words.n)]
     elif words.n <= 4:
         yield from oracle.labelled_trees(words.n, NAMES)
@@ -98,33 +101,35 @@ def labelled(words: Words, name: str):
 
 
 def test_every_family_is_tested():
-    assert {*CASES, "ud"} == set(CONSTRAINTS)  # the rules of `ud` have tests of their own: test_ud_rules.py
+    assert {*CASES, "ud"} == set(CONSTRAINTS)  # test_ud_rules.py tests the rules of `ud`
 
 
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.long)])  # labels vary fastest, by threes
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.long)])  # labels vary fastest, in steps of three
 @pytest.mark.parametrize(
     ("name", "settings", "definition"), EVERY, ids=[f"{n}-{i}" for i, (n, _, _) in enumerate(EVERY)]
 )
-def test_rows_say_what_the_definition_says(name, settings, definition, every):
-    """A selection breaks a row if and only if it breaks the definition; rows found are broken by it and kept by all
-    selections that the definition allows."""
+def test_rows_agree_with_the_definition(name, settings, definition, every):
+    """Check that a selection breaks a row if and only if it breaks the definition.
+
+    The violated rows are broken by the selection and satisfied by all selections that the definition allows.
+    """
     constraint, keeps = CONSTRAINTS[name](**settings), definition(settings)
     seen = {True: 0, False: 0}
     for text in SENTENCES:
         words = Words.of(*zip(*text, strict=True))
-        variables = everything(words)
+        variables = all_variables(words)
         allowed, rows = [], {}
         start = constraint.start(variables)
         for heads, labels in islice(labelled(words, name), None, None, every):
-            chosen_ = selection(heads, labels)
-            chosen = variables.chosen(chosen_)
-            lazy = constraint.violated(variables, chosen_)
-            fine = keeps(words, heads, labels)
-            seen[fine] += 1
-            assert fine == (not lazy and all(row.holds(chosen) for row in start)), (heads, labels)
-            assert fine == (not broken([constraint], variables, chosen_))
+            selected = selection(heads, labels)
+            chosen = variables.chosen(selected)
+            lazy = constraint.violated(variables, selected)
+            is_allowed = keeps(words, heads, labels)
+            seen[is_allowed] += 1
+            assert is_allowed == (not lazy and all(row.holds(chosen) for row in start)), (heads, labels)
+            assert is_allowed == (not broken([constraint], variables, selected))
             assert not any(row.holds(chosen) for row in lazy), (heads, labels)
-            if fine:
+            if is_allowed:
                 allowed.append(chosen)
             for row in lazy:
                 assert row.family == constraint.name
@@ -141,8 +146,8 @@ def test_several_roots():
     words = Words.of(["a", "b"], ["noun", "noun"])
     (constraint, heads) = CONSTRAINTS["one-head"](), [-1, 0, 0]
     for single_root in (True, False):
-        found = broken([constraint], everything(words, single_root), selection(heads, ["", "su", "su"]))
-        assert bool(found) == single_root
+        broken_rows = broken([constraint], all_variables(words, single_root), selection(heads, ["", "su", "su"]))
+        assert bool(broken_rows) == single_root
 
 
 def test_cycles():
@@ -151,21 +156,24 @@ def test_cycles():
 
 
 def test_cuts_imply_cycles():
-    """Under one head a word, every fractional point that keeps the cut of a cycle keeps its cycle row."""
+    """Check that every fractional point that satisfies the cut of a cycle also satisfies its cycle row.
+
+    Each word has one head.
+    """
     words = Words.of(["a"] * 4, ["x"] * 4)
-    variables = everything(words)
+    variables = all_variables(words)
     rng = np.random.default_rng(2)
     heads = selection([-1, 2, 1, 0, 3], ["", "su", "su", "su", "su"])
     (cycle,), (cut,) = (NoCycles(form).violated(variables, heads) for form in ("cycle", "cut"))
-    kept = 0
+    satisfied = 0
     for _ in range(2000):
         x = rng.random(len(variables)) ** 4
         for m in range(1, 5):
             x[variables.mod == m] /= x[variables.mod == m].sum()
         if cut.holds(x):
-            kept += 1
+            satisfied += 1
             assert cycle.holds(x)
-    assert kept
+    assert satisfied
 
 
 @pytest.mark.parametrize("corpus", corpora())

@@ -1,4 +1,4 @@
-"""Branch and bound under the hard constraints that it can honour: against enumeration and the integer program."""
+"""Test branch and bound with the hard constraints that it supports, against enumeration and the integer program."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ CLASSES = {"en": "vg", ",": "punct", "Jan": "noun", "lopen": "verb", "vijf": "nu
 
 def keeps(words: Words):
     def check(heads, labels) -> bool:
-        left = all(heads[m] == 0 or m < heads[m] for m in range(1, len(heads)) if labels[m] == "det")
+        on_left = all(heads[m] == 0 or m < heads[m] for m in range(1, len(heads)) if labels[m] == "det")
         return (
-            left
+            on_left
             and oracle.unique_labels(words, heads, labels, ["su"])
             and oracle.coordination_commas(words, heads, labels, ["en"])
             and oracle.argument_compatibility(words, heads, labels, "cnj", [["noun", "num"]])
@@ -52,13 +52,13 @@ def instance(seed: int, n: int) -> tuple[LabelledProblem, Words]:
     rng = np.random.default_rng(seed)
     problem = build_problem(n, rng, ())
     scores = draw(rng, problem.arcs * len(NAMES), "dense", True).reshape(-1, len(NAMES))
-    scores[:, 0] += 50.0 * (seed % 2)  # many conjuncts
+    scores[:, 0] += 50.0 * (seed % 2)  # many arcs with the label of conjuncts
     forms = rng.choice(FORMS, n)
     return best_labels(problem, scores, 1, NAMES), Words.of(forms, [CLASSES[f] for f in forms])
 
 
 @pytest.mark.parametrize("space", ["non-projective", "projective"])
-def test_branch_and_bound_keeps_what_can_be_forbidden(space):
+def test_branch_and_bound_respects_constraints_that_forbid_parts(space):
     search = DECODERS["branch-and-bound"](space=space)
     constraints = parse(SETTINGS)
     program = IncrementalProgram(constraints, space=space)
@@ -69,13 +69,13 @@ def test_branch_and_bound_keeps_what_can_be_forbidden(space):
         planar = (lambda h, names, c=check: c(h, names) and crossing_free(h)) if space == "projective" else check
         value, _ = oracle.best(problem, planar)
         stated = with_forbidden(problem, words, constraints)
-        found, other = search.decode(stated), program.decode_labelled(problem, words)
+        exact, solved = search.decode(stated), program.decode_labelled(problem, words)
         if value == -np.inf:
             infeasible += 1
-            assert (found.status, other.status) == ("infeasible", "infeasible"), seed
+            assert (exact.status, solved.status) == ("infeasible", "infeasible"), seed
             continue
-        assert found.status == other.status == "optimal", seed
-        assert found.value == other.value == pytest.approx(value), seed
+        assert exact.status == solved.status == "optimal", seed
+        assert exact.value == solved.value == pytest.approx(value), seed
         binding += search.decode(problem.problem).value > value
     assert binding > 5
 
@@ -86,7 +86,7 @@ def crossing_free(heads) -> bool:
 
 
 def test_both_agree_on_longer_sentences_with_parts():
-    """With scores of siblings and grandchildren: two proofs of the same score."""
+    """Compare two proofs of the best score, with scores of siblings and grandchildren."""
     constraints = parse(SETTINGS)
     search, program = DECODERS["branch-and-bound"](space="non-projective"), IncrementalProgram(constraints)
     for seed in range(4):
@@ -95,17 +95,17 @@ def test_both_agree_on_longer_sentences_with_parts():
         scores = draw(rng, inner.arcs * len(NAMES), "dense", True).reshape(-1, len(NAMES))
         forms = rng.choice(FORMS, 6)
         problem, words = best_labels(inner, scores, 1, NAMES), Words.of(forms, [CLASSES[f] for f in forms])
-        found = search.decode(with_forbidden(problem, words, constraints))
-        other = program.decode_labelled(problem, words)
-        assert found.status == other.status, seed
-        assert found.value == pytest.approx(other.value, rel=1e-9), seed
+        exact = search.decode(with_forbidden(problem, words, constraints))
+        solved = program.decode_labelled(problem, words)
+        assert exact.status == solved.status, seed
+        assert exact.value == pytest.approx(solved.value, rel=1e-9), seed
 
 
-def test_what_cannot_be_forbidden_is_said():
+def test_unsupported_constraints_are_reported():
     problem, words = instance(0, 3)
-    wanting = parse('[symmetric-coordination]\nforms = ["en"]')
+    requiring = parse('[symmetric-coordination]\nforms = ["en"]')
     with pytest.raises(UnsupportedError, match="symmetric-coordination requires arcs"):
-        with_forbidden(problem, words, wanting)
+        with_forbidden(problem, words, requiring)
     several = best_labels(problem.problem, np.zeros((problem.problem.arcs, 3)), 2, NAMES)
     with pytest.raises(UnsupportedError, match="several labels"):
         with_forbidden(several, words, parse(SETTINGS))

@@ -1,7 +1,7 @@
-"""The contract table: every registered decoder with every set of its options, times every family that it scores.
+"""The contract table: every registered decoder, with every set of its options and every family that it scores.
 
-A decoder or a family is in the table as soon as it is registered. `OPTIONS` names sets of options other than the
-default, `BUDGET` which decoders are too slow for problems of all shapes in every run.
+A decoder or family is in the table as soon as it is registered. `OPTIONS` lists sets of options besides the default.
+`BUDGET` lists decoders that are too slow for problems of all shapes in every run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES
 from treebound.factors import FAMILIES
 
 SPACES = ("projective", "non-projective")
-#: head stars: never; once the root has taken its steps, which small problems rarely need; nearly at once, and branch
+#: head stars: never; after all steps of the root, which small problems rarely need; nearly at once, followed by branching
 STARS: tuple[dict[str, Any], ...] = ({"stars": 0}, {"stars": 20}, {"stars": 20, "root_steps": 1, "node_steps": 1})
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "branch-and-bound": [
@@ -57,23 +57,23 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"relaxation": "only", "start": "none", "formulation": "single-commodity"},
     ],
 }
-#: shapes of problems in a round of a cell, where that is not all: these decoders make columns for a general solver,
-#: or have a chart and buffers made in Python for every problem
+#: number of problem shapes in one round of a cell, if not all: these decoders build the columns of a general solver, or
+#: allocate a chart and buffers in Python for every problem
 BUDGET = {"ilp": 4, "stated-ilp": 4, "incremental-ilp": 3, "gibbs": 6, "random-walk": 6, "linear-relaxation": 4}
 BUDGET |= {"dual-decomposition": 6, "ad3": 3, "belief-propagation": 6}
-#: what every cell is tried on: kinds of scores, -inf among them; one root or several; the family alone or in company
+#: problem shapes of every cell: (kind of scores, single root, family without other families)
 SHAPES = tuple(product((*KINDS, "forbidden"), (True, False), (True, False)))
-K = 3  #: trees of a k-best list
+K = 3  #: number of trees in a k-best list
 
 
 @cache
-def _made(build: Any, options: tuple[tuple[str, Any], ...]) -> Decoder:
+def _build_once(build: Any, options: tuple[tuple[str, Any], ...]) -> Decoder:
     return build(**dict(options))
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A decoder with options, and a family that it scores."""
+    """A cell of the table: a decoder with options, and a family that it scores."""
 
     decoder: Decoder
     options: tuple[tuple[str, Any], ...]
@@ -84,23 +84,23 @@ class Cell:
 
 
 def makers(decoders: Registry[Any] = DECODERS) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every registered decoder with every set of options."""
+    """Yield the name of every registered decoder with every set of its options."""
     for name in decoders:
         yield from ((name, options) for options in OPTIONS.get(name, [{}]))
 
 
 def make(name: str, options: dict[str, Any], decoders: Registry[Any] = DECODERS) -> Decoder:
-    """The decoder, made once."""
-    return _made(decoders[name], tuple(options.items()))
+    """Return the decoder with these options; it is built once."""
+    return _build_once(decoders[name], tuple(options.items()))
 
 
 def families(decoder: Decoder, registered: Iterable[str] = FAMILIES) -> list[str]:
-    """The families with parts that it scores, in the order of their registry."""
+    """Return the families besides arcs that the decoder scores, in the order of the registry."""
     return [f for f in registered if f in decoder.supports and f != "arc"]
 
 
 def cells(decoders: Registry[Any] = DECODERS, registered: Iterable[str] = FAMILIES) -> Iterator[Cell]:
-    """The table."""
+    """Yield all cells of the table."""
     for name, options in makers(decoders):
         decoder = make(name, options, decoders)
         for family in ("arc", *families(decoder, registered)):
@@ -108,20 +108,23 @@ def cells(decoders: Registry[Any] = DECODERS, registered: Iterable[str] = FAMILI
 
 
 def without(problem: Problem, family: str) -> Problem:
-    """The problem without the scores of a family."""
+    """Return the problem without the scores of a family."""
     return replace(problem, parts={f: t for f, t in problem.parts.items() if f != family})
 
 
-def has_to_say(family: str, problem: Problem, space: str) -> bool:
-    """Whether whoever leaves the family out is found out."""
+def changes_best_score(family: str, problem: Problem, space: str) -> bool:
+    """Return whether the best score changes if the family is left out."""
     return best(problem, space)[0] != best(without(problem, family), space)[0]
 
 
 def problems(cell: Cell, rounds: int = 0) -> Iterator[tuple[str, Problem]]:
-    """(what it is, a problem that the decoder supports, as large as can be enumerated and with parts of the family).
+    """Yield (description, problem) for problems that the decoder supports and whose trees can be enumerated.
 
-    The family decides about the best tree of the first one, and weighs more than others in every other one.
-    rounds  how often all shapes are drawn, or twice as many as `BUDGET` says; 0: once, or as it says, in every run
+    Each problem has parts of the cell's family. In the first problem the family decides which tree is best; in every
+    second problem it has a larger weight than the other families.
+
+    `rounds` is the number of times that all shapes are drawn, or twice the number in `BUDGET`. 0 draws the shapes of
+    one run of the quick tests: all of them, or the number in `BUDGET`.
     """
     decoder = cell.decoder
     rng = np.random.default_rng([zlib.crc32(str(cell).encode()), rounds])
@@ -131,12 +134,12 @@ def problems(cell: Cell, rounds: int = 0) -> Iterator[tuple[str, Problem]]:
     shapes = [SHAPES[i] for _ in range(rounds or 1) for i in rng.permutation(len(SHAPES))[:budget]]
     largest = 6 if decoder.space == "projective" and decoder.name not in BUDGET else 5
     for i, (kind, single_root, alone) in enumerate(shapes):
-        company = [f for f in families(decoder) if f != cell.family and not alone and rng.random() < 0.4]
-        some = company if cell.family == "arc" else [cell.family, *company]
+        other_families = [f for f in families(decoder) if f != cell.family and not alone and rng.random() < 0.4]
+        chosen = other_families if cell.family == "arc" else [cell.family, *other_families]
         forbidden = 0.15 if kind == "forbidden" else 0.0
         while True:
             problem = random_problem(
-                rng, some, min_n=2, max_n=largest, space=decoder.space, single_root=single_root,
+                rng, chosen, min_n=2, max_n=largest, space=decoder.space, single_root=single_root,
                 kind=str(rng.choice(KINDS)) if forbidden else kind, forbidden=forbidden,
             )  # fmt: skip
             if cell.family == "arc":
@@ -144,30 +147,30 @@ def problems(cell: Cell, rounds: int = 0) -> Iterator[tuple[str, Problem]]:
             score = problem.parts[cell.family].score
             if i % 2 == 0:
                 problem = rescored(problem, **{cell.family: 8.0 * score})
-            if has_to_say(cell.family, problem, decoder.space) if i == 0 else len(score):
+            if changes_best_score(cell.family, problem, decoder.space) if i == 0 else len(score):
                 break
         yield f"{cell}, round of {rounds}, problem {i}: {kind}, {single_root=}, {alone=}", problem
 
 
 def slack(problem: Problem, value: float) -> float:
-    """How far a value may be from the true one."""
+    """Return the tolerance for a value of the problem."""
     return 0.0 if problem.unit else 1e-9 * max(1.0, abs(value))
 
 
 def check_against_enumeration(decoder: Decoder, problem: Problem, note: str) -> None:
-    """All that a parse claims, against all trees."""
+    """Check everything that a parse claims against the enumeration of all trees."""
     value, winners = best(problem, decoder.space)
     parse = decoder.decode(problem)
     assert check_parse(problem, parse, space=decoder.space) == [], note
     if value == -np.inf:
         assert parse.value == -np.inf, note
-        # a decoder that proves nothing of its own may find no tree and not know that there is none
+        # an inexact decoder may find no tree without knowing that no tree exists
         if decoder.exact or parse.status != "limit":
             assert parse.status == "infeasible", note
             assert parse.bound == -np.inf, note
         return
     assert parse.status != "infeasible", note
-    # -inf may be reported by a decoder without a tree within its limits; these have none.
+    # A decoder with a limit may report -inf if it reaches the limit; these decoders have no limit.
     assert parse.value <= value + slack(problem, value), note
     assert parse.bound >= value - slack(problem, value), note
     if decoder.exact:

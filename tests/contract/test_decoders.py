@@ -1,4 +1,4 @@
-"""What every registered decoder owes, with every family that it scores: the table of `cells`."""
+"""Check the contract of every registered decoder, with every family that it scores: the table of `cells`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from treebound.decoders.exact.branch_and_bound import decoder as backbones
 from treebound.decoders.kbest import kbest, margins
 from treebound.factors import FAMILIES
 
-#: problems of a cell whose k best trees and margins are asked for in every run, where that is not 3
+#: number of problems of a cell whose k best trees and margins are checked in every run, if not 3
 LISTS = dict.fromkeys(BUDGET, 1)
 CELLS = list(cells())
 BACKBONES = [name for name, b in backbones.BACKBONES.items() if b.space == "projective"]
@@ -40,20 +40,21 @@ every_cell = pytest.mark.parametrize("cell", CELLS, ids=str)
 
 
 def in_rounds(long: int) -> pytest.MarkDecorator:
-    """As many problems as belong into every run; and, marked long, so many rounds of all."""
+    """Return a parametrisation of `rounds`: 0 for every run, and `long` rounds for tests marked long."""
     return pytest.mark.parametrize("rounds", [0, pytest.param(long, marks=pytest.mark.long)], ids=["few", "many"])
 
 
 def draw(decoder: Decoder, seed: int, **fixed) -> Problem:
-    """A problem that the decoder supports: n <= 6, any scores, roots, forbidden arcs and parts, or infeasible.
+    """Return a random problem that the decoder supports: n <= 6, any scores, roots, forbidden arcs and parts.
 
-    Smaller where trees are many, or where every part is a column of a general solver.
+    It may be infeasible unless `fixed` requires a feasible one. It is smaller if trees are many or if every part is a
+    column of a general solver.
     """
     rng = np.random.default_rng(seed)
-    share = 0.3 if decoder.name == "incremental-ilp" else 0.7  # each part is a column that is solved for repeatedly
-    some = [f for f in families(decoder) if rng.random() < share]
+    share = 0.3 if decoder.name == "incremental-ilp" else 0.7  # each part is a column of the linear program, which is solved repeatedly
+    chosen = [f for f in families(decoder) if rng.random() < share]
     max_n = 5 if decoder.space == "non-projective" or decoder.name in BUDGET else 6
-    return random_problem(rng, some, max_n=max_n, space=decoder.space, **fixed)
+    return random_problem(rng, chosen, max_n=max_n, space=decoder.space, **fixed)
 
 
 @in_rounds(10)
@@ -66,35 +67,35 @@ def test_every_cell_against_enumeration(cell, rounds):
 @in_rounds(3)
 @every_cell
 def test_k_best_and_margins_of_every_cell(cell, rounds):
-    """Of decoders that prove what they find, with or without a search of their own for what is above a floor."""
+    """Check lists and margins of exact decoders, with and without their own search for trees above a floor."""
     decoder = cell.decoder
     if not decoder.exact:
         return
     for note, problem in islice(problems(cell, rounds), None if rounds else LISTS.get(decoder.name, 3)):
         every, score = trees(problem.n, decoder.space, problem.single_root), scores(problem, decoder.space)
         top = np.sort(score[score > -np.inf])[::-1][:K]
-        found = kbest(decoder, problem, K)
-        assert found.complete, note
-        assert [p.value for p in found.parses] == pytest.approx(top.tolist(), abs=slack(problem, top.max(initial=0))), (
+        result = kbest(decoder, problem, K)
+        assert result.complete, note
+        assert [p.value for p in result.parses] == pytest.approx(top.tolist(), abs=slack(problem, top.max(initial=0))), (
             note
         )
-        assert len({p.heads.tobytes() for p in found.parses}) == len(top), note
-        for parse in found.parses[:1]:
-            lost = margins(decoder, problem, parse)
+        assert len({p.heads.tobytes() for p in result.parses}) == len(top), note
+        for parse in result.parses[:1]:
+            margin = margins(decoder, problem, parse)
             for m in range(1, problem.n + 1):
                 without = score[every[:, m] != parse.heads[m]].max(initial=-np.inf)
-                near = slack(problem, parse.value) + slack(problem, max(without, -abs(parse.value)))
-                assert lost[m] == pytest.approx(parse.value - without, abs=near, rel=0), note
+                tolerance = slack(problem, parse.value) + slack(problem, max(without, -abs(parse.value)))
+                assert margin[m] == pytest.approx(parse.value - without, abs=tolerance, rel=0), note
 
 
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_marginals_with_every_family(family, space):
-    """What the smallest backbone scores counts, as in all trees; the other families count nothing."""
+    """Check that marginals depend on the families of the smallest backbone and ignore all other families."""
     rng = np.random.default_rng(3)
     for kind, single_root in product(KINDS, (True, False)):
-        some = () if family == "arc" else (family,)
-        problem = random_problem(rng, some, min_n=2, max_n=5, space=space, kind=kind, single_root=single_root)
+        chosen = () if family == "arc" else (family,)
+        problem = random_problem(rng, chosen, min_n=2, max_n=5, space=space, kind=kind, single_root=single_root)
         counted = backbones.BACKBONES[backbones.smallest_backbone(problem.families, space)].families
         parts = {f: t for f, t in problem.parts.items() if f in counted}
         largest = max(1.0, dataclasses.replace(problem, parts=parts).total)
@@ -111,7 +112,7 @@ def test_marginals_with_every_family(family, space):
 
 
 class Hasty(CheckedDecoder):
-    """Calls the best tree of the arcs' own scores optimal under everything."""
+    """A wrong decoder: it calls the tree with the best arc scores optimal for all families."""
 
     name, space, exact, supports, cite = "hasty", "projective", True, frozenset({"arc", "sibling", "pair"}), "2026"
 
@@ -123,18 +124,18 @@ class Hasty(CheckedDecoder):
         return dataclasses.replace(parse, value=value, bound=value)
 
 
-def test_what_is_registered_is_in_the_table_with_no_edit():
-    """A decoder with a line in a registry; a family that it scores is one with a line in the other."""
+def test_registered_decoders_and_families_are_in_the_table():
+    """Register a decoder, then a family that it scores; both must appear in the table without an edit."""
     decoders, registered = Registry("decoder"), Registry("factor family")
     for name in DECODERS:
         decoders.register(name, DECODERS[name])
     for name in FAMILIES:
         registered.register(name, FAMILIES[name])
     decoders.register("hasty", Hasty)
-    one = [cell.family for cell in cells(decoders, registered) if cell.decoder.name == "hasty"]
+    before = [cell.family for cell in cells(decoders, registered) if cell.decoder.name == "hasty"]
     registered.register("pair", FAMILIES["sibling"])
-    two = [cell.family for cell in cells(decoders, registered) if cell.decoder.name == "hasty"]
-    assert (one, two) == (["arc", "sibling"], ["arc", "sibling", "pair"])
+    after = [cell.family for cell in cells(decoders, registered) if cell.decoder.name == "hasty"]
+    assert (before, after) == (["arc", "sibling"], ["arc", "sibling", "pair"])
     assert {cell.decoder.name for cell in cells(decoders, registered)} == {*DECODERS, "hasty"}
 
 
@@ -147,10 +148,11 @@ def test_a_decoder_that_is_wrong_about_a_family_fails_in_its_cell():
 
 
 def test_the_table_is_the_whole_product():
-    """Every family over crossing trees with and without head stars; every family that a decoder says it scores."""
-    there = {(c.decoder.name, c.decoder.space, dict(c.options).get("stars"), c.family) for c in CELLS}
+    """Check that the table has every family in both spaces with and without head stars, and all families of a decoder.
+    """
+    present = {(c.decoder.name, c.decoder.space, dict(c.options).get("stars"), c.family) for c in CELLS}
     for space, stars, family in product(SPACES, (0, 20, None), FAMILIES):
-        assert ("branch-and-bound", space, stars, family) in there
+        assert ("branch-and-bound", space, stars, family) in present
     assert {c.decoder.name for c in CELLS} == set(DECODERS)
     for cell in CELLS:
         assert {c.family for c in CELLS if c.decoder is cell.decoder} == cell.decoder.supports & set(FAMILIES)
@@ -158,7 +160,7 @@ def test_the_table_is_the_whole_product():
 
 @every_decoder
 def test_only_zeros(name, options):
-    """Every tree is optimal, and a decoder must say so at once."""
+    """Check that a decoder proves its tree optimal if all scores are zero, since every tree is optimal then."""
     decoder = make(name, options)
     for n in range(1, 6):
         problem = build_problem(n, np.random.default_rng(n), families(decoder))
@@ -177,26 +179,26 @@ def test_is_a_decoder(name, options):
 
 
 @every_decoder
-def test_refuses_by_name_what_it_does_not_support(name, options):
+def test_unsupported_families_are_refused_by_name(name, options):
     decoder = make(name, options)
     for family in [f for f in FAMILIES if f not in decoder.supports]:
         problem = build_problem(3, np.random.default_rng(0), (family,))
         with pytest.raises(UnsupportedError, match=family):
             decoder.decode(problem)
     problem = build_problem(3, np.random.default_rng(0), ())
-    unheard = PartTable("unheard-of", np.array([[0, 1]], np.int32), np.zeros(1))
-    with pytest.raises(UnsupportedError, match="unheard-of"):
-        decoder.decode(dataclasses.replace(problem, parts={"unheard-of": unheard}))
+    unknown = PartTable("unknown-family", np.array([[0, 1]], np.int32), np.zeros(1))
+    with pytest.raises(UnsupportedError, match="unknown-family"):
+        decoder.decode(dataclasses.replace(problem, parts={"unknown-family": unknown}))
 
 
 @every_decoder
-def test_is_deterministic_and_leaves_the_problem_alone(name, options):
-    decoder, other = make(name, options), DECODERS[name](**options)
+def test_is_deterministic_and_does_not_change_the_problem(name, options):
+    decoder, second_decoder = make(name, options), DECODERS[name](**options)
     for seed in range(BUDGET.get(name, 10)):
         problem = draw(decoder, seed, kind="tied")
         before = copy.deepcopy(problem)
-        first, again, fresh = decoder.decode(problem), decoder.decode(problem), other.decode(problem)
-        for parse in (again, fresh):
+        first, second, fresh = decoder.decode(problem), decoder.decode(problem), second_decoder.decode(problem)
+        for parse in (second, fresh):
             assert parse.heads.tolist() == first.heads.tolist()
             assert (parse.value, parse.bound, parse.status, parse.work) == (
                 first.value,
@@ -210,8 +212,8 @@ def test_is_deterministic_and_leaves_the_problem_alone(name, options):
 
 
 @every_decoder
-def test_infeasible_problems_are_called_so(name, options):
-    """No arc into a word; no root; a forbidden only arc; a forbidden only pair."""
+def test_infeasible_problems_are_reported(name, options):
+    """Check four causes: no arc into a word, no root, the only arc forbidden, the only pair forbidden."""
     decoder = make(name, options)
     rng = np.random.default_rng(0)
 
@@ -239,33 +241,36 @@ def test_infeasible_problems_are_called_so(name, options):
 
 @every_decoder
 def test_a_constant_for_all_heads_of_a_word_changes_nothing_else(name, options):
-    """Every tree takes exactly one arc into each word, so its score moves by the sum of the constants."""
+    """Check that a constant per word shifts the best score by the sum of the constants.
+
+    Every tree has exactly one arc into each word.
+    """
     decoder = make(name, options)
     for seed in range(BUDGET.get(name, 15)):
         problem = draw(decoder, seed, integer=True, feasible=True)
         constant = np.arange(problem.n + 1) * 1000.0
         moved = dataclasses.replace(problem, arc=problem.arc + constant[problem.mod])
-        one, two = decoder.decode(problem), decoder.decode(moved)
+        original, shifted = decoder.decode(problem), decoder.decode(moved)
         if decoder.exact:
-            assert two.value == one.value + constant.sum()
-            assert (one.status, two.status) == ("optimal", "optimal")
+            assert shifted.value == original.value + constant.sum()
+            assert (original.status, shifted.status) == ("optimal", "optimal")
 
 
-def test_unknown_names_are_answered_with_the_known_ones():
+def test_an_unknown_name_lists_the_known_names():
     with pytest.raises(TreeboundError, match="branch-and-bound"):
         DECODERS["eisner-carreras"]
 
 
 @pytest.mark.parametrize("backbone", BACKBONES)
 @pytest.mark.parametrize("config", ["tuned", "published"])
-def test_limits_are_kept_and_never_called_optimal_without_proof(config, backbone):
+def test_limits_are_respected_and_never_called_optimal_without_proof(config, backbone):
     limited = 0
     for seed in range(100):
-        whole = make("branch-and-bound", {"config": config, "backbone": backbone})
-        short = make("branch-and-bound", {"config": config, "backbone": backbone, "max_dp_calls": 2})
-        problem = draw(whole, seed, kind="mixed", integer=True, feasible=True)
+        unlimited = make("branch-and-bound", {"config": config, "backbone": backbone})
+        capped = make("branch-and-bound", {"config": config, "backbone": backbone, "max_dp_calls": 2})
+        problem = draw(unlimited, seed, kind="mixed", integer=True, feasible=True)
         value, _ = best(problem)
-        parse = short.decode(problem)
+        parse = capped.decode(problem)
         assert check_parse(problem, parse) == []
         assert parse.value <= value <= parse.bound
         assert parse.status in ("optimal", "limit")

@@ -1,6 +1,6 @@
-"""The kernels list arcs and parts in the documented order: against the same order written in plain Python.
+"""Check that the kernels list arcs and parts in the documented order, against the same order in plain Python.
 
-Which parts a tree has is held against enumeration: what a tree has by definition is listed, and found again.
+The parts of a tree are checked against enumeration: each part that a tree has by definition is listed and found.
 """
 
 import numpy as np
@@ -51,7 +51,7 @@ def test_order_of_arcs_and_parts(space, single_root, density):
 
 @pytest.mark.parametrize("space", SPACES)
 def test_words_of_parts(space):
-    """Words are those of the arcs: heads before modifiers, and modifiers of one head from left to right."""
+    """Check the words of parts: heads precede modifiers, and modifiers of one head are ordered from left to right."""
     rng = np.random.default_rng(1)
     n = 9
     index = index_arcs(n, candidates(n, 0.7, rng))
@@ -59,9 +59,9 @@ def test_words_of_parts(space):
     for family in BY_ARCS:
         arcs, words = list_parts(REGISTERED[family].code, index, tables)
         assert len(arcs) > 0
-        for part, found in zip(arcs.tolist(), words.tolist(), strict=True):
+        for part, found_words in zip(arcs.tolist(), words.tolist(), strict=True):
             if family == "valency":
-                assert found == [*part, -1, -1]
+                assert found_words == [*part, -1, -1]
                 continue
             real = [a for a in part if a >= 0]
             heads, mods = [index.head[a] for a in real], [index.mod[a] for a in real]
@@ -77,14 +77,14 @@ def test_words_of_parts(space):
                 "tri-sibling": [heads[0], *sorted(mods)],
                 "comb": [heads[0], mods[0], mods[-1]],
             }[family]
-            assert found == [*expected, -1, -1][:4], family
+            assert found_words == [*expected, -1, -1][:4], family
 
 
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("family", BY_ARCS)
 def test_parts_of_every_tree(family, single_root, space):
-    """What a tree has by definition is listed, and is what the kernel finds; nothing else is."""
+    """Check that the kernel finds exactly the parts that each tree has by definition."""
     n = 5
     index = index_arcs(n, candidates(n, 1.0, np.random.default_rng(0)))
     tables = index_parts(index, single_root, space == "projective")
@@ -95,15 +95,15 @@ def test_parts_of_every_tree(family, single_root, space):
     seen = set()
     for heads in trees(n, space, single_root):
         into = arcs_of_tree(index, heads)
-        found = parts_of_tree(code, index, tables, into).tolist()
+        numbers = parts_of_tree(code, index, tables, into).tolist()
         rows = [part if family == "valency" else [arc.get(a, a) for a in part] for part in tree_parts(family, heads)]
         rows = [(*row, *[-1] * (arcs.shape[1] - len(row))) for row in rows]
         if family == "adjacent-sibling" and single_root:
             rows = [row for row in rows if index.head[row[1]] != 0]
-        assert sorted(found) == sorted(number[row] for row in rows), heads.tolist()
+        assert sorted(numbers) == sorted(number[row] for row in rows), heads.tolist()
         if family in PRODUCTS:
-            assert products_of_tree(arcs, into, len(index.head)).tolist() == sorted(found)
-        seen |= set(found)
-    # Nothing idle is listed but arcs back to the head in the non-projective listing, and empty sides of the only root.
+            assert products_of_tree(arcs, into, len(index.head)).tolist() == sorted(numbers)
+        seen |= set(numbers)
+    # The only listed parts that no tree has: arcs back to the head (non-projective), and empty sides of the single root.
     idle = space == "non-projective" or (family == "outermost-grandchild" and single_root)
     assert idle or seen == set(number.values())

@@ -1,6 +1,6 @@
-"""Decoders against each other on sentences scored by a trained model, where nothing can be enumerated.
+"""Compare decoders with each other on sentences scored by a trained model, whose trees cannot be enumerated.
 
-The corpus is a converted one if there is any, else one from the mirror, else a made-up language.
+The corpus is a converted treebank if one exists, else one from the mirror, else a synthetic treebank.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BOUNDED = ("grandchild", "sibling")
 
 
 def treebanks(folder: Path) -> tuple[Treebank, Treebank]:
-    """(train, test)."""
+    """Return the training and the test treebank."""
     for name in ("tr_twt", "en_ewt", "pt_petrogold"):
         if (CONVERTED / name / "conversion.json").exists():
             return storage.load(CONVERTED / name / "train.npz"), storage.load(CONVERTED / name / "test.npz")
@@ -48,17 +48,17 @@ def treebanks(folder: Path) -> tuple[Treebank, Treebank]:
 
 @pytest.fixture(scope="module")
 def parsed(tmp_path_factory) -> tuple[Parser, Treebank]:
-    """A parser with all families, trained on a few hundred sentences, and sentences that it has not seen."""
-    learn, test = treebanks(tmp_path_factory.mktemp("corpus"))
-    learn = learn.select(np.arange(min(300, len(learn))))
-    pruner = train_pruner(learn, epochs=1, bits=18)
+    """Return a parser with all families, trained on a few hundred sentences, and sentences it was not trained on."""
+    train_sentences, test = treebanks(tmp_path_factory.mktemp("corpus"))
+    train_sentences = train_sentences.select(np.arange(min(300, len(train_sentences))))
+    pruner = train_pruner(train_sentences, epochs=1, bits=18)
     spec = Settings(FAMILIES, labels="none", epochs=2, bits=18, max_dp_calls=60)
-    return Parser(train(spec, learn, learn.select(np.arange(20)), pruner)), test
+    return Parser(train(spec, train_sentences, train_sentences.select(np.arange(20)), pruner)), test
 
 
 @pytest.fixture(scope="module")
 def real_problems(parsed) -> list[Problem]:
-    """The first 400 sentences of 2 to 40 words."""
+    """Return the problems of the first 400 sentences of 2 to 40 words."""
     parser, test = parsed
     chosen = np.flatnonzero((test.lengths >= 2) & (test.lengths <= 40))[:400]
     return [parser.problem(test, int(i)) for i in chosen]
@@ -70,23 +70,29 @@ def only(problem: Problem, families: tuple[str, ...]) -> Problem:
 
 @pytest.mark.parametrize("sentences", [20, pytest.param(200, marks=pytest.mark.long)])
 def test_sentences_against_the_integer_program(real_problems, sentences):
-    """Short ones: the solver takes its time. It works in floating point and may stop 1e-8 short of the best score."""
+    """Compare branch-and-bound with the integer program on short sentences.
+
+    The solver is slow, works in floating point and may stop 1e-8 short of the best score.
+    """
     search, program = DECODERS["branch-and-bound"](), DECODERS["ilp"](time_limit=120)
     short = [p for p in real_problems if p.n <= 16][:sentences]
     assert len(short) == sentences
     different = 0
     for i, problem in enumerate(short):
-        ours, theirs = search.decode(problem), program.decode(problem)
-        assert check_parse(problem, ours) == check_parse(problem, theirs) == [], f"sentence {i}"
-        assert (ours.status, theirs.status) == ("optimal", "optimal"), f"sentence {i}"
-        assert 0 <= ours.value - theirs.value <= 1e-8 * max(1.0, abs(ours.value)), f"sentence {i}"
-        different += ours.heads.tolist() != theirs.heads.tolist()
+        exact, solved = search.decode(problem), program.decode(problem)
+        assert check_parse(problem, exact) == check_parse(problem, solved) == [], f"sentence {i}"
+        assert (exact.status, solved.status) == ("optimal", "optimal"), f"sentence {i}"
+        assert 0 <= exact.value - solved.value <= 1e-8 * max(1.0, abs(exact.value)), f"sentence {i}"
+        different += exact.heads.tolist() != solved.heads.tolist()
     assert different < max(2, sentences / 40)  # equal scores are rare among real ones
 
 
 @pytest.mark.parametrize(("k", "words", "sentences"), [(2, 12, 5), (10, 7, 3), (50, 5, 1)])
 def test_k_best_against_repeated_exclusion_in_the_integer_program(real_problems, k, words, sentences):
-    """Every tree that was found is forbidden in turn; the solver works in floating point."""
+    """Compare the k-best list with the integer program, which forbids each tree that it has found.
+
+    The solver works in floating point.
+    """
     search, program = DECODERS["branch-and-bound"](), DECODERS["ilp"](time_limit=120)
     chosen = [p for p in real_problems if words - 3 <= p.n <= words][:sentences]
     assert len(chosen) == sentences
@@ -96,10 +102,10 @@ def test_k_best_against_repeated_exclusion_in_the_integer_program(real_problems,
         trees: list[np.ndarray] = []
         for parse in result.parses:
             assert check_parse(problem, parse) == [], f"sentence {i}"
-            other = program.decode(problem, trees)
-            assert other.status == "optimal", f"sentence {i}"
-            assert abs(parse.value - other.value) <= 1e-8 * max(1.0, abs(parse.value)), f"sentence {i}"
-            trees.append(other.heads)
+            solved = program.decode(problem, trees)
+            assert solved.status == "optimal", f"sentence {i}"
+            assert abs(parse.value - solved.value) <= 1e-8 * max(1.0, abs(parse.value)), f"sentence {i}"
+            trees.append(solved.heads)
         if len(result.parses) < k:
             assert program.decode(problem, trees).status == "infeasible", f"sentence {i}"
 
@@ -132,7 +138,7 @@ def test_backbones_and_configurations_agree(real_problems, families, sentences):
 
 @pytest.mark.parametrize("sentences", [30, pytest.param(80, marks=pytest.mark.long)])
 def test_claims_of_branch_and_bound_can_be_proved_without_it(real_problems, sentences):
-    """The prover finds a certificate of its own for every claimed optimum, and the checker accepts it."""
+    """Check that the prover finds its own certificate for every claimed optimum and that the checker accepts it."""
     search = DECODERS["branch-and-bound"]()
     for i, problem in enumerate(p for p in real_problems[:sentences] if p.n <= 25):
         parse = search.decode(problem)

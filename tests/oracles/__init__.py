@@ -1,1 +1,1 @@
-"""Slow, obvious twins of what the package computes. Never imported by `src`."""
+"""Slow and simple reimplementations of the package's computations, for tests only; `src` never imports them."""

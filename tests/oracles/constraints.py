@@ -1,6 +1,7 @@
-"""What each family of hard constraints says, word by word, about a whole labelled tree; and the best such tree.
+"""Check each family of hard constraints on a whole labelled tree, by its definition, and find the best such tree.
 
-Written from the definitions, without variables or rows; settings are those of the families' classes.
+The functions follow the definitions, without variables or rows of an integer program. Their settings are those of the
+classes of the families.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ def one_head(words, heads, labels, single_root=True) -> bool:
 
 def no_cycles(words, heads, labels) -> bool:
     for m in range(1, words.n + 1):
-        at, steps = m, 0
-        while at > 0:
-            at, steps = heads[at], steps + 1
+        node, steps = m, 0
+        while node > 0:
+            node, steps = heads[node], steps + 1
             if steps > words.n:
                 return False
     return True
@@ -53,44 +54,44 @@ def unique_labels(words, heads, labels, unique) -> bool:
 
 def symmetric_coordination(words, heads, labels, forms, classes=(), label="cnj", when="coordinating") -> bool:
     for i in _conjunctions(words, forms, classes):
-        found = _arguments(words, heads, labels, i, label)
-        if found or when == "always":
-            right = sum(m > i for m in found)
-            if right != 1 or len(found) - right < 1:
+        arguments = _arguments(words, heads, labels, i, label)
+        if arguments or when == "always":
+            right = sum(m > i for m in arguments)
+            if right != 1 or len(arguments) - right < 1:
                 return False
     return True
 
 
 def asymmetric_coordination(words, heads, labels, forms, classes=(), label="cnj", when="coordinating") -> bool:
     for i in _conjunctions(words, forms, classes):
-        found = _arguments(words, heads, labels, i, label)
-        if (found or when == "always") and (min(found, default=0) < i or len(found) < 2):
+        arguments = _arguments(words, heads, labels, i, label)
+        if (arguments or when == "always") and (min(arguments, default=0) < i or len(arguments) < 2):
             return False
     return True
 
 
 def coordination_commas(words, heads, labels, forms, classes=(), label="cnj", separators=(",",)) -> bool:
     for i in _conjunctions(words, forms, classes):
-        left = [m for m in _arguments(words, heads, labels, i, label) if m < i]
-        for a, b in pairwise(left):
+        preceding = [m for m in _arguments(words, heads, labels, i, label) if m < i]
+        for a, b in pairwise(preceding):
             if not any(words.form[k] in separators for k in range(a + 1, b)):
                 return False
     return True
 
 
 def argument_compatibility(words, heads, labels, label, compatible, wildcard=(), head="conjunction") -> bool:
-    def together(a: int, b: int) -> bool:
-        one, two = words.word_class[a], words.word_class[b]
+    def are_compatible(a: int, b: int) -> bool:
+        first, second = words.word_class[a], words.word_class[b]
         if any(words.form[x].lower().endswith(end) for x in (a, b) for end in wildcard):
             return True
-        return one == two or [one, two] in compatible or [two, one] in compatible
+        return first == second or [first, second] in compatible or [second, first] in compatible
 
     for i in range(words.n + 1):
-        found = _arguments(words, heads, labels, i, label)
+        arguments = _arguments(words, heads, labels, i, label)
         if head == "argument":
-            if i > 0 and not all(together(i, m) for m in found):
+            if i > 0 and not all(are_compatible(i, m) for m in arguments):
                 return False
-        elif not all(together(a, b) for a, b in combinations(found, 2)):
+        elif not all(are_compatible(a, b) for a, b in combinations(arguments, 2)):
             return False
     return True
 
@@ -113,14 +114,17 @@ def selective_projectivity(words, heads, labels, which, exempt=None) -> bool:
 
 
 def labelled_trees(n: int, names: tuple[str, ...], single_root: bool = True) -> Iterator[tuple[list[int], list[str]]]:
-    """All trees with all labels: (heads, labels), index 0 unused."""
+    """Yield (heads, labels) of all trees with all labellings; index 0 is unused."""
     for heads in trees(n, "non-projective", single_root).tolist():
         for labels in product(names, repeat=n):
             yield heads, ["", *labels]
 
 
 def best(problem, keeps) -> tuple[float, list[tuple[list[int], list[str]]]]:
-    """(score, winners) of the labelled trees for which keeps(heads, labels); (-inf, []) where there is none."""
+    """Return (score, winners): the best score of the labelled trees for which keeps(heads, labels), and these trees.
+
+    The result is (-inf, []) if no tree qualifies.
+    """
     inner = problem.problem
     score = {}
     for a, (h, m) in enumerate(zip(inner.head.tolist(), inner.mod.tolist(), strict=True)):

@@ -1,8 +1,8 @@
-"""The score of every tree of a problem, and the best of them, by brute force.
+"""Compute the score of every tree of a problem, and the best trees, by brute force.
 
-A tree is turned into the list of parts that it contains, once for each number of words; a problem is turned into dense
-tables indexed by words, whatever the order of its parts. A score is then a sum of table look-ups. Only parts of the
-larger product families are looked at one by one: whether a tree has all their arcs.
+A tree is turned into the list of parts that it contains, once for each number of words. A problem is turned into dense
+tables indexed by words, independent of the order of its parts. A score is then a sum of table look-ups. For the larger
+product families, each part is tested in turn: a tree has the part if it has all its arcs.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ LARGE_PRODUCTS = frozenset({"head-bigram", "great-grandchild", "tri-sibling", "c
 
 @cache
 def _parts(n: int, space: str, single_root: bool) -> dict[str, np.ndarray]:
-    """family -> intp[T, K]: places in the family's dense table that each tree adds up.
+    """Return, for each family, intp[T, K]: the K entries of the family's dense table that each tree adds up.
 
-    Tables have shape [n + 2] ** 3 (arc: ** 2, grand-sibling: ** 4) and are indexed (h, m, third), (g, h, m, s); the
-    third word is 0 for NONE, n + 1 for NONE_OUTER. That of valency is indexed (word, count). Place 0 = (0, 0, 0) stands
-    for "nothing here" and must hold 0. Inner is the side towards the head, outer the other.
+    Tables have shape [n + 2] ** 3 (arc: ** 2, grand-sibling: ** 4) and are indexed (h, m, third) or (g, h, m, s). The
+    third word is 0 for NONE and n + 1 for NONE_OUTER. The table of valency is indexed (word, count). Entry 0 = (0, 0,
+    0) means "no part" and must be 0. The inner side is towards the head, the outer side away from it.
     """
     heads = trees(n, space, single_root)
     size, words = n + 2, range(1, n + 1)
 
-    def place(h: np.ndarray, m: np.ndarray | int, third: np.ndarray | int) -> np.ndarray:
+    def entry(h: np.ndarray, m: np.ndarray | int, third: np.ndarray | int) -> np.ndarray:
         return (h * size + m) * size + third
 
     arc, adjacent, outermost, grandchild, sibling, grand_sibling, valency = [], [], [], [], [], [], []
@@ -47,13 +47,13 @@ def _parts(n: int, space: str, single_root: bool) -> dict[str, np.ndarray]:
             inner = np.where(towards & ((inner == 0) | (abs(s - m) > abs(inner - m))), s, inner)
             away = below & ((s > m) == (m > h)) & (s != m)
             outer = np.where(away & ((outer == n + 1) | (abs(s - m) > abs(outer - m))), s, outer)
-            grandchild.append(np.where(below, place(h, m, s), 0))
+            grandchild.append(np.where(below, entry(h, m, s), 0))
             if s > m:
-                sibling.append(np.where((heads[:, s] == h) & (h > 0), place(h, m, s), 0))
-        adjacent.append(place(h, m, near))
-        outermost += [place(h, m, inner), place(h, m, outer)]
+                sibling.append(np.where((heads[:, s] == h) & (h > 0), entry(h, m, s), 0))
+        adjacent.append(entry(h, m, near))
+        outermost += [entry(h, m, inner), entry(h, m, outer)]
         g = np.take_along_axis(heads, h[:, None], axis=1)[:, 0].astype(np.intp)
-        grand_sibling.append(np.where(h > 0, place(g, h, m) * size + near, 0))
+        grand_sibling.append(np.where(h > 0, entry(g, h, m) * size + near, 0))
         valency.append(m * size + (heads == m).sum(axis=1))
     columns = {
         "arc": arc,
@@ -64,11 +64,11 @@ def _parts(n: int, space: str, single_root: bool) -> dict[str, np.ndarray]:
         "valency": valency,
         "sibling": sibling or [np.zeros(len(heads), np.intp)],
     }
-    return {family: np.stack(places, axis=1) for family, places in columns.items()}
+    return {family: np.stack(entries, axis=1) for family, entries in columns.items()}
 
 
 def _table(problem: Problem, family: str) -> np.ndarray:
-    """The scores of one family as a flat dense table; arcs that the problem does not have are forbidden."""
+    """Return the scores of one family as a flat dense table; arcs outside the problem are forbidden."""
     size, head, mod = problem.n + 2, problem.head, problem.mod
     if family == "arc":
         table = np.full((size, size), -np.inf)
@@ -79,7 +79,7 @@ def _table(problem: Problem, family: str) -> np.ndarray:
     if family == "valency":
         table = np.zeros((size, size))
         for word, count, score in zip(first, second, part.score, strict=True):
-            table[word, count:] = score  # the last part of a word stands for larger numbers, too
+            table[word, count:] = score  # the last part of a word also covers all larger counts
         return table.ravel()
     if family == "grand-sibling":
         table = np.zeros((size, size, size, size))
@@ -104,7 +104,7 @@ def _table(problem: Problem, family: str) -> np.ndarray:
 
 
 def scores(problem: Problem, space: str = "projective") -> np.ndarray:
-    """float64[T]: the score of each tree of `oracles.trees.trees`, -inf where it is forbidden."""
+    """Return float64[T]: the score of each tree of `oracles.trees.trees`, -inf for a forbidden tree."""
     heads = trees(problem.n, space, problem.single_root)
     total = np.zeros(len(heads))
     for family in problem.families & LARGE_PRODUCTS:
@@ -114,16 +114,16 @@ def scores(problem: Problem, space: str = "projective") -> np.ndarray:
         for column in table.arcs.T:
             fires &= selected[:, column]
         total += np.where(fires, table.score, 0.0).sum(axis=1)
-    for family, places in _parts(problem.n, space, problem.single_root).items():
+    for family, entries in _parts(problem.n, space, problem.single_root).items():
         if family in problem.families:
-            total += _table(problem, family)[places].sum(axis=1)
+            total += _table(problem, family)[entries].sum(axis=1)
     return total
 
 
 def best(problem: Problem, space: str = "projective") -> tuple[float, np.ndarray]:
-    """Value of the best tree and all trees that have it (to 1e-9 where scores are real): int32[B, n + 1].
+    """Return (value, trees): the best score and all trees with that score, int32[B, n + 1].
 
-    (-inf, no trees) where the problem is infeasible.
+    Real scores are compared with a tolerance of 1e-9. The result is (-inf, no trees) if the problem is infeasible.
     """
     total = scores(problem, space)
     value = float(total.max())

@@ -1,4 +1,4 @@
-"""All dependency trees over a few words, by brute force: every choice of heads, cyclic ones thrown away."""
+"""Enumerate all dependency trees over a few words by brute force: every choice of heads without a cycle."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ MAX_WORDS = 7
 
 @cache
 def trees(n: int, space: str = "projective", single_root: bool = True) -> np.ndarray:
-    """Every tree with words 1..n, one row each: int32[T, n + 1], column 0 is -1. Read-only, in lexicographic order.
+    """Return every tree over words 1..n, one per row: int32[T, n + 1], with -1 in column 0.
 
-    T for n = 1..7: projective 1, 2, 7, 30, 143, 728, 3876 with a single root and 1, 3, 12, 55, 273, 1428, 7752 with any
-    number; non-projective n**(n - 1) and (n + 1)**(n - 1).
+    The array is read-only and in lexicographic order. T for n = 1..7: projective 1, 2, 7, 30, 143, 728, 3876 with a
+    single root and 1, 3, 12, 55, 273, 1428, 7752 with any number of roots; non-projective n**(n - 1) and (n + 1)**(n -
+    1).
     """
     if not 1 <= n <= MAX_WORDS:
         raise ValueError(f"enumeration is for 1 to {MAX_WORDS} words, not {n}")
@@ -34,16 +35,19 @@ def trees(n: int, space: str = "projective", single_root: bool = True) -> np.nda
 
 
 def is_acyclic(heads: np.ndarray) -> np.ndarray:
-    """bool[T]: every word reaches the root, after n steps up (rows of heads[T, n + 1], column 0 holding 0 or -1)."""
-    up = np.maximum(heads, 0)
-    at = up
+    """Return bool[T]: whether every word reaches the root within n steps.
+
+    The rows are heads[T, n + 1] with 0 or -1 in column 0.
+    """
+    parent = np.maximum(heads, 0)
+    ancestor = parent
     for _ in range(heads.shape[1]):
-        at = np.take_along_axis(up, at, axis=1)
-    return (at == 0).all(axis=1)
+        ancestor = np.take_along_axis(parent, ancestor, axis=1)
+    return (ancestor == 0).all(axis=1)
 
 
 def is_projective(heads: np.ndarray) -> np.ndarray:
-    """bool[T]: no two arcs cross when drawn above the words, the root standing at position 0."""
+    """Return bool[T]: whether no two arcs cross when drawn above the words, with the root at position 0."""
     out = np.ones(len(heads), bool)
     n = heads.shape[1] - 1
     for i in range(1, n + 1):

@@ -1,4 +1,4 @@
-"""The real validator of Universal Dependencies, asked about many trees in one run."""
+"""Run the official validator of Universal Dependencies on many trees at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Tree = tuple[Words, Sequence[int], Sequence[str]]
 def broken_rules(trees: Iterable[Tree], folder: Path) -> list[set[str]]:
     """Return the ids of the incidents that `udvalidate --level 3 --lang ud` reports for each tree.
 
-    The test that asks is skipped where udtools is not installed. Columns that are not known are written as empty.
+    The calling test is skipped if udtools is not installed. Unknown columns are written as empty.
     """
     pytest.importorskip("udtools")
     trees = list(trees)
