@@ -28,7 +28,7 @@ class Case(NamedTuple):
     sentences: int = 0
 
 
-# --- model files: every kind of model is damaged in each of these ways
+# --- model files: each change below is applied to every kind of model
 
 
 def _flipped(content: bytes) -> bytes:
@@ -142,7 +142,10 @@ QUADRATIC: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
         _older_quadratic,
         ("damaged", "pool: the number of rows is not the number of decisions", RETRAIN),
     ),
-    "a-pool-that-is-none": (_array("pool", lambda array: array - 1), ("pool: a number is beyond the machines", RETRAIN)),
+    "a-pool-that-is-none": (
+        _array("pool", lambda array: array - 1),
+        ("pool: a number is beyond the machines", RETRAIN),
+    ),
     "a-class-that-is-none": (
         _array("classes", lambda array: array + 99),
         ("classes: a number is beyond the transitions", RETRAIN),
@@ -170,7 +173,9 @@ def _word(i: int, form: str = "a", tag: str = "N", head: str = "_") -> str:
 GOOD = _words(*(_word(i, form) for i, form in enumerate(("the", "dog", "sees", "cats"), 1)))
 _long = [_word(i, f"w{i % 7}", "NVD"[i % 3]) for i in range(1, 501)]
 
-SENTENCES: dict[str, tuple[bytes, int | tuple[str, ...]]] = {  # content; number of sentences, or texts of the error message
+SENTENCES: dict[
+    str, tuple[bytes, int | tuple[str, ...]]
+] = {  # content; number of sentences, or texts of the error message
     "nothing": (b"", 0),
     "empty-lines": (b"\n\n\n", 0),
     "comments-alone": (b"# a comment\n\n", (":1: comments without words", "add the words")),
@@ -283,7 +288,7 @@ OWN: dict[str, list[Case]] = {
         Case(TRAIN + "--threshold 1", ("threshold",)),
         Case(TRAIN + "--bits 8", ("bits: ", RANGE)),
         Case(TRAIN + "--beam 4", ("--beam is an option of ", "leave it out")),
-        Case(TRAIN + "--patterns nobody", ("nobody",)),
+        Case(TRAIN + "--patterns nowhere", ("nowhere",)),
         *(Case(TRAIN + f"--patterns {{{name}}}", (name, ": ")) for name in ("not-toml.toml", "latin.toml",
           "nested.toml", "bad-pattern.toml", "binary.toml")),
         Case(PARSE + "--k 0", ("k is '0'", "give a number from 1, none or model")),
@@ -302,7 +307,7 @@ OWN: dict[str, list[Case]] = {
         Case("tag {model} {good} -o {out}", ("not a treebound tagger",)),
     ],
     "constrained": [
-        Case(TRAIN + "--constraints nobody", ("no constraints for corpus 'nobody'", "name a file")),
+        Case(TRAIN + "--constraints nowhere", ("no constraints for corpus 'nowhere'", "name a file")),
         Case(TRAIN + "--constraints {folder}", ("{folder}",)),
         Case(TRAIN + "--constraints {not-toml.toml}", ("not-toml.toml:1: not TOML",)),
         Case(TRAIN + "--constraints {latin.toml}", ("latin.toml:2: byte 0xe4 is not UTF-8", "save it as UTF-8")),
@@ -356,7 +361,7 @@ OWN: dict[str, list[Case]] = {
         Case(TRAIN + "--families pattern", ("unknown factor family 'pattern'", "choose from")),
         Case(TRAIN + "--global-features valency,valency", ("named twice",)),
         Case(TRAIN + "--global-features colour", ("unknown global feature 'colour'", "choose from")),
-        Case(TRAIN + "--constraints nobody", ("unknown value 'nobody'", "choose from both, neighbour, gold")),
+        Case(TRAIN + "--constraints nowhere", ("unknown value 'nowhere'", "choose from both, neighbour, gold")),
         Case(TRAIN + "--search luck", ("unknown value 'luck'", "choose from gibbs")),
         Case(TRAIN + "--search random-walk", ("random walks build trees with crossing arcs", "--space non-projective")),
         Case(TRAIN + "--temperature 0", ("temperature",)),

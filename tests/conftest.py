@@ -26,7 +26,9 @@ FIRST = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--minutes", type=float, help="Run the tests in a fixed random order and skip those left after this time. Default: all tests."
+        "--minutes",
+        type=float,
+        help="Run the tests in a fixed random order and skip those left after this time. Default: all tests.",
     )
 
 

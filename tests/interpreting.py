@@ -12,10 +12,11 @@ from numba.core.dispatcher import Dispatcher
 
 @contextmanager
 def interpreted(*modules: str) -> Iterator[None]:
-    """Run the functions of these modules uncompiled within the context; functions of other modules stay compiled.
+    """Run the functions of the given modules uncompiled within the context.
 
-    This is for tests of single parts of a search. The search is compiled as a whole, and to call one part alone would
-    compile it once more with all its callees: half a minute for loops over ten arcs.
+    Functions of other modules stay compiled. This is for tests of single parts of a search. The search is compiled as a
+    whole, and to call one part alone would compile it once more with all its callees: half a minute for loops over ten
+    arcs.
     """
     with pytest.MonkeyPatch.context() as patch:
         for module in map(sys.modules.__getitem__, modules):

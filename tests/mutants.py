@@ -54,7 +54,9 @@ def flipped(content: bytes, rng: random.Random) -> bytes:
             case 0 | 1 if position < len(changed):
                 changed[position] ^= 1 << rng.randrange(8)
             case 2:
-                changed[position : position + rng.choice((1, 4, 100))] = bytes(rng.randrange(256) for _ in range(rng.randint(0, 8)))
+                changed[position : position + rng.choice((1, 4, 100))] = bytes(
+                    rng.randrange(256) for _ in range(rng.randint(0, 8))
+                )
             case 3:
                 del changed[position:]
             case 4:

@@ -84,7 +84,9 @@ def _long(data: bytes, rng: random.Random) -> bytes:
 
 def _surrogate(data: bytes, rng: random.Random) -> bytes:
     position = rng.randrange(len(data) + 1)
-    return data[:position] + rng.choice((b"\xed\xa0\x80", b"\xed\xb3\xbf", b"\xc0\x80", b"\xef\xbf\xbe")) + data[position:]
+    return (
+        data[:position] + rng.choice((b"\xed\xa0\x80", b"\xed\xb3\xbf", b"\xc0\x80", b"\xef\xbf\xbe")) + data[position:]
+    )
 
 
 def _lines(data: bytes, rng: random.Random) -> bytes:

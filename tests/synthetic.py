@@ -121,9 +121,12 @@ def inflected_conllu(sentences: int, seed: int) -> str:
             groups.append(group)
         if rng.random() < 0.6 and groups[0][0][0] == "adjective":  # place the adjective far from its noun
             groups[-1].append(groups[0].pop(0))
-        verb_is_last = rng.random() < 0.5  # the verb is first or last: between nouns it would reveal the heads of adjectives
+        verb_is_last = (
+            rng.random() < 0.5
+        )  # the verb is first or last: between nouns it would reveal the heads of adjectives
         groups.insert(
-            len(groups) if verb_is_last else 0, [("verb", "", word("VERB", "Tense=" + ("Past", "Pres")[rng.integers(2)]))]
+            len(groups) if verb_is_last else 0,
+            [("verb", "", word("VERB", "Tense=" + ("Past", "Pres")[rng.integers(2)]))],
         )
         line = [entry for group in groups for entry in group] + [("point", "", (".", ".", "PUNCT", "_"))]
         position = {case or kind: i for i, (kind, case, _) in enumerate(line, 1) if kind != "adjective"}

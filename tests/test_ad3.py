@@ -44,7 +44,9 @@ def test_the_subproblem_finds_the_nearest_point_of_a_polytope(space):
                 rows = np.array(list(product((0.0, 1.0), repeat=hi - lo)))
                 scores = np.where(rows.all(axis=1), task.products.phi[s - 5] / eta, 0.0)
             target, point = hulls.target[lo:hi], hulls.q[lo:hi]
-            gain = scores + rows @ (target - point)  # gain of a move towards a configuration; it is not positive at the best point
+            gain = scores + rows @ (
+                target - point
+            )  # gain of a move towards a configuration; it is not positive at the best point
             own = (hulls.share[:, s] * hulls.offset[:, s])[: hulls.size[s]].sum() + point @ (target - point)
             assert gain.max() == pytest.approx(own, abs=1e-6)
             assert hulls.share[: hulls.size[s], s].sum() == pytest.approx(1.0)

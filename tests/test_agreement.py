@@ -175,7 +175,9 @@ def test_stars_bound_the_parts_that_are_handed_over(families, seed, space):
     rng = np.random.default_rng(seed)
     search = Search(rng, space, families)
     search.hand_over()
-    assert len(search.state.pairs.phi) == len(search.state.products.phi) == 0, "all parts have one head and must be handed over"
+    assert len(search.state.pairs.phi) == len(search.state.products.phi) == 0, (
+        "all parts have one head and must be handed over"
+    )
     check_bounds(search, rng, 12, exact=True)
 
 

@@ -1,5 +1,4 @@
-"""Test messages against sums over all assignments, and arc probabilities against enumeration if there are no loops.
-"""
+"""Test messages against sums over all assignments, and arc probabilities against enumeration if there are no loops."""
 
 from __future__ import annotations
 
@@ -55,7 +54,9 @@ def test_probabilities_are_exact_without_products(space, tries):
     rng = np.random.default_rng(3)
     families = CHARTED if space == "projective" else ()
     for i in range(tries):
-        problem = random_problem(rng, families, max_n=5, space=space, kind="dense", single_root=bool(i % 2), forbidden=0.1)
+        problem = random_problem(
+            rng, families, max_n=5, space=space, kind="dense", single_root=bool(i % 2), forbidden=0.1
+        )
         normalised = canonical(problem, space).problem
         result = BeliefPropagation(space).marginals(normalised, 0.01)
         assert result == pytest.approx(marginals(normalised, space, 0.01), abs=1e-9, nan_ok=True)

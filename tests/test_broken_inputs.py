@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 from broken import (
     CERTIFICATES,
+    DECODE_CASES,
     DERIVATIONS,
     FILES,
     GOOD,
     MODELS,
-    SHARED,
-    DECODE_CASES,
     OWN,
     PARSED,
     QUADRATIC,
     SCORES,
     SENTENCES,
+    SHARED,
     TREEBANKS,
     Case,
 )
@@ -110,7 +110,12 @@ class InputFolder:
             process.stdout = "".join(x for x in process.stdout.splitlines() if not x.startswith("sentence "))
         else:
             lines = process.stderr.splitlines()
-        if process.returncode not in (1, 2) or process.stdout or not lines or not lines[-1].startswith("treebound: error: "):
+        if (
+            process.returncode not in (1, 2)
+            or process.stdout
+            or not lines
+            or not lines[-1].startswith("treebound: error: ")
+        ):
             return f"no error line:  {report} {process.stdout[:200]}"
         *remarks, line = lines  # training may print remarks about the data first
         if any("error" in remark for remark in remarks) or not line.isprintable() or len(line) > 600:

@@ -84,7 +84,9 @@ def test_a_model_trains_with_folds_and_an_interrupted_run_resumes_exactly(tmp_pa
     assert (resumed.weights == model.weights).all()
     plain = Graph().train(spec(pruner_folds=0), TRAIN, DEV)
     assert not np.array_equal(plain.weights, model.weights)
-    assert np.array_equal(plain.pruner.weights, model.pruner.weights), "the model must contain the pruner of all sentences"
+    assert np.array_equal(plain.pruner.weights, model.pruner.weights), (
+        "the model must contain the pruner of all sentences"
+    )
     resumed.save(tmp_path / "model.npz")
     loaded = Model.load(tmp_path / "model.npz")
     assert loaded.spec == spec()

@@ -45,7 +45,13 @@ def grammar(productive: bool = True) -> Grammar:
         return Grammar(lexicon.categories, (), unary, roots, productive=True)
     names = [parse(category) for category in lexicon.categories]
     binary = [
-        Binary(lexicon.number[str(a)], lexicon.number[str(b)], lexicon.intern(str(combination.result)), combination.rule, combination.head)
+        Binary(
+            lexicon.number[str(a)],
+            lexicon.number[str(b)],
+            lexicon.intern(str(combination.result)),
+            combination.rule,
+            combination.head,
+        )
         for a in names
         for b in names
         for combination in {combination.result: combination for combination in reversed(combine(a, b))}.values()
@@ -88,7 +94,9 @@ def all_derivations(packed: Packed, weights: np.ndarray, scores: np.ndarray) -> 
     def combined(a: EnumeratedDerivation, b: EnumeratedDerivation) -> list[EnumeratedDerivation]:
         if rules.productive:
             combinations = reversed(combine(parse(a.category), parse(b.category)))
-            licences = list({f.result: (f.rule, str(f.result), f.head) for f in combinations}.values())  # the first combination of each result
+            licences = list(
+                {f.result: (f.rule, str(f.result), f.head) for f in combinations}.values()
+            )  # the first combination of each result
         else:
             pair = rules.number[a.category], rules.number[b.category]
             licences = [(r.rule, names[r.result], r.head) for r in rules.binary if r[:2] == pair]
@@ -150,7 +158,9 @@ def test_charts_agree_with_the_enumeration_of_all_derivations(productive: bool) 
         assert packed is not None
         scores = rng.standard_normal(len(packed.sentence.category))
         scores[rng.random(len(scores)) < 0.1] = -np.inf
-        derivations = [derivation for derivation in all_derivations(packed, weights, scores) if derivation.score > -np.inf]
+        derivations = [
+            derivation for derivation in all_derivations(packed, weights, scores) if derivation.score > -np.inf
+        ]
         value, _, edge = packed.best(scores)
         log_z, marginal, *_ = packed.sums(scores)
         ranked = KBest(packed.chart.graph, np.append(scores, 0.0)).best(10)

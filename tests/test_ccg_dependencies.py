@@ -56,7 +56,12 @@ def test_local_dependencies_and_auxiliaries():
 def test_extraction():
     tree = """(NP (NP (DT the) (NN book)) (SBAR (WHNP-1 (WDT which)) (S (NP-SBJ (NNS kings))
               (VP (VBD bought) (NP (-NONE- *T*-1)) (NP-TMP (JJ last) (NN year))))))"""
-    assert {("which", 1, "book"), ("which", 2, "bought"), ("bought", 1, "kings"), ("bought", 2, "book")} <= dependencies_of(tree)
+    assert {
+        ("which", 1, "book"),
+        ("which", 2, "bought"),
+        ("bought", 1, "kings"),
+        ("bought", 2, "book"),
+    } <= dependencies_of(tree)
 
 
 def test_reduced_relatives_and_control():

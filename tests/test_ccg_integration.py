@@ -29,7 +29,9 @@ from treebound.treebanks.document import read
 GRAMMAR = grammar(productive=False)
 
 
-def joint_of(seed: int, transitions: float = 1.0, longest: int = 4) -> tuple[Joint, list[tuple[float, EnumeratedDerivation]]] | None:
+def joint_of(
+    seed: int, transitions: float = 1.0, longest: int = 4
+) -> tuple[Joint, list[tuple[float, EnumeratedDerivation]]] | None:
     """Return a sentence and its derivations with their joint scores, or None if it has no derivation.
 
     Scores are tied for every third seed; some scores are -inf for every fourth.
@@ -46,7 +48,10 @@ def joint_of(seed: int, transitions: float = 1.0, longest: int = 4) -> tuple[Joi
         emission[rng.random(len(emission)) < 0.1] = -np.inf
     joint = Joint(packed, Lattice(sentence.first, sentence.category), emission, Transitions.of(transition))
     every = all_derivations(joint.packed, weights, np.zeros(len(emission)))
-    scored = [(derivation.score + joint.chain_score(np.array(derivation.variables, np.int32)), derivation) for derivation in every]
+    scored = [
+        (derivation.score + joint.chain_score(np.array(derivation.variables, np.int32)), derivation)
+        for derivation in every
+    ]
     scored = [pair for pair in scored if pair[0] > -np.inf]
     return (joint, scored) if scored else None
 
@@ -178,7 +183,9 @@ def test_dual_decomposition_bounds_every_derivation_and_proves_agreements(iterat
         assert claim_faults(statement(joint), claim(joint, analysis, nodes)) == []
         best = max(score for score, _ in scored)
         assert analysis.bound >= best
-        assert analysis.value in [score for score, derivation in scored if set(derivation.variables) == set(analysis.tags.tolist())]
+        assert analysis.value in [
+            score for score, derivation in scored if set(derivation.variables) == set(analysis.tags.tolist())
+        ]
         assert joint.read(analysis.edges)[0].tolist() == analysis.tags.tolist()
         assert (analysis.status == "optimal") == (analysis.value == analysis.bound)
         cases, proved = cases + 1, proved + (analysis.status == "optimal")
@@ -189,7 +196,9 @@ def test_dual_decomposition_bounds_every_derivation_and_proves_agreements(iterat
     assert proved > (0.9 * cases if iterations > 1 else 0)
 
 
-def proved(seed: int, iterations: int = 2) -> tuple[Joint, list[tuple[float, EnumeratedDerivation]], Statement, Claim] | None:
+def proved(
+    seed: int, iterations: int = 2
+) -> tuple[Joint, list[tuple[float, EnumeratedDerivation]], Statement, Claim] | None:
     """Return a sentence with the proof of its optimum, or None; few iterations make the search split nodes."""
     if (case := joint_of(seed)) is None:
         return None
@@ -331,6 +340,10 @@ def test_parsing_with_the_joint_model(model: Path, tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="integrate: unknown value 'all'"):
         treebound.load(model, integrate="all")
     parses = treebound.load(model, beams=("0.0001:5",), integrate="dd", iterations=20, step="published").parse(dev)
-    assert all(published_parse.value <= value for published_parse, value in zip(parses, values["exact"], strict=True) if published_parse.record.parsed)
+    assert all(
+        published_parse.value <= value
+        for published_parse, value in zip(parses, values["exact"], strict=True)
+        if published_parse.record.parsed
+    )
     with pytest.raises(InputError, match="only dual decomposition has steps"):
         treebound.load(model, integrate="bp", step="published")

@@ -1,5 +1,4 @@
-"""Test the joint training of supertagger and parser: the gradient against enumeration, and interrupted training runs.
-"""
+"""Test the joint training of supertagger and parser: the gradient against enumeration, and interrupted runs."""
 
 from __future__ import annotations
 
@@ -112,10 +111,14 @@ def test_the_gradient_agrees_with_the_likelihood_if_messages_are_exact(
 def test_training_raises_the_likelihood(training: JointTraining) -> None:
     """Check the likelihood of the joint model, which initially counts the evidence of both models twice."""
     before = training.weights()
-    initial = [log_likelihood for example in training.examples if (log_likelihood := likelihood(training, example)) is not None]
+    initial = [
+        log_likelihood for example in training.examples if (log_likelihood := likelihood(training, example)) is not None
+    ]
     settings = Settings(**SIZES, joint_epochs=4, joint_rate=0.2, l2=0.0, tag_l2=0.0)
     weights, tagger, history = training.fit(settings, None, None)
-    after = [log_likelihood for example in training.examples if (log_likelihood := likelihood(training, example)) is not None]
+    after = [
+        log_likelihood for example in training.examples if (log_likelihood := likelihood(training, example)) is not None
+    ]
     assert sum(after) > sum(initial) + 0.1
     assert history[-1]["gradient"] < history[0]["gradient"]
     assert weights.dtype == np.float32
@@ -125,7 +128,9 @@ def test_training_raises_the_likelihood(training: JointTraining) -> None:
 
 def test_an_interrupted_training_gives_the_same_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, seed, count in (("train", 1, 30), ("dev", 2, 5)):
-        write(tmp_path / f"{name}.auto", [Entry(str(i), d) for i, d in enumerate(synthetic_derivations(seed, count), 1)])
+        write(
+            tmp_path / f"{name}.auto", [Entry(str(i), d) for i, d in enumerate(synthetic_derivations(seed, count), 1)]
+        )
     options = [part for name, n in (SIZES | {"joint_epochs": 3}).items() for part in (f"--{name.replace('_', '-')}", n)]
 
     def train(target: Path) -> None:

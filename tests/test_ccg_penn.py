@@ -1,5 +1,4 @@
-"""Test the translation of Penn trees to CCG: one golden tree per construction; derivations are licensed and complete.
-"""
+"""Test the translation of Penn trees to CCG: one golden tree per construction; all derivations are licensed."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class Sentence(NamedTuple):
     """A parsed sentence, its proof as JSON data, and a worse derivation of its chart.
 
     `text` is CoNLL-U. `false_text` is the same text with the claim that the worse derivation is the best. `worse_edges`
-    are the edges of that derivation.
+    lists the edges of the worse derivation.
     """
 
     text: str
@@ -224,7 +224,9 @@ def test_heads_and_categories_must_agree_with_the_derivation(setup: Checking, se
                     fields[column] = value
                     text = "\n".join([*lines[:i], "\t".join(fields), *lines[i + 1 :]])
                     assert check_claim(setup, text, sentence.proof).verdict == "faulty"
-        assert check_claim(setup, sentence.false_text, sentence.proof).verdict == "faulty"  # the proof has another derivation
+        assert (
+            check_claim(setup, sentence.false_text, sentence.proof).verdict == "faulty"
+        )  # the proof has another derivation
 
 
 def damaged(rng: np.random.Generator, data: dict[str, Any]) -> dict[str, Any]:
@@ -263,18 +265,23 @@ def damaged(rng: np.random.Generator, data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def test_no_damage_makes_a_worse_derivation_pass_for_the_best(
-    setup: Checking, sentences: list[Sentence]
-) -> None:
+def test_no_damage_makes_a_worse_derivation_pass_for_the_best(setup: Checking, sentences: list[Sentence]) -> None:
     """Put the worse derivation into the proof; its score is true, but the nodes belong to the best derivation."""
     rng, counts = np.random.default_rng(1), Counter[str]()
     for sentence in sentences:
         lie = sentence.proof | {"derivation": sentence.worse_edges}
-        honest = claiming(sentence.false_text, float(re.findall("# treebound_score = (.*)", sentence.false_text)[0]), np.inf, "heuristic")
+        honest = claiming(
+            sentence.false_text,
+            float(re.findall("# treebound_score = (.*)", sentence.false_text)[0]),
+            np.inf,
+            "heuristic",
+        )
         assert check_claim(setup, honest, lie).verdict == "scored"
         assert check_claim(setup, sentence.false_text, lie).verdict == "faulty"
         for _ in range(100):
-            outcome = verdict(setup, sentence.false_text, damaged(rng, damaged(rng, lie) if rng.random() < 0.5 else lie))
+            outcome = verdict(
+                setup, sentence.false_text, damaged(rng, damaged(rng, lie) if rng.random() < 0.5 else lie)
+            )
             assert outcome in ("faulty", "unreadable")
             counts[outcome] += 1
     assert min(counts.values()) > 100

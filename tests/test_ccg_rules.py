@@ -75,7 +75,9 @@ def test_features():
     ],
 )
 def test_combinations(left, right, rule, result):
-    assert (rule, parse(result)) in [(combination.rule, combination.result) for combination in combine(parse(left), parse(right))]
+    assert (rule, parse(result)) in [
+        (combination.rule, combination.result) for combination in combine(parse(left), parse(right))
+    ]
 
 
 @pytest.mark.parametrize(

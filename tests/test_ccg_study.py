@@ -73,7 +73,9 @@ def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ):
             name = "none" if decoder == "parser" else decoder.removesuffix("-published")
             options = {"step": "published"} if decoder.endswith("published") else {}
-            parses = treebound.load(model / f"{NAME}.npz", beams=beams, integrate=name, iterations=k, **options).parse(test)
+            parses = treebound.load(model / f"{NAME}.npz", beams=beams, integrate=name, iterations=k, **options).parse(
+                test
+            )
             row = columns["test", order, decoder, k]
             expected = evaluate(gold, [parse.record for parse in parses]).summary()
             assert {key: row[key] for key in expected} == pytest.approx(expected)
@@ -100,7 +102,9 @@ def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     gains = {(row["a"], row["b"]): row for row in metrics["differences"] if row["split"] == "test"}
     assert len(gains) == len({*gains})
-    of_order = 2 * (8 * 7 // 2) + 8 + 2 * 6  # pairs with the same output rule, pairs of output rules, and BP against the others as in the paper
+    of_order = (
+        2 * (8 * 7 // 2) + 8 + 2 * 6
+    )  # pairs with the same output rule, pairs of output rules, and BP against the others as in the paper
     assert len(gains) == 2 * of_order + 16
     for order in ORDERS:
         row = gains[f"{order} exact", f"{order} parser"]

@@ -1,4 +1,4 @@
-"""Test CCG parsing as a system: train, interrupt, save, load and use a model like those of the other systems."""
+"""Test CCG parsing as a system: train, interrupt, save, load and use a model as in the other systems."""
 
 from __future__ import annotations
 
@@ -117,7 +117,9 @@ def test_the_number_of_workers_does_not_change_the_parses(folder: Path) -> None:
         model = CCG().train(Settings(rules=rules, **SIZES), read(folder / "train.auto").treebank, dev)
         parser = CCG().parser(model)
         serial, parallel = (parser.parse(dev, workers=workers) for workers in (1, 2))
-        assert [to_text(p.record.derivations[0]) for p in serial] == [to_text(p.record.derivations[0]) for p in parallel]
+        assert [to_text(p.record.derivations[0]) for p in serial] == [
+            to_text(p.record.derivations[0]) for p in parallel
+        ]
         assert [p.value for p in serial] == [p.value for p in parallel]
 
 
@@ -139,22 +141,22 @@ class Killed(Exception):
 
 
 def test_interrupted_training_resumes(folder: Path, tmp_path: Path) -> None:
-    """Interrupt the supertagger, then the parser; the final model must equal that of an uninterrupted run."""
+    """Interrupt the supertagger, then the parser; the model must equal the model of an uninterrupted run."""
     train = read(folder / "train.auto").treebank
     settings, checkpoint = Settings(**SIZES, tag_l2=0.001, l2=0.001, training_folds=2), tmp_path / "kept.npz"
 
-    def killing(part: str, state: Path) -> Any:
+    def killing(part: str, partial_state: Path) -> Any:
         def progress(items: Iterable, what: str) -> Iterable:
-            if what.startswith(f"{part}, evaluation") and state.exists():
+            if what.startswith(f"{part}, evaluation") and partial_state.exists():
                 raise Killed
             return items
 
         return progress
 
     whole = CCG().train(settings, train, train)
-    for part, file in (("supertagger", checkpoint.with_name("kept.npz.tags")), ("parser", checkpoint)):
+    for part, partial_state in (("supertagger", checkpoint.with_name("kept.npz.tags")), ("parser", checkpoint)):
         with pytest.raises(Killed):
-            CCG().train(settings, train, train, checkpoint=checkpoint, progress=killing(part, file))
+            CCG().train(settings, train, train, checkpoint=checkpoint, progress=killing(part, partial_state))
     seen: list[str] = []
     resumed = CCG().train(
         settings, train, train, checkpoint=checkpoint, progress=lambda items, what: seen.append(what) or items

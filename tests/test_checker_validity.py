@@ -1,5 +1,4 @@
-"""Test that the checker's rules of Universal Dependencies agree with the official validator and are sound on domains.
-"""
+"""Test that the checker's rules of Universal Dependencies agree with the official validator, and their soundness."""
 
 from collections import Counter
 from dataclasses import replace
@@ -184,7 +183,9 @@ def test_a_rule_is_surely_broken_once_its_words_are_decided():
             others = [label for label in LABELS if rule != "rel-upos-advmod" or label != "goeswith"]
             free = [{(h, label) for h in range(n + 1) if h != m for label in others} for m in range(n + 1)]
             subsets = combinations(range(1, n + 1), min(CAUSES[rule], n))
-            domains = ([{(heads[m], labels[m])} if m in subset else free[m] for m in range(n + 1)] for subset in subsets)
+            domains = (
+                [{(heads[m], labels[m])} if m in subset else free[m] for m in range(n + 1)] for subset in subsets
+            )
             assert any(surely_broken(rule, words, d, "projective") for d in domains), (rule, words, heads, labels)
             decided[rule] += 1
     assert decided.keys() == CAUSES.keys()

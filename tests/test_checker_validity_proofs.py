@@ -292,7 +292,9 @@ def changed_region(rng, proof, case):
     elif change == "double":
         regions.insert(index, region)
     elif change == "parent":
-        regions[index] = dataclasses.replace(region, parent=odd if rng.random() < 0.5 else int(rng.integers(-1, index + 2)))
+        regions[index] = dataclasses.replace(
+            region, parent=odd if rng.random() < 0.5 else int(rng.integers(-1, index + 2))
+        )
     elif change == "inside":
         regions[index] = dataclasses.replace(region, inside=odd if rng.random() < 0.3 else not region.inside)
     elif change == "swap":

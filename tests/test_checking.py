@@ -26,7 +26,15 @@ def files(request, tmp_path_factory):
     (folder / "train.conllu").write_text(conllu(SENTENCES * 5))
     (folder / "dev.conllu").write_text(conllu(SENTENCES))
     crossing = ["--space", "non-projective"] if request.param == "non-projective" else []
-    options = ["--epochs", 1, "--bits", 12, "--threshold", 0, *crossing]  # without a threshold every sentence has several trees
+    options = [
+        "--epochs",
+        1,
+        "--bits",
+        12,
+        "--threshold",
+        0,
+        *crossing,
+    ]  # without a threshold every sentence has several trees
     result = run("train", folder / "train.conllu", folder / "dev.conllu", "-o", folder / "m.npz", *options)
     assert result.returncode == 0, result.stderr
     outputs = ["-o", folder / "parsed.conllu", "--certificates", folder / "proofs.gz", "--margins", "--k-best", 3]

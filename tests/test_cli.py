@@ -173,7 +173,9 @@ def test_parse_evaluate_check(model: Path, tmp_path: Path) -> None:
     assert "words scored\t16" in run("evaluate", gold, parsed, "--all-words").stdout
     checked = run("check", model, parsed)
     assert (checked.returncode, checked.stdout) == (0, "")
-    assert checked.stderr.endswith("4 sentences: 4 proved optimal; 0 faults\n")  # after progress messages of compilation
+    assert checked.stderr.endswith(
+        "4 sentences: 4 proved optimal; 0 faults\n"
+    )  # after progress messages of compilation
 
 
 def test_confidence_in_misc_and_comments(model: Path) -> None:
@@ -206,12 +208,16 @@ def test_confidence_in_misc_and_comments(model: Path) -> None:
     assert result.stdout.count("# treebound_kbest_complete = yes\n") == 4
     # existing annotation is kept, except for the claims of another parse
     second_options = ("--margins", "--k-best", 3, "--threshold", 0)
-    second_result = run("parse", model, *second_options, stdin=result.stdout.replace("\tTreeboundMargin=", "\tGloss=x|TreeboundMargin="))
+    second_result = run(
+        "parse", model, *second_options, stdin=result.stdout.replace("\tTreeboundMargin=", "\tGloss=x|TreeboundMargin=")
+    )
     assert "\tGloss=x|TreeboundMargin=inf" in second_result.stdout
     assert "TreeboundMarginal" not in second_result.stdout
     assert second_result.stdout.count("# treebound_kbest = ") == 4
     windows = "\r\n".join(second_result.stdout.split("\n"))
-    assert run("parse", model, stdin=windows).stdout == plain.replace("\t_\n", "\tGloss=x\n")  # Windows line ends are converted
+    assert run("parse", model, stdin=windows).stdout == plain.replace(
+        "\t_\n", "\tGloss=x\n"
+    )  # Windows line ends are converted
     mixed = "# text = ours\n" + result.stdout
     assert run("parse", model, stdin=mixed).stdout == "# text = ours\n" + plain
 
@@ -222,7 +228,9 @@ def test_certificates_in_a_file(model: Path, tmp_path: Path) -> None:
     assert parsed.read_text() == run("parse", model, gold).stdout
     checked = run("check", model, parsed, "--certificates", proofs)
     assert (checked.returncode, checked.stdout) == (0, "")
-    assert checked.stderr.endswith("4 sentences: 4 proved optimal; 0 faults\n")  # after progress messages of compilation
+    assert checked.stderr.endswith(
+        "4 sentences: 4 proved optimal; 0 faults\n"
+    )  # after progress messages of compilation
     # the proofs of one file are no proofs of another file
     short = tmp_path / "short.conllu"
     short.write_text(parsed.read_text().rpartition("\n\n# sent_id")[0] + "\n\n")
@@ -337,7 +345,11 @@ def test_check_needs_comments(model: Path) -> None:
 
 def test_empty_input(model: Path) -> None:
     result = run("parse", model)
-    assert (result.returncode, result.stdout, result.stderr) == (0, "", "treebound: warning: <stdin> has no sentences\n")
+    assert (result.returncode, result.stdout, result.stderr) == (
+        0,
+        "",
+        "treebound: warning: <stdin> has no sentences\n",
+    )
 
 
 def test_one_word(model: Path) -> None:
@@ -465,7 +477,9 @@ def test_an_interrupt_is_one_line_and_leaves_no_partial_file(model: Path, tmp_pa
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell ignores the signal in background processes
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # a shell ignores the signal in background processes
     )
     assert parse.stdin is not None
     parse.stdin.write(conllu(SENTENCES * 200, annotated=False))

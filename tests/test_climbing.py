@@ -1,4 +1,4 @@
-"""Test hill climbing over heads: the score is that of the tree, and no neighbour of the returned tree scores more."""
+"""Test hill climbing over heads: scores are correct, and no neighbour of the returned tree scores more."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Test a real Dask cluster on this machine: a scheduler and two worker processes on the loopback interface.
 
-The output has the same bytes as that of one process, even if a worker is killed during the run.
+The output has the same bytes as with a single process, even if a worker is killed during the run.
 """
 
 from __future__ import annotations
@@ -110,12 +110,16 @@ def test_tagging_gives_the_same_bytes(text: Path, workers: distributed.LocalClus
     tagger = Taggers([train_tagger(TRAIN, column="upos", epochs=1, bits=14)])
     local = [done.text for done in spread(annotate.tagged, tagger, parts(text))]
     cluster_to_kill, address = workers if killed else None, workers.scheduler_address
-    assert [done.text for done in spread(annotate.tagged, tagger, parts(text, cluster_to_kill), scheduler=address)] == local
+    assert [
+        done.text for done in spread(annotate.tagged, tagger, parts(text, cluster_to_kill), scheduler=address)
+    ] == local
 
 
 def test_the_python_interface_takes_a_scheduler(parser: Parser, workers: distributed.LocalCluster) -> None:
     assess = Assess(margins=True)
-    local, remote = (parser.parse(DEV, confidence=assess, scheduler=scheduler) for scheduler in (None, workers.scheduler_address))
+    local, remote = (
+        parser.parse(DEV, confidence=assess, scheduler=scheduler) for scheduler in (None, workers.scheduler_address)
+    )
     assert [p.confidence.margins.tolist()[1:] for p in local] == [p.confidence.margins.tolist()[1:] for p in remote]
     assert [(p.heads.tolist(), p.value, p.bound, p.work) for p in local] == [
         (p.heads.tolist(), p.value, p.bound, p.work) for p in remote

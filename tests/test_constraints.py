@@ -104,7 +104,9 @@ def test_every_family_is_tested():
     assert {*CASES, "ud"} == set(CONSTRAINTS)  # test_ud_rules.py tests the rules of `ud`
 
 
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.long)])  # labels vary fastest, in steps of three
+@pytest.mark.parametrize(
+    "every", [4, pytest.param(1, marks=pytest.mark.long)]
+)  # labels vary fastest, in steps of three
 @pytest.mark.parametrize(
     ("name", "settings", "definition"), EVERY, ids=[f"{n}-{i}" for i, (n, _, _) in enumerate(EVERY)]
 )

@@ -1,4 +1,4 @@
-"""A tagger and a parser as one: doubts, likely taggings, what weighs both, and the system."""
+"""Test the joint correction of tags and parses: doubts, likely taggings, the weights that balance both, the system."""
 
 from __future__ import annotations
 
@@ -37,66 +37,73 @@ from treebound.treebanks.document import read
 
 
 def ambiguous(sentences: int, seed: int) -> Treebank:
-    """Most of its words do not tell their tag."""
+    """Return a treebank in which most word forms do not determine the tag."""
     whole = synthetic_treebank(sentences, seed, 12)
     forms = [form if form[1:] == "1" else form[1:] for form in whole.strings("form")]
     names = sorted(set(forms))
     return with_tags(whole, "form", names, np.array([names.index(form) for form in forms]))
 
 
-def test_deficits_are_what_a_changed_tag_costs() -> None:
-    """Against the scores of all sequences of short sentences that differ from the best one in one word."""
+def test_deficits_are_the_score_losses_of_changed_tags() -> None:
+    """Compare with all sequences of short sentences that differ from the best sequence in one word."""
     train = ambiguous(60, 1)
-    tagger, some = train_tagger(train, epochs=2, bits=12, column="upos"), ambiguous(30, 2)
-    found, unit = doubts(tagger, some)
-    own = tagger.tag(some)
-    rows, starts, group = word_table(some, tagger.dictionary)
+    tagger, treebank = train_tagger(train, epochs=2, bits=12, column="upos"), ambiguous(30, 2)
+    doubtful, unit = doubts(tagger, treebank)
+    predicted = tagger.tag(treebank)
+    rows, starts, group = word_table(treebank, tagger.dictionary)
     lists, table = tagger.dictionary.candidates, Table(tagger.weights, tagger.mask, len(tagger.tags))
-    one = np.arange(len(tagger.tags) + 1, dtype=np.int32)
-    none, out = np.empty(0, np.int32), np.empty(12, np.int32)
+    single_tags = np.arange(len(tagger.tags) + 1, dtype=np.int32)
+    empty, out = np.empty(0, np.int32), np.empty(12, np.int32)
     seen = 0
-    for i in np.flatnonzero(some.lengths <= 7):
-        a, b = some.offsets[i : i + 2]
+    for i in np.flatnonzero(treebank.lengths <= 7):
+        a, b = treebank.offsets[i : i + 2]
         context = contexts(tagger.compiled, rows[:, starts[i] :], b - a)
-        given = Candidates(one, one[:-1]), table, none, 0, out
+        search_arguments = Candidates(single_tags, single_tags[:-1]), table, empty, 0, out
 
-        best = best_tags(tagger.compiled, context, own[a:b], *given)
+        best = best_tags(tagger.compiled, context, predicted[a:b], *search_arguments)
         for w in range(a, b):
-            wanted = {}
+            expected = {}
             for tag in lists.tags[lists.first[group[w]] : lists.first[group[w] + 1]]:
-                changed = own[a:b].copy()
+                changed = predicted[a:b].copy()
                 changed[w - a] = tag
-                wanted[tagger.tags[tag]] = (best - best_tags(tagger.compiled, context, changed, *given)) / unit
-            assert dict(zip(found.tags[w], found.deficits[w], strict=True)) == pytest.approx(wanted)
-            assert found.tags[w][0] == tagger.tags[own[w]]
-            assert (np.diff(found.deficits[w]) >= 0).all()
-            seen += len(wanted) > 1
+                expected[tagger.tags[tag]] = (
+                    best - best_tags(tagger.compiled, context, changed, *search_arguments)
+                ) / unit
+            assert dict(zip(doubtful.tags[w], doubtful.deficits[w], strict=True)) == pytest.approx(expected)
+            assert doubtful.tags[w][0] == tagger.tags[predicted[w]]
+            assert (np.diff(doubtful.deficits[w]) >= 0).all()
+            seen += len(expected) > 1
     assert seen > 10
-    fewer = found.under(0.5, 2)
+    fewer = doubtful.under(0.5, 2)
     assert all(1 <= len(tags) <= 2 and (less <= 0.5).all() for tags, less in zip(*fewer, strict=True))
 
 
 @pytest.mark.parametrize("count", [1, 4, 50])
-def test_likely_taggings_are_those_with_the_least_deficits(count: int) -> None:
+def test_likely_taggings_have_the_smallest_deficits(count: int) -> None:
     deficits = [np.array([0.0, 0.3, 0.9]), np.zeros(1), np.array([0.0, 0.2]), np.array([0.0, 0.4, 0.45])]
     every = [
-        (sum(own[c] for own, c in zip(deficits, tagging, strict=True)), tagging)
-        for tagging in itertools.product(*(range(len(own)) for own in deficits))
+        (sum(row[c] for row, c in zip(deficits, tagging, strict=True)), tagging)
+        for tagging in itertools.product(*(range(len(row)) for row in deficits))
     ]
-    found = likely(deficits, count)
-    assert [value for value, _ in found] == pytest.approx([value for value, _ in sorted(every)[:count]])
-    assert set(found) <= set(every)
-    assert found[0][1] == (0, 0, 0, 0)
+    taggings = likely(deficits, count)
+    assert [value for value, _ in taggings] == pytest.approx([value for value, _ in sorted(every)[:count]])
+    assert set(taggings) <= set(every)
+    assert taggings[0][1] == (0, 0, 0, 0)
 
 
 def test_the_balance_learns_when_the_parser_is_right() -> None:
-    """Errors fall with what the parser gains, but not for one pair of tags; the deficit tells nothing."""
+    """Learn from choices whose errors fall with the parser's gain, except for one pair of tags.
+
+    The deficit carries no information.
+    """
     rng, choices = np.random.default_rng(1), []
     for _ in range(300):
         gain, pair = rng.normal(), int(rng.integers(2))
         numbers = np.array([[0, 0, 0], [gain, -rng.random(), -1]])
-        made = features([["A", "N"], ["A", "VJ"[pair]]], numbers)
-        choices.append(Choice(made, np.array([1.0, 0.0]) if gain > 0.5 and not pair else np.array([0.0, 1.0])))
+        choice_features = features([["A", "N"], ["A", "VJ"[pair]]], numbers)
+        choices.append(
+            Choice(choice_features, np.array([1.0, 0.0]) if gain > 0.5 and not pair else np.array([0.0, 1.0]))
+        )
     weights = learn(choices, 0.3)
     picked = [choice.errors[np.argmax(choice.features @ weights)] for choice in choices]
     assert np.mean(picked) < 0.1 < np.mean([choice.errors[0] for choice in choices])
@@ -106,20 +113,20 @@ def test_the_balance_learns_when_the_parser_is_right() -> None:
     assert np.flatnonzero(nothing).tolist() == [1]
 
 
-def test_features_are_what_a_tagging_changes() -> None:
-    made = features([["A", "B"], ["C", "B"], ["C", "C"]], np.zeros((3, NUMBERS))).toarray()
-    assert not made[0].any()
-    assert made.sum(axis=1).tolist() == [0, 1, 2]
-    assert (made[2] >= made[1]).all()
+def test_features_are_the_changes_of_a_tagging() -> None:
+    rows = features([["A", "B"], ["C", "B"], ["C", "C"]], np.zeros((3, NUMBERS))).toarray()
+    assert not rows[0].any()
+    assert rows.sum(axis=1).tolist() == [0, 1, 2]
+    assert (rows[2] >= rows[1]).all()
 
 
-def test_coarse_tags_go_with_fine_ones() -> None:
-    some, meta = ambiguous(3, 1), {"tag": "xpos", "coarse": "upos"}
-    tags = [("x", "y")] * (some.words - 1) + [("z",)]
-    found = with_first(some, meta, tags, {"x": "X"})
-    assert found.strings("xpos") == ["x"] * (some.words - 1) + ["z"]
-    assert found.strings("upos") == ["X"] * (some.words - 1) + ["_"]
-    assert with_first(some, {"tag": "xpos", "coarse": "tag2"}, tags, {}).strings("upos") == some.strings("upos")
+def test_coarse_tags_follow_fine_tags() -> None:
+    treebank, meta = ambiguous(3, 1), {"tag": "xpos", "coarse": "upos"}
+    tags = [("x", "y")] * (treebank.words - 1) + [("z",)]
+    retagged = with_first(treebank, meta, tags, {"x": "X"})
+    assert retagged.strings("xpos") == ["x"] * (treebank.words - 1) + ["z"]
+    assert retagged.strings("upos") == ["X"] * (treebank.words - 1) + ["_"]
+    assert with_first(treebank, {"tag": "xpos", "coarse": "tag2"}, tags, {}).strings("upos") == treebank.strings("upos")
     assert Doubts(tags, [np.zeros(2)] * len(tags)).part(1, 3).tags == [("x", "y")] * 2
 
 
@@ -145,7 +152,7 @@ def model() -> CorrectingModel:
 
 
 def accuracy(parser: Parser, gold: Treebank) -> tuple[float, float]:
-    """Shares of right tags and right heads."""
+    """Return the shares of correct tags and correct heads."""
     parses = parser.parse(gold)
     tags = [tag for parse in parses for tag in parser.tags_of(parse)]
     heads = np.concatenate([parse.heads[1:] for parse in parses])
@@ -161,20 +168,22 @@ def test_the_parser_corrects_the_tagger(model: CorrectingModel, tmp_path: Path) 
     assert own < 0.97
     assert tags + heads > own + before
     model.save(tmp_path / "model.npz")
-    again = treebound.load(tmp_path / "model.npz")
-    one, two = corrected.parse(new), again.parse(new, workers=2)
-    assert [(p.heads.tolist(), p.value, p.record) for p in one] == [(p.heads.tolist(), p.value, p.record) for p in two]
+    reloaded = treebound.load(tmp_path / "model.npz")
+    serial, parallel = corrected.parse(new), reloaded.parse(new, workers=2)
+    assert [(p.heads.tolist(), p.value, p.record) for p in serial] == [
+        (p.heads.tolist(), p.value, p.record) for p in parallel
+    ]
     assert "pipeline" in Correcting().report(model, new)
     with pytest.raises(ModelError):
         CorrectingModel.load(Path(__file__))
 
 
-def test_a_model_is_known_by_what_it_was_trained_by(model: CorrectingModel, tmp_path: Path) -> None:
+def test_the_key_of_a_model_depends_on_settings_and_treebanks(model: CorrectingModel, tmp_path: Path) -> None:
     train, dev, system = ambiguous(160, 3), ambiguous(40, 4), Correcting()
     model.save(tmp_path / "model.npz")
     assert CorrectingModel.load(tmp_path / "model.npz").key == system.key(SPEC, train, dev) != ""
-    for spec, other in ((replace(SPEC, doubt=2.0), dev), (SPEC, ambiguous(40, 5))):
-        assert system.key(spec, train, other) != model.key
+    for spec, other_dev in ((replace(SPEC, doubt=2.0), dev), (SPEC, ambiguous(40, 5))):
+        assert system.key(spec, train, other_dev) != model.key
 
 
 @pytest.mark.parametrize("stop", ["jackknife", "held-out parsers"])
@@ -182,7 +191,7 @@ def test_folds_are_not_repeated_after_an_interrupt(
     stop: str, model: CorrectingModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, train, dev = tmp_path / "checkpoint", ambiguous(160, 3), ambiguous(40, 4)
-    done: list[int] = []
+    finished_folds: list[int] = []
 
     def until(items, what):
         for number, item in enumerate(items):
@@ -192,43 +201,48 @@ def test_folds_are_not_repeated_after_an_interrupt(
 
     for module in (training, of_taggers):
         monkeypatch.setattr(
-            module, "_fold", lambda given, fold, own=module._fold: done.append(fold) or own(given, fold)
+            module, "_fold", lambda task, fold, own=module._fold: finished_folds.append(fold) or own(task, fold)
         )
     with pytest.raises(KeyboardInterrupt):
         Correcting().train(SPEC, train, dev, checkpoint=path, progress=until)
-    before = len(done)
+    before = len(finished_folds)
     assert len(list(tmp_path.iterdir())) == before == 1 + (SPEC.tagger_folds if stop != "jackknife" else 0)
-    done.clear()
+    finished_folds.clear()
     next(tmp_path.glob("*.0")).write_bytes(b"damaged")
-    again = Correcting().train(SPEC, train, dev, checkpoint=path)
-    assert len(done) == SPEC.tagger_folds + SPEC.folds - before + 1
+    resumed = Correcting().train(SPEC, train, dev, checkpoint=path)
+    assert len(finished_folds) == SPEC.tagger_folds + SPEC.folds - before + 1
     assert not list(tmp_path.iterdir())
-    again.save(tmp_path / "again.npz")
+    resumed.save(tmp_path / "resumed.npz")
     model.save(tmp_path / "model.npz")
-    assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "model.npz").read_bytes()
+    assert (tmp_path / "resumed.npz").read_bytes() == (tmp_path / "model.npz").read_bytes()
 
 
-def test_folds_of_another_training_are_not_taken_up(tmp_path: Path) -> None:
-    found = Doubts([("A", "B"), ("B",)], [np.array([0.0, 0.25]), np.zeros(1)])
+def test_folds_of_another_training_run_are_not_used(tmp_path: Path) -> None:
+    doubtful = Doubts([("A", "B"), ("B",)], [np.array([0.0, 0.25]), np.zeros(1)])
     choice = Choice(features([["A"], ["B"]], np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])), np.array([1.0, 0.0]))
     path = tmp_path / "c"
 
-    def saved(kind: Kind, of: Path | None, key: str, results: list) -> list:
-        """What two folds have, and the folds that were computed."""
-        asked: list[int] = []
-        return [*FoldFiles(of, key).folds(kind, 2, lambda missing: asked.extend(missing) or iter(results)), asked]
+    def saved(kind: Kind, checkpoint: Path | None, key: str, results: list) -> list:
+        """Return the results of two folds, followed by the list of folds that were computed."""
+        missing_folds: list[int] = []
+        return [
+            *FoldFiles(checkpoint, key).folds(kind, 2, lambda missing: missing_folds.extend(missing) or iter(results)),
+            missing_folds,
+        ]
 
-    assert saved(DOUBTS, path, "this", [found, found])[2] == [0, 1]
+    assert saved(DOUBTS, path, "this", [doubtful, doubtful])[2] == [0, 1]
     assert saved(CHOICES, path, "this", [[choice, choice], []])[2] == [0, 1]
-    again = saved(DOUBTS, path, "this", [])
-    assert again[2] == []
-    assert [(one.tags, *map(list, one.deficits)) for one in again[:2]] == [(found.tags, *map(list, found.deficits))] * 2
-    same, none, asked = saved(CHOICES, path, "this", [])
-    assert (none, asked) == ([], [])
-    assert [(one.features != choice.features).nnz for one in same] == [0, 0]
-    assert [list(one.errors) for one in same] == [[1.0, 0.0]] * 2
-    assert saved(DOUBTS, path, "another", [found, found])[2] == [0, 1]
-    assert saved(DOUBTS, None, "another", [found, found])[2] == [0, 1]
+    restored = saved(DOUBTS, path, "this", [])
+    assert restored[2] == []
+    assert [(result.tags, *map(list, result.deficits)) for result in restored[:2]] == [
+        (doubtful.tags, *map(list, doubtful.deficits))
+    ] * 2
+    restored_choices, no_choices, missing_folds = saved(CHOICES, path, "this", [])
+    assert (no_choices, missing_folds) == ([], [])
+    assert [(result.features != choice.features).nnz for result in restored_choices] == [0, 0]
+    assert [list(result.errors) for result in restored_choices] == [[1.0, 0.0]] * 2
+    assert saved(DOUBTS, path, "another", [doubtful, doubtful])[2] == [0, 1]
+    assert saved(DOUBTS, None, "another", [doubtful, doubtful])[2] == [0, 1]
 
 
 def test_attributes_that_are_left_out_are_not_named() -> None:
@@ -245,35 +259,35 @@ def test_parse_writes_the_tags(model: CorrectingModel, tmp_path: Path) -> None:
     path.write_text(text)
     document = read(path, annotated=False)
     out = parsed(Parsing(Parser(model)), document).text
-    found = read_text(out, tmp_path).strings("upos")
-    assert found[:3] == ["D", "N", "V"]
-    assert found[3] in "VNPCJDA."
+    tags = read_text(out, tmp_path).strings("upos")
+    assert tags[:3] == ["D", "N", "V"]
+    assert tags[3] in "VNPCJDA."
 
 
 @pytest.mark.parametrize("as_published", [False, True])
-def test_what_a_correction_does_is_measured(as_published: bool) -> None:
+def test_the_effect_of_correction_is_measured(as_published: bool) -> None:
     new = ambiguous(20, 5)
-    found = measured(SPEC, ambiguous(60, 3), ambiguous(20, 4), new, gold=as_published, as_published=as_published)
-    gain = found["tags_corrected"] - found["tags_predicted"]
-    assert gain == pytest.approx(100 * (found["mended"] - found["spoilt"]) / new.words)
-    difference, low, high, p = found["uas_gain"]
-    assert difference == pytest.approx(found["uas_corrected"] - found["uas_predicted"])
+    metrics = measured(SPEC, ambiguous(60, 3), ambiguous(20, 4), new, gold=as_published, as_published=as_published)
+    gain = metrics["tags_corrected"] - metrics["tags_predicted"]
+    assert gain == pytest.approx(100 * (metrics["mended"] - metrics["spoilt"]) / new.words)
+    difference, low, high, p = metrics["uas_gain"]
+    assert difference == pytest.approx(metrics["uas_corrected"] - metrics["uas_predicted"])
     assert low <= difference <= high
     assert 0 < p <= 1
-    assert ("uas_right" in found) == as_published
+    assert ("uas_right" in metrics) == as_published
 
 
 def read_text(text: bytes, folder: Path) -> Treebank:
-    """A treebank from what was written."""
+    """Write the text to a file and return it as a treebank."""
     assert io.BytesIO(text).read(1)
     (folder / "out.conllu").write_bytes(text)
     return read(folder / "out.conllu").treebank
 
 
-def test_what_cannot_be_learnt_is_said() -> None:
+def test_unusable_treebanks_are_refused() -> None:
     whole = ambiguous(5, 1)
     with pytest.raises(InputError, match="5 sentences are too few for 10 folds"):
         Correcting().fitted(Settings(), whole)
-    bare = with_tags(whole, "upos", ["_"], np.zeros(whole.words, np.int32))
+    untagged = with_tags(whole, "upos", ["_"], np.zeros(whole.words, np.int32))
     with pytest.raises(InputError, match="no word has a tag"):
-        Correcting().fitted(SPEC, bare)
+        Correcting().fitted(SPEC, untagged)

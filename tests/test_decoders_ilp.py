@@ -1,4 +1,4 @@
-"""What only the integer program has: a time limit. The rest is in tests/contract and tests/cross."""
+"""Test the time limit of the integer program; tests/contract and tests/cross test everything else."""
 
 import numpy as np
 import pytest
@@ -11,18 +11,18 @@ from treebound.decoders import DECODERS
 
 @pytest.fixture(scope="module")
 def hard():
-    """12 words without pruning and with large scores of either sign on every part: seconds of work."""
+    """Return a problem of 12 words that takes seconds: no pruning, large scores of either sign on every part."""
     families = [f for f in FAMILIES if f in DECODERS["branch-and-bound"]().supports]
     return build_problem(12, np.random.default_rng(0), families)
 
 
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
-def test_a_search_cut_short_says_so(hard, space):
+def test_an_interrupted_search_has_the_status_limit(hard, space):
     parse = DECODERS["ilp"](space=space, time_limit=0.2).decode(hard)
     assert parse.status == "limit"
     assert not parse.certified
-    assert check_parse(hard, parse, space=space) == []  # a tree, or none if the time was up before there was one
-    # No bound below the best tree, of which any tree is a lower bound.
+    assert check_parse(hard, parse, space=space) == []  # a tree, or no tree if none was found in time
+    # The bound is at least the best score, and hence at least the score of any tree.
     projective = DECODERS["branch-and-bound"](max_dp_calls=200).decode(hard)
     assert parse.bound >= projective.value
 

@@ -1,4 +1,4 @@
-"""Labelled decoding under hard constraints: against enumeration, limits, conflicts, formulations beside each other."""
+"""Test labelled decoding under hard constraints: enumeration, limits, conflicts, agreement of the formulations."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ALWAYS = SETTINGS.replace('classes = ["vg"]', 'classes = ["vg"]\nwhen = "always"
 
 
 def keeps(words: Words, when: str = "coordinating"):
-    """Whether a labelled tree keeps SETTINGS, or ALWAYS."""
+    """Return a function that checks whether a labelled tree satisfies SETTINGS, or ALWAYS."""
 
     def check(heads, labels) -> bool:
         return (
@@ -74,7 +74,9 @@ def instance(seed: int, integer: bool = True) -> tuple[LabelledProblem, Words]:
     n = int(rng.integers(1, 5))
     problem = build_problem(n, rng, (), integer=integer)
     scores = draw(rng, problem.arcs * len(NAMES), str(rng.choice(["dense", "tied", "mixed"])), integer)
-    scores = scores.reshape(-1, len(NAMES)) + 100.0 * (np.arange(len(NAMES)) == 0) * (seed % 2)  # many conjuncts
+    scores = scores.reshape(-1, len(NAMES)) + 100.0 * (np.arange(len(NAMES)) == 0) * (
+        seed % 2
+    )  # many arcs with the label of conjuncts
     forms = rng.choice(FORMS, n)
     return best_labels(problem, scores, int(rng.integers(1, 4)), NAMES), Words.of(forms, [CLASSES[f] for f in forms])
 
@@ -83,35 +85,42 @@ def instance(seed: int, integer: bool = True) -> tuple[LabelledProblem, Words]:
 def test_best_labelled_tree_against_enumeration(options):
     decoders = {"coordinating": IncrementalProgram(parse(SETTINGS), **options)}
     decoders["always"] = IncrementalProgram(parse(ALWAYS), **options)
-    broke = infeasible = 0
+    binding = infeasible = 0
     for seed in range(60):
         problem, words = instance(seed)
         when = "always" if seed % 3 == 0 else "coordinating"
         value, winners = oracle.best(problem, keeps(words, when))
-        parse_ = decoders[when].decode_labelled(problem, words)
+        labelled_parse = decoders[when].decode_labelled(problem, words)
         if value == -np.inf:
             infeasible += 1
-            assert parse_.status == "infeasible", seed
+            assert labelled_parse.status == "infeasible", seed
             continue
-        assert parse_.status == "optimal", seed
-        assert parse_.value == parse_.bound == pytest.approx(value, rel=1e-12), seed
-        labels = [problem.names[i] for i in parse_.labels[1:]]
-        assert (parse_.heads[1:].tolist(), labels) in [(h[1:], list(names[1:])) for h, names in winners], seed
+        assert labelled_parse.status == "optimal", seed
+        assert labelled_parse.value == labelled_parse.bound == pytest.approx(value, rel=1e-12), seed
+        labels = [problem.names[i] for i in labelled_parse.labels[1:]]
+        assert (labelled_parse.heads[1:].tolist(), labels) in [(h[1:], list(names[1:])) for h, names in winners], seed
         free, _ = chu_liu_edmonds(problem)
-        broke += free.value > value
-        assert parse_.work["iterations"] == parse_.work["lp"] + parse_.work["mip"] == len(parse_.record.solves)
-    assert broke > 10
+        binding += free.value > value
+        assert (
+            labelled_parse.work["iterations"]
+            == labelled_parse.work["lp"] + labelled_parse.work["mip"]
+            == len(labelled_parse.record.solves)
+        )
+    assert binding > 10
     assert infeasible > 0
 
 
 @pytest.mark.parametrize("solver", installed())
-def test_the_statement_says_the_same(solver):
-    stated, live = StatedProgram(parse(SETTINGS), solver=solver), IncrementalProgram(parse(SETTINGS))
+def test_the_stated_program_agrees(solver):
+    stated, incremental = StatedProgram(parse(SETTINGS), solver=solver), IncrementalProgram(parse(SETTINGS))
     for seed in range(40):
         problem, words = instance(seed, integer=False)
-        one, two = stated.decode_labelled(problem, words), live.decode_labelled(problem, words)
-        assert one.status == two.status, seed
-        assert one.value == pytest.approx(two.value, rel=1e-7), seed
+        stated_parse, incremental_parse = (
+            stated.decode_labelled(problem, words),
+            incremental.decode_labelled(problem, words),
+        )
+        assert stated_parse.status == incremental_parse.status, seed
+        assert stated_parse.value == pytest.approx(incremental_parse.value, rel=1e-7), seed
 
 
 def longer(seed: int, n: int = 8, k: int = 3) -> tuple[LabelledProblem, Words]:
@@ -125,22 +134,27 @@ def longer(seed: int, n: int = 8, k: int = 3) -> tuple[LabelledProblem, Words]:
 def test_formulations_and_cycle_forms_agree_on_longer_sentences():
     for seed in range(4):
         problem, words = longer(seed)
-        values = []
+        parses = []
         for form, options in itertools.product(("cycle", "cut", "both"), OPTIONS[:3]):
             tree = (OneHead(), NoCycles(form))
-            values.append(IncrementalProgram(parse(SETTINGS, tree=tree), **options).decode_labelled(problem, words))
-        values.append(
+            parses.append(IncrementalProgram(parse(SETTINGS, tree=tree), **options).decode_labelled(problem, words))
+        parses.append(
             IncrementalProgram(parse(SETTINGS), formulation="single-commodity").decode_labelled(problem, words)
         )
-        assert {parse_.status for parse_ in values} <= {"optimal"} or {p.status for p in values} == {"infeasible"}
-        assert np.ptp([parse_.value for parse_ in values if parse_.status == "optimal"] or [0]) < 1e-6
-        for parse_ in values:
-            if parse_.status == "optimal":
-                selection = Selection(parse_.heads, parse_.labels)
+        assert {labelled_parse.status for labelled_parse in parses} <= {"optimal"} or {p.status for p in parses} == {
+            "infeasible"
+        }
+        assert (
+            np.ptp([labelled_parse.value for labelled_parse in parses if labelled_parse.status == "optimal"] or [0])
+            < 1e-6
+        )
+        for labelled_parse in parses:
+            if labelled_parse.status == "optimal":
+                selection = Selection(labelled_parse.heads, labelled_parse.labels)
                 assert not broken(parse(SETTINGS), Variables.of(problem, words), selection)
 
 
-def test_relaxation_alone_bounds_and_says_when_it_is_integral():
+def test_the_relaxation_alone_bounds_and_reports_integral_solutions():
     integral = 0
     for seed in range(20):
         problem, words = instance(seed)
@@ -159,51 +173,51 @@ def test_relaxation_alone_bounds_and_says_when_it_is_integral():
     assert integral > 5
 
 
-def test_a_limit_is_said_and_falls_back_to_chu_liu_edmonds():
+def test_a_limit_is_reported_and_falls_back_to_chu_liu_edmonds():
     limited = 0
     for seed in range(6):
         problem, words = longer(seed)
         best = IncrementalProgram(parse(SETTINGS)).decode_labelled(problem, words)
         for limit in ({"max_iterations": 1}, {"time_limit": 1e-9}):
-            short = IncrementalProgram(parse(SETTINGS), start="none", **limit).decode_labelled(problem, words)
-            if short.status == "limit":
+            limited_parse = IncrementalProgram(parse(SETTINGS), start="none", **limit).decode_labelled(problem, words)
+            if limited_parse.status == "limit":
                 limited += 1
-                assert short.record.fallback
-                assert short.work["fallback"] == 1
-                assert short.heads.tolist() == chu_liu_edmonds(problem)[0].heads.tolist()
-                assert not short.certified
-            assert short.bound >= best.value - 1e-9
+                assert limited_parse.record.fallback
+                assert limited_parse.work["fallback"] == 1
+                assert limited_parse.heads.tolist() == chu_liu_edmonds(problem)[0].heads.tolist()
+                assert not limited_parse.certified
+            assert limited_parse.bound >= best.value - 1e-9
     assert limited > 5
 
 
 def test_families_in_conflict_are_named():
-    """Both words are conjunctions that must have an argument on their right: the last one cannot."""
+    """Use two conjunctions that must have an argument on their right, which the last word cannot have."""
     rng = np.random.default_rng(0)
     problem = best_labels(build_problem(2, rng, (), integer=False), rng.normal(size=(4, 3)), 3, NAMES)
     words = Words.of(["Jan", "en"], ["noun", "vg"])
-    parse_ = IncrementalProgram(parse(ALWAYS)).decode_labelled(problem, words)
-    assert parse_.status == "infeasible"
-    assert not parse_.heads[1:].any()
-    assert parse_.labels is None
-    assert parse_.record.conflict == ("symmetric-coordination",)
-    # two families that exclude every tree only together: U = {cnj}, and zowel needs two arguments or none
+    labelled_parse = IncrementalProgram(parse(ALWAYS)).decode_labelled(problem, words)
+    assert labelled_parse.status == "infeasible"
+    assert not labelled_parse.heads[1:].any()
+    assert labelled_parse.labels is None
+    assert labelled_parse.record.conflict == ("symmetric-coordination",)
+    # two families that exclude all trees only together: unique label cnj, and zowel requires two arguments
     sides = "[unique-labels]\nlabels = ['cnj']\n[asymmetric-coordination]\nforms = ['zowel']\nwhen = 'always'"
     words = Words.of(["zowel", "Jan", "Piet"], ["vg", "noun", "noun"])
     problem = best_labels(build_problem(3, rng, (), integer=False), rng.normal(size=(9, 3)), 3, NAMES)
-    parse_ = IncrementalProgram(parse(sides)).decode_labelled(problem, words)
-    assert parse_.status == "infeasible"
-    assert parse_.record.conflict == ("unique-labels", "asymmetric-coordination")
+    labelled_parse = IncrementalProgram(parse(sides)).decode_labelled(problem, words)
+    assert labelled_parse.status == "infeasible"
+    assert labelled_parse.record.conflict == ("unique-labels", "asymmetric-coordination")
 
 
 def test_forbidden_parts_that_leave_no_tree_are_named():
-    """Two words, each the other's only head but for the root, and both pairs of arcs that make a tree forbidden."""
+    """Use two words whose only heads are each other and the root, and forbid both pairs of arcs that form a tree."""
     heads, mods = np.array([0, 0, 1, 2], INDEX), np.array([1, 2, 2, 1], INDEX)
     pairs = PartTable("grandchild", np.array([[0, 2], [1, 3]], INDEX), np.full(2, -np.inf))
     inner = Problem(2, heads, mods, np.zeros(4), {"grandchild": pairs})
     problem = unlabelled(inner)
-    found = IncrementalProgram().decode_labelled(problem, Words.of(["a", "b"], ["", ""]))
-    assert (found.status, found.labels, found.value) == ("infeasible", None, -np.inf)
-    assert found.record.conflict == ("one-head", "parts")  # a cycle has no root
+    labelled_parse = IncrementalProgram().decode_labelled(problem, Words.of(["a", "b"], ["", ""]))
+    assert (labelled_parse.status, labelled_parse.labels, labelled_parse.value) == ("infeasible", None, -np.inf)
+    assert labelled_parse.record.conflict == ("one-head", "parts")  # a cycle has no root
 
 
 def test_a_limit_with_parts_returns_no_forbidden_tree():
@@ -211,12 +225,12 @@ def test_a_limit_with_parts_returns_no_forbidden_tree():
         rng = np.random.default_rng(seed)
         problem = build_problem(5, rng, ("sibling", "grandchild"), kind="mixed")
         for space in ("projective", "non-projective"):
-            parse_ = IncrementalProgram(space=space, max_iterations=1, relaxation="only").decode(problem)
-            assert check_parse(problem, parse_, space=space) == []
+            labelled_parse = IncrementalProgram(space=space, max_iterations=1, relaxation="only").decode(problem)
+            assert check_parse(problem, labelled_parse, space=space) == []
 
 
-def test_the_published_loop_is_what_it_says():
-    """Solve, add the cycles, solve again: two words that would rather head each other."""
+def test_the_published_loop_of_cycle_constraints():
+    """Solve, add the cycles and solve again: two words prefer each other as heads."""
     problem = build_problem(2, np.random.default_rng(0), ())
     table = {(0, 1): 1.0, (0, 2): 0.0, (1, 2): 5.0, (2, 1): 5.0}
     scores = np.array([[table[h, m]] for h, m in zip(problem.head.tolist(), problem.mod.tolist(), strict=True)])
@@ -227,8 +241,12 @@ def test_the_published_loop_is_what_it_says():
         build_problem(2, np.random.default_rng(0), (), single_root=False), labelled.label, scores, ("_",)
     )
     for case in (labelled, problem_several):
-        parse_ = IncrementalProgram(tree, start="none", relaxation="never").decode_labelled(case, words)
-        assert (parse_.status, parse_.value, parse_.heads.tolist()) == ("optimal", 6.0, [-1, 0, 1])
+        labelled_parse = IncrementalProgram(tree, start="none", relaxation="never").decode_labelled(case, words)
+        assert (labelled_parse.status, labelled_parse.value, labelled_parse.heads.tolist()) == (
+            "optimal",
+            6.0,
+            [-1, 0, 1],
+        )
     at_once = IncrementalProgram().decode_labelled(labelled, words)
     assert (at_once.work["iterations"], at_once.value) == (0, 6.0)
     assert at_once.record.first == 0.0
@@ -239,10 +257,10 @@ def test_only_the_q_best_variables():
     values = []
     for q in (2, 5, 10, 20, 1000):
         fewer = best_variables(problem, q)
-        kept = (fewer.label >= 0).sum()
-        assert kept == 8 * min(q, 8 * 3)
-        parse_ = IncrementalProgram(TREE).decode_labelled(fewer, words)
-        values.append(parse_.value)
+        remaining = (fewer.label >= 0).sum()
+        assert remaining == 8 * min(q, 8 * 3)
+        labelled_parse = IncrementalProgram(TREE).decode_labelled(fewer, words)
+        values.append(labelled_parse.value)
     assert values == sorted(values)
     assert values[-1] == IncrementalProgram(TREE).decode_labelled(problem, words).value
 

@@ -1,4 +1,4 @@
-"""Treebanks with next to nothing to learn from: every system trains and parses, or says in one line why it does not."""
+"""Test treebanks with very little training data: every system trains and parses, or prints one error line."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NEEDS = {"transition svm": "sklearn", "transition quadratic": "libsvm", "transit
 
 @pytest.mark.parametrize("treebank", TREEBANKS)
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_trains_and_parses_or_says_why_not(system: str, treebank: str, tmp_path: Path) -> None:
+def test_trains_and_parses_or_prints_one_error_line(system: str, treebank: str, tmp_path: Path) -> None:
     if system in NEEDS and find_spec(NEEDS[system]) is None:
         pytest.skip(f"{NEEDS[system]} is not installed")
     train, text, model = tmp_path / "train.conllu", tmp_path / "text.conllu", tmp_path / "model.npz"

@@ -1,4 +1,4 @@
-"""The README and the pages in docs/ keep to what there is."""
+"""Test the README and the pages in docs/: links, lists and numbers agree with the repository."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
-def test_the_readme_can_be_read_at_once() -> None:
+def test_the_readme_is_short() -> None:
     assert len((REPOSITORY / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
 
 
@@ -57,11 +57,11 @@ def test_references_are_unique() -> None:
     assert len(keys) == len(set(keys)) > 10
 
 
-def test_the_headline_is_that_of_the_reference() -> None:
-    """`python -m studies.across.overview.page` after `make reference`."""
+def test_the_headline_agrees_with_the_reference_run() -> None:
+    """Compare the README; `python -m studies.across.overview.page` updates it after `make reference`."""
     text, figures = readme.headline(REPOSITORY)
-    kept = (REPOSITORY / readme.PAGE).read_text(encoding="utf-8")
-    assert readme.updated(kept, text) == kept
+    stored = (REPOSITORY / readme.PAGE).read_text(encoding="utf-8")
+    assert readme.updated(stored, text) == stored
     assert all((REPOSITORY / path).exists() == (path in figures) for path in (readme.FIGURE, readme.NARROW))
 
 
@@ -77,7 +77,7 @@ def test_the_headline_is_replaced_between_its_marks(tmp_path: Path) -> None:
 
 
 def test_the_rendered_documentation_has_no_broken_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All pages of `make docs`, but for the Python interface, which needs pdoc."""
+    """Check all pages of `make docs` but the Python interface, which needs pdoc."""
     specification = importlib.util.spec_from_file_location("make_docs", REPOSITORY / "docs" / "make.py")
     assert specification is not None
     assert specification.loader is not None

@@ -1,4 +1,4 @@
-"""Calibration against counting by hand, and the tables that are made of it."""
+"""Test calibration against counts by hand, and the tables made from it."""
 
 import io
 
@@ -30,21 +30,21 @@ def test_equal_values_stay_together():
     assert table["accuracy"].tolist() == [0.5, 1.0]
 
 
-@pytest.mark.parametrize(("right", "of"), [(0, 5), (5, 5), (3, 10), (900, 1000), (0, 0)])
-def test_intervals(right, of):
-    """Wilson's interval is the set of p that a normal test does not reject."""
-    low, high = wilson(right, of)
+@pytest.mark.parametrize(("right", "total"), [(0, 5), (5, 5), (3, 10), (900, 1000), (0, 0)])
+def test_intervals(right, total):
+    """Check that Wilson's interval is the set of p that a normal test does not reject."""
+    low, high = wilson(right, total)
     assert 0 <= low <= high <= 1
     for end in (low, high):
-        if of and 0 < end < 1:
-            assert abs(right / of - end) == pytest.approx(1.959964 * np.sqrt(end * (1 - end) / of))
+        if total and 0 < end < 1:
+            assert abs(right / total - end) == pytest.approx(1.959964 * np.sqrt(end * (1 - end) / total))
 
 
 def test_coverage_counts_the_most_confident_first():
     confidence = np.array([5.0, np.inf, 1.0, 1.0, np.nan])
     correct = np.array([True, True, False, True, False])
     curve = coverage(confidence, correct, points=5)
-    assert curve["kept"].tolist() == [0.2, 0.4, 0.8, 1.0]  # the two ones come together
+    assert curve["kept"].tolist() == [0.2, 0.4, 0.8, 1.0]  # equal values are added together
     assert curve["accuracy"].tolist() == [1.0, 1.0, 0.75, 0.6]
 
 
@@ -54,7 +54,7 @@ def words(size=1000):
     return pd.DataFrame({"margin": p * 3, "marginal": p, "correct": rng.random(size) < p})
 
 
-def test_what_is_calibrated_has_no_error_and_what_is_not_has():
+def test_the_calibration_error_of_calibrated_and_uncalibrated_values():
     data = words(20_000)
     p, correct = data["marginal"].to_numpy(), data["correct"].to_numpy()
     assert calibration_error(p, correct) < 0.02
@@ -70,18 +70,18 @@ def test_table_and_remark_of_confident_words():
         [100 * best.head(len(best) * share // 100).mean() for share in (50, 80, 90, 95, 100)]
     )
     measured = {"calibration_error": 0.031, "scale": 5.0, "best_of_list": {"1": 90.0, "10": 95.5, "2": 92.0}}
-    said = str(remarks.confidence(data, pd.Series(measured | {"complete": 9, "sentences": 10}), "combined"))
-    assert "combined" in said
-    assert "off by 3.1 points" in said
-    assert "the best of its 10 best trees would have 95.50" in said
-    assert "9 of 10 lists" in said
+    remark = str(remarks.confidence(data, pd.Series(measured | {"complete": 9, "sentences": 10}), "combined"))
+    assert "combined" in remark
+    assert "off by 3.1 points" in remark
+    assert "the best of its 10 best trees would have 95.50" in remark
+    assert "9 of 10 lists" in remark
 
 
 def test_tables_of_one_parse():
-    best, other = np.array([-1, 2, 0, 2]), np.array([-1, 2, 0, 1])
-    trees = (Parse(best, 30.0, 30.0, "optimal"), Parse(other, 20.0, 20.0, "optimal"))
-    sure = Confidence(np.array([np.nan, np.inf, 20.0, 10.0]), np.array([np.nan, 1.0, 0.9, 0.5]), trees, True)
-    parse = Parse(best, 30.0, 30.0, "optimal", confidence=sure)
+    best, second_best = np.array([-1, 2, 0, 2]), np.array([-1, 2, 0, 1])
+    trees = (Parse(best, 30.0, 30.0, "optimal"), Parse(second_best, 20.0, 20.0, "optimal"))
+    confidence = Confidence(np.array([np.nan, np.inf, 20.0, 10.0]), np.array([np.nan, 1.0, 0.9, 0.5]), trees, True)
+    parse = Parse(best, 30.0, 30.0, "optimal", confidence=confidence)
     table = provenance.word_table(["a", "b", "c"], parse, unit=4.0)
     assert table["margin"].tolist() == [np.inf, 5.0, 2.5]
     assert table["head"].tolist() == ["b", "(root)", "b"]

@@ -1,4 +1,4 @@
-"""The checker accepts proofs made by a slow branch and bound over enumerated trees, and rejects damaged ones."""
+"""Test that the checker accepts proofs of a slow branch and bound over enumerated trees and rejects damaged proofs."""
 
 import dataclasses
 import math
@@ -17,9 +17,10 @@ from treebound.decoders.exact.branch_and_bound.record import certificate
 
 
 def prove(problem, exact, rng, value):
-    """Certificate of a branch and bound that bounds enumerated trees with random shares.
+    """Return a certificate of a branch and bound that bounds enumerated trees with random shares.
 
-    No charts: a node is the set of its trees (rows of the enumeration), an arc dies with its last tree.
+    It needs no charts: a node is the set of its trees (rows of the enumeration), and an arc is removed with its last
+    tree.
     """
     every = trees(problem.n, single_root=problem.single_root)
     selected = np.zeros((len(every), problem.arcs), bool)
@@ -61,7 +62,7 @@ def prove(problem, exact, rng, value):
         options = np.flatnonzero(selected[alive].any(axis=0) & ~selected[alive].all(axis=0)) if alive.any() else []
         if not alive.any():
             return
-        if len(options) == 0:  # one tree: give the bound that is exact for it
+        if len(options) == 0:  # one tree: add the bound that is exact for it
             (row,) = np.flatnonzero(alive)
             shares = {}
             for family, table in problem.parts.items():
@@ -101,13 +102,15 @@ def test_true_proofs_are_accepted_and_false_claims_are_not(exact):
         parse = Parse(winners[0], value, value, "optimal")
         assert check_parse(problem, parse, certificate) == []
         proofs += 1
-        # No certificate proves a bound below the best score, and this one does not either.
+        # No certificate proves a bound below the best score.
         slack = 1.0 if problem.unit else 1e-3
         assert certificate_faults(problem, value - slack, certificate)
         # Without bounds and children the root is open.
-        bare = Certificate([CertNode(-1, -1, 0)], certificate.exact_families)
-        assert check_parse(problem, parse, bare) == ["node 0 is not closed and has no pair of children for one arc"]
-        # Without its last leaf the leaf's parent is open, unless the chart had closed it without branching.
+        open_root = Certificate([CertNode(-1, -1, 0)], certificate.exact_families)
+        assert check_parse(problem, parse, open_root) == [
+            "node 0 is not closed and has no pair of children for one arc"
+        ]
+        # Without the last leaf its parent is open, unless the chart closed the parent without branching.
         if len(certificate.nodes) > 1:
             cut = Certificate(certificate.nodes[:-1], certificate.exact_families)
             open_claims += bool(check_parse(problem, parse, cut))
@@ -129,7 +132,7 @@ def proved(problem):
 
 
 def with_step(certificate, change):
-    """The certificate with its first step changed."""
+    """Return the certificate with its first step changed."""
     i = next(i for i, node in enumerate(certificate.nodes) if node.steps)
     node = certificate.nodes[i]
     nodes = list(certificate.nodes)
@@ -147,8 +150,11 @@ def changed_share(delta):
 
 
 @pytest.mark.parametrize("seed", [51, 77, 289, 328, 388])
-def test_the_search_keeps_the_head_of_a_head_without_parts_for_it(seed):
-    """Its backbone then removes edges that a chart of heads and modifiers alone has not."""
+def test_proofs_of_a_backbone_with_grandparents_but_no_such_parts(seed):
+    """Check proofs of a backbone that also records the head of each head.
+
+    It removes edges that a chart of heads and modifiers alone does not have.
+    """
     problem = build_problem(
         5 + seed % 2, np.random.default_rng(seed), ("adjacent-sibling", "sibling", "valency"), kind="mixed"
     )
@@ -199,11 +205,11 @@ def test_families_without_a_bound_are_refused():
     assert "no shares for the family adjacent-sibling, nor another bound" in check_parse(problem, parse, root)[0]
     exact = dataclasses.replace(root, exact_families=frozenset({"adjacent-sibling"}))
     assert check_parse(problem, parse, exact) == []
-    # the chart knows no crossing arcs
+    # the chart has projective trees only
     assert "no bound is known" in check_parse(problem, parse, exact, "non-projective")[0]
     cousins = dataclasses.replace(problem.parts["adjacent-sibling"], family="cousin")
-    other = dataclasses.replace(problem, parts={"cousin": cousins})
-    assert certificate_faults(other, value, root) == ["no bound is known for the family cousin"]
+    unknown = dataclasses.replace(problem, parts={"cousin": cousins})
+    assert certificate_faults(unknown, value, root) == ["no bound is known for the family cousin"]
 
 
 def test_wrong_claims_about_score_bound_and_status():
@@ -239,8 +245,8 @@ def test_wrong_claims_about_score_bound_and_status():
         ({"value": math.inf, "status": "limit"}, "called limit with the score inf"),
     ],
 )
-def test_claims_that_contradict_themselves(change, fault):
-    """With a proof and without: no comparison with nan must pass for one that holds."""
+def test_contradictory_claims(change, fault):
+    """Check claims with and without a proof; a comparison with nan must never count as true."""
     problem = small_problem()
     parse, certificate = proved(problem)
     for proof in (None, certificate):
@@ -250,7 +256,7 @@ def test_claims_that_contradict_themselves(change, fault):
 
 
 def test_a_bound_of_an_unfinished_search_is_proved_too():
-    """The root bound alone proves itself: no need to branch when a gap is admitted."""
+    """Check that the bound of the root suffices as a proof if the claim admits a gap."""
     problem = build_problem(4, np.random.default_rng(5), ("sibling",), kind="mixed")
     value, winners = best(problem)
     table = problem.parts["sibling"]
@@ -262,7 +268,7 @@ def test_a_bound_of_an_unfinished_search_is_proved_too():
 
 
 def test_infeasible():
-    """Words 1 and 2 need each other, or both arcs of a forbidden pair."""
+    """Check two causes: words 1 and 2 need each other as heads, and a forbidden pair is the only choice."""
     cycle = build_problem(2, np.random.default_rng(0), allowed=np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0]], bool))
     nothing = Parse(np.array([-1, 0, 0]), -math.inf, -math.inf, "infeasible")
     root = Certificate([CertNode(-1, -1, 0)], frozenset({"adjacent-sibling", "outermost-grandchild", "grandchild"}))

@@ -1,4 +1,4 @@
-"""The checker's chart: one derivation a tree, exact best scores and max-marginals, against enumeration."""
+"""Test the checker's chart: one derivation per tree, exact best scores and max-marginals, against enumeration."""
 
 from itertools import chain, combinations
 
@@ -34,13 +34,13 @@ def test_best_and_max_marginals_equal_enumeration(families):
         chart = build_chart(problem, families)
         best, marginal = max_marginals(chart, problem.arc.tolist())
         assert float(best) == pytest.approx(value.max())
-        found = np.full(problem.arcs, -np.inf)
+        arc_max = np.full(problem.arcs, -np.inf)
         for edge, m in zip(chart.edges, marginal, strict=True):
             if edge.arc >= 0:
-                found[edge.arc] = max(found[edge.arc], float(m))
+                arc_max[edge.arc] = max(arc_max[edge.arc], float(m))
         for a in range(problem.arcs):
             expected = value[every[:, problem.mod[a]] == problem.head[a]].max(initial=-np.inf)
-            assert found[a] == pytest.approx(expected)
+            assert arc_max[a] == pytest.approx(expected)
 
 
 def test_integers_stay_exact_beyond_the_precision_of_floats():

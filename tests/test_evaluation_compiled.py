@@ -1,4 +1,7 @@
-"""The checker's compiled arithmetic gives what its plain twin gives, number by number; what does not fit goes to it."""
+"""Test that the checker's compiled and plain arithmetic agree on every number.
+
+Numbers that are too large for the compiled code are checked by the plain code.
+"""
 
 import dataclasses
 import math
@@ -28,50 +31,58 @@ from treebound.core.problem import NONE
 SPACES = ("projective", "non-projective")
 
 
-def same_bounds(plain, compiled, left):
-    """Are two bounds equal on the arcs that are left?"""
+def same_bounds(plain, compiled, remaining):
+    """Return whether two bounds are equal on the remaining arcs."""
     if plain.constant == -math.inf or not compiled.some:
         return plain.constant == -math.inf and not compiled.some
     if plain.constant != compiled.constant:
         return False
-    # an arc without a star: a huge fine in one, no tree at all in the other
-    return all(plain.arc[a] < -(10**29) if compiled.dead[a] else plain.arc[a] == compiled.arc[a] for a in left)
+    # an arc without a star has a huge penalty in the plain bound and is dead in the compiled one
+    return all(plain.arc[a] < -(10**29) if compiled.dead[a] else plain.arc[a] == compiled.arc[a] for a in remaining)
 
 
 def compare(rng, space):
-    """A problem, whose regions are bounded and branched on by both; the number of bounds compared."""
-    some = [f for f in FAMILIES if rng.random() < 0.45]
-    problem = random_problem(rng, some, max_n=int(rng.choice([4, 7])), space=space, integer=True)
+    """Bound and branch on the regions of a problem in both ways, and return the number of bounds compared."""
+    families = [f for f in FAMILIES if rng.random() < 0.45]
+    problem = random_problem(rng, families, max_n=int(rng.choice([4, 7])), space=space, integer=True)
     assert problem_faults(problem) == []
     projective = space == "projective"
-    exact = frozenset(f for f in sorted(CHART_FAMILIES) if projective and rng.random() < 0.6)  # some without parts
+    exact = frozenset(
+        f for f in sorted(CHART_FAMILIES) if projective and rng.random() < 0.6
+    )  # some families have no parts
     bounded = {family: table for family, table in problem.parts.items() if family not in exact}
     plain, compiled = (kind(problem, bounded, exact, projective) for kind in (_Numbers, WholeNumbers))
-    one, two = (x.start().above(None, -math.inf) for x in (plain, compiled))
+    plain_region, compiled_region = (x.start().above(None, -math.inf) for x in (plain, compiled))
     for compared in range(6):
-        assert one.arcs == two.arcs
-        assert not projective or len(one.chart.edges) == len(two.edges.arc)
-        if one.empty:
+        assert plain_region.arcs == compiled_region.arcs
+        assert not projective or len(plain_region.chart.edges) == len(compiled_region.edges.arc)
+        if plain_region.empty:
             return compared
         if rng.random() < 0.3:
             arc, value = int(rng.integers(problem.arcs)), int(rng.integers(2))
-            one, two = (decide(problem, region, arc, value).above(None, -math.inf) for region in (one, two))
+            plain_region, compiled_region = (
+                decide(problem, region, arc, value).above(None, -math.inf) for region in (plain_region, compiled_region)
+            )
             continue
         step = random_step(problem, exact, rng, space)
-        upper, same = plain.bound(step, one), compiled.bound(step, two)
-        assert same_bounds(upper, same, one.arcs)
+        plain_bound, compiled_bound = plain.bound(step, plain_region), compiled.bound(step, compiled_region)
+        assert same_bounds(plain_bound, compiled_bound, plain_region.arcs)
         most = sum(
-            max((upper.arc[a] for a in one.arcs if problem.mod[a] == m), default=0) for m in range(problem.n + 1)
+            max((plain_bound.arc[a] for a in plain_region.arcs if problem.mod[a] == m), default=0)
+            for m in range(problem.n + 1)
         )
-        if upper.constant == -math.inf or most < -(10**29):
+        if plain_bound.constant == -math.inf or most < -(10**29):
             return compared
-        threshold = int(most + upper.constant - rng.integers(0, 200))
-        one, two = one.above(upper, threshold), two.above(same, threshold)
+        threshold = int(most + plain_bound.constant - rng.integers(0, 200))
+        plain_region, compiled_region = (
+            plain_region.above(plain_bound, threshold),
+            compiled_region.above(compiled_bound, threshold),
+        )
     return 6
 
 
 @pytest.mark.parametrize("space", SPACES)
-def test_both_remove_the_same(space):
+def test_both_remove_the_same_arcs(space):
     rng = np.random.default_rng(1)
     assert sum(compare(rng, space) for _ in range(150)) > 150
 
@@ -79,19 +90,19 @@ def test_both_remove_the_same(space):
 @pytest.mark.long
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("seed", range(2, 6))
-def test_both_remove_the_same_for_long(space, seed):
+def test_both_remove_the_same_arcs_of_many_problems(space, seed):
     rng = np.random.default_rng(seed)
     assert sum(compare(rng, space) for _ in range(5000)) > 5000
 
 
 def small():
-    """A problem with a pair, its best score and tree, and a proof of it that is only a sum of what is positive."""
+    """Return a problem with pairs and a certificate whose bound is the sum of the positive scores."""
     problem = build_problem(3, np.random.default_rng(0), ("sibling",), kind="dense")
     table = problem.parts["sibling"]
     return problem, Certificate([CertNode(-1, -1, 0, [Step({"sibling": np.where(table.score > 0, table.score, 0.0)})])])
 
 
-def test_what_does_not_fit_is_checked_all_the_same():
+def test_large_numbers_are_checked_without_compiled_code():
     problem, certificate = small()
     high = float(np.abs(problem.arc).sum() + np.abs(problem.parts["sibling"].score).sum())
     assert certificate_faults(problem, high, certificate) == []
@@ -129,16 +140,16 @@ def test_what_does_not_fit_is_checked_all_the_same():
     ],
     ids=str,
 )
-def test_shares_that_are_none(share):
+def test_invalid_shares(share):
     problem, certificate = small()
-    given = np.array(certificate.nodes[0].steps[0].shares["sibling"], object)
-    given[0] = share
-    for array in (given, given.reshape(-1, 1), given[:1], given.reshape(1, -1, 1), np.array(share, object)):
+    shares = np.array(certificate.nodes[0].steps[0].shares["sibling"], object)
+    shares[0] = share
+    for array in (shares, shares.reshape(-1, 1), shares[:1], shares.reshape(1, -1, 1), np.array(share, object)):
         step = Step({"sibling": array})
         assert certificate_faults(problem, 1e6, Certificate([CertNode(-1, -1, 0, [step])])) != []
 
 
-def test_search_trees_that_are_none():
+def test_invalid_search_trees():
     problem, certificate = small()
     value, winners = best(problem)
     parse = Parse(winners[0], value, value, "optimal")
@@ -155,13 +166,13 @@ def test_search_trees_that_are_none():
         [],
     ):
         assert check_parse(problem, parse, Certificate(nodes)) != []
-    # children of a closed node do no harm, and no good
+    # children of a closed node have no effect
     high = 1e9
     assert certificate_faults(problem, high, Certificate([root, *leaves])) == []
 
 
-def test_problems_that_are_none():
-    """Bounds look parts up by their arcs: what they would not find, or find twice, must not be checked."""
+def test_invalid_problems():
+    """Check that a part which its arcs do not identify is refused, because bounds look parts up by their arcs."""
     rng = np.random.default_rng(3)
     problem = build_problem(6, rng, FAMILIES)
     assert problem_faults(problem) == []
@@ -175,9 +186,9 @@ def test_problems_that_are_none():
             table, arcs=np.concatenate([table.arcs, table.arcs[:1]]), score=np.append(table.score, 5.0)
         )
         backwards = dataclasses.replace(table, arcs=table.arcs[:, ::-1].copy())
-        other = np.where(table.arcs == NONE, NONE, (table.arcs + 1) % problem.arcs).astype(np.int32)
-        for changed in (twice, backwards, dataclasses.replace(table, arcs=other)):
-            if family in ("head-bigram", "great-grandchild", "pattern"):  # products of whatever arcs
+        other_arcs = np.where(table.arcs == NONE, NONE, (table.arcs + 1) % problem.arcs).astype(np.int32)
+        for changed in (twice, backwards, dataclasses.replace(table, arcs=other_arcs)):
+            if family in ("head-bigram", "great-grandchild", "pattern"):  # products of any arcs
                 continue
             if family == "grandchild" and changed is backwards:
                 assert np.any(problem.mod[changed.arcs[:, 0]] != problem.head[changed.arcs[:, 1]])

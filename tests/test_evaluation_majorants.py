@@ -1,4 +1,4 @@
-"""Linear bounds of every family, in both spaces: above every tree, tight where they can be; and proofs made of them."""
+"""Test linear bounds of every family in both spaces: above every tree, tight where possible; and proofs with them."""
 
 import dataclasses
 import itertools
@@ -27,7 +27,7 @@ def selected_arcs(problem, heads):
 
 
 def adjacent_pairs(problem, chosen):
-    """(nearest selected modifier of the same head on the same side, or NONE; arc) for all chosen arcs."""
+    """Return (s, arc) for all chosen arcs; s is the nearest chosen modifier of the head on the same side, or NONE."""
     out = []
     for a in chosen:
         h, m = int(problem.head[a]), int(problem.mod[a])
@@ -43,7 +43,7 @@ def value(bound, problem, heads):
 
 
 def enumerated(problem, space):
-    """Trees over the problem's arcs."""
+    """Return the trees over the arcs of the problem."""
     every = trees(problem.n, space, problem.single_root)
     return [heads for heads in every if len(selected_arcs(problem, heads)) == problem.n]
 
@@ -53,15 +53,15 @@ def test_every_bound_dominates_every_tree(space):
     rng = np.random.default_rng(1)
     compared = 0
     for i in range(150):
-        some = [f for f in FAMILIES if rng.random() < 0.4]
-        problem = random_problem(rng, some, max_n=6 if i % 4 == 0 and space == "projective" else 4, space=space)
+        families = [f for f in FAMILIES if rng.random() < 0.4]
+        problem = random_problem(rng, families, max_n=6 if i % 4 == 0 and space == "projective" else 4, space=space)
         every = enumerated(problem, space)
-        left = None
-        if every and rng.random() < 0.5:  # some arcs are gone
-            left = set.union(*(selected_arcs(problem, every[int(j)]) for j in rng.integers(0, len(every), 3)))
-        bound = majorant(problem, problem.parts, random_step(problem, (), rng, space), left, space == "projective")
+        remaining = None
+        if every and rng.random() < 0.5:  # remove some arcs
+            remaining = set.union(*(selected_arcs(problem, every[int(j)]) for j in rng.integers(0, len(every), 3)))
+        bound = majorant(problem, problem.parts, random_step(problem, (), rng, space), remaining, space == "projective")
         for heads in every:
-            if left is None or selected_arcs(problem, heads) <= left:
+            if remaining is None or selected_arcs(problem, heads) <= remaining:
                 score = tree_score(problem, heads)
                 slack = 0 if problem.unit else 1e-9 * max(1.0, abs(score))
                 assert value(bound, problem, heads) >= score - slack, i
@@ -72,29 +72,29 @@ def test_every_bound_dominates_every_tree(space):
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("family", sorted(PRODUCT_FAMILIES))
 def test_the_best_shares_of_a_part_are_tight(family, space):
-    """For every tree there are shares of the part whose bound is the part's value, and none is below."""
+    """Check that for every tree some shares give exactly the value of the part and none gives less."""
     rng = np.random.default_rng(2)
     n = 5 if family == "comb" else 4
     problem = build_problem(n, rng, (family,), space=space)
     table = problem.parts[family]
     checked = 0
     for p in rng.permutation(len(table))[:6].tolist():
-        mine = table.arcs[p] != NONE
+        present = table.arcs[p] != NONE
         for phi in (7.0, -7.0):
-            one = dataclasses.replace(
+            single = dataclasses.replace(
                 problem,
                 arc=np.zeros(problem.arcs),
                 parts={family: PartTable(family, table.arcs[[p]], np.array([phi]))},
             )
             corners = []
-            for column in np.flatnonzero(mine) if phi > 0 else [0]:
+            for column in np.flatnonzero(present) if phi > 0 else [0]:
                 for share in [phi] if phi > 0 else [0.0, -phi]:
-                    row = np.zeros((1, len(mine)))
+                    row = np.zeros((1, len(present)))
                     row[0, column] = share
-                    corners.append(majorant(one, one.parts, Step({family: row}), None, space == "projective"))
+                    corners.append(majorant(single, single.parts, Step({family: row}), None, space == "projective"))
             for heads in trees(n, space)[:: 1 if n == 4 else 7]:
-                fires = set(table.arcs[p][mine].tolist()) <= selected_arcs(one, heads)
-                assert min(value(bound, one, heads) for bound in corners) == (phi if fires else 0)
+                fires = set(table.arcs[p][present].tolist()) <= selected_arcs(single, heads)
+                assert min(value(bound, single, heads) for bound in corners) == (phi if fires else 0)
                 checked += fires
     assert checked > 0
 
@@ -112,34 +112,37 @@ def test_the_best_slope_is_the_concave_envelope():
     slopes = [s / (j - i) for s, (i, j) in zip(slopes, itertools.combinations(range(q + 1), 2), strict=True)]
     lines = []
     for slope in slopes:
-        given = np.zeros(problem.n + 1)
-        given[2] = float(slope)
-        lines.append(majorant(problem, only, Step({}, slope=given)))
+        slopes_of_words = np.zeros(problem.n + 1)
+        slopes_of_words[2] = float(slope)
+        lines.append(majorant(problem, only, Step({}, slope=slopes_of_words)))
     for heads in trees(problem.n)[::5]:
         count = int((heads == 2).sum())
-        tangents = (  # by hand: the best chord above or at the count
+        tangents = (  # by hand: the best chord over the count
             max(f[i] + (f[j] - f[i]) * (count - i) / (j - i) if i != j else f[i] for j in range(count, q + 1))
             for i in range(count + 1)
         )
         assert float(min(value(line, problem, heads) for line in lines)) == pytest.approx(max(tangents))
 
 
-def test_only_counts_that_are_left_matter():
-    """Word 1 has one certain modifier and one that may be: a count of 0 or 3 is out of the question."""
+def test_only_possible_counts_matter():
+    """Check a word with one certain and one possible modifier: counts of 0 and 3 are impossible."""
     problem = build_problem(4, np.random.default_rng(0), ("valency",))
     table = problem.parts["valency"]
     scores = dict(zip(map(tuple, table.arcs.tolist()), itertools.cycle([1000.0, 1.0, 2.0, 3000.0]), strict=False))
-    given = [scores[tuple(row)] if row[0] == 1 else 0.0 for row in table.arcs.tolist()]
-    problem = rescored(problem, valency=np.array(given))
+    part_scores = [scores[tuple(row)] if row[0] == 1 else 0.0 for row in table.arcs.tolist()]
+    problem = rescored(problem, valency=np.array(part_scores))
     number = {(int(h), int(m)): a for a, (h, m) in enumerate(zip(problem.head, problem.mod, strict=True))}
-    left = {number[0, 1], number[1, 2], number[1, 3], number[2, 3], number[2, 4]}
-    bound = majorant(problem, problem.parts, Step({}, slope=np.zeros(5, int)), left)
+    remaining = {number[0, 1], number[1, 2], number[1, 3], number[2, 3], number[2, 4]}
+    bound = majorant(problem, problem.parts, Step({}, slope=np.zeros(5, int)), remaining)
     assert bound.constant == 2
 
 
 def star_score(problem, h, x, chosen):
-    """What head h with arc x into it (NONE for the root) and exactly the arcs `chosen` out of it scores."""
-    there = {*chosen, x} - {NONE}
+    """Return the score of the star of head h.
+
+    x is the arc into h (NONE for the root); `chosen` are all arcs out of h.
+    """
+    arcs_of_star = {*chosen, x} - {NONE}
     adjacent = set(adjacent_pairs(problem, chosen))
     last = {}  # side -> farthest
     for a in sorted(chosen, key=lambda a: abs(int(problem.mod[a]) - h)):
@@ -149,7 +152,7 @@ def star_score(problem, h, x, chosen):
         for row, score in zip(table.arcs.tolist(), table.score.tolist(), strict=True):
             if family in PRODUCT_FAMILIES:
                 arcs = set(row) - {NONE}
-                fires = arcs <= there and bool(arcs & chosen)
+                fires = arcs <= arcs_of_star and bool(arcs & chosen)
             elif family == "adjacent-sibling":
                 fires = tuple(row) in adjacent
             elif family == "grand-sibling":
@@ -165,9 +168,9 @@ def star_score(problem, h, x, chosen):
     return total
 
 
-def best_star(problem, h, left, certain, u, w, projective):
-    into = [a for a in left if problem.mod[a] == h] if h else [NONE]
-    out = [a for a in left if problem.head[a] == h]
+def best_star(problem, h, remaining, certain, u, w, projective):
+    into = [a for a in remaining if problem.mod[a] == h] if h else [NONE]
+    out = [a for a in remaining if problem.head[a] == h]
     best = -math.inf
     for x in into:
         for size in range(len(out) + 1):
@@ -192,21 +195,23 @@ def test_stars_against_all_choices(sets, space):
     combs = 0
     for i in range(60):
         chains = [f for f in sorted(STAR_FAMILIES - {"sibling", "tri-sibling"}) if rng.random() < 0.5]
-        some = sorted([*chains, *(("sibling", "tri-sibling") if sets else ())])
+        families = sorted([*chains, *(("sibling", "tri-sibling") if sets else ())])
         fixed = {"max_n": 5, "space": space, "integer": True}
-        problem = random_problem(rng, some, **fixed) if i % 3 else build_problem(5, rng, some, space=space)
-        left = {a for a in range(problem.arcs) if rng.random() < 0.8}
-        certain = {a for a in left if sum(problem.mod[b] == problem.mod[a] for b in left) == 1}
+        problem = random_problem(rng, families, **fixed) if i % 3 else build_problem(5, rng, families, space=space)
+        remaining = {a for a in range(problem.arcs) if rng.random() < 0.8}
+        certain = {a for a in remaining if sum(problem.mod[b] == problem.mod[a] for b in remaining) == 1}
         u, w = rng.integers(-100, 100, (2, problem.arcs)).tolist()
         stars = Stars(problem, problem.parts.values(), space == "projective")
-        expected = sum(best_star(problem, h, left, certain, u, w, space == "projective") for h in range(problem.n + 1))
-        assert stars.total(left, certain, u, w)[0] == expected, i
+        expected = sum(
+            best_star(problem, h, remaining, certain, u, w, space == "projective") for h in range(problem.n + 1)
+        )
+        assert stars.total(remaining, certain, u, w)[0] == expected, i
         combs += len(problem.parts.get("comb", ())) > 0
     assert combs > 5
 
 
 def prove(problem, exact, rng, value_, space):
-    """Certificate of a branch and bound whose nodes are sets of enumerated trees, bounded by random steps."""
+    """Return a certificate of a branch and bound whose nodes are sets of enumerated trees, bounded by random steps."""
     every = enumerated(problem, space)
     selected = np.zeros((len(every), problem.arcs), bool)
     for row, heads in zip(selected, every, strict=True):
@@ -236,18 +241,18 @@ def prove(problem, exact, rng, value_, space):
         if not alive.any():
             return
         options = np.flatnonzero(selected[alive].any(axis=0) & ~selected[alive].all(axis=0))
-        if len(options) == 0:  # one tree: with nothing else left, the right shares are exact and so is all the rest
+        if len(options) == 0:  # one tree: with suitable shares all bounds are exact
             (row,) = np.flatnonzero(alive)
             shares = {}
             for family, table in bounded.items():
                 if family in PRODUCT_FAMILIES:
                     shares[family] = np.zeros(table.arcs.shape)
                     for share, arcs, phi in zip(shares[family], table.arcs, table.score, strict=True):
-                        mine = arcs != NONE
-                        on = selected[row, arcs] & mine
+                        present = arcs != NONE
+                        on = selected[row, arcs] & present
                         if phi >= 0:
-                            share[np.flatnonzero(mine & ~on)[0] if (mine & ~on).any() else 0] = phi
-                        elif (mine & ~on).sum() <= 1:
+                            share[np.flatnonzero(present & ~on)[0] if (present & ~on).any() else 0] = phi
+                        elif (present & ~on).sum() <= 1:
                             share[0] = min(-phi, 1e13)
             zero = np.zeros(problem.arcs)
             steps.append(Step(shares, None, None, zero, zero))
@@ -265,15 +270,17 @@ def test_proofs_with_all_families_are_accepted_and_false_claims_are_not(space):
     rng = np.random.default_rng(6)
     proofs = branched = 0
     for i in range(80):
-        some = [f for f in FAMILIES if rng.random() < 0.35]
-        chart = [f for f in ("adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling") if f in some]
+        families = [f for f in FAMILIES if rng.random() < 0.35]
+        chart = [
+            f for f in ("adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling") if f in families
+        ]
         exact = chart[: int(rng.integers(0, len(chart) + 1))] if space == "projective" else []
-        problem = random_problem(rng, some, max_n=4, space=space)
-        found = [(tree_score(problem, heads), heads) for heads in enumerated(problem, space)]
-        found = [(score, heads) for score, heads in found if score > -math.inf]
-        if not found:
+        problem = random_problem(rng, families, max_n=4, space=space)
+        scored = [(tree_score(problem, heads), heads) for heads in enumerated(problem, space)]
+        scored = [(score, heads) for score, heads in scored if score > -math.inf]
+        if not scored:
             continue
-        best, heads = max(found, key=lambda pair: pair[0])
+        best, heads = max(scored, key=lambda pair: pair[0])
         certificate = prove(problem, exact, rng, best, space)
         parse = Parse(heads, float(best), float(best), "optimal")
         assert check_parse(problem, parse, certificate, space) == [], i

@@ -1,4 +1,4 @@
-"""Certificate files: what is written is read, exactly; what is damaged or of something else is said to be so."""
+"""Test certificate files: reading restores exactly what was written and reports damaged or foreign files."""
 
 import gzip
 import io
@@ -39,25 +39,29 @@ def same(a, b):
 
 
 @pytest.mark.parametrize("integer", [True, False], ids=["integer", "real"])
-def test_what_is_written_is_read(integer, tmp_path):
+def test_written_certificates_are_read_back(integer, tmp_path):
     rng = np.random.default_rng(0)
     problems = [random_problem(rng, FAMILIES, max_n=6, integer=integer, feasible=True) for _ in range(25)]
     certificates = [None if i % 5 == 4 else random_certificate(p, rng) for i, p in enumerate(problems)]
     path = tmp_path / "proofs"
     path.write_bytes(written(problems, certificates))
-    assert path.read_bytes() == written(problems, certificates)  # no time, no name
+    assert path.read_bytes() == written(problems, certificates)  # the content must not depend on time or name
     steps = 0
     with reading(path) as reader:
         assert reader.space == "projective"
         for problem, certificate in zip(problems, certificates, strict=True):
-            again = reader.next(problem)
+            restored = reader.next(problem)
             if certificate is None:
-                assert again is None
+                assert restored is None
                 continue
-            assert again.exact_families == certificate.exact_families
-            for one, two in zip(certificate.nodes, again.nodes, strict=True):
-                assert (one.parent, one.arc, one.value) == (two.parent, two.arc, two.value)
-                for a, b in zip(one.steps, two.steps, strict=True):
+            assert restored.exact_families == certificate.exact_families
+            for written_node, restored_node in zip(certificate.nodes, restored.nodes, strict=True):
+                assert (written_node.parent, written_node.arc, written_node.value) == (
+                    restored_node.parent,
+                    restored_node.arc,
+                    restored_node.value,
+                )
+                for a, b in zip(written_node.steps, restored_node.steps, strict=True):
                     assert a.shares.keys() == b.shares.keys()
                     assert all(same(a.shares[f], b.shares[f]) for f in a.shares)
                     assert all(same(getattr(a, x), getattr(b, x)) for x in ("shift", "slope", "child", "parent"))
@@ -123,9 +127,9 @@ def test_a_file_of_other_sentences(file):
         read_all(path, [*problems, problems[0]])
     with pytest.raises(InputError, match="goes on after"):
         read_all(path, problems[:-1])
-    other = build_problem(6, np.random.default_rng(0))
+    longer_problem = build_problem(6, np.random.default_rng(0))
     with pytest.raises(InputError, match="6 and 36"):
-        read_all(path, [other])
+        read_all(path, [longer_problem])
 
 
 @pytest.mark.parametrize(
@@ -143,7 +147,7 @@ def test_a_file_of_other_sentences(file):
     ],
     ids=str,
 )
-def test_a_line_that_is_no_certificate(line, tmp_path):
+def test_an_invalid_certificate_line(line, tmp_path):
     problem = build_problem(3, np.random.default_rng(0), ("sibling",))
     good = encoded(problem, Certificate([CertNode(-1, -1, 0)]))
     header = {"format": "treebound certificates", "version": 1, "space": "projective"}

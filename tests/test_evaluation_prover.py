@@ -1,4 +1,4 @@
-"""The prover certifies true bounds, refutes false ones, and its certificates pass the check."""
+"""Test that the prover proves true bounds and refutes false ones, and that the checker accepts its certificates."""
 
 import dataclasses
 
@@ -22,8 +22,10 @@ def test_true_bounds_are_proved_and_false_ones_refuted(integer):
     rng = np.random.default_rng(0)
     branched = infeasible = 0
     for i in range(300):
-        some = [f for f in PROVED if rng.random() < 0.5]
-        hard = {"families": ["sibling"], "kind": "mixed", "max_n": 7} if i % 3 == 0 else {"families": some, "max_n": 6}
+        families = [f for f in PROVED if rng.random() < 0.5]
+        hard = (
+            {"families": ["sibling"], "kind": "mixed", "max_n": 7} if i % 3 == 0 else {"families": families, "max_n": 6}
+        )
         problem = random_problem(rng, integer=integer, **hard)
         value, winners = best(problem)
         certificate = prove(problem, value)
@@ -52,6 +54,6 @@ def test_steps_are_limited():
 
 def test_unknown_families():
     problem = build_problem(3, np.random.default_rng(0), ())
-    parts = {"unheard-of": PartTable("unheard-of", np.array([[0, 1]], np.int32), np.zeros(1))}
-    with pytest.raises(UnsupportedError, match="unheard-of"):
+    parts = {"unknown-family": PartTable("unknown-family", np.array([[0, 1]], np.int32), np.zeros(1))}
+    with pytest.raises(UnsupportedError, match="unknown-family"):
         prove(dataclasses.replace(problem, parts=parts), 0.0)

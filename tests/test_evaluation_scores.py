@@ -1,4 +1,4 @@
-"""Attachment, significance and timing on a treebank small enough to count by hand."""
+"""Test attachment scores, significance and timing on a treebank that is small enough to count by hand."""
 
 import time
 from dataclasses import replace
@@ -16,18 +16,18 @@ from treebound.metrics.timing import Stopwatch, measure, speed
 
 
 def treebank(tags, heads):
-    """One list of tags and one of heads per sentence; every other column is `_`."""
+    """Return a treebank with a list of tags and a list of heads per sentence; every other column is `_`."""
     words = sum(map(len, tags))
     offsets = np.cumsum([0, *map(len, tags)])
     vocab = {name: Vocabulary(["_"]) for name in STRING_COLUMNS}
     columns = {name: np.zeros(words, np.int32) for name in STRING_COLUMNS}
     columns["upos"] = np.array([vocab["upos"].add(t) for row in tags for t in row], np.int32)
     meta = {"punctuation": {"column": "upos", "tags": ["PUNCT", "NEVER-SEEN"]}}
-    return Treebank("made-up", offsets, columns, vocab, np.array([h for row in heads for h in row], np.int32), meta)
+    return Treebank("synthetic", offsets, columns, vocab, np.array([h for row in heads for h in row], np.int32), meta)
 
 
 GOLD = treebank([["NOUN", "VERB", "PUNCT"], ["VERB", "PUNCT"], ["PUNCT"]], [[2, 0, 2], [0, 1], [0]])
-#: first sentence: word 1 wrong; second: the punctuation mark wrong
+#: wrong heads: word 1 of the first sentence, the punctuation mark of the second
 PARSED = [np.array([-1, 3, 0, 2]), np.array([-1, 0, 0]), np.array([-1, 0])]
 
 
@@ -62,28 +62,28 @@ def test_labelled_scores():
         vocabulary = Vocabulary(flat)
         ids = np.array([vocabulary.get(s) for s in flat], np.int32)
         columns, vocab = GOLD.columns | {"deprel": ids}, GOLD.vocab | {"deprel": vocabulary}
-        return Treebank("made-up", GOLD.offsets, columns, vocab, GOLD.head, GOLD.meta)
+        return Treebank("synthetic", GOLD.offsets, columns, vocab, GOLD.head, GOLD.meta)
 
     gold = labelled([["nsubj", "root", "punct"], ["root", "punct"], ["root"]])
-    found = [["nsubj", "root", "dep"], ["root", "punct"], ["never-seen"]]
-    table = evaluate(gold, PARSED, found)
-    assert table.sentences["correct_labelled"].tolist() == [1, 1, 0]  # word 1 of the first has a wrong head
+    labels = [["nsubj", "root", "dep"], ["root", "punct"], ["never-seen"]]
+    table = evaluate(gold, PARSED, labels)
+    assert table.sentences["correct_labelled"].tolist() == [1, 1, 0]  # word 1 of the first sentence has a wrong head
     assert table.sentences["correct_labelled_all"].tolist() == [1, 1, 0]
     assert table.sentences["complete_labelled"].tolist() == [False, True, True]
     assert table.summary["las"] == pytest.approx(200 / 3)
     assert table.summary["las_all"] == pytest.approx(200 / 6)
     assert table.summary["complete_labelled"] == pytest.approx(200 / 3)
-    assert evaluate(gold, PARSED, [["obj", "root", "punct"], *found[1:]]).summary["las"] == table.summary["las"]
-    assert evaluate(gold, PARSED, [["nsubj", "dep", "punct"], *found[1:]]).summary["las"] == pytest.approx(100 / 3)
+    assert evaluate(gold, PARSED, [["obj", "root", "punct"], *labels[1:]]).summary["las"] == table.summary["las"]
+    assert evaluate(gold, PARSED, [["nsubj", "dep", "punct"], *labels[1:]]).summary["las"] == pytest.approx(100 / 3)
     assert "las" not in evaluate(gold, PARSED).summary
     one_missing = labelled([["nsubj", "root", "_"], ["root", "punct"], ["root"]])
     assert (
-        evaluate(one_missing, PARSED, found).summary["las"] == table.summary["las"]
-    )  # the word without is punctuation
-    none = labelled([["_", "_", "_"], ["_", "_"], ["_"]])
-    assert "las" not in evaluate(none, PARSED, found).summary
-    with pytest.raises(InputError, match="labels do not match the sentences of made-up"):
-        evaluate(gold, PARSED, found[:2])
+        evaluate(one_missing, PARSED, labels).summary["las"] == table.summary["las"]
+    )  # the word without a label is punctuation
+    unlabelled = labelled([["_", "_", "_"], ["_", "_"], ["_"]])
+    assert "las" not in evaluate(unlabelled, PARSED, labels).summary
+    with pytest.raises(InputError, match="labels do not match the sentences of synthetic"):
+        evaluate(gold, PARSED, labels[:2])
 
 
 def test_without_a_punctuation_rule_every_word_counts():
@@ -92,12 +92,12 @@ def test_without_a_punctuation_rule_every_word_counts():
     assert scored_words(plain).tolist() == [True]
 
 
-def test_what_cannot_be_evaluated():
+def test_mismatched_parses_are_refused():
     with pytest.raises(InputError, match="2 parses for the 3 sentences"):
         evaluate(GOLD, PARSED[:2])
-    with pytest.raises(InputError, match="sentence 2 of made-up has 2 words, its parse 3"):
+    with pytest.raises(InputError, match="sentence 2 of synthetic has 2 words, its parse 3"):
         evaluate(GOLD, [PARSED[0], PARSED[0], PARSED[2]])
-    with pytest.raises(InputError, match="sentence 2 of made-up is not annotated"):
+    with pytest.raises(InputError, match="sentence 2 of synthetic is not annotated"):
         evaluate(treebank([["X"], ["X", "X"]], [[0], [0, -1]]), PARSED[:2])
 
 
@@ -120,9 +120,9 @@ def test_bootstrap():
     assert better["difference"] == better["low"] == better["high"] == pytest.approx(10.0)
     assert better["p"] == pytest.approx(2 / 501)
     noisy = frame(base + rng.integers(-2, 3, 400))
-    one, two = (paired_bootstrap(noisy, frame(base), samples=500, seed=3) for _ in range(2))
-    assert one == two
-    assert one["low"] < one["difference"] < one["high"]
+    first, second = (paired_bootstrap(noisy, frame(base), samples=500, seed=3) for _ in range(2))
+    assert first == second
+    assert first["low"] < first["difference"] < first["high"]
     with pytest.raises(ValueError, match="same sentences"):
         paired_bootstrap(frame(base), frame(base[:-1]))
 
@@ -138,7 +138,7 @@ def test_bootstrap_interval_covers_a_null_difference_at_its_level():
 
 
 def test_bootstrap_takes_data_frames():
-    """The tables of the studies and the library's give the same numbers."""
+    """Check that data frames of the studies give the same numbers as the library's dictionaries."""
     rng = np.random.default_rng(2)
     a, b = (frame(rng.integers(3, 8, 50)) for _ in range(2))
     assert paired_bootstrap(pd.DataFrame(a), pd.DataFrame(b), samples=100) == paired_bootstrap(a, b, samples=100)
@@ -154,20 +154,20 @@ def test_mcnemar():
     assert mcnemar(many, a, b)["p"] == pytest.approx(2 * 0.5**10)
 
 
-def test_marks_say_of_every_scored_word_what_is_right():
+def test_marks_of_every_scored_word():
     assert marks(GOLD, PARSED) == [WRONG + HEAD, HEAD, ""]
     labelled = replace(GOLD, columns=GOLD.columns | {"deprel": np.ones(GOLD.words, np.int32)})
     labelled = replace(labelled, vocab=GOLD.vocab | {"deprel": Vocabulary(["_", "a", "b"])})
     labels = [["a", "a", "b"], ["b", "a"], ["a"]]
     assert marks(labelled, PARSED, labels) == [WRONG + LABELLED, HEAD, ""]
     counted = evaluate(labelled, PARSED, labels).sentences
-    found = marks(labelled, PARSED, labels)
-    assert [len(row) for row in found] == counted["scored"].tolist()
-    assert [row.count(LABELLED) for row in found] == counted["correct_labelled"].tolist()
-    assert [len(row) - row.count(WRONG) for row in found] == counted["correct"].tolist()
+    labelled_marks = marks(labelled, PARSED, labels)
+    assert [len(row) for row in labelled_marks] == counted["scored"].tolist()
+    assert [row.count(LABELLED) for row in labelled_marks] == counted["correct_labelled"].tolist()
+    assert [len(row) - row.count(WRONG) for row in labelled_marks] == counted["correct"].tolist()
 
 
-def test_mcnemar_of_words_is_that_of_trees():
+def test_mcnemar_of_words_agrees_with_mcnemar_of_trees():
     right = [GOLD.heads(i) for i in range(3)]
     words = [np.array(list("".join(marks(GOLD, parsed)))) != WRONG for parsed in (right, PARSED)]
     assert mcnemar_words(*words) == mcnemar(GOLD, right, PARSED)
@@ -184,5 +184,5 @@ def test_timing():
     assert len(calls) == 5
     assert len(runs["wall"]) == len(runs["cpu"]) == 3
     assert len(measure(lambda: sum(range(10**5)), repeats=9, seconds=0.0)["cpu"]) == 1
-    found = speed({"wall": np.array([1.0, 2.0, 4.0]), "cpu": np.array([1.0, 2.0, 0.5])}, words=10)
-    assert found == {"repeats": 3, "cpu_s": 1.0, "cpu_s_range": [0.5, 2.0], "wall_s": 2.0, "words_per_cpu_s": 10.0}
+    summary = speed({"wall": np.array([1.0, 2.0, 4.0]), "cpu": np.array([1.0, 2.0, 0.5])}, words=10)
+    assert summary == {"repeats": 3, "cpu_s": 1.0, "cpu_s_range": [0.5, 2.0], "wall_s": 2.0, "words_per_cpu_s": 10.0}

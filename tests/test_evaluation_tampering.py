@@ -1,6 +1,7 @@
-"""False claims and damaged proofs by the hundred, made from real ones: none is accepted. Enumeration says what is true.
+"""Test that no false claim and no damaged proof is accepted; enumeration decides which claims are true.
 
-`make test-long TESTS=tests/test_evaluation_tampering.py` tries many more.
+Hundreds of them are made from real claims and proofs. `make test-long TESTS=tests/test_evaluation_tampering.py` tries
+many more.
 """
 
 import dataclasses
@@ -28,11 +29,11 @@ STATUSES = ("optimal", "gap", "limit", "heuristic", "infeasible", "nonsense", "O
 
 
 def real_proof(rng, space, stars):
-    """(problem, parse, its proof as JSON data) of a random problem that has a tree; branching where it can be had."""
+    """Return (problem, parse, proof as JSON data) of a random feasible problem; the search branches if possible."""
     while True:
-        some = [f for f in FAMILIES if rng.random() < 0.4]
+        families = [f for f in FAMILIES if rng.random() < 0.4]
         kind = str(rng.choice(["mixed", "dense", "tied"]))
-        problem = random_problem(rng, some, max_n=6 if space == "projective" else 5, space=space, kind=kind)
+        problem = random_problem(rng, families, max_n=6 if space == "projective" else 5, space=space, kind=kind)
         decoder = BranchAndBound(space=space, record=True, root_steps=3, node_steps=2, stars=8 if stars else 0)
         parse = decoder.decode(problem)
         if parse.status == "optimal" and problem.n > 2:
@@ -40,7 +41,7 @@ def real_proof(rng, space, stars):
 
 
 def is_true(problem, parse, space):
-    """Does enumeration bear a claim out? In real numbers, to what the checker promises."""
+    """Return whether enumeration confirms a claim; real scores are compared with the tolerance of the checker."""
     slack = 0 if problem.unit or math.isinf(parse.bound) else 4 * TOLERANCE * max(1.0, abs(parse.bound))
     top = best(problem, space)[0]
     if parse.status not in STATUSES[:5] or parse.value != parse.value or parse.bound != parse.bound:
@@ -61,56 +62,73 @@ def is_true(problem, parse, space):
 
 
 def number(rng, old):
-    """Something in the place of a number."""
-    near = old + rng.choice([-1000, -7, -1, 1, 2, 50]).item() if isinstance(old, (int, float)) else 1
-    other = [0, -old, near, 2**62, 2**63, -(10**30), 0.5, -0.0, 1e300, math.nan, math.inf, True, None, "1", [1], {}]
-    return near if rng.random() < 0.6 else other[int(rng.integers(len(other)))]
+    """Return a value that replaces a number."""
+    close = old + rng.choice([-1000, -7, -1, 1, 2, 50]).item() if isinstance(old, (int, float)) else 1
+    candidates = [
+        0,
+        -old,
+        close,
+        2**62,
+        2**63,
+        -(10**30),
+        0.5,
+        -0.0,
+        1e300,
+        math.nan,
+        math.inf,
+        True,
+        None,
+        "1",
+        [1],
+        {},
+    ]
+    return close if rng.random() < 0.6 else candidates[int(rng.integers(len(candidates)))]
 
 
 def damaged(rng, data, problem):
-    """(what was done, a proof that is another one)."""
+    """Return (change, proof): a random change and the changed proof."""
     data = json.loads(json.dumps(data))
     nodes, steps = data["nodes"], data["steps"]
-    what = str(rng.choice(["number"] * 6 + ["gap", "node", "nodes", "step", "steps", "family", "exact", "header"]))
-    given = [s for s in steps if s[4]]
-    if what == "number" and given:
-        numbers = given[int(rng.integers(len(given)))][4]
-        at = int(rng.integers(len(numbers)))
-        numbers[at] = number(rng, numbers[at])
-    elif what == "gap" and given:
-        gaps = given[int(rng.integers(len(given)))][3]
-        at = int(rng.integers(len(gaps)))
-        gaps[at] = number(rng, gaps[at])
-    elif what == "node":
+    change = str(rng.choice(["number"] * 6 + ["gap", "node", "nodes", "step", "steps", "family", "exact", "header"]))
+    filled_steps = [s for s in steps if s[4]]
+    if change == "number" and filled_steps:
+        numbers = filled_steps[int(rng.integers(len(filled_steps)))][4]
+        index = int(rng.integers(len(numbers)))
+        numbers[index] = number(rng, numbers[index])
+    elif change == "gap" and filled_steps:
+        gaps = filled_steps[int(rng.integers(len(filled_steps)))][3]
+        index = int(rng.integers(len(gaps)))
+        gaps[index] = number(rng, gaps[index])
+    elif change == "node":
         node = nodes[int(rng.integers(len(nodes)))]
-        at = int(rng.integers(3))
-        node[at] = int(rng.integers(-2, max(4, problem.arcs))) if rng.random() < 0.7 else number(rng, node[at])
-    elif what == "nodes":
-        at = int(rng.integers(len(nodes)))
-        change = int(rng.integers(4))
-        if change == 0:
-            del nodes[at]
-        elif change == 1:
-            nodes.insert(at, list(nodes[at]))
-        elif change == 2:
-            nodes.append([at, int(rng.integers(problem.arcs)), int(rng.integers(2))])
+        index = int(rng.integers(3))
+        node[index] = int(rng.integers(-2, max(4, problem.arcs))) if rng.random() < 0.7 else number(rng, node[index])
+    elif change == "nodes":
+        index = int(rng.integers(len(nodes)))
+        operation = int(rng.integers(4))
+        if operation == 0:
+            del nodes[index]
+        elif operation == 1:
+            nodes.insert(index, list(nodes[index]))
+        elif operation == 2:
+            nodes.append([index, int(rng.integers(problem.arcs)), int(rng.integers(2))])
         else:
             nodes.reverse()
-    elif what == "step" and steps:
+    elif change == "step" and steps:
         step = steps[int(rng.integers(len(steps)))]
         step[int(rng.integers(3))] = rng.choice(
             ["shift", "slope", "child", "parent", "sibling", "comb*", "", "7"]
         ).item()
-    elif what == "steps" and steps:
+    elif change == "steps" and steps:
         a, b = rng.integers(0, len(steps), 2).tolist()
         if rng.random() < 0.5:
             del steps[a : max(a, b) + 1]
         else:
             steps[a], steps[b] = steps[b], steps[a]
-    elif what == "family" and steps:
+    elif change == "family" and steps:
         step = steps[int(rng.integers(len(steps)))]
         step[2] = str(rng.choice([*FAMILIES, "cousin", step[2] + "*"]))
-    elif what == "exact":
+    elif change == "exact":
         data["exact"] = [f for f in sorted({*CHART_FAMILIES, *data["exact"], "sibling"}) if rng.random() < 0.5]
     else:
         key = str(rng.choice(sorted(data)))
@@ -118,20 +136,20 @@ def damaged(rng, data, problem):
             del data[key]
         else:
             data[key] = number(rng, data[key] if isinstance(data[key], int) else 3)
-    return what, data
+    return change, data
 
 
 def claimed(rng, problem, parse, space):
-    """(what was done, a claim that differs in score, bound, status or tree)."""
+    """Return (change, claim): a random change and a claim with another score, bound, status or tree."""
     every = trees(problem.n, space, problem.single_root)
     heads = every[int(rng.integers(len(every)))]
     own = scores(problem, space)[(every == heads).all(axis=1)][0]
     delta = float(rng.choice([-100, -1, 1, 3, 1e9])) * (1 if problem.unit else float(rng.choice([1e-6, 1.0])))
     value = float(rng.choice([math.nan, math.inf, -math.inf, -1e300, 1e300, 0.0, -0.0]))
-    what = str(rng.choice(["bound", "both", "score", "odd bound", "odd score", "status", "other", "heads", "none"]))
+    change = str(rng.choice(["bound", "both", "score", "odd bound", "odd score", "status", "other", "heads", "none"]))
     zero = np.array([-1] + [0] * problem.n, np.int32)
     return (
-        what,
+        change,
         {
             "bound": dataclasses.replace(parse, bound=parse.bound + delta, status=str(rng.choice(STATUSES[:5]))),
             "both": dataclasses.replace(parse, bound=parse.bound + delta, value=parse.value + delta),
@@ -144,22 +162,24 @@ def claimed(rng, problem, parse, space):
             "none": Parse(
                 zero, -math.inf, float(rng.choice([-math.inf, parse.value - 1])), str(rng.choice(STATUSES[:5]))
             ),
-        }[what],
+        }[change],
     )  # type: ignore[arg-type]
 
 
 def faults(problem, parse, text, space):
-    """What the checker says about a claim with this line of a certificate file."""
+    """Return the checker's faults of a claim with this line of a certificate file."""
     try:
-        found = proof(problem, Path("proofs"), 2, text)
+        stored = proof(problem, Path("proofs"), 2, text)
     except InputError as error:
         good = str(error).startswith("proofs:2: ") and "\n" not in str(error)
         return [str(error)] if good else []
-    return check_parse(problem, parse, found, space) if found is not None else ["no proof"]
+    return check_parse(problem, parse, stored, space) if stored is not None else ["no proof"]
 
 
 def tamper(seed, space, stars, sentences, times):
-    """How many false claims were refused, and damaged proofs of true ones accepted, by what was done."""
+    """Return (refused, accepted) counts: refused false claims by kind of change, accepted damaged proofs of true
+    claims.
+    """
     rng = np.random.default_rng(seed)
     refused, accepted = Counter(), 0
     others = []
@@ -168,21 +188,21 @@ def tamper(seed, space, stars, sentences, times):
         text = json.dumps(data).encode()
         assert faults(problem, parse, text, space) == []
         for _ in range(times):
-            what, wrong = damaged(rng, data, problem)
+            change, wrong = damaged(rng, data, problem)
             if others and rng.random() < 0.05:
-                what, wrong = "another sentence's", others[int(rng.integers(len(others)))]
+                change, wrong = "another sentence's", others[int(rng.integers(len(others)))]
             changed = json.dumps(wrong).encode()
             accepted += faults(problem, parse, changed, space) == []
-            # whatever a proof says, it proves nothing that is false
+            # no proof may prove a false claim
             low = parse.bound - (1 if problem.unit else 1e-5 * max(1.0, abs(parse.bound)))
             for lie in (dataclasses.replace(parse, bound=low), Parse(parse.heads * 0, -math.inf, low, "limit")):
-                assert faults(problem, lie, changed, space), (what, wrong, problem)
-                refused[what] += 1
-            what, lie = claimed(rng, problem, parse, space)
+                assert faults(problem, lie, changed, space), (change, wrong, problem)
+                refused[change] += 1
+            change, lie = claimed(rng, problem, parse, space)
             if not is_true(problem, lie, space):
-                for given in (text, changed):
-                    assert faults(problem, lie, given, space), (what, lie, problem)
-                    refused["claim: " + what] += 1
+                for proof_text in (text, changed):
+                    assert faults(problem, lie, proof_text, space), (change, lie, problem)
+                    refused["claim: " + change] += 1
         others.append(data)
     return refused, accepted
 
@@ -193,14 +213,16 @@ def test_nothing_false_is_accepted(space, stars):
     refused, accepted = tamper(1, space, stars, sentences=12, times=12)
     assert refused.total() > 400
     assert len(refused) >= 14
-    assert accepted < 12 * 12 / 2  # most damage is noticed; what is not leaves a proof
+    assert accepted < 12 * 12 / 2  # most damage is noticed; other damage leaves a valid proof
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("stars", [False, True], ids=["shares", "stars"])
 @pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("seed", range(2, 62))  # short ones, so that a sample of the long tests ends in time
-def test_nothing_false_is_accepted_for_long(space, stars, seed):
+@pytest.mark.parametrize(
+    "seed", range(2, 62)
+)  # many short tests, so that a random sample of the long tests ends in time
+def test_nothing_false_is_accepted_in_long_runs(space, stars, seed):
     assert tamper(seed, space, stars, sentences=20, times=50)[0].total() > 1_000
 
 
@@ -226,7 +248,7 @@ def test_nothing_false_is_accepted_for_long(space, stars, seed):
     ],
     ids=lambda text: text[:20].decode("latin1"),
 )
-def test_a_line_that_says_nothing_is_an_error_line(text):
+def test_an_invalid_line_is_a_one_line_error(text):
     problem = random_problem(np.random.default_rng(0), ["sibling"], max_n=5, feasible=True)
     with pytest.raises(InputError, match=r"^proofs:7: [^\n]{1,200}$"):
         proof(problem, Path("proofs"), 7, text)

@@ -1,4 +1,4 @@
-"""The arena of approximations: what is on each decoder's account, on scores that are made up."""
+"""Test the comparison of approximate decoders on synthetic scores: optima, proofs and losses of each decoder."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FAMILIES = ("adjacent-sibling", "grandchild", "sibling")
 
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
 def test_every_decoder_of_the_space_is_judged_against_the_best_tree(space, monkeypatch):
-    few = {name: CONTESTANTS[name] for name in (EXACT, "backbone only", "beam, 8")}
-    monkeypatch.setattr(measure, "CONTESTANTS", few)
+    contestants = {name: CONTESTANTS[name] for name in (EXACT, "backbone only", "beam, 8")}
+    monkeypatch.setattr(measure, "CONTESTANTS", contestants)
     scored = [build_problem(4, np.random.default_rng(seed), FAMILIES, space=space) for seed in range(3)]
     data = measure.contest(scored, space, SETTINGS, lambda parses: pd.DataFrame(index=range(len(parses))))
     absent = set() if space == "projective" else {"beam, 8"}
-    assert set(data["solver"]) == few.keys() - absent
+    assert set(data["solver"]) == contestants.keys() - absent
     assert disagreement(data) == ""
     table = measure.joined(data.assign(model="m", space=space))
     for row in table.itertuples():
@@ -41,7 +41,7 @@ def test_every_decoder_of_the_space_is_judged_against_the_best_tree(space, monke
     assert rows["backbone only"]["correct"] is None
 
 
-def test_gold_trees_tell_errors_of_search_from_those_of_the_model():
+def test_gold_trees_distinguish_search_errors_from_model_errors():
     shared = {"model": "m", "space": "projective", "n": 3, "tolerance": 1e-6, "found": True, "seconds": 0.002}
     rows = [
         {"solver": "a", "sentence": 0, "value": 5.0, "proved": True, "correct": 3, "gold": 5.0},
@@ -63,11 +63,11 @@ def test_gold_trees_tell_errors_of_search_from_those_of_the_model():
 
 @pytest.mark.parametrize("kind", MADE_UP)
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
-def test_made_up_scores_are_dense_and_reproducible(kind, space):
-    one, two, other = (made_up(kind, 5, seed, space) for seed in (1, 1, 2))
-    assert isinstance(one, Problem)
-    assert one.arcs == 5 * 5
-    assert one.arc.tolist() == two.arc.tolist() != other.arc.tolist()
-    assert one.families == {"arc", "sibling", "grandchild"}
-    parts = np.concatenate([one.parts["sibling"].score, one.parts["grandchild"].score])
+def test_synthetic_scores_are_dense_and_reproducible(kind, space):
+    problem, same, different = (made_up(kind, 5, seed, space) for seed in (1, 1, 2))
+    assert isinstance(problem, Problem)
+    assert problem.arcs == 5 * 5
+    assert problem.arc.tolist() == same.arc.tolist() != different.arc.tolist()
+    assert problem.families == {"arc", "sibling", "grandchild"}
+    parts = np.concatenate([problem.parts["sibling"].score, problem.parts["grandchild"].score])
     assert 0.1 < parts.std() < 0.5

@@ -1,4 +1,4 @@
-"""The stage that times rows."""
+"""Test the stage that times the rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treebound.core.errors import InputError
 REPOSITORY = Path(__file__).parents[1]
 
 
-def test_nothing_to_time_is_said() -> None:
+def test_a_corpus_without_timed_rows_is_reported() -> None:
     loaded = replace(params.load(REPOSITORY / "params.yaml"), decode={})
     with pytest.raises(InputError, match="no row is timed on tr_twt"):
         benchmark.run(loaded, "tr_twt")

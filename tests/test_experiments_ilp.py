@@ -1,4 +1,4 @@
-"""Deriving constraints from trees, and the folds and tables of the cross-validation."""
+"""Test the derivation of constraints from trees, and the folds and tables of the cross-validation."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ from treebound.treebanks import storage
 PROJECT = Path(__file__).parents[1]
 
 
-def made_up():
-    """200 sentences of four words; `obj` occurs twice under one head in half of them, `conj` is right of its head."""
+def objects_and_conjuncts():
+    """Return 200 sentences of four words.
+
+    In half of the sentences one head has two dependents labelled `obj`. Dependents labelled `conj` follow their head.
+    """
     words = [
         (["Ann", "saw", "Bob", "Cid"], ["NOUN", "VERB", "NOUN", "NOUN"], [2, 0, 2, 2], ["nsubj", "root", "obj", "obj"]),
         (["Ann", "saw", "Bob", "Cid"], ["NOUN", "VERB", "NOUN", "NUM"], [2, 0, 2, 3], ["nsubj", "root", "obj", "conj"]),
@@ -53,15 +56,15 @@ def made_up():
     )
 
 
-def test_rules_are_kept_that_hold():
-    found = derive_constraints.derive(made_up())
-    assert found["unique-labels"]["labels"] == ["conj", "nsubj", "root"]
-    assert found["unique-labels"]["held"]["nsubj"] == (200, 200)
-    assert found["argument-side"]["right"] == ["conj"]
-    assert found["argument-compatibility"]["compatible"] == [["NOUN", "NUM"]]
-    text = derive_constraints.toml("mine", found)
+def test_rules_that_hold_are_derived():
+    rules = derive_constraints.derive(objects_and_conjuncts())
+    assert rules["unique-labels"]["labels"] == ["conj", "nsubj", "root"]
+    assert rules["unique-labels"]["held"]["nsubj"] == (200, 200)
+    assert rules["argument-side"]["right"] == ["conj"]
+    assert rules["argument-compatibility"]["compatible"] == [["NOUN", "NUM"]]
+    text = derive_constraints.toml("mine", rules)
     assert '"nsubj", # 200 / 200' in text
-    assert [c.name for c in parse(text)][2:] == list(found)
+    assert [c.name for c in parse(text)][2:] == list(rules)
 
 
 def test_folds_are_every_tenth_sentence():
@@ -70,10 +73,10 @@ def test_folds_are_every_tenth_sentence():
     train, test = whole.select(number[number % 10 > 1]), whole.select(number[number % 10 == 0])
     seen = []
     for fold in Constraints().folds:
-        rest, held_out = folds.divide(train, test, fold)
-        assert len(rest) == 80
+        remaining, held_out = folds.divide(train, test, fold)
+        assert len(remaining) == 80
         assert [s.strings("form") for s in held_out] == [whole[i].strings("form") for i in range(fold, 100, 10)]
-        assert sorted(map(str, (s.heads for s in rest))) == sorted(
+        assert sorted(map(str, (s.heads for s in remaining))) == sorted(
             str(whole[i].heads) for i in range(100) if i % 10 not in (1, fold)
         )
         seen += [str(s.strings("form")) for s in held_out]
@@ -91,13 +94,13 @@ def test_joining_renumbers_strings():
 
 @pytest.fixture(scope="module")
 def trained():
-    """A model that has seen a treebank, and the treebank."""
-    treebank = made_up()
+    """Return a trained model and its treebank."""
+    treebank = objects_and_conjuncts()
     return train_labelled(Settings(epochs=1, bits=12), treebank), treebank
 
 
 def test_systems_are_compared_word_by_word(trained):
-    """One system is right but for the label of the first word, the other but for the head of the second."""
+    """Compare two systems with one mistake each: a wrong label of the first word, a wrong head of the second."""
     model, treebank = trained
     number = {name: i for i, name in enumerate(model.names)}
 
@@ -106,17 +109,17 @@ def test_systems_are_compared_word_by_word(trained):
         labels = np.array([-1, *(number[name] for name in sentence.strings("deprel"))])
         return sentence.heads.copy(), labels
 
-    def one(problem, words):
+    def wrong_label(problem, words):
         heads, labels = right(0 if words.word_class[4] == "NOUN" else 1)
         labels[1] = number["obj"]
         return cross_validation.Solved(heads, labels)
 
-    def two(problem, words):
+    def wrong_head(problem, words):
         heads, labels = right(0 if words.word_class[4] == "NOUN" else 1)
         heads[2] = 1
         return cross_validation.Solved(heads, labels, 0.5, 25, 7, "limit")
 
-    data = cross_validation.compare(model, treebank.select(np.arange(2)), 2, {"one": one, "two": two})
+    data = cross_validation.compare(model, treebank.select(np.arange(2)), 2, {"one": wrong_label, "two": wrong_head})
     sums = cross_validation.summaries(data)
     assert list(sums) == ["one", "two"]
     first, second = sums["one"], sums["two"]
@@ -135,54 +138,54 @@ def test_systems_are_compared_word_by_word(trained):
 def test_bins_of_lengths_are_closed_above():
     row = dict.fromkeys(cross_validation.SUMS, 0) | {"seconds": 1.0, "status": "optimal"}
     data = pd.DataFrame([row | {"n": n} for n in (1, 10, 11, 50, 51, 80)])
-    found = {part["longer_than"]: part["sentences"] for part in cross_validation.summary(data)["by_length"]}
-    assert found == {0: 2, 10: 1, 40: 1, 50: 2}
+    sentences = {part["longer_than"]: part["sentences"] for part in cross_validation.summary(data)["by_length"]}
+    assert sentences == {0: 2, 10: 1, 40: 1, 50: 2}
 
 
-def test_where_no_tree_is_left_the_baseline_parses(trained):
-    """With one variable a word there is no tree in some sentence; its parse is that of all arcs, and is counted."""
+def test_if_no_tree_remains_the_baseline_parses(trained):
+    """Check that with one variable per word some sentences have no tree and get the baseline's parse."""
     model, treebank = trained
     constraints = parse('[unique-labels]\nlabels = ["nsubj", "obj", "root", "conj"]')
     system, table = cross_validation.program(constraints, q=1), TokenTable(treebank)
     seen = set()
     for i in range(2):
         problem, words = model.problem(table, i, 4), words_of(treebank[i])
-        found, (tree, labels) = system(problem, words), chu_liu_edmonds(problem)
-        seen.add(found.status)
-        if found.status == "infeasible":
-            assert found.heads.tolist() == tree.heads.tolist()
-            assert found.labels.tolist() == labels.tolist()
+        result, (tree, labels) = system(problem, words), chu_liu_edmonds(problem)
+        seen.add(result.status)
+        if result.status == "infeasible":
+            assert result.heads.tolist() == tree.heads.tolist()
+            assert result.labels.tolist() == labels.tolist()
         else:
             assert chu_liu_edmonds(best_variables(problem, 1))[0].status == "optimal"
     assert "infeasible" in seen
 
 
 def test_broken_families_are_counted(trained):
-    """Two objects of one verb in half of the gold trees."""
+    """Check trees in which one verb has two objects, in half of the gold trees."""
     model, treebank = trained
     constraints = parse('[unique-labels]\nlabels = ["obj"]\n[selective-projectivity]\nlabels = "all"')[2:]
-    found = constraint_analysis.broken_by(model, treebank.select(np.arange(20)), constraints, 2)
-    assert [row["family"] for row in found] == ["unique-labels", "selective-projectivity"]
-    assert [row["gold"] for row in found] == [10, 0]
-    assert found[0]["both"] <= min(found[0]["baseline"], 10)
+    rows = constraint_analysis.broken_by(model, treebank.select(np.arange(20)), constraints, 2)
+    assert [row["family"] for row in rows] == ["unique-labels", "selective-projectivity"]
+    assert [row["gold"] for row in rows] == [10, 0]
+    assert rows[0]["both"] <= min(rows[0]["baseline"], 10)
 
 
 def test_every_family_is_left_out_once_and_alone_once():
     names = constraint_analysis.families("nl_alpino")
     assert len(names) == 6
-    found = list(constraint_analysis.systems("nl_alpino"))
-    assert found == ["baseline", "constraints", *(f"without {n}" for n in names), *(f"only {n}" for n in names)]
+    systems = list(constraint_analysis.systems("nl_alpino"))
+    assert systems == ["baseline", "constraints", *(f"without {n}" for n in names), *(f"only {n}" for n in names)]
 
 
-def test_folds_that_are_trained_in_the_loop_are_among_the_folds():
+def test_folds_trained_in_the_loop_must_be_listed():
     with pytest.raises(ValueError, match="looped: fold 2 is not listed"):
         Constraints(folds=(0, 3), looped=(0, 2))
 
 
 def test_a_fold_writes_reading_features_and_the_loop(tmp_path, monkeypatch):
-    """A fold of a treebank of 100 sentences: what is looped is trained twice, and every time is positive."""
+    """Check a fold of 100 sentences: looped systems are trained twice, and every time is positive."""
     monkeypatch.chdir(tmp_path)
-    whole = made_up().select(np.arange(100))
+    whole = objects_and_conjuncts().select(np.arange(100))
     number = np.arange(100)
     text = "".join(
         "".join(f"{i + 1}\t{w}\t_\t{t}\t{t}\t_\t{h}\t{d}\t_\t_\n" for i, (w, t, h, d) in enumerate(words)) + "\n"
@@ -192,9 +195,9 @@ def test_a_fold_writes_reading_features_and_the_loop(tmp_path, monkeypatch):
     blocks = text.split("\n\n")[:-1]
     folder = stage.CONVERTED / "nl_alpino"
     folder.mkdir(parents=True)
-    for split, own in (("train", number % 10 > 1), ("test", number % 10 == 0)):
-        storage.save(whole.select(np.flatnonzero(own)), folder / f"{split}.npz")
-        (folder / f"{split}.conllu").write_text("".join(blocks[i] + "\n\n" for i in np.flatnonzero(own)))
+    for split, chosen in (("train", number % 10 > 1), ("test", number % 10 == 0)):
+        storage.save(whole.select(np.flatnonzero(chosen)), folder / f"{split}.npz")
+        (folder / f"{split}.conllu").write_text("".join(blocks[i] + "\n\n" for i in np.flatnonzero(chosen)))
     report = {"meta": {"split": "every-tenth"}, "splits": {"train": {"dropped": {}}}}
     (folder / folds.REPORT).write_text(json.dumps(report))
     loaded = params.load(PROJECT / "params.yaml")
@@ -206,10 +209,10 @@ def test_a_fold_writes_reading_features_and_the_loop(tmp_path, monkeypatch):
     )
     assert "in the loop" not in plain
     assert list(looped["in the loop"]) == ["baseline", "constraints"]
-    for found in (plain, looped):
-        assert found["reading_cpu_s"] > 0
-        features = {system["features"] for system in found["systems"].values()}
-        assert len(features) == 1, "the same ones for all systems"
+    for metrics in (plain, looped):
+        assert metrics["reading_cpu_s"] > 0
+        features = {system["features"] for system in metrics["systems"].values()}
+        assert len(features) == 1, "all systems must share the time of the features"
         assert features.pop() > 0
     table = pd.read_csv(stage.PREDICTIONS / "nl_alpino" / "constraints.2.csv")
     assert table.groupby("training").size().to_dict() == {"baseline": 40, "constraints": 20}

@@ -1,4 +1,4 @@
-"""The stage that holds sampling beside proved optima."""
+"""Test the stage that compares sampling with proved optima."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from treebound.decoders.canonical import canonical
 
 @pytest.mark.parametrize("space", SPACES)
 def test_shares_are_of_proved_optima(space: str) -> None:
-    """One row a method, budget and seed after that of the proof; more runs find no less; nothing beats an optimum."""
+    """Check the rows: the proof first, then one row per method, budget and seed.
+
+    More runs find at least as many optima, and no score exceeds an optimum.
+    """
     rng = np.random.default_rng(4)
     families = ("adjacent-sibling", "grandchild")
     problems = [canonical(build_problem(n, rng, families, kind="mixed", space=space), space).problem for n in (3, 6, 9)]
@@ -27,9 +30,9 @@ def test_shares_are_of_proved_optima(space: str) -> None:
         assert (row["words"], row["long"], row["long_optima"], row["sentences"]) == (18, 0, 0, 3)
         assert row["optima"] <= row["proved"]
         assert row["cpu_s"] >= 0.0
-    found = dict(zip(keys, rows[1:], strict=True))
+    by_key = dict(zip(keys, rows[1:], strict=True))
     for method in METHODS[space]:
         for seed in (1, 2):
-            assert found[method, 6, seed]["optima"] >= found[method, 1, seed]["optima"]
-            assert found[method, 6, seed]["runs"] > found[method, 1, seed]["runs"]
-    assert found["greedy", 6, 1]["optima"] >= 2
+            assert by_key[method, 6, seed]["optima"] >= by_key[method, 1, seed]["optima"]
+            assert by_key[method, 6, seed]["runs"] > by_key[method, 1, seed]["runs"]
+    assert by_key["greedy", 6, 1]["optima"] >= 2

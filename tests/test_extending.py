@@ -1,7 +1,7 @@
-"""A new decoder, factor family, constraint or treebank is one file (or table) and one line; a study is a folder.
+"""Test that a new decoder, family, constraint or treebank needs one file and one line, and a study one folder.
 
-Each test does what the recipe in CONTRIBUTING.md says, in a copy of the package, and uses the new thing from another
-process; kernels run uncompiled there, as a copy would have to be compiled anew.
+Each test follows the recipe in CONTRIBUTING.md in a copy of the package and uses the addition in another process.
+Kernels run uncompiled there, because the copy would have to be compiled again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PACKAGE = PROJECT / "src" / "treebound"
 
 
 class Copy:
-    """A copy of the package that can be written into."""
+    """A copy of the package that tests may change."""
 
     def __init__(self, folder: Path):
         self.package = folder / "treebound"
@@ -42,9 +42,9 @@ class Copy:
 
     def run(self, code: str) -> str:
         environment = os.environ | {"PYTHONPATH": str(self.package.parent), "NUMBA_DISABLE_JIT": "1"}
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        return result.stdout.strip()
 
 
 @pytest.fixture
@@ -68,8 +68,8 @@ from treebound.core.parse import Parse
 from treebound.decoders.base import CheckedDecoder
 
 class Chain(CheckedDecoder):
-    """Every word below the one before it."""
-    name, space, exact, supports, cite = "chain", "projective", False, frozenset({"arc"}), "nobody"
+    """Attach every word to the word before it."""
+    name, space, exact, supports, cite = "chain", "projective", False, frozenset({"arc"}), "none"
 
     def _decode(self, problem):
         heads = np.arange(-1, problem.n, dtype=np.int32)
@@ -90,7 +90,7 @@ print("chain" in DECODERS, parse.heads.tolist(), parse.value, parse.status)
 
 
 def test_a_factor_family(copy: Copy) -> None:
-    """Of a shape that there is: siblings with features of their own."""
+    """Add a family with the shape of siblings and its own features."""
     copy.add_file(
         "factors/kin.py",
         """
@@ -98,7 +98,7 @@ from treebound.factors.family import Family
 from treebound.factors.sibling import SIBLING
 from treebound.factors.templates import TemplateSet
 
-KIN = Family("kin", SIBLING.code, TemplateSet(("h", "s", "m"), ("h.tag s.tag m.tag",)), "nobody")
+KIN = Family("kin", SIBLING.code, TemplateSet(("h", "s", "m"), ("h.tag s.tag m.tag",)), "none")
 """,
     )
     copy.add_line("factors/__init__.py", "from treebound.factors.kin import KIN")
@@ -120,7 +120,7 @@ def test_a_constraint(copy: Copy) -> None:
 import numpy as np
 
 class NothingLast:
-    """No word below the last one."""
+    """Forbid dependents of the last word."""
     name, code = "nothing-last", "X1"
 
     def start(self, variables):
@@ -162,7 +162,7 @@ def test_a_treebank(copy: Copy) -> None:
 
 
 def test_a_study_and_its_page(tmp_path: Path) -> None:
-    """The recipes in CONTRIBUTING.md in a copy of the project: a folder, a stage, a section of params.yaml, a page."""
+    """Follow CONTRIBUTING.md in a copy of the project: add a folder, a stage, a section of params.yaml and a page."""
     project = tmp_path / "project"
     scratch.prepare(project, {"corpora": ["tr_twt"], "notebooks": ["99-lengths"]}, PROJECT)
     folder = project / "src/studies/across/lengths"
@@ -185,13 +185,13 @@ def test_a_study_and_its_page(tmp_path: Path) -> None:
 
     environment = os.environ | {"PYTHONPATH": str(project / "src")}
 
-    def done(*command: str) -> str:
+    def python_output(*command: str) -> str:
         run = subprocess.run([sys.executable, *command], cwd=project, env=environment, capture_output=True, text=True)
         assert run.returncode == 0, run.stderr[-2000:]
         return run.stdout
 
-    done("-m", "dvc", "repro", "--single-item", "lengths@tr_twt")
-    done("-m", "studies.site.execute", "notebooks/99-lengths.ipynb", "results/notebooks/99-lengths.ipynb")
+    python_output("-m", "dvc", "repro", "--single-item", "lengths@tr_twt")
+    python_output("-m", "studies.site.execute", "notebooks/99-lengths.ipynb", "results/notebooks/99-lengths.ipynb")
     shown = (project / "results/notebooks/99-lengths.ipynb").read_text()
     assert "tr_twt: " in shown
     assert "sentences of at most 3 words" in shown
@@ -216,7 +216,7 @@ from studies.common.fields import STRICT, Positive, Section
 
 @dataclass(frozen=True, config=STRICT)
 class Lengths(Section):
-    """How many sentences are short."""
+    """Settings of the count of short sentences."""
     longest: Positive = 10
 ''',
     "measure.py": '''
@@ -228,8 +228,8 @@ from studies.common.corpus import load
 def run(params, corpus):
     """Count the short sentences of the test split."""
     words = np.diff(load(corpus, "test").offsets)
-    found = {"sentences": int((words <= params.section(Lengths).longest).sum())}
-    stage.write_metrics(stage.METRICS / "lengths" / f"{corpus}.json", found)
+    metrics = {"sentences": int((words <= params.section(Lengths).longest).sum())}
+    stage.write_metrics(stage.METRICS / "lengths" / f"{corpus}.json", metrics)
 
 if __name__ == "__main__":
     stage.main(run)
@@ -238,7 +238,7 @@ if __name__ == "__main__":
 import pandas as pd
 
 def lengths(results):
-    """Short sentences: a row a corpus."""
+    """Return the number of short sentences, one row per corpus."""
     return pd.DataFrame([r.read("lengths", f"{c}.json") | {"corpus": c} for r in results for c in r.corpora])
 ''',
     "remarks.py": '''
@@ -246,7 +246,7 @@ from studies.site.sentences import about
 
 @about()
 def lengths(data, longest):
-    """About `tables.lengths`."""
+    """Yield one sentence for each row of `tables.lengths`."""
     for row in data.itertuples():
         yield f"{row.corpus}: {row.sentences} sentences of at most {longest} words."
 ''',

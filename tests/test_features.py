@@ -1,4 +1,4 @@
-"""Templates, token tables, hashed scores: the fast scorer against the features that a learner updates."""
+"""Test templates, token tables and hashed scores: the fast scorer against the features that a learner updates."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def all_arcs(n):
 @pytest.mark.parametrize("integer", [False, True])
 @pytest.mark.parametrize("single_root", [True, False])
 def test_score_of_a_tree_is_weights_times_its_features(integer, single_root):
-    """Memoised, vectorised scores of all parts must add up to what the update kernels call the tree's features."""
+    """Check that memoised scores of all parts add up to the weights of the features in the update kernels."""
     treebank = synthetic_treebank(12, seed=4)
     scorer = Scorer(BEYOND_ARCS, attributes_of(treebank), BITS, PATTERNS)
     table = TokenTable(treebank, scorer.matches(treebank))
@@ -60,7 +60,7 @@ def test_score_of_a_tree_is_weights_times_its_features(integer, single_root):
         by_features = sum(float(weights[s]) for s in slots[:count])
         by_scores = scored.arc[chosen["arc"]].sum() + sum(scored.by_family[f][chosen[f]].sum() for f in BEYOND_ARCS)
         assert by_scores == (by_features if integer else pytest.approx(by_features, rel=1e-5, abs=1e-3))
-        for family in ("tri-sibling", "great-grandchild"):  # the rest of a tree learns at a rate of 1
+        for family in ("tri-sibling", "great-grandchild"):  # the features of other families have a rate of 1
             alone = {f: chosen[f] if f == family else chosen[f][:0] for f in chosen}
             slow = scorer.features(alone, 1.0, scored, rows, tag, slots, signs, 0)
             assert (rates[:count] == np.float32(FAMILIES[family].rate)).sum() == slow
@@ -68,8 +68,8 @@ def test_score_of_a_tree_is_weights_times_its_features(integer, single_root):
         assert (rates[:count] == 1.0).all()
 
 
-def test_no_feature_of_one_family_is_that_of_another():
-    """The same templates stand in several families; a salt keeps their weights apart."""
+def test_families_share_no_features():
+    """Check that a salt separates the weights of families with the same templates."""
     treebank, rows, tag = sentence()
     attributes = attributes_of(treebank)
     scores = {}
@@ -92,7 +92,7 @@ def test_token_rows_are_padded_and_the_same_for_every_treebank():
     assert tag[0] == -1
 
 
-def test_attributes_that_a_corpus_does_not_ask_for_cost_nothing():
+def test_templates_with_unused_attributes_are_dropped():
     templates = lines("h.form m.form; h.lemma m.lemma; h.suffix m.tag")
     assert len(compile_templates(templates, ("h", "m"), "x", ALWAYS).seed) == 1
     assert len(compile_templates(templates, ("h", "m"), "x", ALWAYS | {"lemma"}).seed) == 2
@@ -105,14 +105,14 @@ def test_a_misspelt_atom_is_an_error(atom):
 
 
 def test_every_template_of_every_family_compiles():
-    for name in set(FAMILIES) - {"pattern"}:  # its features stand in files of patterns
+    for name in set(FAMILIES) - {"pattern"}:  # the features of patterns are defined in pattern files
         templates: TemplateSet = FAMILIES[name].templates
         compiled = compile_templates(templates.parts + templates.pairs, templates.words, name, frozenset(ATTRIBUTES))
         assert len(compiled.seed) == len(templates) > 0
         assert len(set(compiled.seed.tolist())) == len(templates)  # no template twice
 
 
-def test_variants_stay_within_a_line_and_tell_distance_and_side_apart():
+def test_variants_fit_a_line_and_distinguish_distance_and_side():
     arcs = {(h, m): arc_variant(h, m) for h in range(40) for m in range(1, 40) if h != m}
     assert set(arcs.values()) == set(range(1, 15))
     assert arcs[5, 6] != arcs[6, 5]
@@ -144,30 +144,30 @@ def test_only_in_is_a_set_difference():
 
 
 def test_parts_that_no_tree_has_score_nothing():
-    """Non-projective listings have parts with an arc and its reverse; all others score as they do between trees."""
+    """Check that parts with an arc and its reverse score 0 and all others score as in projective listings."""
     treebank, rows, tag = sentence(5)
     weights = np.random.default_rng(3).integers(1, 1000, 1 << BITS).astype(np.int32)
     scorer = Scorer(tuple(f for f in BEYOND_ARCS if f != "pattern"), attributes_of(treebank), BITS)
-    crossing = scorer.score(weights, rows, tag, all_arcs(len(tag) - 1), True, False)
-    planar = scorer.score(weights, rows, tag, all_arcs(len(tag) - 1), True)
-    head, mod = crossing.arc_index.head, crossing.arc_index.mod
+    non_projective = scorer.score(weights, rows, tag, all_arcs(len(tag) - 1), True, False)
+    projective = scorer.score(weights, rows, tag, all_arcs(len(tag) - 1), True)
+    head, mod = non_projective.arc_index.head, non_projective.arc_index.mod
     for family in ("grandchild", "outermost-grandchild", "great-grandchild", "grand-sibling", "head-bigram", "sibling"):
-        arcs = crossing.arcs[family]
-        back = np.zeros(len(arcs), bool)
+        arcs = non_projective.arcs[family]
+        with_reverse = np.zeros(len(arcs), bool)
         for i, j in combinations(range(arcs.shape[1]), 2):
             a, b = np.maximum(arcs[:, i], 0), np.maximum(arcs[:, j], 0)
-            back |= (arcs[:, [i, j]] >= 0).all(axis=1) & (head[a] == mod[b]) & (mod[a] == head[b])
-        assert (crossing.by_family[family][back] == 0).all()
-        assert (crossing.by_family[family][~back] != 0).all()
-        assert back.any() == (family not in ("head-bigram", "sibling"))
-        scores = dict(zip(map(tuple, arcs.tolist()), crossing.by_family[family].tolist(), strict=True))
-        for row, score in zip(planar.arcs[family].tolist(), planar.by_family[family].tolist(), strict=True):
+            with_reverse |= (arcs[:, [i, j]] >= 0).all(axis=1) & (head[a] == mod[b]) & (mod[a] == head[b])
+        assert (non_projective.by_family[family][with_reverse] == 0).all()
+        assert (non_projective.by_family[family][~with_reverse] != 0).all()
+        assert with_reverse.any() == (family not in ("head-bigram", "sibling"))
+        scores = dict(zip(map(tuple, arcs.tolist()), non_projective.by_family[family].tolist(), strict=True))
+        for row, score in zip(projective.arcs[family].tolist(), projective.by_family[family].tolist(), strict=True):
             assert scores[tuple(row)] == score
-        assert len(planar.arcs[family]) < len(arcs) or family == "sibling"
+        assert len(projective.arcs[family]) < len(arcs) or family == "sibling"
 
 
-def test_a_comb_is_known_by_the_sequence_of_its_words():
-    """The same words in the same places of another run score the same; in another order they do not."""
+def test_the_score_of_a_comb_depends_on_the_sequence_of_its_words():
+    """Check that the same words in the same order score the same and in another order differently."""
     rng = np.random.default_rng(4)
     words = [hash_string(w) for w in "abcdefgh"]
     run = [0, 1, 2, 1, 3]
@@ -181,9 +181,9 @@ def test_a_comb_is_known_by_the_sequence_of_its_words():
 
     def score(first, last, head):
         scored = scorer.score(weights, rows, np.arange(-1, n, dtype=np.int32), all_arcs(n), True)
-        found = scored.by_family["comb"][(scored.words["comb"][:, :3] == (head, first, last)).all(axis=1)]
-        assert len(found) == 1
-        return found[0]
+        comb_scores = scored.by_family["comb"][(scored.words["comb"][:, :3] == (head, first, last)).all(axis=1)]
+        assert len(comb_scores) == 1
+        return comb_scores[0]
 
     assert score(2, 6, 1) == score(8, 12, 7)
     before = score(8, 12, 7)
@@ -192,8 +192,8 @@ def test_a_comb_is_known_by_the_sequence_of_its_words():
     assert score(2, 6, 1) == before
 
 
-def test_a_word_pays_for_its_number_of_modifiers():
-    """Every template of a word's valency has one weight by itself and one for the number."""
+def test_valency_features_count_the_modifiers():
+    """Check that every template of a word's valency has one weight alone and one weight for each number."""
     treebank, rows, tag = sentence(2)
     scorer = Scorer(("valency",), attributes_of(treebank), BITS)
     weights = np.random.default_rng(5).integers(-1000, 1000, 1 << BITS).astype(np.int32)
@@ -209,7 +209,7 @@ def test_a_word_pays_for_its_number_of_modifiers():
 
 @pytest.mark.parametrize("largest", [2**15 - 1, 2**15])
 def test_narrowed_weights_give_the_same_scores(largest):
-    """Half as many bytes where all weights fit, none of them changed where one does not."""
+    """Check that weights use half of the bytes if all of them fit, and stay unchanged otherwise."""
     treebank, rows, tag = sentence(5)
     scorer = Scorer(tuple(f for f in BEYOND_ARCS if f != "pattern"), attributes_of(treebank), BITS)
     weights = np.random.default_rng(6).integers(-(2**15), 2**15, 1 << BITS).astype(np.int32)
@@ -218,13 +218,13 @@ def test_narrowed_weights_give_the_same_scores(largest):
     assert small.dtype == (np.int16 if largest < 2**15 else np.int32)
     assert small.ctypes.data % 64 == 0
     assert (small == weights).all()
-    whole, half = (scorer.score(w, rows, tag, all_arcs(len(tag) - 1), True) for w in (weights, small))
-    assert (whole.arc == half.arc).all()
-    assert all((whole.by_family[f] == half.by_family[f]).all() for f in whole.by_family)
+    full_size, half_size = (scorer.score(w, rows, tag, all_arcs(len(tag) - 1), True) for w in (weights, small))
+    assert (full_size.arc == half_size.arc).all()
+    assert all((full_size.by_family[f] == half_size.by_family[f]).all() for f in full_size.by_family)
 
 
 @pytest.mark.parametrize("kinds", [("f8", "f4"), ("f8", "i4"), ("i4", "i2"), ("i4", "i4")], ids="-".join)
-def test_rows_are_added_as_numpy_adds_them(kinds):
+def test_adding_rows_agrees_with_numpy(kinds):
     rng = np.random.default_rng(7)
     total, weights = rng.integers(-99, 99, (3, 24)).astype(kinds[0]), rng.integers(-99, 99, 100).astype(kinds[1])
     expected = total.copy()
@@ -237,14 +237,14 @@ def test_rows_are_added_as_numpy_adds_them(kinds):
     assert (total[2] != expected[2]).any()
 
 
-def test_packed_templates_come_back():
+def test_packed_templates_are_restored():
     scorer = Scorer(tuple(f for f in BEYOND_ARCS if f != "pattern"), frozenset(ATTRIBUTES), BITS)
-    of_arcs, of_families = scorer.templates
+    arc_templates, family_templates = scorer.templates
     array, _ = scorer.by_sentence
-    arcs, place = unpacked_arcs(array)
-    families = unpacked_families(array, place)
-    groups = (*of_arcs, of_families.part, of_families.pair), (*arcs, families.part, families.pair)
-    for given, found in zip(*groups, strict=True):
-        assert all((a == b).all() for a, b in zip(given, found, strict=True))
+    arcs, offset = unpacked_arcs(array)
+    families = unpacked_families(array, offset)
+    groups = (*arc_templates, family_templates.part, family_templates.pair), (*arcs, families.part, families.pair)
+    for packed, unpacked in zip(*groups, strict=True):
+        assert all((a == b).all() for a, b in zip(packed, unpacked, strict=True))
     for name in ("code", "slot", "part_first", "pair_first"):
-        assert (getattr(of_families, name) == getattr(families, name)).all()
+        assert (getattr(family_templates, name) == getattr(families, name)).all()

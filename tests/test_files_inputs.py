@@ -1,4 +1,4 @@
-"""Treebank files that nobody meant to write: every command reads them rightly or refuses them in one line."""
+"""Test invalid treebank files: every command reads them correctly or refuses them with one error line."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from treebound.treebanks.document import Document, read, stream
 
 
 def command(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, list[str]]:
-    """Exit status, standard output and the lines of standard error of the program, in this process."""
+    """Run the program in this process and return its exit status, standard output and lines of standard error."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["treebound", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as exit_info:
             cli.main()
     printed = capsys.readouterr()
-    return int(ended.value.code or 0), printed.out, printed.err.splitlines()
+    return int(exit_info.value.code or 0), printed.out, printed.err.splitlines()
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A parser and a tagger of the sentences that are damaged."""
+    """Train a parser and a tagger on the sentences that are damaged, and return their paths."""
     folder = tmp_path_factory.mktemp("inputs")
     (folder / "train.conllu").write_text(TEXT * 5)
     parser, tagger = folder / "parser.npz", folder / "tagger.npz"
@@ -41,25 +41,25 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
             treebank = str(folder / "train.conllu")
             options = ["-o", str(path), "--epochs", "1", "--bits", "12"]
             patch.setattr(sys, "argv", ["treebound", "train", "--system", name, treebank, treebank, *options])
-            with pytest.raises(SystemExit) as ended:
+            with pytest.raises(SystemExit) as exit_info:
                 cli.main()
-            assert not ended.value.code
+            assert not exit_info.value.code
     return parser, tagger
 
 
-def right(content: bytes, document: Document) -> bool:
-    """Whether a reading is what plain splitting at line ends and tabs finds."""
+def is_read_correctly(content: bytes, document: Document) -> bool:
+    """Return whether the document has the words that plain splitting at line ends and tabs gives."""
     text = content.decode("utf-8-sig")
     words = [line.split("\t") for line in text.replace("\r\n", "\n").split("\n") if line.split("\t")[0].isdecimal()]
-    found = [list(sentence.strings(name)) for sentence in document.treebank for name in ("form", "upos")]
-    forms = [form for column in found[::2] for form in column]
-    tags = [tag for column in found[1::2] for tag in column]
+    columns = [list(sentence.strings(name)) for sentence in document.treebank for name in ("form", "upos")]
+    forms = [form for column in columns[::2] for form in column]
+    tags = [tag for column in columns[1::2] for tag in column]
     heads = [-1 if fields[6] == "_" else int(fields[6]) for fields in words]
     return (forms, tags, document.treebank.head.tolist()) == ([w[1] for w in words], [w[3] for w in words], heads)
 
 
-def tried(content: bytes, annotated: bool) -> bool:
-    """Read one text whole and in parts; whether it is one. A wrong reading fails."""
+def is_valid(content: bytes, annotated: bool) -> bool:
+    """Read a text as a whole and in parts, and return whether it is valid; a wrong reading fails."""
     try:
         document = read(io.BytesIO(content), "conllu", annotated=annotated)
     except InputError as caught:
@@ -71,7 +71,7 @@ def tried(content: bytes, annotated: bool) -> bool:
         assert len(str(error)) < 300
         assert error.hint
         return False
-    assert right(content, document)
+    assert is_read_correctly(content, document)
     out = io.BytesIO()
     for part in stream(io.BytesIO(content), 1, "conllu", annotated=annotated):
         part.write(out)
@@ -80,29 +80,31 @@ def tried(content: bytes, annotated: bool) -> bool:
 
 
 def check_inputs(seed: int, count: int) -> None:
-    came = Counter((annotated, tried(text, annotated)) for text in input_mutants(seed, count) for annotated in (0, 1))
+    outcomes = Counter(
+        (annotated, is_valid(text, annotated)) for text in input_mutants(seed, count) for annotated in (0, 1)
+    )
     for annotated in (0, 1):
-        assert came[annotated, True] > count // 20
-        assert came[annotated, False] > count // 4
+        assert outcomes[annotated, True] > count // 20
+        assert outcomes[annotated, False] > count // 4
 
 
-def test_mutants_are_read_rightly_or_refused() -> None:
+def test_mutants_are_read_correctly_or_refused() -> None:
     check_inputs(seed=1, count=1500)
 
 
 @pytest.mark.long
-def test_many_mutants_are_read_rightly_or_refused() -> None:
+def test_many_mutants_are_read_correctly_or_refused() -> None:
     check_inputs(seed=2, count=50_000)
 
 
 def check_commands(
     seed: int, count: int, models: tuple[Path, Path], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every command that reads treebanks, on so many texts."""
+    """Run every command that reads treebanks on `count` texts."""
     parser, tagger = models
     good, bad, out = folder / "good.conllu", folder / "bad.conllu", folder / "out"
     good.write_text(TEXT)
-    came: Counter[tuple[str, int]] = Counter()
+    outcomes: Counter[tuple[str, int]] = Counter()
     for content in input_mutants(seed, count):
         bad.write_bytes(content)
         for name, arguments in {
@@ -115,7 +117,7 @@ def check_commands(
         }.items():
             out.unlink(missing_ok=True)
             code, printed, errors = command(capsys, *arguments)
-            came[name, code] += 1
+            outcomes[name, code] += 1
             assert code in (0, 1), (content, errors)
             if code and not (name == "check" and printed):
                 (line,) = errors
@@ -125,16 +127,18 @@ def check_commands(
             elif name in ("parse", "tag"):
                 written = read(out, "conllu", annotated=name == "parse")
                 assert written.treebank.strings("form") == read(bad, "conllu", annotated=False).treebank.strings("form")
-    assert all(came[name, 1] for name in ("parse", "tag", "evaluate", "gold", "check", "train")), came
-    assert all(came[name, 0] for name in ("parse", "tag", "evaluate", "gold", "train")), came
+    assert all(outcomes[name, 1] for name in ("parse", "tag", "evaluate", "gold", "check", "train")), outcomes
+    assert all(outcomes[name, 0] for name in ("parse", "tag", "evaluate", "gold", "train")), outcomes
 
 
-def test_commands_take_any_file(models: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_accept_or_refuse_any_file(
+    models: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     check_commands(3, 60, models, tmp_path, capsys)
 
 
 @pytest.mark.long
-def test_commands_take_any_of_many_files(
+def test_commands_accept_or_refuse_many_files(
     models: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check_commands(4, 1000, models, tmp_path, capsys)
@@ -153,7 +157,7 @@ COMPRESSED = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 @pytest.mark.parametrize("suffix", [".mrg", ".xml", *COMPRESSED])
 def test_other_formats_are_read_or_refused(suffix: str, tmp_path: Path) -> None:
-    """Constituents and compressed files: any reading is one of CoNLL-U with trees, anything else one line."""
+    """Check constituents and compressed files: they are read as trees or refused with one line."""
     rng = random.Random(1)
     whole = {".mrg": BRACKETS, ".xml": ALPINO}.get(suffix, TEXT * 20).encode()
     if suffix in COMPRESSED:
@@ -176,14 +180,14 @@ def test_other_formats_are_read_or_refused(suffix: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"])
-def test_a_name_that_no_file_can_have(name: str) -> None:
+def test_invalid_file_names_are_refused(name: str) -> None:
     for function in (read, load_patterns):
         with pytest.raises(InputError):
             function(name)
 
 
 @pytest.mark.parametrize("text", ["x = " + "9" * 5000, "x = " + "[" * 5000 + "]" * 5000])
-def test_patterns_of_too_much(text: str, tmp_path: Path) -> None:
+def test_excessive_pattern_files_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "patterns.toml").write_text(text)
     with pytest.raises(InputError, match="too long, or nested too deeply"):
         load_patterns(tmp_path / "patterns.toml")
@@ -193,7 +197,7 @@ def test_patterns_of_too_much(text: str, tmp_path: Path) -> None:
 def test_training_refuses_several_roots_with_their_line(
     roots: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The pipeline leaves them out of training; a parser with one root cannot find such trees."""
+    """Check that training names the sentences with several roots, which a single-root parser cannot find."""
     good, bad = tmp_path / "good.conllu", tmp_path / "bad.conllu"
     words = "".join(f"{i}\tw\tw\tN\tN\t_\t0\troot\t_\t_\n" for i in range(1, roots + 1))
     good.write_text(TEXT)
@@ -201,13 +205,13 @@ def test_training_refuses_several_roots_with_their_line(
     train = ["train", bad, good, "-o", tmp_path / "m.npz", "--epochs", 1, "--bits", 12]
     code, _, (line,) = command(capsys, *train)
     assert code == 1
-    where = TEXT.count("\n") + 3
-    told = f"bad.conllu:{where}: sentence 4 has {roots} roots (several roots in 2 sentences); correct it or delete it, "
-    assert told in line
+    line_number = TEXT.count("\n") + 3
+    position = f"bad.conllu:{line_number}: sentence 4 has {roots} roots"
+    assert f"{position} (several roots in 2 sentences); correct it or delete it, " in line
     assert "--multi-root" in line
     code, _, errors = command(capsys, "train", good, bad, *train[3:])
     assert code == 0
-    assert f"bad.conllu:{where}: sentence 4 has {roots} roots" in errors[0]
+    assert position in errors[0]
     code, _, errors = command(capsys, *train, "--multi-root")
     assert code == 0
     assert not any("sentence 4 has" in line for line in errors)
@@ -239,7 +243,7 @@ def test_numbers_out_of_range_are_refused(tmp_path: Path, capsys: pytest.Capture
         assert printed == ""
         (line,) = errors
         assert line.startswith("treebound: error: ")
-        assert "no such model" not in line, "said before anything is read"
+        assert "no such model" not in line, "numbers must be checked before files are read"
         assert "internal" not in line
         assert len(line) < 400
     assert [path.name for path in tmp_path.iterdir()] == ["good.conllu"]

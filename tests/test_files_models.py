@@ -1,4 +1,4 @@
-"""Model and tagger files that were damaged or forged: refused in one line, or they do what the original does."""
+"""Test damaged and forged model and tagger files: each is refused with one line or behaves like the original."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ INPUT = "".join(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Models, a pruner and a tagger, small as they are."""
+    """Return a folder with small models, a pruner and a tagger."""
     folder = tmp_path_factory.mktemp("models")
     pruner = train_pruner(TRAIN, epochs=1, bits=12)
     spec = Settings(("adjacent-sibling", "grandchild"), epochs=1, bits=12, labels="both", label_bits=12)
@@ -54,10 +54,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def refused(folder: Path, kind: str, file: ModelFile, **how: str) -> str:
-    """The one line that refuses a forged file; its digest is right."""
+def refused(folder: Path, kind: str, file: ModelFile, **options: str) -> str:
+    """Return the one-line message that refuses a forged file with a valid digest."""
     path = folder / f"{kind}.forged"
-    path.write_bytes(file.written(**how))
+    path.write_bytes(file.written(**options))
     reader = {"model": Model, "pruner": Pruner, "tagger": Tagger}[kind]
     with pytest.raises(ModelError) as caught:
         reader.load(path)
@@ -99,10 +99,10 @@ HEADERS = {
 }
 
 
-@pytest.mark.parametrize("place", HEADERS)
-def test_every_field_of_a_models_header_is_checked(place: str, folder: Path) -> None:
-    *path, key = place.split(".")
-    for value in HEADERS[place]:
+@pytest.mark.parametrize("field", HEADERS)
+def test_every_field_of_a_models_header_is_checked(field: str, folder: Path) -> None:
+    *path, key = field.split(".")
+    for value in HEADERS[field]:
         file = ModelFile((folder / "model.original").read_bytes())
         parent = file.header
         for step in path:
@@ -111,7 +111,7 @@ def test_every_field_of_a_models_header_is_checked(place: str, folder: Path) -> 
         refused(folder, "model", file)
 
 
-def test_a_file_from_before_there_were_thresholds_is_parsed_without(folder: Path) -> None:
+def test_a_model_file_without_a_threshold_is_parsed_without_one(folder: Path) -> None:
     file = ModelFile((folder / "model.original").read_bytes())
     assert file.header["spec"].pop("threshold") > 0
     assert file.header["spec"].pop("pruner_folds") > 0
@@ -139,7 +139,7 @@ def test_every_field_of_a_taggers_header_is_checked(key: str, folder: Path) -> N
         refused(folder, "tagger", file)
 
 
-def test_arrays_have_the_type_and_shape_that_the_header_asks_for(folder: Path) -> None:
+def test_arrays_must_have_the_type_and_shape_of_the_header(folder: Path) -> None:
     for kind, name in (("model", "weights"), ("model", "pruner"), ("pruner", "weights"), ("tagger", "weights")):
         whole = ModelFile((folder / f"{kind}.original").read_bytes()).arrays[name]
         not_finite = whole.astype(np.float32)
@@ -159,7 +159,7 @@ def test_arrays_have_the_type_and_shape_that_the_header_asks_for(folder: Path) -
             assert name in refused(folder, kind, file)
 
 
-def test_a_member_stands_there_once_and_is_as_long_as_it_claims(folder: Path) -> None:
+def test_a_member_must_be_unique_and_have_the_stated_length(folder: Path) -> None:
     content = (folder / "model.original").read_bytes()
     with pytest.warns(UserWarning, match="Duplicate name"):
         assert "twice" in refused(folder, "model", ModelFile(content), twice="weights.npy")
@@ -183,8 +183,8 @@ def test_a_member_stands_there_once_and_is_as_long_as_it_claims(folder: Path) ->
             Model.load(folder / "model.forged")
 
 
-def test_what_was_changed_after_it_was_written_is_refused(folder: Path) -> None:
-    """Also where it is sound by itself and the sums of the zip are right."""
+def test_files_that_were_changed_after_writing_are_refused(folder: Path) -> None:
+    """Check files that are valid apart from the digest, with correct checksums of the zip."""
     file = ModelFile((folder / "model.original").read_bytes())
     file.header["spec"]["k"] = 9
     assert "changed after it was written" in refused(folder, "model", file, digest="old")
@@ -197,39 +197,41 @@ KINDS = ("model", "tagger", "constrained", "transition")
 
 
 def check_mutants(folder: Path, target: Path, seed: int, count: int, kinds: tuple[str, ...] = KINDS) -> None:
-    """Load so many mutants of each kind of model in another process."""
+    """Load `count` mutants of each kind of model in another process, and check the outcomes."""
     forged: dict[str, tuple[str, bool]] = {}
     for kind in kinds:
         content = (folder / f"{kind}.original").read_bytes()
         (target / f"{kind}.original").write_bytes(content)
-        for what, mutant, may_differ in model_mutants(content, seed, count):
+        for change, mutant, may_differ in model_mutants(content, seed, count):
             name = f"{kind}-{len(forged)}.npz"
             (target / name).write_bytes(mutant)
-            forged[name] = what, may_differ
+            forged[name] = change, may_differ
     script = Path(__file__).with_name("load_mutants.py")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, str(script), str(target), str(folder / "input.conllu")], capture_output=True, text=True
     )
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 0, f"crashed ({done.returncode}) at {forged.get(lines[-1][0])}: {done.stderr}"
-    came = {name: (how, reason) for name, how, reason in lines if how != "started"}
-    assert came.keys() == forged.keys()
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.returncode == 0, f"crashed ({result.returncode}) at {forged.get(lines[-1][0])}: {result.stderr}"
+    outcomes = {name: (outcome, reason) for name, outcome, reason in lines if outcome != "started"}
+    assert outcomes.keys() == forged.keys()
     faults = []
-    for name, (what, may_differ) in forged.items():
-        how, reason = came[name]
-        if how == "internal" or (how == "other" and not may_differ) or "\n" in reason:
-            faults.append(f"{name} ({what}): {how} {reason}")
+    for name, (change, may_differ) in forged.items():
+        outcome, reason = outcomes[name]
+        if outcome == "internal" or (outcome == "other" and not may_differ) or "\n" in reason:
+            faults.append(f"{name} ({change}): {outcome} {reason}")
     assert not faults, "\n".join(faults)
-    assert Counter(how for how, _ in came.values())["wrong"] > count * len(kinds) // 4, "most are refused"
+    assert Counter(outcome for outcome, _ in outcomes.values())["wrong"] > count * len(kinds) // 4, (
+        "most mutants must be refused"
+    )
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_mutants_are_refused_or_do_the_same(folder: Path, tmp_path: Path) -> None:
+def test_mutants_are_refused_or_parse_alike(folder: Path, tmp_path: Path) -> None:
     check_mutants(folder, tmp_path, seed=1, count=200)
 
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("seed", range(2, 12))
-def test_many_mutants_are_refused_or_do_the_same(seed: int, folder: Path, tmp_path: Path) -> None:
+def test_many_mutants_are_refused_or_parse_alike(seed: int, folder: Path, tmp_path: Path) -> None:
     check_mutants(folder, tmp_path, seed, count=1000)

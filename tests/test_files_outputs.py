@@ -1,4 +1,7 @@
-"""Outputs destroy nothing: devices, pipes and links stay what they are, inputs are not overwritten, halves vanish."""
+"""Test that outputs destroy nothing.
+
+Devices, pipes and links remain, inputs are not overwritten, and partial files are removed.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from treebound.learning.storage import kind_of, save_arrays
 from treebound.support.atomic import check_distinct, check_writable, replacing
 from treebound.treebanks.document import read
 
-# --- what is written ---
+# --- writing ---
 
 
 def write(path: Path, content: bytes = b"new") -> None:
@@ -28,7 +31,7 @@ def write(path: Path, content: bytes = b"new") -> None:
 
 
 def test_a_link_to_a_device_is_written_through(tmp_path: Path) -> None:
-    """Through a link: what is wrong here, run by root, would replace the device itself."""
+    """Write to a device through a link: a faulty program run by root would replace the device itself."""
     (tmp_path / "null").symlink_to(os.devnull)
     write(tmp_path / "null")
     assert (tmp_path / "null").is_symlink()
@@ -38,32 +41,32 @@ def test_a_link_to_a_device_is_written_through(tmp_path: Path) -> None:
 
 def test_a_named_pipe_is_written_through(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    got: list[bytes] = []
-    reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_bytes()))
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append((tmp_path / "pipe").read_bytes()))
     reader.start()
     write(tmp_path / "pipe")
     reader.join(60)
-    assert got == [b"new"]
+    assert received == [b"new"]
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_an_array_file_goes_through_a_pipe(tmp_path: Path) -> None:
-    """Zip files are written with seeks where they can be."""
+def test_an_array_file_is_written_to_a_pipe(tmp_path: Path) -> None:
+    """Write a zip file to a pipe, which does not support the seeks of a zip writer."""
     os.mkfifo(tmp_path / "pipe")
-    got: list[bytes] = []
-    reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_bytes()))
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append((tmp_path / "pipe").read_bytes()))
     reader.start()
     save_arrays(tmp_path / "pipe", {"kind": "model", "version": 1}, {})
     reader.join(60)
-    (tmp_path / "file").write_bytes(got[0])
+    (tmp_path / "file").write_bytes(received[0])
     assert kind_of(tmp_path / "file") == "model"
 
 
-@pytest.mark.parametrize("there", [True, False])
-def test_a_link_stays_and_its_target_is_replaced(there: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("target_exists", [True, False])
+def test_a_link_remains_and_its_target_is_replaced(target_exists: bool, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     target, link = tmp_path / "folder" / "target", tmp_path / "link"
-    if there:
+    if target_exists:
         target.write_bytes(b"old")
     link.symlink_to("folder/target")
     write(link)
@@ -76,16 +79,21 @@ def test_a_link_stays_and_its_target_is_replaced(there: bool, tmp_path: Path) ->
 
 
 OBJECT = "ab/0123456789abcdef0123456789abcd"
-LINKED = [("plain", True), *((name, there) for name in (OBJECT, f"{OBJECT}.dir") for there in (True, False))]
+LINKED = [
+    ("plain", True),
+    *((name, target_exists) for name in (OBJECT, f"{OBJECT}.dir") for target_exists in (True, False)),
+]
 
 
-@pytest.mark.parametrize(("name", "there"), LINKED)
-def test_a_link_into_a_cache_is_replaced_and_the_cache_left_alone(name: str, there: bool, tmp_path: Path) -> None:
-    """Links of DVC lead to files that are protected from writing and named by their content; these may be gone."""
+@pytest.mark.parametrize(("name", "target_exists"), LINKED)
+def test_a_link_into_a_cache_is_replaced_and_the_cache_is_unchanged(
+    name: str, target_exists: bool, tmp_path: Path
+) -> None:
+    """Check links of DVC to files that are named by their content and write-protected; the files may be missing."""
     target, output = tmp_path / "cache" / name, tmp_path / "out" / "output"
     target.parent.mkdir(parents=True)
     output.parent.mkdir()
-    if there:
+    if target_exists:
         target.write_bytes(b"old")
         target.chmod(0o444)
     output.symlink_to(target)
@@ -98,15 +106,15 @@ def test_a_link_into_a_cache_is_replaced_and_the_cache_left_alone(name: str, the
     assert not output.is_symlink()
     assert os.access(output, os.W_OK)
     assert output.stat().st_mode & 0o200
-    assert target.exists() == there
-    if there:
+    assert target.exists() == target_exists
+    if target_exists:
         assert target.read_bytes() == b"old"
         assert stat.S_IMODE(target.stat().st_mode) == 0o444
     assert [p.name for p in output.parent.iterdir()] == ["output"]
 
 
 @pytest.mark.parametrize("mode", [0o444, 0o644])
-def test_a_hard_link_loses_its_content_to_nobody(mode: int, tmp_path: Path) -> None:
+def test_writing_to_a_hard_link_does_not_change_the_other_file(mode: int, tmp_path: Path) -> None:
     (tmp_path / "cached").write_bytes(b"old")
     (tmp_path / "cached").chmod(mode)
     os.link(tmp_path / "cached", tmp_path / "output")
@@ -116,8 +124,8 @@ def test_a_hard_link_loses_its_content_to_nobody(mode: int, tmp_path: Path) -> N
     assert stat.S_IMODE((tmp_path / "cached").stat().st_mode) == mode
 
 
-def test_a_file_that_is_protected_is_not_replaced(tmp_path: Path) -> None:
-    """Neither by root, whom permissions do not stop."""
+def test_a_protected_file_is_not_replaced(tmp_path: Path) -> None:
+    """Check that not even root, who may ignore permissions, replaces a write-protected file."""
     (tmp_path / "gold").write_bytes(b"gold")
     (tmp_path / "gold").chmod(0o444)
     for function in (write, check_writable):
@@ -126,7 +134,7 @@ def test_a_file_that_is_protected_is_not_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "gold").read_bytes() == b"gold"
 
 
-def test_permissions_stay(tmp_path: Path) -> None:
+def test_permissions_are_kept(tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_bytes(b"old")
     target.chmod(0o640)
@@ -134,7 +142,7 @@ def test_permissions_stay(tmp_path: Path) -> None:
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
 
 
-def test_what_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+def test_unwritable_paths_are_one_line_errors(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "file").write_text("in the way")
     for path in (tmp_path, tmp_path / "loop", tmp_path / "file" / "x", "a\0b", "\ud800"):
@@ -146,7 +154,7 @@ def test_what_cannot_be_written_is_one_line(tmp_path: Path) -> None:
         save_arrays("/dev/full", {"kind": "model", "version": 1}, {})
 
 
-def test_equal_paths_are_found_under_every_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_paths_are_recognised_under_every_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a").write_text("a")
     os.link("a", "hard")
@@ -155,9 +163,9 @@ def test_equal_paths_are_found_under_every_name(tmp_path: Path, monkeypatch: pyt
     for name in ("a", "./a", f"../{tmp_path.name}/a", str(tmp_path / "a"), "hard", "soft"):
         with pytest.raises(InputError, match="is the same file as a, which is read"):
             check_distinct(["a"], [name])
-    for one, two in (("x", "x"), ("x", "./x"), ("later", "not-there"), ("a", "soft")):
+    for first, second in (("x", "x"), ("x", "./x"), ("later", "not-there"), ("a", "soft")):
         with pytest.raises(InputError, match="which is written as well"):
-            check_distinct([], [one, two])
+            check_distinct([], [first, second])
     check_distinct(["a", "a", os.devnull, None], ["b", "c", os.devnull, os.devnull])
 
 
@@ -191,9 +199,9 @@ def test_standard_streams_count_as_files(model: Path, tmp_path: Path) -> None:  
     text = tmp_path / "text"
     text.write_text(conllu(SENTENCES))
     with text.open("ab") as appended:
-        done = subprocess.run([TREEBOUND, "parse", model, text], stdout=appended, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 1
-    assert "standard output: is the same file as " in done.stderr
+        result = subprocess.run([TREEBOUND, "parse", model, text], stdout=appended, stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 1
+    assert "standard output: is the same file as " in result.stderr
     assert text.read_text() == conllu(SENTENCES)
 
 
@@ -210,7 +218,7 @@ def test_parse_to_standard_output_by_name(model: Path, tmp_path: Path) -> None: 
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_reader_that_has_seen_enough_ends_the_run_quietly(workers: int, model: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_a_reader_that_closes_the_pipe_ends_the_run_quietly(workers: int, model: Path, tmp_path: Path) -> None:  # noqa: F811
     (tmp_path / "many.conllu").write_text(conllu(SENTENCES * 2000))
     command = [TREEBOUND, "parse", model, tmp_path / "many.conllu", "--workers", str(workers)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as parse:
@@ -219,37 +227,39 @@ def test_a_reader_that_has_seen_enough_ends_the_run_quietly(workers: int, model:
         assert parse.stdout.readline() == "# sent_id = 0\n"
         parse.stdout.close()
         assert parse.stderr.read() == ""
-    assert parse.returncode == 141, "as of a program that SIGPIPE has ended"
+    assert parse.returncode == 141, "the exit status must be the one of a program ended by SIGPIPE"
 
 
-def closed(command: str, *arguments: object) -> subprocess.CompletedProcess:
-    """A command of a shell, with the arguments as $1, $2 ..., the program as $0."""
-    given = [TREEBOUND, *map(str, arguments)]
-    return subprocess.run(["sh", "-c", command, *given], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+def run_in_shell(command: str, *arguments: object) -> subprocess.CompletedProcess:
+    """Run a shell command with the program as $0 and the arguments as $1, $2, ..."""
+    shell_arguments = [TREEBOUND, *map(str, arguments)]
+    return subprocess.run(
+        ["sh", "-c", command, *shell_arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
 
 
 def test_closed_streams(model: Path, tmp_path: Path) -> None:  # noqa: F811
     gold, out = model.with_name("dev.conllu"), tmp_path / "out.conllu"
     parsed = run("parse", model, gold).stdout
-    done = closed('"$0" parse "$1" "$2" 2>&-', model, gold)
-    assert (done.returncode, done.stdout) == (0, parsed)
-    done = closed('"$0" parse "$1" "$2" -o "$3" >&- 2>&- <&-', model, gold, out)
-    assert done.returncode == 0
+    result = run_in_shell('"$0" parse "$1" "$2" 2>&-', model, gold)
+    assert (result.returncode, result.stdout) == (0, parsed)
+    result = run_in_shell('"$0" parse "$1" "$2" -o "$3" >&- 2>&- <&-', model, gold, out)
+    assert result.returncode == 0
     assert out.read_text() == parsed
-    done = closed('"$0" parse "$1" none 2>&-', model)
-    assert (done.returncode, done.stdout) == (1, ""), "the message goes nowhere, not to standard output"
+    result = run_in_shell('"$0" parse "$1" none 2>&-', model)
+    assert (result.returncode, result.stdout) == (1, ""), "the message must not go to standard output"
     for command in ('"$0" parse "$1" "$2" >&-', '"$0" evaluate "$2" "$2" >&-', '"$0" parse "$1" <&-'):
-        assert_one_line(closed(command, model, gold), "Bad file descriptor")
-    assert_one_line(closed('"$0" evaluate "$2" "$2" >/dev/full', model, gold), "No space left on device")
-    done = closed('"$0" evaluate "$2" "$2" 2>/dev/full', model, gold)
-    assert done.returncode == 0
+        assert_one_line(run_in_shell(command, model, gold), "Bad file descriptor")
+    assert_one_line(run_in_shell('"$0" evaluate "$2" "$2" >/dev/full', model, gold), "No space left on device")
+    result = run_in_shell('"$0" evaluate "$2" "$2" 2>/dev/full', model, gold)
+    assert result.returncode == 0
 
 
 # --- kills ---
 
 
-def killed(arguments: list[object], folder: Path, part: str) -> None:
-    """Start a command and kill it without notice once its half-written output is there."""
+def start_and_kill(arguments: list[object], folder: Path, part: str) -> None:
+    """Start a command and kill it as soon as its partial output exists."""
     command = [TREEBOUND, *map(str, arguments)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdin is not None
@@ -265,7 +275,7 @@ def killed(arguments: list[object], folder: Path, part: str) -> None:
 def test_a_killed_parse_leaves_the_old_output_behind_a_link(model: Path, tmp_path: Path) -> None:  # noqa: F811
     (tmp_path / "target").write_text("old")
     (tmp_path / "link").symlink_to("target")
-    killed(["parse", model, "-o", tmp_path / "link"], tmp_path, ".target.*")
+    start_and_kill(["parse", model, "-o", tmp_path / "link"], tmp_path, ".target.*")
     assert (tmp_path / "target").read_text() == "old"
     assert (tmp_path / "link").is_symlink()
 
@@ -273,7 +283,7 @@ def test_a_killed_parse_leaves_the_old_output_behind_a_link(model: Path, tmp_pat
 def test_a_killed_training_leaves_no_model(model: Path, tmp_path: Path) -> None:  # noqa: F811
     train, gold = model.with_name("train.conllu"), model.with_name("dev.conllu")
     arguments = ["train", train, gold, "-o", tmp_path / "m.npz", "--epochs", 300, "--bits", 14]
-    killed(arguments, tmp_path, ".m.npz.checkpoint.npz")
+    start_and_kill(arguments, tmp_path, ".m.npz.checkpoint.npz")
     assert not (tmp_path / "m.npz").exists()
 
 

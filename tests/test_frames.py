@@ -1,4 +1,4 @@
-"""The error analysis: candidates against the matcher, which counts the same in another way; folds that are kept."""
+"""Test the error analysis: candidates against the matcher, which counts in another way, and stored folds."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from treebound.systems.graph.trainer import train
 
 
 def damaged(treebank, share: float, seed: int) -> np.ndarray:
-    """Heads of which a share is replaced by another one."""
+    """Return the heads, with a share of them replaced by random ones."""
     rng = np.random.default_rng(seed)
     n = np.repeat(treebank.lengths, treebank.lengths)
-    other = rng.integers(0, n + 1)
-    return np.where(rng.random(len(n)) < share, other, treebank.head).astype(np.int32)
+    random_heads = rng.integers(0, n + 1)
+    return np.where(rng.random(len(n)) < share, random_heads, treebank.head).astype(np.int32)
 
 
 @pytest.fixture(scope="module")
-def found():
+def analysed():
     treebank = synthetic_treebank(400, seed=3)
     heads = damaged(treebank, 0.3, 1)
     return treebank, heads, candidates(treebank, heads, 200)
 
 
-def test_candidates_are_what_the_pattern_language_says(found) -> None:
-    """Every row is a pattern; the matcher finds as many occurrences, as consistent and as often mistaken."""
-    treebank, heads, table = found
+def test_candidates_agree_with_the_pattern_matcher(analysed) -> None:
+    """Check each row as a pattern: the matcher must find the same occurrences, consistency and mistakes."""
+    treebank, heads, table = analysed
     assert len(table) >= 30
     assert table["match"].str.contains("..8?", regex=False).any()
     assert (~table["match"].str.contains("..8?", regex=False)).any()
@@ -45,12 +45,12 @@ def test_candidates_are_what_the_pattern_language_says(found) -> None:
     assert counts["mistaken"].tolist() == table["mistaken"].tolist()
     assert (
         table["words"].to_numpy() <= counts["words"].to_numpy()
-    ).all()  # a word in two matches of a frame is one word
+    ).all()  # a word in two matches of a frame counts once
     assert (table["words"] >= table["mistaken"] / 2).all()
 
 
-def test_candidates_keep_to_the_thresholds_and_their_order(found) -> None:
-    _, _, table = found
+def test_candidates_respect_the_thresholds_and_their_order(analysed) -> None:
+    _, _, table = analysed
     assert (table["occurrences"] >= SEEN).all()
     assert (table["mistaken"] >= FEWEST).all()
     assert (table["consistency"] >= CONSISTENT).all()
@@ -59,8 +59,8 @@ def test_candidates_keep_to_the_thresholds_and_their_order(found) -> None:
     assert (table["new"] <= table["words"]).all()
 
 
-def test_a_parser_without_mistakes_has_no_candidates(found) -> None:
-    treebank, _, _ = found
+def test_a_parser_without_mistakes_has_no_candidates(analysed) -> None:
+    treebank, _, _ = analysed
     assert len(candidates(treebank, treebank.head, 10)) == 0
     assert len(candidates(synthetic_treebank(0, seed=1), np.empty(0, np.int32), 10)) == 0
 
@@ -74,7 +74,7 @@ def test_every_sentence_is_held_out_once(sentences: int, folds: int) -> None:
         assert min(map(len, parts)) >= 0.7 * sentences / folds
 
 
-def test_finished_folds_are_kept(tmp_path) -> None:
+def test_finished_folds_are_stored(tmp_path) -> None:
     treebank = synthetic_treebank(60, seed=5, max_words=8)
     spec = Settings((), labels="none", epochs=1, bits=12, k=4, max_dp_calls=20)
     heads = crossvalidate(treebank, spec, 2, tmp_path)
@@ -88,15 +88,15 @@ def test_finished_folds_are_kept(tmp_path) -> None:
     assert first.stat().st_mtime_ns == before
     assert second.exists()
     crossvalidate(treebank, Settings((), labels="none", epochs=1, bits=13, k=4, max_dp_calls=20), 2, tmp_path)
-    assert first.stat().st_mtime_ns != before  # another run
+    assert first.stat().st_mtime_ns != before  # other settings need new folds
 
 
-def test_the_held_out_half_is_not_seen(tmp_path) -> None:
-    """Trees that follow from nothing can be learnt by heart, and cannot be told of sentences that were not seen."""
+def test_the_held_out_half_is_not_used_for_training(tmp_path) -> None:
+    """Parse random trees: a parser can memorise them, but cannot predict them for held-out sentences."""
     treebank = synthetic_treebank(60, seed=5, max_words=8)
     rng = np.random.default_rng(0)
     head = []
-    for n in treebank.lengths:  # all words hang on one, any one
+    for n in treebank.lengths:  # all words depend on one random word
         root = int(rng.integers(1, n + 1))
         head += [0 if m == root else root for m in range(1, n + 1)]
     stars = treebank.with_heads(np.array(head, np.int32))
@@ -111,8 +111,8 @@ def test_counts_are_written_above_patterns() -> None:
     columns = ["matches", "consistency", "mistaken", "words"]
     table = pd.DataFrame([[1, 1.0, 0, 0], [30, 0.96551, 6, 1]], ["a", "b"], columns)
     text = "about = 'x'\n\n# why\n# 7 matches, old\n[a]\nmatch = '[b] c'\n[b]\n"
-    once = annotated(text, table)
-    assert once.splitlines()[2:] == [
+    commented = annotated(text, table)
+    assert commented.splitlines()[2:] == [
         "# why",
         "# 1 match, 100.0 % consistent, 0 mistaken (0 words)",
         "[a]",
@@ -120,4 +120,4 @@ def test_counts_are_written_above_patterns() -> None:
         "# 30 matches, 96.6 % consistent, 6 mistaken (1 word)",
         "[b]",
     ]
-    assert annotated(once, table) == once
+    assert annotated(commented, table) == commented

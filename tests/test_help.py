@@ -51,7 +51,7 @@ def test_help_explains_punctuation_and_scores() -> None:
 
 
 def complete(*words: str) -> list[str]:
-    """Return what bash proposes for the last word, an empty one after a complete word."""
+    """Return what bash proposes for the last word, which is empty after a complete word."""
     environment = os.environ | {
         "_TREEBOUND_COMPLETE": "complete_bash",
         "COMP_WORDS": " ".join(["treebound", *words]),
@@ -74,13 +74,13 @@ def test_one_command_installs_completion(tmp_path: Path) -> None:
     program = (
         "import sys; sys.argv = ['treebound', '--install-completion', 'bash']; from treebound.cli import main; main()"
     )
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
     assert "treebound" in (tmp_path / ".bashrc").read_text()
 
 
 @pytest.mark.parametrize("settings", [Settings, Reading])
 def test_train_has_the_options_and_defaults_of_its_settings(settings: type[Checked]) -> None:
     defaults = {parameter.name: parameter.default for parameter in COMMANDS["train"].params}
-    given = {field.name: defaults[field.name] for field in dataclasses.fields(settings)}
-    assert read(settings, {name: value for name, value in given.items() if value is not None}) == settings()
+    option_defaults = {field.name: defaults[field.name] for field in dataclasses.fields(settings)}
+    assert read(settings, {name: value for name, value in option_defaults.items() if value is not None}) == settings()

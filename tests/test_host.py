@@ -1,4 +1,4 @@
-"""A host program that uses treebound: numba, llvmlite and the process are afterwards as they were before."""
+"""Test a host program that uses treebound: it leaves numba, llvmlite and the process unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numba import config
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
-#: Use the public functions. The host has numba and numpy already, with a function of its own.
+#: The host uses the public functions; it has imported numba and numpy and has its own compiled function.
 USE = """
 import gc, locale, logging, multiprocessing, os, random, signal, sys, threading, warnings
 import numba, numpy as np
@@ -54,7 +54,7 @@ def attributes():
     return values
 
 def process():
-    "Return what else a library could change for the whole process."
+    "Return other state that a library could change for the whole process."
     root = logging.getLogger()
     mask = os.umask(0)
     os.umask(mask)
@@ -86,11 +86,11 @@ print(*changed, sep="\\n")
 
 def python(code: str, *arguments: str, **environment: str) -> str:
     command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(
+    result = subprocess.run(
         command, env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=600
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
 
 
 def test_nothing_of_numba_llvmlite_or_the_process_is_changed() -> None:
@@ -132,11 +132,11 @@ print("same")
 
 
 def test_threads_may_import_and_decode_at_once(tmp_path: Path) -> None:
-    """The first call of each thread meets the others' imports and compilations, with nothing cached."""
+    """Check that first calls of threads run during imports and compilations of other threads, without a cache."""
     assert python(THREADS, NUMBA_CACHE_DIR=str(tmp_path)) == "same"
 
 
-def test_plain_numba_compiles_kernels_where_it_is_asked_for() -> None:
+def test_plain_numba_compiles_kernels_on_request() -> None:
     code = "from treebound.support.jit import kernel\nf = kernel(lambda x: x + 1)\nprint(type(f).__module__, f(1))"
     assert python(code) == "treebound.support.jit.target 2"
     assert python(code, TREEBOUND_PLAIN_NUMBA="1") == "numba.core.registry 2"
@@ -144,9 +144,9 @@ def test_plain_numba_compiles_kernels_where_it_is_asked_for() -> None:
 
 def test_an_untested_version_of_numba_is_reported_in_one_line() -> None:
     code = "import numba\nnumba.__version__ = '9.1.0'\nfrom treebound.support.jit import kernel\n"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code + "print(kernel(lambda x: 2 * x)(2))"], capture_output=True, text=True, check=True
     )
-    assert done.stdout == "4\n"
-    (line,) = done.stderr.splitlines()
+    assert result.stdout == "4\n"
+    (line,) = result.stderr.splitlines()
     assert line.startswith("treebound: numba 9.1.0 is not one of the tested versions")

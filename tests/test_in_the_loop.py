@@ -1,4 +1,4 @@
-"""Training with an approximate decoder in the loop: the stage on a made-up treebank, table and remark."""
+"""Test training with an approximate decoder in the loop: the stage on a synthetic treebank, its table and remark."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SPEC = Settings(families=FAMILIES, threshold=0.0, pruner_bits=12, pruner_epochs=
 
 
 def settings(corpora: tuple[str, ...]) -> Params:
-    """The project's parameters with small models."""
+    """Return the project's parameters with small models."""
     loaded = parameters.load(REPOSITORY / "params.yaml")
     small = dataclasses.replace(loaded.train, **SMALL)
     steps = Steps("carreras+grandchild+sibling", {"base": Step(), "other": Step(epochs=1)}, corpora)
@@ -54,31 +54,33 @@ def settings(corpora: tuple[str, ...]) -> Params:
 
 
 @pytest.fixture(scope="module")
-def given() -> tuple[Treebank, Treebank, Pruner]:
+def training_data() -> tuple[Treebank, Treebank, Pruner]:
     examples, dev = synthetic_treebank(40, 1, max_words=9), synthetic_treebank(12, 2, max_words=9)
     return examples, dev, pruner_for(SPEC, examples)
 
 
-def test_with_the_usual_decoder_it_is_the_usual_training(given: tuple[Treebank, Treebank, Pruner]) -> None:
-    usual, ours = train(SPEC, *given), train(SPEC, *given, decoder=how("exact", SPEC))
-    assert ours.history == usual.history
-    assert sum(epoch["capped"] for epoch in ours.history) > 0, "the limit of training counts"
-    assert np.array_equal(ours.weights, usual.weights)
-    assert ours.unit == usual.unit
+def test_training_with_the_default_decoder_is_the_default_training(
+    training_data: tuple[Treebank, Treebank, Pruner],
+) -> None:
+    default, looped = train(SPEC, *training_data), train(SPEC, *training_data, decoder=how("exact", SPEC))
+    assert looped.history == default.history
+    assert sum(epoch["capped"] for epoch in looped.history) > 0, "the limit of training must apply"
+    assert np.array_equal(looped.weights, default.weights)
+    assert looped.unit == default.unit
 
 
-def test_another_decoder_learns_other_weights_and_chooses_the_epoch_itself(given) -> None:
-    dev = given[1]
-    usual, ours = train(SPEC, *given), train(SPEC, *given, decoder=how("beam-1"))
-    assert not np.array_equal(ours.weights, usual.weights)
-    assert sum(epoch["dp_calls"] for epoch in ours.history) < sum(epoch["dp_calls"] for epoch in usual.history)
-    parses = Parser(ours, "beam", width=1).parse(dev)
-    labels = [ours.label_names(parse) for parse in parses]
-    found = evaluate(dev, [parse.heads for parse in parses], labels).summary
-    assert max(epoch["dev_las"] for epoch in ours.history) == found["las"]
+def test_another_decoder_learns_other_weights_and_selects_its_own_epoch(training_data) -> None:
+    dev = training_data[1]
+    default, looped = train(SPEC, *training_data), train(SPEC, *training_data, decoder=how("beam-1"))
+    assert not np.array_equal(looped.weights, default.weights)
+    assert sum(epoch["dp_calls"] for epoch in looped.history) < sum(epoch["dp_calls"] for epoch in default.history)
+    parses = Parser(looped, "beam", width=1).parse(dev)
+    labels = [looped.label_names(parse) for parse in parses]
+    scores = evaluate(dev, [parse.heads for parse in parses], labels).summary
+    assert max(epoch["dev_las"] for epoch in looped.history) == scores["las"]
 
 
-def test_a_killed_training_goes_on(given, tmp_path: Path) -> None:
+def test_a_killed_training_run_resumes(training_data, tmp_path: Path) -> None:
     class Killed(Exception):
         pass
 
@@ -89,13 +91,13 @@ def test_a_killed_training_goes_on(given, tmp_path: Path) -> None:
 
     path = tmp_path / "checkpoint.npz"
     with pytest.raises(Killed):
-        train(SPEC, *given, decoder=how("backbone-only"), checkpoint=path, progress=die)
-    whole = train(SPEC, *given, decoder=how("backbone-only"))
-    other = train(SPEC, *given, decoder=how("beam-1"), checkpoint=tmp_path / "other.npz")
-    assert not np.array_equal(other.weights, whole.weights)
-    again = train(SPEC, *given, decoder=how("backbone-only"), checkpoint=path)
-    assert again.history == whole.history
-    assert np.array_equal(again.weights, whole.weights)
+        train(SPEC, *training_data, decoder=how("backbone-only"), checkpoint=path, progress=die)
+    whole = train(SPEC, *training_data, decoder=how("backbone-only"))
+    with_beam = train(SPEC, *training_data, decoder=how("beam-1"), checkpoint=tmp_path / "other.npz")
+    assert not np.array_equal(with_beam.weights, whole.weights)
+    resumed = train(SPEC, *training_data, decoder=how("backbone-only"), checkpoint=path)
+    assert resumed.history == whole.history
+    assert np.array_equal(resumed.weights, whole.weights)
     assert not path.exists()
 
 
@@ -106,60 +108,64 @@ def test_every_trainer_is_a_decoder_and_a_stage() -> None:
         decoder, options = how(trainer, SPEC)
         assert isinstance(DECODERS[decoder](**options), Decoder)
         assert DECODERS[decoder](**options).space == "projective"
-    assert how("exact") == ("branch-and-bound", {}), "dev is parsed without a limit"
+    assert how("exact") == ("branch-and-bound", {}), "dev must be parsed without a limit"
     assert parameters.load(REPOSITORY / "params.yaml").section(InTheLoop).trainers == tuple(TRAINERS)
 
 
-def test_no_tree_is_no_example(given, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sentence_without_a_tree_is_no_example(training_data, monkeypatch: pytest.MonkeyPatch) -> None:
     class Lost:
         def decode(self, problem):
             return Parse(np.zeros(problem.n + 1, np.int32), -np.inf, np.inf, "limit")
 
     monkeypatch.setattr(trainer_module, "DECODERS", {"beam": lambda **options: Lost()})
-    model = train(SPEC, *given, decoder=how("beam-1"))
+    model = train(SPEC, *training_data, decoder=how("beam-1"))
     assert [(epoch["updates"], epoch["dp_calls"]) for epoch in model.history] == [(0, 0), (0, 0)]
 
 
 # --- the stage
 
 
-def test_the_stage_says_what_each_decoder_makes_of_dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = ("exact", "backbone-only", "beam-1")
+def test_the_stage_scores_each_decoder_on_dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trainers = ("exact", "backbone-only", "beam-1")
     monkeypatch.chdir(tmp_path)
     for split, sentences, seed in (("train", 30, 1), ("dev", 12, 2)):
-        path = tmp_path / "data/converted/made_up" / f"{split}.npz"
+        path = tmp_path / "data/converted/synthetic" / f"{split}.npz"
         path.parent.mkdir(parents=True, exist_ok=True)
         storage.save(synthetic_treebank(sentences, seed, max_words=9), path)
         path.with_suffix(".conllu").write_text(split)
-    (tmp_path / "data/tagged/made_up").mkdir(parents=True)
-    (tmp_path / "data/tagged/made_up/tags.json").write_text('{"tags": "gold"}')
-    params = settings(("made_up",)).changed(InTheLoop(few))
-    for trainer in few:
-        stage_module.run(params, "made_up", trainer)
+    (tmp_path / "data/tagged/synthetic").mkdir(parents=True)
+    (tmp_path / "data/tagged/synthetic/tags.json").write_text('{"tags": "gold"}')
+    params = settings(("synthetic",)).changed(InTheLoop(trainers))
+    for trainer in trainers:
+        stage_module.run(params, "synthetic", trainer)
     with pytest.raises(InputError, match=r"no trainer 'beam'.*choose from exact, capped-1"):
-        stage_module.run(params, "made_up", "beam")
-    folder = tmp_path / "results/metrics/in-the-loop/made_up"
-    found = {trainer: json.loads((folder / f"{trainer}.json").read_text())["parsed"] for trainer in few}
-    assert {name: list(of) for name, of in found.items()} == {
+        stage_module.run(params, "synthetic", "beam")
+    folder = tmp_path / "results/metrics/in-the-loop/synthetic"
+    metrics = {trainer: json.loads((folder / f"{trainer}.json").read_text())["parsed"] for trainer in trainers}
+    assert {name: list(by_decoder) for name, by_decoder in metrics.items()} == {
         "exact": ["backbone-only", "beam-1", "exact"],
         "backbone-only": ["backbone-only", "exact"],
         "beam-1": ["beam-1", "exact"],
     }
-    for of in found.values():
-        assert (of["exact"]["best"], of["exact"]["certified"], of["exact"]["search_errors"]) == (12, 12, 0)
-        for score in of.values():
+    for by_decoder in metrics.values():
+        assert (
+            by_decoder["exact"]["best"],
+            by_decoder["exact"]["certified"],
+            by_decoder["exact"]["search_errors"],
+        ) == (12, 12, 0)
+        for score in by_decoder.values():
             marks = "".join(score["right"])
             assert len(marks) == score["scored_words"]
             assert score["uas"] == pytest.approx(100 * sum(m in "hl" for m in marks) / len(marks))
             assert 0 <= score["search_errors"] <= 12 - score["best"] <= 12
-    assert found["exact"]["beam-1"]["best"] < 12
+    assert metrics["exact"]["beam-1"]["best"] < 12
     assert not list((tmp_path / "build/checkpoints").iterdir())
 
 
 # --- table and remark
 
 
-def results(folder: Path, corpora: tuple[str, ...] = ("made_up",)) -> Results:
+def results(folder: Path, corpora: tuple[str, ...] = ("synthetic",)) -> Results:
     for corpus in corpora:
         lengths = np.full(60, 10)
         for trainer, data in made_up_results.in_the_loop(np.random.default_rng(1), lengths).items():
@@ -169,31 +175,33 @@ def results(folder: Path, corpora: tuple[str, ...] = ("made_up",)) -> Results:
     return Results("this run", folder, settings(corpora))
 
 
-def test_the_remark_says_whether_learning_repairs(tmp_path: Path) -> None:
-    found = [results(tmp_path)]
-    table, tests = tables.trainings(found), tables.contrasts(found)
+def test_the_remark_states_whether_learning_repairs_search_errors(tmp_path: Path) -> None:
+    run_results = [results(tmp_path)]
+    table, tests = tables.trainings(run_results), tables.contrasts(run_results)
     assert list(table.index.get_level_values(1)) == list(TRAINERS.values())
-    row = table.loc[("made_up, this run", "beam, 8")]
+    row = table.loc[("synthetic, this run", "beam, 8")]
     assert row["trained with it", "UAS"] > row["trained exactly", "UAS"] + 20
     assert row["trained exactly", "best tree, %"] == pytest.approx(60.0)
     assert row["trained with it, parsed exactly", "UAS"] == pytest.approx(70, abs=6)
-    contrast = tests.loc[("made_up, this run", "parsed with it", "beam, 8")]
+    contrast = tests.loc[("synthetic, this run", "parsed with it", "beam, 8")]
     gain = row["trained with it", "UAS"] - row["trained exactly", "UAS"]
     assert contrast["difference"] == pytest.approx(gain)
     assert contrast["p"] < 0.05
     assert len(tests) == 3 * (len(TRAINERS) - 1)
-    said = str(remarks.repaired(table, tests))
-    assert "On made_up, this run the learner repairs errors of the search: of 9 approximate decoders 9 parse" in said
-    assert "9 of these models are significantly worse than the one trained exactly, 0 better" in said
+    remark = str(remarks.repaired(table, tests))
+    assert (
+        "On synthetic, this run the learner repairs errors of the search: of 9 approximate decoders 9 parse" in remark
+    )
+    assert "9 of these models are significantly worse than the one trained exactly, 0 better" in remark
     swapped = tests.assign(difference=-tests["difference"])
     assert "the learner suffers from errors of the search" in str(remarks.repaired(table, swapped))
     assert "neither repairs" in str(remarks.repaired(table, tests.assign(p=1.0)))
     assert "</table>" in Table(table, "x")._repr_html_()
-    assert tables.trainings(found, ["nowhere"]).empty
+    assert tables.trainings(run_results, ["nowhere"]).empty
 
 
-def test_without_any_such_training(tmp_path: Path) -> None:
-    nothing = [results(tmp_path, ()), dataclasses.replace(results(tmp_path, ()), params=settings(("made_up",)))]
+def test_tables_without_such_training_runs(tmp_path: Path) -> None:
+    nothing = [results(tmp_path, ()), dataclasses.replace(results(tmp_path, ()), params=settings(("synthetic",)))]
     table, tests = tables.trainings(nothing), tables.contrasts(nothing)
     assert len(table) == len(tests) == 0
     assert "pipeline.run in-the-loop`" in str(remarks.repaired(table, tests))

@@ -1,4 +1,4 @@
-"""Kernels that only kernels call: intermediate code until Python calls them, in memory and in the cache."""
+"""Test kernels that only kernels call: they stay intermediate code until Python calls them, also in the cache."""
 
 from __future__ import annotations
 
@@ -50,31 +50,31 @@ event.register("numba:compile", Compiled())
 
 
 def run(folder: Path, calls: str) -> str:
-    """Print a tuple of calls, and which of the module's functions were compiled for it."""
+    """Return the results of the calls, followed by the names of the module's functions that were compiled for them."""
     code = (
         f"from sums import *; x = np.array([5, 3, 4]); print({calls}, "
         "[name for name in Compiled.names if name in globals()])"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
 
 
-def test_is_compiled_once_for_kernels_and_whole_when_called_from_python(tmp_path):
+def test_kernels_are_compiled_once_for_kernels_and_completely_for_python(tmp_path):
     (tmp_path / "sums.py").write_text(MODULE)
     assert run(tmp_path, "twice(x)") == "6 ['twice', 'smallest']"
     assert run(tmp_path, "twice(x)") == "6 []"
     assert run(tmp_path, "thrice(x)") == "9 ['thrice']"  # linked from the cache
     assert run(tmp_path, "smallest(x), twice(x)") == "3 6 ['smallest']"
     assert run(tmp_path, "smallest(x), thrice(x), twice(x)") == "3 9 6 []"
-    # machine code that came from the cache cannot be linked
+    # machine code from the cache cannot be linked
     assert run(tmp_path, "smallest(x), fourfold(x), smallest(x)") == "3 12 3 ['fourfold']"
 
 
-def test_functions_of_others_are_compiled_as_ever():
-    """They may need entry points that inner functions lack, such as pointers to functions."""
+def test_functions_of_other_packages_are_compiled_as_usual():
+    """Check functions that need entry points which inner functions lack, for instance function pointers."""
     from numba import types
 
     @njit(types.int64(types.int64))
@@ -94,7 +94,7 @@ def test_functions_of_others_are_compiled_as_ever():
     assert chosen((inner, inner), 1, 1) == 2
 
 
-def test_has_no_machine_code_until_python_calls_it():
+def test_a_kernel_has_no_machine_code_until_python_calls_it():
     @kernel
     def inner(x):
         return x + 1
@@ -104,13 +104,13 @@ def test_has_no_machine_code_until_python_calls_it():
         return inner(x) * 2
 
     assert outer(1) == 4
-    (made,) = inner.overloads.values()
-    assert made.library.inner
+    (version,) = inner.overloads.values()
+    assert version.library.inner
     with pytest.raises(TypeError, match="no entry"):
-        made.entry_point(1)
+        version.entry_point(1)
     assert inner(1) == 2
-    (made,) = inner.overloads.values()
-    assert not made.library.inner
+    (version,) = inner.overloads.values()
+    assert not version.library.inner
     assert inner(1.5) == 2.5
     assert outer(1.5) == 5.0
 

@@ -1,4 +1,4 @@
-"""k-best trees, margins and marginals against the enumeration of all trees."""
+"""Test k-best trees, margins and marginals against the enumeration of all trees."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_k_best_trees_are_the_k_best(k):
         assert result.complete
         assert [p.value for p in result.parses] == every[:k].tolist()
         heads = {tuple(p.heads.tolist()) for p in result.parses}
-        assert len(heads) == len(result.parses)  # no tree twice
+        assert len(heads) == len(result.parses)  # all trees differ
         assert result.solved <= 1 + (k - 1) * problem.n
 
 
@@ -65,23 +65,23 @@ def test_k_best_is_not_called_complete_when_a_limit_was_hit():
 
 @pytest.mark.parametrize("config", ["tuned", "published"])
 def test_a_search_for_more_than_a_floor(config):
-    """The best tree if it scores more, else none; a limit is never taken for a proof."""
+    """Check that the search returns the best tree if it exceeds the floor, else none; a limit is never a proof."""
     rng = np.random.default_rng(8)
     decoder = BranchAndBound(config, backbone="carreras")
     capped = BranchAndBound(config, backbone="carreras", max_dp_calls=2)
-    found = limited = 0
+    above_floor = limited = 0
     for _ in range(60):
         problem = feasible(rng, kind="mixed")
         best = scores(problem).max()
         for floor in (-np.inf, best - 1, best, best + 1):
-            parse, hasty = decoder.decode_above(problem, floor), capped.decode_above(problem, floor)
+            parse, capped_parse = decoder.decode_above(problem, floor), capped.decode_above(problem, floor)
             assert (parse is None) == (best <= floor)
             assert parse is None or (parse.value == best and parse.certified)
-            assert hasty is not None or best <= floor
-            assert hasty is None or hasty.value <= best
-            found += parse is not None
-            limited += hasty is not None and hasty.status == "limit"
-    assert found == 120
+            assert capped_parse is not None or best <= floor
+            assert capped_parse is None or capped_parse.value <= best
+            above_floor += parse is not None
+            limited += capped_parse is not None and capped_parse.status == "limit"
+    assert above_floor == 120
     assert limited > 10
 
 
@@ -95,18 +95,18 @@ def test_known_trees_change_no_margin():
         assert np.array_equal(margins(decoder, problem, parse), margins(decoder, problem, parse, known), equal_nan=True)
 
 
-def test_margins_are_what_is_lost_without_an_arc():
+def test_margins_are_the_losses_without_an_arc():
     rng = np.random.default_rng(1)
     decoder = BranchAndBound()
     for _ in range(60):
         problem = feasible(rng)
         parse = decoder.decode(problem)
         every, score = trees(problem.n, "projective", problem.single_root), scores(problem)
-        lost = margins(decoder, problem, parse)
-        assert np.isnan(lost[0])
+        margin = margins(decoder, problem, parse)
+        assert np.isnan(margin[0])
         for m in range(1, problem.n + 1):
             without = score[every[:, m] != parse.heads[m]].max(initial=-np.inf)
-            assert lost[m] == parse.value - without
+            assert margin[m] == parse.value - without
 
 
 def test_no_margin_without_a_certificate():
@@ -117,7 +117,7 @@ def test_no_margin_without_a_certificate():
 
 
 def expected(problem, space):
-    """(log Z, arc probabilities) by enumeration, with scores as natural logarithms."""
+    """Return (log Z, arc probabilities) by enumeration, with scores as natural logarithms."""
     every, score = trees(problem.n, space, problem.single_root), scores(problem, space) / 100
     log_z = np.logaddexp.reduce(score)
     p = np.exp(score - log_z)
@@ -143,9 +143,9 @@ def test_marginals_of_projective_trees(backbone):
         items = len(graph.first)
         marginal = np.empty(problem.arcs + 1)
         log_z = log_inside_outside(graph, np.append(problem.arc / 100, 0.0), np.empty(items), np.empty(items), marginal)
-        want_z, want = expected(problem, "projective")
-        assert log_z == pytest.approx(want_z)
-        assert marginal[:-1] == pytest.approx(want, abs=1e-9)
+        expected_log_z, expected_marginal = expected(problem, "projective")
+        assert log_z == pytest.approx(expected_log_z)
+        assert marginal[:-1] == pytest.approx(expected_marginal, abs=1e-9)
         assert sum(marginal[:-1]) == pytest.approx(problem.n)
 
 
@@ -156,9 +156,9 @@ def test_marginals_of_non_projective_trees():
         log_z, marginal = matrix_tree_marginals(
             problem.n, problem.head, problem.mod, problem.arc / 100, problem.single_root
         )
-        want_z, want = expected(problem, "non-projective")
-        assert log_z == pytest.approx(want_z)
-        assert marginal == pytest.approx(want, abs=1e-8)
+        expected_log_z, expected_marginal = expected(problem, "non-projective")
+        assert log_z == pytest.approx(expected_log_z)
+        assert marginal == pytest.approx(expected_marginal, abs=1e-8)
 
 
 def test_every_exact_decoder_gives_the_same_k_best():

@@ -1,4 +1,7 @@
-"""Numba compiles a version of a kernel for every combination of types: no company of families is one of its own."""
+"""Test that numba compiles no new version of a kernel for another combination of factor families.
+
+Numba compiles a version of a kernel for every combination of types.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.tree_moves import AT_HEADS, joined, stars_of
 
 
-def as_kernels_take_it(problem, families):
-    """The types of what the search is given of these families of a problem."""
+def argument_types(problem, families):
+    """Return the types of the arguments that the search receives for these families of a problem."""
     tables = {family: problem.parts[family] for family in families}
     stars = stars_of(index_of(problem).arcs, {f: t for f, t in tables.items() if f in AT_HEADS})
     scores = chart_scores({family: table.score for family, table in tables.items()})
@@ -29,12 +32,12 @@ def as_kernels_take_it(problem, families):
 
 
 def outer(kernel):
-    """Compiled versions of a kernel that Python calls."""
+    """Return the compiled versions of a kernel that Python calls."""
     return [version for version in kernel.overloads.values() if not version.library.inner]
 
 
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
-def test_one_type_for_all_companies_of_families(space):
+def test_one_type_for_all_combinations_of_families(space):
     rng = np.random.default_rng(3)
     families = ["adjacent-sibling", "grandchild", "sibling", "comb", "valency"]
     problem = random_problem(rng, families, min_n=4, max_n=5, space=space, feasible=True)
@@ -44,13 +47,13 @@ def test_one_type_for_all_companies_of_families(space):
     )
     assert not problem.parts["sibling"].score.flags.writeable
     assert unchecked.parts["sibling"].score.flags.writeable
-    companies = chain.from_iterable(combinations(problem.parts, size) for size in range(len(problem.parts) + 1))
-    types = {as_kernels_take_it(each, company) for company in companies for each in (problem, unchecked)}
+    subsets = chain.from_iterable(combinations(problem.parts, size) for size in range(len(problem.parts) + 1))
+    types = {argument_types(variant, subset) for subset in subsets for variant in (problem, unchecked)}
     assert len(types) == 1
 
 
-def test_options_are_values_for_which_nothing_is_compiled():
-    """The search has two versions: without head stars, and with them for trees of both spaces."""
+def test_options_are_values_that_need_no_compilation():
+    """Check that the search has two versions for trees of both spaces: without and with head stars."""
     rng = np.random.default_rng(3)
     families = ["adjacent-sibling", "grandchild", "sibling", "comb"]
     problems = {

@@ -1,4 +1,4 @@
-"""Compiled code that is damaged, foreign or cannot be kept: it is compiled again, with one line, and never run."""
+"""Test compiled code that is damaged, foreign or cannot be stored: it is recompiled with one line and never run."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ print(eval("small." + sys.argv[2]), sum(small.twice.stats.cache_hits.values()))
 
 
 def twice(folder: Path, cache: Path, call: str = "twice(21)", **environment: str) -> tuple[str, list[str]]:
-    """What a program prints that calls a cached function: its value, and how often it was found; and its errors."""
+    """Call a cached function in a program; return its value with the number of cache hits, and the error lines."""
     (folder / "small.py").write_text(FUNCTION)
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(folder), call],
         env={**os.environ, "NUMBA_CACHE_DIR": str(cache), **environment},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip(), done.stderr.splitlines()
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip(), result.stderr.splitlines()
 
 
-def test_damaged_compiled_code_is_compiled_again_with_one_line(tmp_path: Path) -> None:
+def test_damaged_compiled_code_is_recompiled_with_one_line(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     assert twice(tmp_path, cache) == ("42 0", [])
     (damaged,) = (path for path in cache.rglob("small*.kernel"))
@@ -51,22 +51,22 @@ def test_damaged_compiled_code_is_compiled_again_with_one_line(tmp_path: Path) -
     assert value == "42 0"
     assert len(errors) == 1
     assert errors[0].startswith("treebound: damaged compiled code in ")
-    assert twice(tmp_path, cache) == ("42 1", []), "it has been kept again"
+    assert twice(tmp_path, cache) == ("42 1", []), "the recompiled code must be stored"
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
-    """Neither a fault nor code beside the sources, where nobody would notice that it is out of date."""
+def test_without_a_writable_cache_code_is_compiled_in_memory(tmp_path: Path) -> None:
+    """Check that this is no error and stores no code next to the sources, where it could become outdated unnoticed."""
     (tmp_path / "cache").write_text("in the way")
     (tmp_path / "home").write_text("in the way")
     value, errors = twice(tmp_path, tmp_path / "cache", HOME=str(tmp_path / "home"), TMPDIR=str(tmp_path))
     assert value == "42 0"
     assert [line.split(" in ")[0] for line in errors] == ["treebound: compiled code cannot be kept"] * 2
     assert not list(tmp_path.rglob("*.kernel"))
-    assert not list(tmp_path.glob("treebound-*")), "the folder of the run is gone with it"
+    assert not list(tmp_path.glob("treebound-*")), "the temporary folder must be removed"
 
 
 def damages(content: bytes, seed: int) -> list[bytes]:
-    """Ways in which a file is damaged, among them a pickle that would do something."""
+    """Return damaged versions of a file, among them a pickle that would execute code."""
     rng = random.Random(seed)
     flipped = []
     for _ in range(40):
@@ -75,8 +75,8 @@ def damages(content: bytes, seed: int) -> list[bytes]:
             changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
         flipped.append(bytes(changed))
     cut = [content[: rng.randrange(len(content))] for _ in range(20)]
-    other = [b"", b"\0" * len(content), content + b"x", pickle.dumps(("a", "b")), b"cos\nabort\n(tR."]
-    return [damage for damage in [*flipped, *cut, *other] if damage != content]
+    replacements = [b"", b"\0" * len(content), content + b"x", pickle.dumps(("a", "b")), b"cos\nabort\n(tR."]
+    return [damage for damage in [*flipped, *cut, *replacements] if damage != content]
 
 
 def test_no_damage_is_unpickled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,18 +87,18 @@ def test_no_damage_is_unpickled(tmp_path: Path, capsys: pytest.CaptureFixture[st
     for damage in damages(whole, seed=1):
         path.write_bytes(damage)
         assert files.read(path) is None
-    assert len(capsys.readouterr().err.splitlines()) == 1, "a process reports damage once"
+    assert len(capsys.readouterr().err.splitlines()) == 1, "a process must report damage once"
 
 
 def test_code_of_another_key_is_not_used(tmp_path: Path) -> None:
-    """A file under the name of another version is compiled again: the key that it stores tells."""
+    """Check that a file under the name of another version is recompiled, because the stored key differs."""
     cache = tmp_path / "cache"
     assert twice(tmp_path, cache) == ("42 0", [])
     assert twice(tmp_path, cache, call="twice(1.5)") == ("3.0 0", [])
-    one, two = cache.rglob("small*.kernel")
-    first, second = one.read_bytes(), two.read_bytes()
-    one.write_bytes(second)
-    two.write_bytes(first)
+    first_path, second_path = cache.rglob("small*.kernel")
+    first, second = first_path.read_bytes(), second_path.read_bytes()
+    first_path.write_bytes(second)
+    second_path.write_bytes(first)
     assert twice(tmp_path, cache) == ("42 0", [])
     assert twice(tmp_path, cache) == ("42 1", [])
 
@@ -125,8 +125,8 @@ print(sum(small.twice.stats.cache_misses.values()))
 """
 
 
-def test_of_processes_that_start_together_one_compiles_and_nothing_is_lost(tmp_path: Path) -> None:
-    """Both want the code for two types, in another order: each is compiled once, and both are kept."""
+def test_of_two_simultaneous_processes_one_compiles_and_both_results_are_stored(tmp_path: Path) -> None:
+    """Compile for two types in two processes, in opposite order: each type is compiled once and both are stored."""
     (tmp_path / "small.py").write_text(FUNCTION)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
 
@@ -139,7 +139,7 @@ def test_of_processes_that_start_together_one_compiles_and_nothing_is_lost(tmp_p
     assert start("0", "(1, 1.5)").communicate()[0] == "0\n"
 
 
-def test_a_process_that_ended_while_it_compiled_holds_nobody_up(tmp_path: Path) -> None:
+def test_a_process_that_was_killed_during_compilation_blocks_no_other_process(tmp_path: Path) -> None:
     take = "import os, sys\nfrom treebound.support.jit.files import Turn\nTurn(sys.argv[1]).take()\n"
     command = [sys.executable, "-c", take + "os.kill(os.getpid(), 9)", str(tmp_path / "f.lock")]
     subprocess.run(command, check=False)
@@ -147,30 +147,30 @@ def test_a_process_that_ended_while_it_compiled_holds_nobody_up(tmp_path: Path) 
 
 
 def test_a_process_that_waits_too_long_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compilation of another process may have failed while the process goes on with something else."""
+    """Check a process that waits for another one, whose compilation may have failed while the process continues."""
     command = [sys.executable, "-c", TAKE + "input()", tmp_path / "f.lock"]
-    other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert other.stdout is not None
-    assert other.stdout.readline() == b"\n"
+    holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"\n"
     monkeypatch.setattr("treebound.support.jit.files._PATIENCE", 0.1)
     started = time.monotonic()
     files.Turn(tmp_path / "f.lock").take()
     assert 0.1 < time.monotonic() - started < 60
-    other.communicate(b"\n")
+    holder.communicate(b"\n")
 
 
-def test_the_state_of_a_file_is_that_of_all_whose_functions_constants_and_types_it_uses() -> None:
+def test_the_state_of_a_file_covers_all_files_that_it_uses() -> None:
     counted = sources_of(PACKAGE / "checker" / "compiled" / "stars.py")
     assert PACKAGE / "checker" / "compiled" / "stars.py" in counted
-    assert PACKAGE / "checker" / "compiled" / "tables.py" in counted, "constants"
-    assert PACKAGE / "support" / "jit" / "cache.py" in counted, "the format of the cache"
+    assert PACKAGE / "checker" / "compiled" / "tables.py" in counted, "constants must count"
+    assert PACKAGE / "support" / "jit" / "cache.py" in counted, "the format of the cache must count"
     assert PACKAGE / "decoders" / "__init__.py" not in counted
     counted = sources_of(PACKAGE / "decoders" / "exact" / "branch_and_bound" / "search.py")
     assert {PACKAGE / "core" / "dtypes.py", PACKAGE / "kernels" / "bounded.py"} <= set(counted)
 
 
-def test_code_is_shared_by_copies_and_thrown_away_with_what_it_was_made_of(tmp_path: Path) -> None:
-    """A change in a neighbour that a file does not import leaves what it has compiled."""
+def test_copies_share_code_and_changed_sources_invalidate_it(tmp_path: Path) -> None:
+    """Check that a change in a file which another file does not import keeps the other file's compiled code."""
 
     def package(name: str, constant: int) -> Path:
         folder = tmp_path / name
@@ -181,15 +181,15 @@ def test_code_is_shared_by_copies_and_thrown_away_with_what_it_was_made_of(tmp_p
         (folder / "alone.py").write_text("M = 1\n")
         return folder
 
-    one, same, other = package("one", 1), package("same", 1), package("other", 2)
-    assert folder_of(one / "uses.py", one) == folder_of(same / "uses.py", same)
-    assert folder_of(one / "uses.py", one) != folder_of(other / "uses.py", other)
-    assert folder_of(one / "alone.py", one) == folder_of(other / "alone.py", other)
-    assert folder_of(one / "alone.py", one) != folder_of(one / "uses.py", one)
+    original, same, changed = package("one", 1), package("same", 1), package("other", 2)
+    assert folder_of(original / "uses.py", original) == folder_of(same / "uses.py", same)
+    assert folder_of(original / "uses.py", original) != folder_of(changed / "uses.py", changed)
+    assert folder_of(original / "alone.py", original) == folder_of(changed / "alone.py", changed)
+    assert folder_of(original / "alone.py", original) != folder_of(original / "uses.py", original)
 
 
-def test_what_compiles_is_kept_by_its_own_state_wherever_it_stands() -> None:
-    """No function of the package is kept by its path, which would have every checkout compile anew."""
+def test_compiled_code_is_stored_by_state_and_not_by_path() -> None:
+    """Check that no function is stored by its path; every checkout would then compile everything again."""
     script = """
 import treebound.kernels.features.hashing as module
 from numba.core.dispatcher import Dispatcher
@@ -198,17 +198,17 @@ from pathlib import Path
 functions = [f for f in vars(module).values() if isinstance(f, Dispatcher) and f.py_func.__module__ == module.__name__]
 print(functions and {f._cache.cache_path for f in functions} == {str(folder_of(Path(module.__file__)))})
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.stdout.strip() == "True", done.stderr
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert result.stdout.strip() == "True", result.stderr
 
 
-def test_a_function_that_is_not_there_is_not_said_to_be_missing_its_code() -> None:
+def test_an_unknown_function_is_reported_as_unknown() -> None:
     with pytest.raises(ValueError, match="no function kernels"):
         is_compiled("kernels.features.scoring.no_such_function")
 
 
-def test_whoever_asks_is_told_of_each_function_that_is_compiled(tmp_path: Path) -> None:
-    """A command says how long compilation goes on; loading compiled code is not worth a line."""
+def test_listeners_are_notified_of_each_compiled_function(tmp_path: Path) -> None:
+    """Check that listeners are called for compilations, whose progress commands show, but not when code is loaded."""
     (tmp_path / "small.py").write_text(FUNCTION)
     script = (
         "import sys, treebound.support.jit\nfrom treebound.support.jit.cache import compiled_one\n"
@@ -218,5 +218,5 @@ def test_whoever_asks_is_told_of_each_function_that_is_compiled(tmp_path: Path) 
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     for lines in (["compiled", "compiled", "42 4.0"], ["42 4.0"]):
         command = [sys.executable, "-c", script, str(tmp_path)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        assert done.stdout.split("\n") == [*lines, ""]
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert result.stdout.split("\n") == [*lines, ""]

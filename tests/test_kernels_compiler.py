@@ -1,4 +1,4 @@
-"""The compiler of kernels: references are counted, refused calls stay refused, and the collector is on afterwards."""
+"""Test the compiler of kernels: references are counted, refused calls stay refused, garbage collection is restored."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class Nested(NamedTuple):
 
 @kernel
 def handed_on(nested, times):
-    """A tuple of tuples of arrays, some made anew, through variables, lists and calls."""
-    kept = [nested]
+    """Pass a tuple of tuples of arrays, some of them new, through variables, lists and calls."""
+    tuples = [nested]
     for i in range(times):
         pair = Pair(nested.pair.first + i, None)
         nested = Nested(pair, nested.other, nested.size + 1)
         if i % 2 == 0:
-            kept.append(nested)
-    other = kept[-1].other
-    return kept[len(kept) // 2].pair, other.first.sum() + kept[-1].pair.first[0]
+            tuples.append(nested)
+    last_other = tuples[-1].other
+    return tuples[len(tuples) // 2].pair, last_other.first.sum() + tuples[-1].pair.first[0]
 
 
-def test_every_reference_is_given_back():
+def test_every_reference_is_released():
     _nrt_python.memsys_enable_stats()
     array = np.arange(3.0)
     nested = Nested(Pair(array, None), Pair(np.ones(2), None), 0)
@@ -58,7 +58,7 @@ def test_every_reference_is_given_back():
 
 
 def only_integers(x):
-    """Overloaded below."""
+    """Raise NotImplementedError in Python; compiled code uses the overload below."""
     raise NotImplementedError
 
 
@@ -74,7 +74,7 @@ def call_twice(x):
     return only_integers(x) + only_integers(x)
 
 
-def test_calls_that_are_refused_stay_refused_and_the_collector_is_on_again():
+def test_refused_calls_stay_refused_and_the_collector_is_enabled_again():
     for _ in range(2):
         assert call_twice(1) == 4
         with pytest.raises(TypingError):
@@ -83,14 +83,14 @@ def test_calls_that_are_refused_stay_refused_and_the_collector_is_on_again():
 
 
 def test_host_and_kernels_call_an_overloaded_function_in_turns():
-    """Numba keeps one table of implementations for all targets: each target must find its own."""
+    """Check that each target finds its own implementation: numba has one table of them for all targets."""
 
     @njit
     def host(x):
         return np.sort(x).sum() + only_integers(1)
 
     @kernel
-    def ours(x):
+    def in_kernel(x):
         return np.sort(x).sum() + only_integers(1)
 
     @njit
@@ -98,10 +98,10 @@ def test_host_and_kernels_call_an_overloaded_function_in_turns():
         return np.sort(x)[0] + only_integers(2)
 
     @kernel
-    def ours_later(x):
+    def in_kernel_later(x):
         return np.sort(x)[0] + only_integers(2)
 
     array = np.array([3.0, 1.0])
-    assert [function(array) for function in (host, ours, host_later, ours_later)] == [6.0, 6.0, 4.0, 4.0]
+    assert [function(array) for function in (host, in_kernel, host_later, in_kernel_later)] == [6.0, 6.0, 4.0, 4.0]
     integers = np.array([3, 1])
-    assert [function(integers) for function in (ours_later, host_later, ours, host)] == [4, 4, 6, 6]
+    assert [function(integers) for function in (in_kernel_later, host_later, in_kernel, host)] == [4, 4, 6, 6]

@@ -1,4 +1,4 @@
-"""Files that a killed DVC leaves half-written: experiments/killed.py."""
+"""Test the repair of files that a killed DVC leaves half-written: studies/pipeline/killed.py."""
 
 from __future__ import annotations
 
@@ -27,25 +27,27 @@ def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_whole_files_are_left_alone(pipeline: Path, capsys: pytest.CaptureFixture) -> None:
+def test_complete_files_are_not_changed(pipeline: Path, capsys: pytest.CaptureFixture) -> None:
     before = Path("dvc.lock").read_bytes()
     killed.mend()
     assert Path("dvc.lock").read_bytes() == before
     assert capsys.readouterr().err == ""
 
 
-def test_a_lock_file_cut_anywhere_is_read_again(pipeline: Path) -> None:
-    """Wherever it is cut off, DVC can read what is left, and all entries before the last are there."""
+def test_a_truncated_lock_file_is_repaired(pipeline: Path) -> None:
+    """Truncate the file at many positions: DVC can read the rest, and all entries before the last are kept."""
     from dvc.repo import Repo
 
     text = Path("dvc.lock").read_text()
     second = text.index("  b:")
-    for end in sorted({*range(0, len(text), 11), *range(second, second + 8)}):  # and all of a name's beginning
+    for end in sorted(
+        {*range(0, len(text), 11), *range(second, second + 8)}
+    ):  # and every position at the start of a name
         Path("dvc.lock").write_text(text[:end])
         killed.mend()
         with Repo() as repo:
             status = repo.status()
-        # the entry of a is whole from the moment that b's has begun
+        # the entry of a is complete as soon as the entry of b begins
         assert ("a" not in status) == (end == second or end >= second + 3), end
     Path("dvc.lock").write_text("")
     killed.mend()

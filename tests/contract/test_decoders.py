@@ -51,7 +51,9 @@ def draw(decoder: Decoder, seed: int, **fixed) -> Problem:
     column of a general solver.
     """
     rng = np.random.default_rng(seed)
-    share = 0.3 if decoder.name == "incremental-ilp" else 0.7  # each part is a column of the linear program, which is solved repeatedly
+    share = (
+        0.3 if decoder.name == "incremental-ilp" else 0.7
+    )  # each part is a column of the linear program, which is solved repeatedly
     chosen = [f for f in families(decoder) if rng.random() < share]
     max_n = 5 if decoder.space == "non-projective" or decoder.name in BUDGET else 6
     return random_problem(rng, chosen, max_n=max_n, space=decoder.space, **fixed)
@@ -76,9 +78,9 @@ def test_k_best_and_margins_of_every_cell(cell, rounds):
         top = np.sort(score[score > -np.inf])[::-1][:K]
         result = kbest(decoder, problem, K)
         assert result.complete, note
-        assert [p.value for p in result.parses] == pytest.approx(top.tolist(), abs=slack(problem, top.max(initial=0))), (
-            note
-        )
+        assert [p.value for p in result.parses] == pytest.approx(
+            top.tolist(), abs=slack(problem, top.max(initial=0))
+        ), note
         assert len({p.heads.tobytes() for p in result.parses}) == len(top), note
         for parse in result.parses[:1]:
             margin = margins(decoder, problem, parse)
@@ -148,8 +150,7 @@ def test_a_decoder_that_is_wrong_about_a_family_fails_in_its_cell():
 
 
 def test_the_table_is_the_whole_product():
-    """Check that the table has every family in both spaces with and without head stars, and all families of a decoder.
-    """
+    """Check that the table has every family in both spaces with and without head stars, and all families of a decoder."""
     present = {(c.decoder.name, c.decoder.space, dict(c.options).get("stars"), c.family) for c in CELLS}
     for space, stars, family in product(SPACES, (0, 20, None), FAMILIES):
         assert ("branch-and-bound", space, stars, family) in present

@@ -1,7 +1,7 @@
 """Check each family of hard constraints on a whole labelled tree, by its definition, and find the best such tree.
 
-The functions follow the definitions, without variables or rows of an integer program. Their settings are those of the
-classes of the families.
+The functions follow the definitions, without variables or rows of an integer program. They have the same settings as
+the classes of the families.
 """
 
 from __future__ import annotations
