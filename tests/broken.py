@@ -512,7 +512,7 @@ def _objects() -> np.ndarray:
     return np.array([[None] * 3] * 3, dtype=object)
 
 
-SCORES: dict[str, tuple[dict[str, Any] | bytes, int | tuple[str, ...]]] = {  # number of sentences, or texts of the error message
+SCORES: dict[str, tuple[dict[str, Any] | bytes, int | tuple[str, ...]]] = {  # sentences, or texts of the message
     "ones": ({"arc_0": _ONES}, 1),
     "one-word": ({"arc_0": np.zeros((2, 2))}, 1),
     "no-sentence": ({}, 0),

@@ -9,9 +9,9 @@ from collections import Counter
 import pytest
 
 STARTED = time.monotonic()
-#: Files that take minutes run first, in this order: a slow file at the end would keep one core busy while the others are
-#: idle. Files that compile the search precede files that use it. They alternate with files of report pages, which compile
-#: nothing, because two workers that need the same function at once wait for each other's compilation.
+#: Files that take minutes run first, in this order: a slow file at the end would keep one core busy while others are
+#: idle. Files that compile the search precede files that use it. They alternate with files of report pages, which
+#: compile nothing, because two workers that need the same function at once wait for each other's compilation.
 FIRST = (
     "test_decoders.py",
     "test_report_site.py",

@@ -96,21 +96,21 @@ class Browser:
         return reply["result"].get("value")
 
 
-def until(ask: Callable[[], Any], what: str) -> Any:
-    """Call `ask` until its result is true and return it; raise RuntimeError after PATIENCE seconds."""
+def until(condition: Callable[[], Any], description: str) -> Any:
+    """Call `condition` until its result is true and return it; raise RuntimeError after PATIENCE seconds."""
     end, last = time.monotonic() + PATIENCE, "nothing"
     while time.monotonic() < end:
         try:
-            if result := ask():
+            if result := condition():
                 return result
         except (OSError, RuntimeError) as error:
             last = str(error)
         time.sleep(0.5)
-    raise RuntimeError(f"waited {PATIENCE} s for {what}: {last}")
+    raise RuntimeError(f"waited {PATIENCE} s for {description}: {last}")
 
 
 def look(browser: Browser, address: str) -> list[str]:
-    """Open and run the notebook, use its buttons and return the observed texts; raise RuntimeError on a mistake."""
+    """Open and run the notebook, use its buttons and return the observed texts; raise RuntimeError if a check fails."""
     browser.call("Emulation.setFocusEmulationEnabled", enabled=True)  # without a focus no notebook is the current one
     browser.call("Page.navigate", url=address)
     until(lambda: browser.run(READY), "a kernel")

@@ -20,7 +20,7 @@ from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.factors import FAMILIES
 
 ALL = tuple(family for family in FAMILIES if family != "arc")
-STAR_FAMILIES = ("adjacent-sibling", "grandchild", "sibling")
+LOCAL_FAMILIES = ("adjacent-sibling", "grandchild", "sibling")
 
 
 @pytest.mark.parametrize("space", ["projective", pytest.param("non-projective", marks=pytest.mark.long)])
@@ -47,14 +47,14 @@ def test_the_subproblem_finds_the_nearest_point_of_a_polytope(space):
             gain = scores + rows @ (
                 target - point
             )  # gain of a move towards a configuration; it is not positive at the best point
-            own = (hulls.share[:, s] * hulls.offset[:, s])[: hulls.size[s]].sum() + point @ (target - point)
-            assert gain.max() == pytest.approx(own, abs=1e-6)
+            expected = (hulls.share[:, s] * hulls.offset[:, s])[: hulls.size[s]].sum() + point @ (target - point)
+            assert gain.max() == pytest.approx(expected, abs=1e-6)
             assert hulls.share[: hulls.size[s], s].sum() == pytest.approx(1.0)
             assert hulls.share[: hulls.size[s], s].min() >= 0.0
 
 
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
-@pytest.mark.parametrize("families", [STAR_FAMILIES, ALL])
+@pytest.mark.parametrize("families", [LOCAL_FAMILIES, ALL])
 @tries(5, 40)
 def test_every_bound_is_proved_and_agreement_is_the_optimum(families, space, tries):
     rng = np.random.default_rng(12)

@@ -142,7 +142,7 @@ def matrix_of(problem):
     return matrix, heads
 
 
-@initial(problems(families=(), max_n=6, space="non-projective"))
+@given(problems(families=(), max_n=6, space="non-projective"))
 @settings(max_examples=150, deadline=None)
 def test_a_dense_matrix_has_the_same_best_tree(problem):
     """Compare the dense with the sparse algorithm, ties included: both prefer the same arcs."""

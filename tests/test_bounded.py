@@ -72,7 +72,7 @@ def scored_problem(rng: np.random.Generator, space: str, max_n: int) -> Problem:
 
 
 def every_tree(problem: Problem, space: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return (arcs, scores) of the trees of candidate arcs: bool[T, A + 1] with column A always True, and float64[T]."""
+    """Return (arcs, scores) of the trees of candidate arcs: bool[T, A + 1] with column A True, and float64[T]."""
     heads = trees(problem.n, space, problem.single_root)
     on = np.zeros((len(heads), problem.arcs + 1), bool)
     on[:, -1] = True

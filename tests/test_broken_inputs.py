@@ -261,7 +261,7 @@ def test_proofs(inputs: InputFolder) -> None:
     inputs.write("fewer", "\n\n".join(blocks[1:]).encode())
     inputs.write("more", "\n\n".join(blocks[:1] + blocks).encode())
     for name, second in (("parsed.conllu", "missing"), ("parsed.conllu", "folder"), ("parsed.conllu", "model")):
-        cases.append(Case(check % (name, second), (f"{{{other}}}:",)))
+        cases.append(Case(check % (name, second), (f"{{{second}}}:",)))
     for name in ("fewer", "more", "dev", "missing", "folder", "model"):
         cases.append(Case(check % (name, "proofs.gz"), ("",)))
     check_cases(inputs, cases)

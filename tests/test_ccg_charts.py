@@ -120,7 +120,7 @@ def all_derivations(packed: Packed, weights: np.ndarray, scores: np.ndarray) -> 
                 score = weigh(leaf_slots(sentence, tables, v, mask, slots)) + scores[v]
                 derivations.append(EnumeratedDerivation(names[sentence.category[v]], v, 0, score, (v,)))
         for k in range(i + 1, j):
-            derivations += [made for a in span(i, k) for b in span(k, j) for made in combined(a, b)]
+            derivations += [derivation for a in span(i, k) for b in span(k, j) for derivation in combined(a, b)]
         begin = 0
         for depth in range(DEPTH):
             end = len(derivations)

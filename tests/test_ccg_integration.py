@@ -139,8 +139,8 @@ def test_underflowing_messages_lose_no_category() -> None:
 def is_best_under_its_scores(joint: Joint, analysis: Analysis) -> bool:
     """Return whether no derivation of the chart exceeds the analysis under the decoder's final scores; ties count."""
     assert analysis.scores is not None
-    own, best = (joint.read(edges) for edges in (analysis.edges, viterbi(joint.packed, analysis.scores)))
-    return own[1] + analysis.scores[own[0]].sum() == best[1] + analysis.scores[best[0]].sum()
+    claimed, best = (joint.read(edges) for edges in (analysis.edges, viterbi(joint.packed, analysis.scores)))
+    return claimed[1] + analysis.scores[claimed[0]].sum() == best[1] + analysis.scores[best[0]].sum()
 
 
 def test_the_published_step_is_halved_whenever_the_bound_rises() -> None:

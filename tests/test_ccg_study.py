@@ -130,8 +130,8 @@ def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             assert last == pytest.approx(100 * sum(k > 0 for k in settled_iterations) / len(settled_iterations))
         counts = metrics["counts"]["test"][order]
         assert len(counts["sentences"]) == columns["test", order, "bp", 3]["parsed"]
-        right, made, gold = np.sum(counts["bp 3"], axis=0)
-        assert 200 * right / (made + gold) == pytest.approx(columns["test", order, "bp", 3]["LF"])
+        right, predicted, gold = np.sum(counts["bp 3"], axis=0)
+        assert 200 * right / (predicted + gold) == pytest.approx(columns["test", order, "bp", 3]["LF"])
 
 
 def test_parts_of_sentences_are_timed_in_turn(folder: Path) -> None:

@@ -235,7 +235,10 @@ def sentence(*rows: tuple[str, str]) -> str:
 
 
 def test_unusual_input_is_parsed(folder: Path, tmp_path: Path) -> None:
-    """Parse no sentence, one word, and unseen words and tags; without a derivation or chart the result is fragments."""
+    """Parse an empty file, one word, and unseen words and tags.
+
+    A sentence without a derivation or a chart is parsed into fragments.
+    """
     source, out = tmp_path / "given.conllu", tmp_path / "out.conllu"
     for text, count in (("", 0), (sentence(("the", "DT")), 1), (sentence(*[("never", "seen")] * 40) * 2, 2)):
         source.write_text(text)

@@ -154,10 +154,10 @@ def test_rules_about_domains_are_sound(space, tries):
         facts = WordFacts.read(words)
         by_tree = [set(broken_rules(RULES, facts, *tree, space == "projective")) for tree in every]
         by_all = set.intersection(*by_tree) if by_tree else RULES.keys()
-        sure = {rule for rule in RULES if surely_broken(rule, words, domains, space)}
-        assert sure <= by_all, (sure - by_all, words, domains)
+        certain = {rule for rule in RULES if surely_broken(rule, words, domains, space)}
+        assert certain <= by_all, (certain - by_all, words, domains)
         if len(every) > 1:
-            seen.update(sure)
+            seen.update(certain)
             true.update(by_all)
     assert seen.total() > 0.75 * true.total(), (seen, true)
 

@@ -283,7 +283,7 @@ def changed_region(rng, proof, case):
     regions = list(proof.regions)
     index = int(rng.integers(len(regions)))
     region = regions[index]
-    other = regions[int(rng.integers(len(regions)))]
+    second_region = regions[int(rng.integers(len(regions)))]
     n, names = case.labelled.problem.n, len(case.labelled.names)
     odd = [None, -2, -1, 0, 1, len(regions), 10**30, 0.5, "1", True, [], math.nan][int(rng.integers(12))]
     change = str(rng.choice(CHANGES))
@@ -313,10 +313,10 @@ def changed_region(rng, proof, case):
         rule = str(rng.choice([*ALL_RULES, "", "nonsense"])) if rng.random() < 0.8 else odd
         regions[index] = dataclasses.replace(region, rule=rule)
     elif change == "bound":
-        bound = other.bound if rng.random() < 0.7 else odd
+        bound = second_region.bound if rng.random() < 0.7 else odd
         regions[index] = dataclasses.replace(region, bound=bound, rule="")
     elif change == "split":
-        regions[index] = dataclasses.replace(region, split=other.split if rng.random() < 0.7 else odd)
+        regions[index] = dataclasses.replace(region, split=second_region.split if rng.random() < 0.7 else odd)
     elif change == "empty":
         regions = regions[: int(rng.integers(2))]
     elif change == "garbage":
@@ -324,7 +324,7 @@ def changed_region(rng, proof, case):
     elif change == "number":
         regions = odd
     elif change == "copy":
-        regions[index] = dataclasses.replace(other, parent=region.parent)
+        regions[index] = dataclasses.replace(second_region, parent=region.parent)
     elif change == "shuffle":
         regions = [regions[i] for i in rng.permutation(len(regions))]
     return change, ValidityProof(regions)

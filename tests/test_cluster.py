@@ -98,9 +98,12 @@ def test_parsing_gives_the_same_bytes(
     parser: Parser, text: Path, workers: distributed.LocalCluster, killed: bool
 ) -> None:
     parsing = annotate.Parsing(parser)
-    local = [done.text for done in spread(annotate.parsed, parsing, parts(text))]
+    local = [annotated.text for annotated in spread(annotate.parsed, parsing, parts(text))]
     cluster_to_kill, address = workers if killed else None, workers.scheduler_address
-    remote = [done.text for done in spread(annotate.parsed, parsing, parts(text, cluster_to_kill), scheduler=address)]
+    remote = [
+        annotated.text
+        for annotated in spread(annotate.parsed, parsing, parts(text, cluster_to_kill), scheduler=address)
+    ]
     assert len(remote) == 20
     assert remote == local
 
@@ -108,10 +111,10 @@ def test_parsing_gives_the_same_bytes(
 @pytest.mark.parametrize("killed", [False, True])
 def test_tagging_gives_the_same_bytes(text: Path, workers: distributed.LocalCluster, killed: bool) -> None:
     tagger = Taggers([train_tagger(TRAIN, column="upos", epochs=1, bits=14)])
-    local = [done.text for done in spread(annotate.tagged, tagger, parts(text))]
+    local = [annotated.text for annotated in spread(annotate.tagged, tagger, parts(text))]
     cluster_to_kill, address = workers if killed else None, workers.scheduler_address
     assert [
-        done.text for done in spread(annotate.tagged, tagger, parts(text, cluster_to_kill), scheduler=address)
+        annotated.text for annotated in spread(annotate.tagged, tagger, parts(text, cluster_to_kill), scheduler=address)
     ] == local
 
 
@@ -154,7 +157,7 @@ def test_models_are_the_same_bytes_although_a_worker_is_killed(
     threading.Thread(target=kill_after_an_epoch, daemon=True).start()
     remote = dict(training.train_many(jobs[folders[1]], folders[1], scheduler=workers.scheduler_address))
     assert killed.is_set()
-    assert {done.error for done in (*local.values(), *remote.values())} == {None}
+    assert {outcome.error for outcome in (*local.values(), *remote.values())} == {None}
     for name in ("a.npz", "b.npz"):
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
 

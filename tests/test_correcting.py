@@ -162,11 +162,11 @@ def accuracy(parser: Parser, gold: Treebank) -> tuple[float, float]:
 def test_the_parser_corrects_the_tagger(model: CorrectingModel, tmp_path: Path) -> None:
     new = ambiguous(60, 5)
     corrected, pipeline = Parser(model), Parser(model, taggings=1)
-    (tags, heads), (own, before) = accuracy(corrected, new), accuracy(pipeline, new)
+    (tags, heads), (predicted, before) = accuracy(corrected, new), accuracy(pipeline, new)
     tagged = model.tagger.apply(new).strings("upos")
-    assert own == pytest.approx(np.mean(np.array(tagged) == new.strings("upos")))
-    assert own < 0.97
-    assert tags + heads > own + before
+    assert predicted == pytest.approx(np.mean(np.array(tagged) == new.strings("upos")))
+    assert predicted < 0.97
+    assert tags + heads > predicted + before
     model.save(tmp_path / "model.npz")
     reloaded = treebound.load(tmp_path / "model.npz")
     serial, parallel = corrected.parse(new), reloaded.parse(new, workers=2)
@@ -201,7 +201,9 @@ def test_folds_are_not_repeated_after_an_interrupt(
 
     for module in (training, of_taggers):
         monkeypatch.setattr(
-            module, "_fold", lambda task, fold, own=module._fold: finished_folds.append(fold) or own(task, fold)
+            module,
+            "_fold",
+            lambda task, fold, original=module._fold: finished_folds.append(fold) or original(task, fold),
         )
     with pytest.raises(KeyboardInterrupt):
         Correcting().train(SPEC, train, dev, checkpoint=path, progress=until)

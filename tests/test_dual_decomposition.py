@@ -14,12 +14,12 @@ from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.factors import FAMILIES
 
 ALL = tuple(family for family in FAMILIES if family != "arc")
-STAR_FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
+LOCAL_FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
 spaces = pytest.mark.parametrize("space", ["projective", "non-projective"])
 
 
 @spaces
-@pytest.mark.parametrize("families", [STAR_FAMILIES, ("head-bigram", "great-grandchild", "pattern"), ALL])
+@pytest.mark.parametrize("families", [LOCAL_FAMILIES, ("head-bigram", "great-grandchild", "pattern"), ALL])
 @tries(6, 80)
 def test_every_bound_is_proved_and_agreement_is_the_optimum(families, space, tries):
     rng = np.random.default_rng(2)
@@ -47,7 +47,7 @@ def test_proved_parses_agree_with_branch_and_bound(space):
     rng = np.random.default_rng(8)
     proved = 0
     for _ in range(3):
-        problem = build_problem(6, rng, STAR_FAMILIES, space=space)
+        problem = build_problem(6, rng, LOCAL_FAMILIES, space=space)
         problem = rescored(problem, 6.0 * problem.arc)  # arc scores dominate, as in trained models
         decomposed, exact = DualDecomposition(space).decode(problem), BranchAndBound(space=space).decode(problem)
         assert decomposed.value <= exact.value <= decomposed.bound

@@ -143,7 +143,7 @@ def claimed(rng, problem, parse, space):
     """Return (change, claim): a random change and a claim with another score, bound, status or tree."""
     every = trees(problem.n, space, problem.single_root)
     heads = every[int(rng.integers(len(every)))]
-    own = scores(problem, space)[(every == heads).all(axis=1)][0]
+    true_score = scores(problem, space)[(every == heads).all(axis=1)][0]
     delta = float(rng.choice([-100, -1, 1, 3, 1e9])) * (1 if problem.unit else float(rng.choice([1e-6, 1.0])))
     value = float(rng.choice([math.nan, math.inf, -math.inf, -1e300, 1e300, 0.0, -0.0]))
     change = str(rng.choice(["bound", "both", "score", "odd bound", "odd score", "status", "other", "heads", "none"]))
@@ -157,7 +157,7 @@ def claimed(rng, problem, parse, space):
             "odd bound": dataclasses.replace(parse, bound=value, status=str(rng.choice(STATUSES[:5]))),
             "odd score": dataclasses.replace(parse, value=value),
             "status": dataclasses.replace(parse, status=str(rng.choice(STATUSES[1:]))),
-            "other": Parse(heads, own, own, str(rng.choice(STATUSES[:3]))),  # type: ignore[arg-type]
+            "other": Parse(heads, true_score, true_score, str(rng.choice(STATUSES[:3]))),  # type: ignore[arg-type]
             "heads": dataclasses.replace(parse, heads=rng.integers(-1, problem.n + 1, problem.n + 1).astype(np.int32)),
             "none": Parse(
                 zero, -math.inf, float(rng.choice([-math.inf, parse.value - 1])), str(rng.choice(STATUSES[:5]))

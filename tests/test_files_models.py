@@ -163,11 +163,11 @@ def test_a_member_must_be_unique_and_have_the_stated_length(folder: Path) -> Non
     content = (folder / "model.original").read_bytes()
     with pytest.warns(UserWarning, match="Duplicate name"):
         assert "twice" in refused(folder, "model", ModelFile(content), twice="weights.npy")
-    more = ModelFile(content)
-    more.arrays["more"] = np.zeros(3)
-    assert "other arrays" in refused(folder, "model", more)
-    del more.arrays["more"], more.arrays["pruner"]
-    assert "other arrays" in refused(folder, "model", more)
+    altered = ModelFile(content)
+    altered.arrays["more"] = np.zeros(3)
+    assert "other arrays" in refused(folder, "model", altered)
+    del altered.arrays["more"], altered.arrays["pruner"]
+    assert "other arrays" in refused(folder, "model", altered)
     import io
     import zipfile
 

@@ -26,7 +26,7 @@ from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES
 from treebound.factors import FAMILIES
 
 SPACES = ("projective", "non-projective")
-#: head stars: never; after all steps of the root, which small problems rarely need; nearly at once, followed by branching
+#: head stars: never; after all steps of the root, which small problems rarely need; nearly at once, then branching
 STARS: tuple[dict[str, Any], ...] = ({"stars": 0}, {"stars": 20}, {"stars": 20, "root_steps": 1, "node_steps": 1})
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "branch-and-bound": [

@@ -104,6 +104,6 @@ def test_parts_of_every_tree(family, single_root, space):
         if family in PRODUCTS:
             assert products_of_tree(arcs, into, len(index.head)).tolist() == sorted(numbers)
         seen |= set(numbers)
-    # The only listed parts that no tree has: arcs back to the head (non-projective), and empty sides of the single root.
+    # Listed parts that no tree has: arcs back to the head (non-projective), and empty sides of the single root.
     idle = space == "non-projective" or (family == "outermost-grandchild" and single_root)
     assert idle or seen == set(number.values())

@@ -35,13 +35,13 @@ def _parts(n: int, space: str, single_root: bool) -> dict[str, np.ndarray]:
     for m in words:
         h = heads[:, m].astype(np.intp)
         arc.append(h * size + m)
-        near = np.zeros(len(heads), np.intp)  # nearest to m of the other modifiers of h between h and m
+        nearest = np.zeros(len(heads), np.intp)  # nearest to m of the other modifiers of h between h and m
         inner = np.zeros(len(heads), np.intp)  # farthest modifier of m on the side of h
         outer = np.full(len(heads), n + 1, np.intp)  # farthest modifier of m on the side away from h
         for s in words:
             between = (np.minimum(h, m) < s) & (s < np.maximum(h, m))
             same = (heads[:, s] == h) & between
-            near = np.where(same & ((near == 0) | (abs(s - m) < abs(near - m))), s, near)
+            nearest = np.where(same & ((nearest == 0) | (abs(s - m) < abs(nearest - m))), s, nearest)
             below = heads[:, s] == m
             towards = below & ((s > m) == (h > m)) & (s != m)
             inner = np.where(towards & ((inner == 0) | (abs(s - m) > abs(inner - m))), s, inner)
@@ -50,10 +50,10 @@ def _parts(n: int, space: str, single_root: bool) -> dict[str, np.ndarray]:
             grandchild.append(np.where(below, entry(h, m, s), 0))
             if s > m:
                 sibling.append(np.where((heads[:, s] == h) & (h > 0), entry(h, m, s), 0))
-        adjacent.append(entry(h, m, near))
+        adjacent.append(entry(h, m, nearest))
         outermost += [entry(h, m, inner), entry(h, m, outer)]
         g = np.take_along_axis(heads, h[:, None], axis=1)[:, 0].astype(np.intp)
-        grand_sibling.append(np.where(h > 0, entry(g, h, m) * size + near, 0))
+        grand_sibling.append(np.where(h > 0, entry(g, h, m) * size + nearest, 0))
         valency.append(m * size + (heads == m).sum(axis=1))
     columns = {
         "arc": arc,
