@@ -41,6 +41,7 @@ from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.several import train_taggers
 
 learn = synthetic_treebank(60, 1, 12)
+
 spec = Settings(("adjacent-sibling", "sibling"), epochs=1, bits=14, k=4)
 model = train(spec, learn, learn.select(np.arange(10)), train_pruner(learn, epochs=1, bits=12))
 taggers = train_taggers(learn, learn.select(np.arange(10)), ("upos", "xpos"), epochs=1, bits=12, seed=1)

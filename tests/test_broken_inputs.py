@@ -116,12 +116,12 @@ class InputFolder:
             or not lines
             or not lines[-1].startswith("treebound: error: ")
         ):
-            return f"no error line:  {report} {process.stdout[:200]}"
+            return f"no error line: {report} {process.stdout[:200]}"
         *remarks, line = lines  # training may print remarks about the data first
         if any("error" in remark for remark in remarks) or not line.isprintable() or len(line) > 600:
             return f"not one line: {report}"
         if missing := [part for part in self.parts(case) if part not in line]:
-            return f"error line lacks {missing}:  {report}"
+            return f"error line lacks {missing}: {report}"
         return "" if after == before else f"changes files {after.items() ^ before.items()}: {report}"
 
     def parts(self, case: Case) -> list[str]:

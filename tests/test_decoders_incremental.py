@@ -30,6 +30,7 @@ forms = ["en"]
 classes = ["vg"]
 [asymmetric-coordination]
 forms = ["zowel"]
+
 [coordination-commas]
 forms = ["en"]
 [argument-compatibility]

@@ -77,6 +77,7 @@ def process():
 before, state = attributes(), process()
 use()
 after, later = attributes(), process()
+
 changed = [key for key in before if before[key] is not after.get(key, before) and before[key] != after.get(key)]
 changed += [key for key in state if state[key] != later[key]]
 print(*changed, sep="\\n")

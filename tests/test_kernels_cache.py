@@ -195,6 +195,7 @@ import treebound.kernels.features.hashing as module
 from numba.core.dispatcher import Dispatcher
 from treebound.support.jit.files import folder_of
 from pathlib import Path
+
 functions = [f for f in vars(module).values() if isinstance(f, Dispatcher) and f.py_func.__module__ == module.__name__]
 print(functions and {f._cache.cache_path for f in functions} == {str(folder_of(Path(module.__file__)))})
 """
