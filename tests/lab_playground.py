@@ -43,6 +43,7 @@ from treebound.systems.tagging.several import train_taggers
 learn = synthetic_treebank(60, 1, 12)
 
 spec = Settings(("adjacent-sibling", "sibling"), epochs=1, bits=14, k=4)
+
 model = train(spec, learn, learn.select(np.arange(10)), train_pruner(learn, epochs=1, bits=12))
 taggers = train_taggers(learn, learn.select(np.arange(10)), ("upos", "xpos"), epochs=1, bits=12, seed=1)
 Playground(model, "d1 d1 D D\\nn1 n1 N N\\nv1 v1 V V\\na2 _ A A\\n. . . .\\n").widgets(taggers)

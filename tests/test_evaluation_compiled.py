@@ -172,7 +172,7 @@ def test_invalid_search_trees():
 
 
 def test_invalid_problems():
-    """Check that a part which its arcs do not identify is refused, because bounds look parts up by their arcs."""
+    """Check that wrong or repeated parts are refused, because bounds look up parts by their arcs."""
     rng = np.random.default_rng(3)
     problem = build_problem(6, rng, FAMILIES)
     assert problem_faults(problem) == []

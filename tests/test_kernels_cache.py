@@ -55,7 +55,9 @@ def test_damaged_compiled_code_is_recompiled_with_one_line(tmp_path: Path) -> No
 
 
 def test_without_a_writable_cache_code_is_compiled_in_memory(tmp_path: Path) -> None:
-    """Check that this is no error and stores no code next to the sources, where it could become outdated unnoticed."""
+    """Check that an unwritable cache is no error and leaves no code next to the sources, where it could become
+    outdated.
+    """
     (tmp_path / "cache").write_text("in the way")
     (tmp_path / "home").write_text("in the way")
     value, errors = twice(tmp_path, tmp_path / "cache", HOME=str(tmp_path / "home"), TMPDIR=str(tmp_path))

@@ -150,7 +150,10 @@ def test_a_decoder_that_is_wrong_about_a_family_fails_in_its_cell():
 
 
 def test_the_table_is_the_whole_product():
-    """Check that the table has every family in both spaces with and without head stars, and all of a decoder."""
+    """Check that the table contains every family in both spaces, with and without head stars.
+
+    It must also contain every family of each decoder.
+    """
     present = {(c.decoder.name, c.decoder.space, dict(c.options).get("stars"), c.family) for c in CELLS}
     for space, stars, family in product(SPACES, (0, 20, None), FAMILIES):
         assert ("branch-and-bound", space, stars, family) in present
