@@ -1,4 +1,4 @@
-"""Generate many damaged and forged files, with which `test_files_models` and `test_files_inputs` test the readers."""
+"""Damaged and forged files, which `test_files_models` and `test_files_inputs` give to the readers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from treebound.learning.storage import _digest
 
-#: values that replace others in a header
+#: JSON values that replace a value of a header
 JUNK: tuple[Any, ...] = (
     None,
     True,
@@ -46,7 +46,7 @@ JUNK: tuple[Any, ...] = (
 
 
 def flipped(content: bytes, rng: random.Random) -> bytes:
-    """Return the content with some bytes changed, cut, repeated, removed or inserted."""
+    """Return the content with some bytes changed, removed, repeated or inserted."""
     changed = bytearray(content)
     for _ in range(rng.choice((1, 1, 1, 3, 10))):
         position = rng.randrange(len(changed) + 1)
@@ -67,7 +67,7 @@ def flipped(content: bytes, rng: random.Random) -> bytes:
 
 
 class ModelFile:
-    """The members of a model or tagger file, which can be changed and written to a new file."""
+    """The members of a model or tagger file, which can be changed and written again."""
 
     def __init__(self, content: bytes):
         with zipfile.ZipFile(io.BytesIO(content)) as z:
@@ -82,8 +82,8 @@ class ModelFile:
     def written(self, digest: str = "new", twice: str = "") -> bytes:
         """Return the content of the file.
 
-        `digest` is `new` for a valid digest, `old` for the digest of the original file and `none` for no digest. The
-        member `twice` is written twice.
+        digest: `new` computes the digest, `old` copies it, `none` leaves it out. twice: name of a member that is
+        written twice.
         """
         raw = json.dumps(self.header, sort_keys=True).encode()
         out = io.BytesIO()
@@ -102,36 +102,36 @@ class ModelFile:
         return out.getvalue()
 
 
-def _paths(node: Any, path: tuple = ()) -> Iterator[tuple]:
-    """Yield the paths of all values in JSON data, but only of the first few items of long lists and mappings."""
+def _places(node: Any, path: tuple = ()) -> Iterator[tuple]:
+    """Yield the paths of all values in JSON data, including only a few items of each long list or mapping."""
     yield path
     if isinstance(node, dict):
         for key in sorted(node)[:40]:
-            yield from _paths(node[key], (*path, key))
+            yield from _places(node[key], (*path, key))
     elif isinstance(node, list):
         for i in range(min(len(node), 3)):
-            yield from _paths(node[i], (*path, i))
+            yield from _places(node[i], (*path, i))
 
 
 def _forge_header(header: Any, rng: random.Random) -> Any:
-    paths = list(_paths(header))
-    top = [location for location in paths if len(location) == 1]
-    location = rng.choice(rng.choice((paths[1:], top)))
+    places = list(_places(header))
+    top = [place for place in places if len(place) == 1]
+    place = rng.choice(rng.choice((places[1:], top)))
     parent = header
-    for step in location[:-1]:
+    for step in place[:-1]:
         parent = parent[step]
-    value = parent[location[-1]]
+    value = parent[place[-1]]
     match rng.randrange(6):
         case 0 if isinstance(parent, dict):
-            del parent[location[-1]]
+            del parent[place[-1]]
         case 1 if isinstance(parent, dict):
             parent["x" + str(rng.randrange(9))] = value
         case 2 if isinstance(value, list) and value:
             value.append(value[0])
         case 3 if isinstance(value, int | float):
-            parent[location[-1]] = rng.choice((-value, value * 2, value + 1, value - 1, str(value), [value]))
+            parent[place[-1]] = rng.choice((-value, value * 2, value + 1, value - 1, str(value), [value]))
         case _:
-            parent[location[-1]] = copy.deepcopy(rng.choice(JUNK))
+            parent[place[-1]] = copy.deepcopy(rng.choice(JUNK))
     return header
 
 
@@ -162,16 +162,16 @@ def _forge_array(array: np.ndarray, rng: random.Random) -> np.ndarray:
 
 
 def claims(array: np.ndarray, shape: str) -> bytes:
-    """Return an array member whose header states a wrong shape."""
+    """Return a file member whose header claims a shape that the array does not have."""
     text = f"{{'descr': '{array.dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
     text += " " * (-(len(text) + 11) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + array.tobytes()
 
 
 def model_mutants(content: bytes, seed: int, count: int) -> Iterator[tuple[str, bytes, bool]]:
-    """Yield (change, content, forged) for `count` files.
+    """Yield (description, content, forged) for `count` damaged model files.
 
-    A forged file has a digest that does not reveal the change, so it may be a valid file of another model.
+    A forged file has a new digest or none, so that it may be a valid file of another model.
     """
     rng = random.Random(seed)
     for i in range(count):
@@ -209,7 +209,7 @@ def model_mutants(content: bytes, seed: int, count: int) -> Iterator[tuple[str, 
                 yield f"{i}: bytes", flipped(content, rng), False
 
 
-#: sentences with the optional elements of CoNLL-U: comments, multiword tokens, empty nodes, MISC
+#: sentences with everything that CoNLL-U allows: comments, multiword tokens, empty nodes, MISC
 TEXT = (
     "# sent_id = 1\n# text = a dog sees cats\n1\ta\ta\tD\tD\t_\t2\tdet\t_\t_\n2\tdog\tdog\tN\tN\tNum=S\t3\tsubj\t_\t_\n"
     "3\tsees\tsee\tV\tV\t_\t0\troot\t_\t_\n4\tcats\tcat\tN\tN\tNum=P\t3\tobj\t_\tSpaceAfter=No\n\n"
@@ -227,7 +227,7 @@ FIELDS = (
 
 
 def input_mutants(seed: int, count: int) -> Iterator[bytes]:
-    """Yield `count` texts: valid CoNLL-U, nearly valid CoNLL-U and arbitrary bytes."""
+    """Yield texts that are valid CoNLL-U, almost valid, or not CoNLL-U at all."""
     rng = random.Random(seed)
     for i in range(count):
         lines = TEXT.split("\n")
@@ -252,15 +252,15 @@ def input_mutants(seed: int, count: int) -> Iterator[bytes]:
                 for _ in range(rng.choice((1, 1, 2))):
                     row = rng.choice([j for j, line in enumerate(lines) if "\t" in line])
                     fields = lines[row].split("\t")
-                    position = rng.choice((0, 1, 3, 6, 6, 6, 7, rng.randrange(len(fields)))) % len(fields)
+                    column = rng.choice((0, 1, 3, 6, 6, 6, 7, rng.randrange(len(fields)))) % len(fields)
                     match rng.randrange(6):
                         case 0:
-                            del fields[position]
+                            del fields[column]
                         case 1:
-                            fields.insert(position, fields[position])
+                            fields.insert(column, fields[column])
                         case 2:
-                            fields[position] = str(rng.randint(-2, 6))
+                            fields[column] = str(rng.randint(-2, 6))
                         case _:
-                            fields[position] = rng.choice(FIELDS)
+                            fields[column] = rng.choice(FIELDS)
                     lines[row] = "\t".join(fields) or "x"
         yield "\n".join(lines).encode()

@@ -1,6 +1,6 @@
-"""Generate unusual treebank files: cut, joined, in other encodings, with other columns and line ends.
+"""Treebank files with the faults of real files: cut, joined, in other encodings, with other columns or line ends.
 
-`odd_files` generates them with a fixed seed. Nearly every file has one or several mistakes.
+`odd_files` generates the files from a fixed seed. Nearly every file has one fault or several.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _flipped(data: bytes, rng: random.Random) -> bytes:
 
 
 def _swapped(data: bytes, rng: random.Random) -> bytes:
-    """Exchange two columns, double one, remove one, or change the separator of all columns."""
+    """Exchange two columns, double or delete one, or replace the separator of all columns."""
     lines = [line.split(b"\t") for line in data.split(b"\n")]
     a, b, change = rng.randrange(10), rng.randrange(10), rng.randrange(4)
     for fields in lines:
@@ -52,19 +52,19 @@ def _swapped(data: bytes, rng: random.Random) -> bytes:
 
 
 def _broken(data: bytes, rng: random.Random) -> bytes:
-    """Replace all line ends, or insert another line end at one line."""
+    """Replace the line ends of all lines, or insert one other line end."""
     new = rng.choice(BREAKS)
     if rng.random() < 0.5:
         return data.replace(b"\n", new)
     lines = data.split(b"\n")
-    position = rng.randrange(len(lines))
-    return b"\n".join(lines[:position]) + new + b"\n".join(lines[position:])
+    line_number = rng.randrange(len(lines))
+    return b"\n".join(lines[:line_number]) + new + b"\n".join(lines[line_number:])
 
 
 def _joined(data: bytes, rng: random.Random) -> bytes:
-    """Append another file, with or without an empty line and a byte order mark between the two files."""
-    second = rng.choice(TEXTS).encode(rng.choice(("utf-8", "utf-8", "utf-8-sig", "utf-16")))
-    return data.rstrip(b"\n") + rng.choice((b"", b"\n", b"\n\n")) + rng.choice((b"", b"\xef\xbb\xbf")) + second
+    """Append another file, with or without an empty line and a byte order mark between the files."""
+    other_file = rng.choice(TEXTS).encode(rng.choice(("utf-8", "utf-8", "utf-8-sig", "utf-16")))
+    return data.rstrip(b"\n") + rng.choice((b"", b"\n", b"\n\n")) + rng.choice((b"", b"\xef\xbb\xbf")) + other_file
 
 
 def _recoded(data: bytes, rng: random.Random) -> bytes:
@@ -76,7 +76,7 @@ def _packed(data: bytes, rng: random.Random) -> bytes:
 
 
 def _long(data: bytes, rng: random.Random) -> bytes:
-    """Insert a very long cell, line or series of lines."""
+    """Insert a very long run of one piece of text."""
     piece = rng.choice((b"x", b"\t", b"# ", b" ", "ß".encode(), b"\xff", b"\n"))
     position = rng.randrange(len(data) + 1)
     return data[:position] + piece * rng.choice((100, 20_000, 300_000)) + data[position:]
@@ -90,7 +90,7 @@ def _surrogate(data: bytes, rng: random.Random) -> bytes:
 
 
 def _lines(data: bytes, rng: random.Random) -> bytes:
-    """Remove, double or exchange lines."""
+    """Delete, double or exchange lines."""
     lines = data.split(b"\n")
     a, b = rng.randrange(len(lines)), rng.randrange(len(lines))
     change = rng.randrange(3)
@@ -109,7 +109,7 @@ CHANGES: tuple[Callable[[bytes, random.Random], bytes], ...] = (
 
 
 def odd_files(seed: int, count: int) -> Iterator[tuple[str, bytes]]:
-    """Yield (suffix, content) of `count` files."""
+    """Yield (suffix, content) for `count` files."""
     rng = random.Random(seed)
     for _ in range(count):
         data = rng.choice(TEXTS).encode()

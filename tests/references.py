@@ -1,7 +1,6 @@
-"""Give tests access to structures of `kernels.reference.by_reference`, as opaque objects with readable fields.
+"""Readable access to structures of `kernels.reference.by_reference`, which are opaque to Python.
 
-Compiled code does not expose these structures. Importing this module lets kernels return them to Python and accept
-them.
+Importing this module lets kernels return these structures to Python and accept them as arguments.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from treebound.support.jit import kernel
 
 
 class Opaque(structref.StructRefProxy):
-    """A structure of compiled code; arrays among its fields share memory with the structure."""
+    """A structure in compiled code. Its array fields share their memory with the structure."""
 
     __slots__ = ()
 

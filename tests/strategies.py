@@ -1,7 +1,7 @@
-"""Draw random problems: dense, sparse, tied, pruned, forbidden, infeasible; by seed, and as a hypothesis strategy.
+"""Random problems from a seed or a hypothesis strategy: dense, sparse, tied, pruned, forbidden or infeasible.
 
-`parts` implements the order of `docs/architecture.md` in plain Python. The enumeration in `treebound.factors` is tested
-against it.
+`parts` implements the order of `docs/architecture.md` in plain Python. Tests compare the enumeration in
+`treebound.factors` with it.
 """
 
 from __future__ import annotations
@@ -32,19 +32,22 @@ FAMILIES = (
     "valency",
     "pattern",
 )
-#: number of arcs of a part, if not two
+#: number of arcs of a part, for families whose parts do not have two arcs
 WIDTH = {"great-grandchild": 3, "tri-sibling": 3, "grand-sibling": 3, "comb": 8, "pattern": 6}
-#: distributions of scores: see `draw`
+#: kinds of random scores, which `draw` explains
 KINDS = ("dense", "sparse", "tied", "mixed", "large")
 
 
 def tries(few: int, many: int) -> pytest.MarkDecorator:
-    """Parametrise a test with `tries`: `few` in every run, `many` in `make test-long`."""
+    """Parametrise a test by `tries`: `few` in every run, `many` in `make test-long`."""
     return pytest.mark.parametrize("tries", [few, pytest.param(many, marks=pytest.mark.long)])
 
 
 def arcs_in_order(allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (head, mod) of the arcs in allowed[n + 1, n + 1] (head first), in the order that `Problem` requires."""
+    """Return (head, mod) of the allowed arcs in the order that `Problem` requires.
+
+    allowed: bool[n + 1, n + 1], indexed by head, then dependent.
+    """
     n = len(allowed) - 1
     pairs = []
     for h in range(n + 1):
@@ -57,9 +60,9 @@ def arcs_in_order(allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def parts(
     family: str, n: int, head: np.ndarray, mod: np.ndarray, single_root: bool, space: str = "projective"
 ) -> np.ndarray:
-    """Return int32[F, r]: the arcs of every part of a family in a sentence of n words, in the documented order.
+    """Return the arcs of every part of a family in a sentence of n words: int32[F, r], in the documented order.
 
-    The parts of `pattern` depend on words; here they are random sets of up to six arcs with different dependents.
+    The parts of `pattern` depend on words. Here they are random sets of up to six arcs with different dependents.
     """
     arcs = tuple(zip(head.tolist(), mod.tolist(), strict=True))
     return _parts(family, n, arcs, single_root, space).copy()
@@ -77,9 +80,9 @@ def _parts(family: str, n: int, arcs: tuple[tuple[int, int], ...], single_root: 
 
     @cache
     def below(a: int) -> list[int]:
-        """Return the arcs whose head is the dependent of arc a, in arc order.
+        """Return the arcs that a tree may have below arc a, in arc order.
 
-        In non-projective trees they include the reverse arc.
+        In non-projective problems, the reverse of arc a is included.
         """
         h, m = arcs[a]
         return [
@@ -89,7 +92,7 @@ def _parts(family: str, n: int, arcs: tuple[tuple[int, int], ...], single_root: 
         ]
 
     def nearer(b: int) -> list[int]:
-        """Return the arcs from b's head to words on b's side that are nearer than b's dependent, from near to far."""
+        """Return the arcs from b's head to the words between this head and b's dependent, nearest first."""
         h, m = arcs[b]
         return [number[h, s] for s in (range(h + 1, m) if h < m else range(h - 1, m, -1)) if (h, s) in number]
 
@@ -133,18 +136,18 @@ def _parts(family: str, n: int, arcs: tuple[tuple[int, int], ...], single_root: 
     elif family == "pattern":
         rng = np.random.default_rng(len(arcs))
         for _ in range(len(arcs)):
-            chosen = rng.permutation(len(arcs))[: rng.integers(1, 7)].tolist()
-            chosen = sorted({arcs[a][1]: a for a in chosen}.values())
-            out.append((*chosen, *[NONE] * (6 - len(chosen))))
+            some = rng.permutation(len(arcs))[: rng.integers(1, 7)].tolist()
+            some = sorted({arcs[a][1]: a for a in some}.values())
+            out.append((*some, *[NONE] * (6 - len(some))))
     else:
         raise ValueError(f"unknown family {family!r}")
     return np.array(out, INDEX).reshape(len(out), WIDTH.get(family, 2))
 
 
 def impossible(table: np.ndarray, family: str, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
-    """Return bool[F]: the parts with an arc and its reverse, which score 0.
+    """Return which parts have an arc and its reverse: bool[F].
 
-    Only lists for non-projective trees contain such parts.
+    Such parts score 0 and exist only in non-projective problems.
     """
     out = np.zeros(len(table), bool)
     if family in ("grandchild", "outermost-grandchild", "great-grandchild", "grand-sibling"):
@@ -156,11 +159,11 @@ def impossible(table: np.ndarray, family: str, head: np.ndarray, mod: np.ndarray
 
 
 def draw(rng: np.random.Generator, size: int, kind: str, integer: bool, forbidden: float = 0.0) -> np.ndarray:
-    """Return float64[size] scores of a kind, each -inf with probability `forbidden`.
+    """Draw scores of a kind: float64[size]. On average, the share `forbidden` of them is -inf.
 
-    The kinds are: dense, normally distributed; sparse, four of five scores are zero; tied, integers -2..2; mixed, a few
-    large scores of either sign among small ones, for which pairwise bounds are loose; large, integers up to 10**9, as
-    in a trained model.
+    `dense` scores are normal, and four of five `sparse` scores are zero. `tied` scores are integers from -2 to 2.
+    `mixed` scores are small except for a few large ones of either sign, which make pairwise bounds loose. `large`
+    scores are integers up to 10**9, as in a trained model.
     """
     if kind == "dense":
         x = rng.normal(size=size) * 100
@@ -192,7 +195,7 @@ def build_problem(
     forbidden_parts: float = 0.0,
     space: str = "projective",
 ) -> Problem:
-    """Return a problem with random scores over the arcs of allowed[n + 1, n + 1], or over all arcs if None."""
+    """Build a problem with random scores over the arcs of allowed[n + 1, n + 1]. None allows all arcs."""
     if allowed is None:
         allowed = np.ones((n + 1, n + 1), bool)
     head, mod = arcs_in_order(allowed)
@@ -209,7 +212,7 @@ def build_problem(
 def rescored(problem: Problem, arc: float | np.ndarray | None = None, **families: float | np.ndarray) -> Problem:
     """Return the problem with other scores of arcs and of some families.
 
-    Keywords name families, with _ for -. A value is one score for all parts or an array with one score for each part.
+    A value is one score for all parts or one score per part. Family names are written with _ instead of -.
     """
     tables = dict(problem.parts)
     for name, scores in families.items():
@@ -220,17 +223,17 @@ def rescored(problem: Problem, arc: float | np.ndarray | None = None, **families
 
 
 def unchecked(problem: Problem, **changes: Any) -> Problem:
-    """Return the problem with other fields, unchecked and marked as canonical (projective)."""
+    """Return the problem with other fields, unchecked. The problem claims to be canonical and projective."""
     fields = ("n", "head", "mod", "arc", "parts", "single_root", "unit")
     values = {name: changes.get(name, getattr(problem, name)) for name in fields}
     return Problem.unchecked(**values, canonical="projective")
 
 
 def random_tree(n: int, rng: np.random.Generator, space: str = "projective", single_root: bool = True) -> np.ndarray:
-    """Return int32[n + 1]: a random tree of any depth (not uniform).
+    """Return the heads of a random tree: int32[n + 1]. The distribution is not uniform.
 
-    Projective trees attach words inside spans; non-projective trees attach each word to any earlier word of a random
-    order.
+    Projective trees are built span by span. In other trees, each word is attached to a word that was attached before
+    it.
     """
     heads = np.full(n + 1, -1, INDEX)
     if space == "non-projective":
@@ -240,7 +243,7 @@ def random_tree(n: int, rng: np.random.Generator, space: str = "projective", sin
         return heads
 
     def attach(low: int, high: int, head: int, single: bool) -> None:
-        """Attach the words low..high to `head`, a word outside the span: as one subtree or as several."""
+        """Attach the words low..high to `head`, which is outside: as one subtree, or as several."""
         while low <= high:
             end = high if single else int(rng.integers(low, high + 1))
             top = int(rng.integers(low, end + 1))
@@ -266,11 +269,11 @@ def random_problem(
     feasible: bool | None = None,
     forbidden: float | None = None,
 ) -> Problem:
-    """Return a random problem; every parameter that is not set is drawn.
+    """Return a random problem. Arguments that are None are drawn.
 
-    `feasible`: True includes the arcs of one tree and forbids nothing; None leaves it to chance, -inf scores included.
-    `forbidden`: share of parts with score -inf, and share of arcs in half of the problems. `families`: None draws any
-    subset.
+    feasible: True keeps the arcs of one tree and forbids no part. None leaves it to chance and may draw -inf scores.
+    forbidden: the share of parts with score -inf. In half of the problems, the same share of arcs has this score.
+    families: None draws any subset.
     """
     n = int(rng.integers(min_n, max_n + 1))
     if families is None:
@@ -299,5 +302,5 @@ def random_problem(
 
 
 def problems(**fixed) -> st.SearchStrategy[Problem]:
-    """Return a hypothesis strategy over `random_problem(rng, **fixed)`; a failing case is reported by its seed."""
+    """Return a hypothesis strategy over `random_problem(rng, **fixed)`. A failing case is reported by its seed."""
     return st.integers(0, 2**32 - 1).map(lambda seed: random_problem(np.random.default_rng(seed), **fixed))

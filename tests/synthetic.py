@@ -1,9 +1,9 @@
-"""Generate treebanks of a synthetic language, for tests that need a trained model without a real treebank.
+"""Treebanks of synthetic languages, for tests that need a trained model.
 
-Each word has a tag. The tag determines how often the word takes modifiers with which tags on which side. Forms repeat
-as in real texts. Trees are projective with one root. The label of an arc depends on the tags of its words and on its
-direction. For an adverb it also depends on the form. For a preposition it also depends on the form of its noun, which
-is not part of the arc.
+Every word has a tag. The tag decides the probabilities of the tags of its dependents on either side. Word forms are
+repeated as in real texts. Trees are projective and have a single root.
+The label of an arc depends on its direction and on the tags of its words. The label of an adverb also depends on its
+form. The label of a preposition depends on the form of the noun below it, which the arc alone does not show.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
 
-#: tag -> (possible modifiers to the left, to the right), as pairs of tag and probability
+#: tag -> (left dependents, right dependents), each with the probability that it is generated
 GRAMMAR = {
     "V": ([("N", 0.8), ("A", 0.3)], [("N", 0.7), ("P", 0.4), ("A", 0.2), ("V", 0.25), ("C", 0.25), (".", 0.3)]),
     "N": ([("D", 0.6), ("J", 0.4), ("J", 0.2)], [("P", 0.25), ("V", 0.1), ("C", 0.1)]),
@@ -56,7 +56,7 @@ def synthetic_treebank(sentences: int, seed: int, max_words: int = 30) -> Treeba
 
 
 def _labels(tags: list[str], heads: list[int], forms: list[str]) -> list[str]:
-    """Return the labels of a tree whose heads are counted from 1."""
+    """Return the labels of a tree. Heads are counted from 1."""
     out = []
     for m, (tag, h) in enumerate(zip(tags, heads, strict=True), 1):
         label = "root" if h < 1 else f"{tags[h - 1]}{'<' if m < h else '>'}{tag}"
@@ -67,9 +67,9 @@ def _labels(tags: list[str], heads: list[int], forms: list[str]) -> list[str]:
 
 
 def _tree(rng: np.random.Generator, tag: str, depth: int) -> tuple[list[str], list[int]]:
-    """Return (tags, heads) of a random subtree whose top word has this tag.
+    """Generate a random subtree whose top word has this tag.
 
-    Heads are counted from 1; the head of the top word is -1.
+    Returns (tags, heads). Heads are counted from 1, and the head of the top word is -1.
     """
     left, right = GRAMMAR[tag]
     fading = 0.8**depth
@@ -78,14 +78,14 @@ def _tree(rng: np.random.Generator, tag: str, depth: int) -> tuple[list[str], li
     top = sum(len(tags) for tags, _ in before) + 1
     tags: list[str] = []
     heads: list[int] = []
-    for subtree_tags, subtree_heads in before:
-        heads += [top if h == -1 else h + len(tags) for h in subtree_heads]
-        tags += subtree_tags
+    for below, its_heads in before:
+        heads += [top if h == -1 else h + len(tags) for h in its_heads]
+        tags += below
     heads.append(-1)
     tags.append(tag)
-    for subtree_tags, subtree_heads in after:
-        heads += [top if h == -1 else h + len(tags) for h in subtree_heads]
-        tags += subtree_tags
+    for below, its_heads in after:
+        heads += [top if h == -1 else h + len(tags) for h in its_heads]
+        tags += below
     return tags, heads
 
 
@@ -98,10 +98,10 @@ ARGUMENTS = {"Nom": "nsubj", "Acc": "obj", "Dat": "iobj", "Gen": "obl"}
 
 
 def inflected_conllu(sentences: int, seed: int) -> str:
-    """Return CoNLL-U of a language with free word order: no XPOS, rich FEATS, lemmas, some crossing arcs.
+    """Return CoNLL-U of a language with free word order, rich FEATS and lemmas, without XPOS and with crossing arcs.
 
-    Every clause has a verb and nouns of different cases. Adjectives agree with their nouns, wherever they occur. The
-    case does not show in a form, since endings are random, so only FEATS determine the heads of adjectives.
+    Every clause has a verb and nouns of different cases. Adjectives agree with their nouns, wherever they are. The form
+    of a word does not show its case, because endings are random. Only FEATS tell the heads of adjectives.
     """
     rng = np.random.default_rng(seed)
 
@@ -111,7 +111,7 @@ def inflected_conllu(sentences: int, seed: int) -> str:
 
     blocks = []
     for _ in range(sentences):
-        groups = []  # for each noun: (kind, case, columns) of the noun and of its adjectives
+        groups = []  # for each noun: (kind, case, columns) of its adjectives and of the noun itself
         cases = rng.permutation(CASES)[: rng.integers(2, 4)]
         for case in cases:
             number = ("Sing", "Plur")[rng.integers(2)]
@@ -119,20 +119,17 @@ def inflected_conllu(sentences: int, seed: int) -> str:
             group = [("adjective", case, word("ADJ", feats)) for _ in range(rng.integers(0, 3))]
             group.insert(rng.integers(len(group) + 1), ("noun", case, word("NOUN", feats)))
             groups.append(group)
-        if rng.random() < 0.6 and groups[0][0][0] == "adjective":  # place the adjective far from its noun
+        if rng.random() < 0.6 and groups[0][0][0] == "adjective":  # move the adjective away from its noun
             groups[-1].append(groups[0].pop(0))
-        verb_is_last = (
-            rng.random() < 0.5
-        )  # the verb is first or last: between nouns it would reveal the heads of adjectives
+        last = rng.random() < 0.5  # a verb between nouns would show where adjectives belong
         groups.insert(
-            len(groups) if verb_is_last else 0,
-            [("verb", "", word("VERB", "Tense=" + ("Past", "Pres")[rng.integers(2)]))],
+            len(groups) if last else 0, [("verb", "", word("VERB", "Tense=" + ("Past", "Pres")[rng.integers(2)]))]
         )
         line = [entry for group in groups for entry in group] + [("point", "", (".", ".", "PUNCT", "_"))]
-        position = {case or kind: i for i, (kind, case, _) in enumerate(line, 1) if kind != "adjective"}
+        place = {case or kind: i for i, (kind, case, _) in enumerate(line, 1) if kind != "adjective"}
         rows = []
         for i, (kind, case, (form, lemma, tag, feats)) in enumerate(line, 1):
-            head = 0 if kind == "verb" else position[case] if kind == "adjective" else position["verb"]
+            head = 0 if kind == "verb" else place[case] if kind == "adjective" else place["verb"]
             label = ARGUMENTS[case] if kind == "noun" else {"verb": "root", "adjective": "amod", "point": "punct"}[kind]
             rows.append(f"{i}\t{form}\t{lemma}\t{tag}\t_\t{feats}\t{head}\t{label}\t_\t_\n")
         blocks.append("".join(rows) + "\n")
