@@ -30,8 +30,8 @@ class Claim(BaseModel):
     - measure: one of `measures.MEASURES`.
     - rows, compare: arguments of the measure.
     - corpora: corpora that the test uses; empty: all.
-    - test: relation of the pooled value to `than`: more, less, at least, at most, or within `tolerance` of it. The
-      test `all` requires 100 % in every place.
+    - test: relation of the pooled value to `than`: more, less, at least, at most. The test `within` allows a distance
+      of `tolerance`; `all` requires 100 % in every place.
     - effects: published values of the measured quantity, one for each data set of the paper; empty: none.
     - margin: largest difference from `than` that counts as no effect (for ratios: a factor); requires `effects`.
     - limit: limit of the run on the work for each sentence. Sentences that it stopped count neither for nor against
