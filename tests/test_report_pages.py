@@ -131,7 +131,7 @@ def test_the_answer_stands_below_the_question_and_remarks_beyond_the_first_are_f
     assert "Sentence 3." in shown_at_once
     assert "Sentence 4." not in shown_at_once
     assert "<summary>2 more remarks</summary>" in folded_away
-    assert "Figures of nothing: no run here has any." in page
+    assert "Figures of nothing: no run has results for this table." in page
     assert "<caption>" not in page
 
 

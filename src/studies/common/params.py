@@ -70,7 +70,7 @@ class Pruner:
 
     - ks: numbers of best heads for which the oracle recall is measured.
     - thresholds: fractions of the best head's probability. The oracle recall is also measured among the k heads of
-    `train` whose probability is at least this fraction.
+      `train` whose probability is at least this fraction.
     """
 
     epochs: Positive
@@ -181,7 +181,7 @@ class Parsing:
 
     - decoder, k: one of `decoders`, and the number of candidate heads per word or none. Graph-based models need both.
     - beam: width of the beam of transition-based models; None: the width of training.
-    - rerank: for models that sample, take the best of this many trees of a list instead of searching; None: search.
+    - rerank: for models that sample, rerank a list of this many trees instead of searching; None: search.
     - corpora: corpora that have the row; empty: all that have the model.
     - timed: True if the benchmark times the row; None: it times rows that all corpora have.
     """

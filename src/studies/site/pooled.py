@@ -43,7 +43,7 @@ class Pooled(NamedTuple):
     - mean: mu from equal weights.
     - p: two-sided p-value of the hypothesis mu = null.
     - predicted_low, predicted_high: prediction interval, the range in which the effect on one more treebank is
-    expected.
+      expected.
     - tau2, I2: variance between treebanks, and its share (%) of the total variance.
     - weighted: mu from weights by precision.
     """

@@ -40,7 +40,7 @@ class Loaded(NamedTuple):
     - parse: the timed function, from a treebank to the system's own result.
     - trees: function from a treebank and the result to the trees that are reported.
     - work: function from the result to lists with one number per sentence, by name: seconds, dp_calls, nodes,
-    certified. Empty if unknown.
+      certified. Empty if unknown.
     """
 
     parse: Callable[[Treebank], Any]

@@ -246,9 +246,7 @@ def _effect_in_words(claim: Claim, effect: Effect, measured: Sequence[Measured],
     description = f"{text.format(effect.value)} {interval} over {effect.treebanks} treebanks{seeds_text}."
     if effect.treebanks > 2:
         ends = [number.format(measure.scale.back(float(x))) for x in (pooled.predicted_low, pooled.predicted_high)]
-        description += (
-            f" The effect expected on one more treebank is {ends[0]} to {ends[1]}; I² is {float(pooled.I2):.0f} %."
-        )
+        description += f" The effect expected on one more treebank lies between {ends[0]} and {ends[1]}; I² is {float(pooled.I2):.0f} %."
     if verdict == INCONCLUSIVE and measure.scale is Scale.LINEAR and claim.test != "within":
         description += (
             " The interval is narrow enough to show an effect of "
