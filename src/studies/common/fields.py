@@ -34,7 +34,7 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+-]*$")]
 #: name of a treebank of the catalogue; the name of an earlier release contains a dot
 Corpus = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 Tags = Literal["gold", "predicted"]
-Attribute = Literal["prefix", "suffix", "length", "feats", "lemma"]  # some corpora lack some of them
+Attribute = Literal["prefix", "suffix", "length", "feats", "lemma"]  # attributes that some corpora lack
 
 
 def heads(k: Keep) -> int | None:

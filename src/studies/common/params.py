@@ -510,7 +510,7 @@ def _keys(kind: Any, loc: Sequence[int | str]) -> list[str]:
         kind = next(arg for arg in get_args(kind) if arg is not type(None))
     if loc and is_dataclass(kind):
         return _keys(get_type_hints(kind)[str(loc[0])], loc[1:])
-    if loc:  # an entry of a dict, an item of a tuple
+    if loc:  # go into the values of a dict or the items of a tuple
         return _keys(get_args(kind)[1 if get_origin(kind) is dict else 0], loc[1:])
     return [field.name for field in fields(kind)]
 

@@ -47,8 +47,8 @@ def commit() -> str:
         raise InputError("not a git checkout", hint="make a reference run in a clone of the repository") from None
     if changes:
         names = [line[3:] for line in changes.splitlines()]
-        shown = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
-        raise InputError(f"{len(names)} files are not committed: {shown}", hint="commit them and start again")
+        shown_names = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+        raise InputError(f"{len(names)} files are not committed: {shown_names}", hint="commit them and start again")
     return head.strip()
 
 

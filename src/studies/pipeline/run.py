@@ -162,8 +162,8 @@ def reproduce(jobs: dict[str, Job], workers: int) -> bool:
                 continue  # the process was the interpreter of short stages
             names, started = running.pop(pid)
             wall, cpu = time.perf_counter() - started, usage.ru_utime + usage.ru_stime
-            more = f" and {len(names) - 1} more" * (len(names) > 1)
-            say(f"{names[0]}{more}: {'failed' if status else 'done'} in {wall:.0f} s")
+            others = f" and {len(names) - 1} more" * (len(names) > 1)
+            say(f"{names[0]}{others}: {'failed' if status else 'done'} in {wall:.0f} s")
             failed |= bool(status)
             if not status:
                 keep_time(names[0], wall, cpu)

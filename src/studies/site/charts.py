@@ -163,10 +163,10 @@ def scale(data: pd.DataFrame) -> Figure:
 
     data  task, workers (the kind), sentences, cpu_ms_per_sentence, wall_ms_per_sentence, mebibytes
     """
-    shown = {"cpu_ms_per_sentence": "CPU time", "wall_ms_per_sentence": "Wall time", "mebibytes": "Peak memory"}
+    panel_titles = {"cpu_ms_per_sentence": "CPU time", "wall_ms_per_sentence": "Wall time", "mebibytes": "Peak memory"}
     with style():
         figure, axes = panels(3, width=9.5, height=3.6)
-        for panel, (column, title) in zip(axes, shown.items(), strict=True):
+        for panel, (column, title) in zip(axes, panel_titles.items(), strict=True):
             for i, ((task, kind), rows) in enumerate(data.sort_values("sentences").groupby(["task", "workers"])):
                 appearance: dict[str, Any] = {"color": CYCLE[i % len(CYCLE)], "marker": MARKERS[i % len(MARKERS)]}
                 panel.plot(rows["sentences"], rows[column], label=f"{task}, {kind}", **appearance)

@@ -116,6 +116,7 @@ def multilingual(root: Path) -> Results | None:
 
 
 def _kept(folder: Path, params: Path, origin: Path) -> Results | None:
+    """Return the reference results in `folder`, or None if the file `origin` does not exist."""
     if not origin.is_file():
         return None
     return Results(REFERENCE, folder, parameters.load(params), json.loads(origin.read_text(encoding="utf-8")))
@@ -139,10 +140,12 @@ def find_root(start: Path | None = None) -> Path:
     papermill runs a notebook in the folder from which it was called, JupyterLab in the notebook's own folder. The
     search makes both work. Raises InputError if there is no project folder.
     """
-    here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents):
+    folder_of_start = (start or Path.cwd()).resolve()
+    for folder in (folder_of_start, *folder_of_start.parents):
         if (folder / "params.yaml").is_file() and (folder / "dvc.yaml").is_file():
             return folder
     raise InputError(
-        "no project here or in a parent folder (no params.yaml)", path=here, hint="start Jupyter in the checkout"
+        "no project here or in a parent folder (no params.yaml)",
+        path=folder_of_start,
+        hint="start Jupyter in the checkout",
     )

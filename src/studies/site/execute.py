@@ -128,12 +128,12 @@ def _kernel() -> Iterator[None]:
             "TQDM_DISABLE": "1",
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         }
-        before = {name: os.environ.get(name) for name in variables}
+        old_values = {name: os.environ.get(name) for name in variables}
         os.environ.update(variables)
         try:
             yield
         finally:
-            for name, value in before.items():
+            for name, value in old_values.items():
                 if value is None:
                     os.environ.pop(name, None)
                 else:

@@ -110,10 +110,12 @@ def markdown(data: pd.DataFrame) -> str:
 
 
 def _levels(label: object) -> tuple:
+    """Return a label as a tuple of levels."""
     return label if isinstance(label, tuple) else (label,)
 
 
 def _cell(value: object, name: str) -> str:
+    """Format a value for a Markdown table."""
     if isinstance(value, str):
         return value.replace("|", "\\|")
     if pd.isna(value):
@@ -124,13 +126,15 @@ def _cell(value: object, name: str) -> str:
 
 
 def _png(figure: Figure) -> bytes:
-    out = io.BytesIO()
+    """Return a figure as PNG."""
+    buffer = io.BytesIO()
     with style():
-        figure.savefig(out, format="png", dpi=DPI, metadata={"Software": None})
-    return out.getvalue()
+        figure.savefig(buffer, format="png", dpi=DPI, metadata={"Software": None})
+    return buffer.getvalue()
 
 
 def _write(path: Path, content: bytes) -> None:
+    """Write a file atomically."""
     with replacing(path) as file:
         file.write(content)
 

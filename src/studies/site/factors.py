@@ -223,9 +223,9 @@ def overview() -> pd.DataFrame:
     rows = {}
     for name in FAMILIES:
         of_family = example(name)
-        shown = _arcs(of_family.shown) if name != "valency" else []
+        part_arcs = _arcs(of_family.shown) if name != "valency" else []
         listed = float("nan") if of_family.listed is None else of_family.listed
-        rows[name] = [len(shown) or float("nan"), len(of_family.parts), listed]
+        rows[name] = [len(part_arcs) or float("nan"), len(of_family.parts), listed]
     columns = ["arcs of the part in colour", "parts in the tree", "parts with every arc a candidate"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("family").astype(float)
 
@@ -268,15 +268,15 @@ def patterns(root: Path, corpus: str, name: str) -> pd.DataFrame:
     rows = [{"pattern": p.name, "arcs": _spelt(p), **counts.loc[p.name].to_dict()} for p in chosen.patterns]
     table = pd.DataFrame(rows).set_index("pattern")
     table["consistency"] *= 100
-    whole = ["matches", "mistaken", "words", "misled"]
-    return table.astype(dict.fromkeys(whole, int)).rename(columns={"consistency": "consistent, %"})
+    integer_columns = ["matches", "mistaken", "words", "misled"]
+    return table.astype(dict.fromkeys(integer_columns, int)).rename(columns={"consistency": "consistent, %"})
 
 
 def _spelt(pattern: pattern_language.Pattern) -> str:
     """Return the arcs of a pattern by the names of its words."""
     names = {**dict(enumerate(pattern.names)), pattern_language.ROOT: "root", pattern_language.OUTSIDE: "outside"}
     arcs = [f"{names[h]} → {names[m]}" for h, m in pattern.arcs]
-    return " | ".join(", ".join(arcs[k] for k in way) for way in pattern.ways)
+    return " | ".join(", ".join(arcs[k] for k in alternative) for alternative in pattern.ways)
 
 
 def candidates(root: Path, corpus: str, rows: int) -> pd.DataFrame:

@@ -113,8 +113,8 @@ def peers(results: Results) -> pd.DataFrame:
     included. May be empty.
     """
     others = set(SYSTEMS) - set(OWN_TABLES)
-    about = dict.fromkeys(("package", "version", "notes"), "")
-    rows = [about | measured | {"peer": measured["row"]} for measured in of_systems(results, *others)]
+    package_facts = dict.fromkeys(("package", "version", "notes"), "")
+    rows = [package_facts | measured | {"peer": measured["row"]} for measured in of_systems(results, *others)]
     names = ["corpus", "peer", "uas", "las", "complete", "package", "version", "tags", "notes"]
     return pd.DataFrame(rows, columns=[*names, "train_cpu_s", "words_per_cpu_s"])
 

@@ -122,9 +122,9 @@ def between(y: Array, v: Array) -> Array:
         s1, s2, s3 = w.sum(-1), np.square(w).sum(-1), (w**3).sum(-1)
         mu = (w * y[open_]).sum(-1) / s1
         gradient = (np.square(w) * np.square(y[open_] - mu[:, None])).sum(-1) - (s1 - s2 / s1)
-        new = np.maximum(0, current + gradient / (s2 - 2 * s3 / s1 + np.square(s2 / s1)))
-        tau2[open_] = new
-        open_ = open_[np.abs(new - current) > _PRECISION * (v[open_].mean(-1) + current)]
+        updated = np.maximum(0, current + gradient / (s2 - 2 * s3 / s1 + np.square(s2 / s1)))
+        tau2[open_] = updated
+        open_ = open_[np.abs(updated - current) > _PRECISION * (v[open_].mean(-1) + current)]
         if not len(open_):
             break
     return tau2.reshape(shape)
@@ -135,9 +135,9 @@ def holm(p: npt.ArrayLike) -> Array:
     values = np.asarray(p, float)
     order = np.argsort(values, kind="stable")
     steps = np.maximum.accumulate(values[order] * (len(values) - np.arange(len(values))))
-    out = np.empty_like(values)
-    out[order] = np.minimum(1.0, steps)
-    return out
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(1.0, steps)
+    return adjusted
 
 
 class Mean(NamedTuple):
@@ -165,14 +165,14 @@ def over_seeds(places: Sequence[Sequence[Sequence[float]]]) -> list[Mean]:
     """
     spread = [(np.var([row[0] for row in rows], ddof=1), len(rows) - 1) for rows in places if len(rows) > 1]
     training = sum(v * df for v, df in spread) / max(1, sum(df for _, df in spread))
-    out = []
+    means = []
     for rows in places:
         data = np.asarray(rows, float)
         value, seeds = float(data[:, 0].mean()), len(data)
         if seeds == 1:
-            out.append(Mean(value, float(data[0, 1]), float(data[0, 2]), 1))
+            means.append(Mean(value, float(data[0, 1]), float(data[0, 2]), 1))
             continue
         sentences = float(np.square((data[:, 2] - data[:, 1]) / (2 * Z)).mean())
         half = Z * float(np.sqrt(sentences + training / seeds))
-        out.append(Mean(value, value - half, value + half, seeds))
-    return out
+        means.append(Mean(value, value - half, value + half, seeds))
+    return means

@@ -153,7 +153,7 @@ def tree_table(words: Sequence[str], parse: Parse, unit: float) -> pd.DataFrame:
     names = ["(root)", *words]
     rows = []
     for tree in parse.confidence.trees:
-        moved = [m for m in range(1, len(names)) if tree.heads[m] != parse.heads[m]]
-        changes = ", ".join(f"{names[m]} → {names[tree.heads[m]]}" for m in moved)
+        changed_words = [m for m in range(1, len(names)) if tree.heads[m] != parse.heads[m]]
+        changes = ", ".join(f"{names[m]} → {names[tree.heads[m]]}" for m in changed_words)
         rows.append({"below the best": (parse.value - tree.value) / unit, "words elsewhere": changes or "–"})
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="tree"))

@@ -137,11 +137,11 @@ def _page(path: Path, site: Path) -> Page:
             if cell.execution_count is None:
                 raise InputError(f"cell {number} was not executed", path=path, hint="run studies.site.execute first")
             for i, output in enumerate(cell.outputs, 1):
-                shown = _output(output, f"{page.name}-{number}-{i}", path, number, site, markdown)
+                markup = _output(output, f"{page.name}-{number}-{i}", path, number, site, markdown)
                 if "answer" in tags:  # shown below the question, wherever it was computed
-                    page.cells.insert(1, f'<div class="answer">{shown}</div>')
+                    page.cells.insert(1, f'<div class="answer">{markup}</div>')
                 else:
-                    page.cells.append(shown)
+                    page.cells.append(markup)
             code.append(cell.source)
     fold()
     page.cells.append(section)
@@ -163,15 +163,17 @@ def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, 
         return _figure(site, f"{name}.svg", markup.encode(), unescape(alt[1]) if alt else f"Figure of cell {cell}")
     if "image/png" in data:
         return _figure(site, f"{name}.png", base64.b64decode(data["image/png"]), f"Figure of cell {cell}")
-    if "text/html" in data and "<table" not in data["text/html"]:  # steps of a search, a table without rows
+    if (
+        "text/html" in data and "<table" not in data["text/html"]
+    ):  # for instance the steps of a search, or the note for a table without rows
         return str(data["text/html"])
     if "text/html" in data:
         return _table(site, name, re.sub(r'href="([\w-]+)\.ipynb', r'href="\1.html', data["text/html"]), data)
     if len(data.get(STATEMENTS, ())) > SAID:
-        first, more = data[STATEMENTS][:SAID], data[STATEMENTS][SAID:]
-        items = "".join(f"<li>{markdown(statement['says'])}</li>" for statement in more)
+        first, further = data[STATEMENTS][:SAID], data[STATEMENTS][SAID:]
+        items = "".join(f"<li>{markdown(statement['says'])}</li>" for statement in further)
         paragraph = markdown(" ".join(statement["says"] for statement in first))
-        count = f"{len(more)} more remark{'s' * (len(more) > 1)}"
+        count = f"{len(further)} more remark{'s' * (len(further) > 1)}"
         return f'{paragraph}<details class="more"><summary>{count}</summary><ul>{items}</ul></details>'
     if "text/markdown" in data:
         return str(markdown(data["text/markdown"]))
@@ -191,8 +193,8 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
         link = "" if linked_file else f'<p class="where"><a href="{file}" download>CSV</a></p>'
     rows = markup.partition("<tbody>")[2].count("<tr>")
     caption = re.search("<caption>(.*?)</caption>", markup, re.S)
-    named = re.sub("<[^>]*>", "", caption[1]) if caption else "Table"
-    opening = f'<div class="scroll" role="region" aria-label="{named}" tabindex="0">'
+    label = re.sub("<[^>]*>", "", caption[1]) if caption else "Table"
+    opening = f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">'
     tally = 'class="claims"' in markup  # the caption sums up the table, so that the first page shows it
     if caption is None or (tally and linked_file):
         return f"{opening}{markup}</div>{link}"
@@ -208,7 +210,7 @@ def _figure(site: Path, name: str, content: bytes, alt: str) -> str:
     files = sorted((site / "figures").iterdir())
     name = next(
         (path.name for path in files if path.read_bytes() == content), name
-    )  # a figure of two pages is kept once
+    )  # a figure that two pages show is stored once
     (site / "figures" / name).write_bytes(content)
     file = f"figures/{name}"
     if b"<title>" in content.partition(b"</title>")[2]:  # tooltips work only if the page contains the SVG itself
@@ -221,10 +223,10 @@ def _markdown(page: Page, path: Path) -> mistune.Markdown:
     """Return a Markdown renderer that records the headings of `page` and turns maths into MathML."""
 
     def formula(text: str, display: str) -> str:
-        out = mathml(unescape(text).strip(), display=display)
-        if "\\" in out:  # latex2mathml passes on commands that it does not know
+        markup = mathml(unescape(text).strip(), display=display)
+        if "\\" in markup:  # latex2mathml passes on commands that it does not know
             raise InputError(f"maths not understood: {text.strip()}", path=path, hint="use simpler LaTeX")
-        return out
+        return markup
 
     class Renderer(mistune.HTMLRenderer):
         def heading(self, text: str, level: int, **attrs: object) -> str:

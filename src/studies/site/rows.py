@@ -105,13 +105,13 @@ def main_rows(params: Params, learner: str, corpus: str = "") -> dict[str, Row]:
 def seeds_of(params: Params, corpus: str, row: Row) -> dict[int, Row]:
     """Map each seed to the row that differs from `row` in its seed alone; the seed of `row` comes first."""
     tags, own_seed = params.tags_and_seed(corpus, row)
-    same = lambda candidate: (candidate.model, candidate.system, candidate.learner, candidate.decoder, candidate.k)  # noqa: E731
-    out = {own_seed: row}
+    fields = lambda candidate: (candidate.model, candidate.system, candidate.learner, candidate.decoder, candidate.k)  # noqa: E731
+    rows_by_seed = {own_seed: row}
     for candidate in params.rows_of(corpus):
         its_tags, seed = params.tags_and_seed(corpus, candidate)
-        if its_tags == tags and same(candidate) == same(row):
-            out.setdefault(seed, candidate)
-    return out
+        if its_tags == tags and fields(candidate) == fields(row):
+            rows_by_seed.setdefault(seed, candidate)
+    return rows_by_seed
 
 
 def learners_of(params: Params) -> list[str]:
@@ -150,8 +150,10 @@ def configurations(params: Params) -> list[Row]:
         settings = params.decoders[published.decoder]
         if settings.config != "published":
             continue
-        same = find(params, model=published.model, learner=published.learner, k=published.k)
-        tuned = [row for row in same if exhaustive(params, row) and params.decoders[row.decoder].config == "tuned"]
+        same_scores = find(params, model=published.model, learner=published.learner, k=published.k)
+        tuned = [
+            row for row in same_scores if exhaustive(params, row) and params.decoders[row.decoder].config == "tuned"
+        ]
         alike = [row for row in tuned if params.decoders[row.decoder].sentences == settings.sentences]
         tuned = alike or tuned
         if tuned:
@@ -194,14 +196,14 @@ def named_rows(params: Params, corpus: str, learner: str) -> dict[str, Row]:
     that AD3 decodes has the name that `relaxed` makes.
     """
     rows = main_rows(params, learner, corpus)
-    every, swept, compared = "combined", [], []
+    all_factors_model, swept, compared = "combined", [], []
     with suppress(InputError):
         swept = sweep(params)
-        every = swept[0].model
+        all_factors_model = swept[0].model
     with suppress(InputError):
         compared = configurations(params)
-    if every in rows:
-        rows[ALL_FACTORS] = rows[every]
+    if all_factors_model in rows:
+        rows[ALL_FACTORS] = rows[all_factors_model]
     rows |= {pruning(run.k): run for run in swept if run.learner == learner}
     if compared and compared[0].learner == learner:
         rows |= {PUBLISHED_SEARCH: compared[0], TUNED_SEARCH: compared[-1]}

@@ -59,8 +59,11 @@ def named(label: Any) -> str:
 
 def told_apart(index: pd.Index) -> list[str]:
     """Return the labels of rows without the levels and without the name of a run that all rows share."""
-    same = [level for level in range(index.nlevels) if index.get_level_values(level).nunique() == 1]
-    labels = [named(label) for label in (index.droplevel(same) if 0 < len(same) < index.nlevels else index)]
+    constant_levels = [level for level in range(index.nlevels) if index.get_level_values(level).nunique() == 1]
+    labels = [
+        named(label)
+        for label in (index.droplevel(constant_levels) if 0 < len(constant_levels) < index.nlevels else index)
+    ]
     run = next((run for run in RUNS if all(label.endswith(run) for label in labels)), "")
     return [label.removesuffix(run) for label in labels]
 
@@ -77,8 +80,8 @@ def how_many_corpora(names: Iterable[str]) -> str:
     """
     counted = Counter(name.partition(", ")[0] for name in names)
     in_both_runs = [name for name, count in counted.items() if count > 1]
-    more = f" ({listing(in_both_runs)} in two runs)" if in_both_runs else ""
-    return f"{len(counted)} {'corpus' if len(counted) == 1 else 'corpora'}{more}"
+    note = f" ({listing(in_both_runs)} in two runs)" if in_both_runs else ""
+    return f"{len(counted)} {'corpus' if len(counted) == 1 else 'corpora'}{note}"
 
 
 def difference(row: Any) -> str:
@@ -200,8 +203,8 @@ def seeds_in_words(seeds: pd.Series) -> str:
     if len(places) == 1:
         return f"means of {next(iter(places))} seeds"
     several = [f"{count} seeds on {listing(names)}" for count, names in sorted(places.items()) if count > 1]
-    rest = "; one training each elsewhere" if 1 in places else ""
-    return f"means of {' and of '.join(several)}{rest}"
+    elsewhere = "; one training each elsewhere" if 1 in places else ""
+    return f"means of {' and of '.join(several)}{elsewhere}"
 
 
 def each(data: pd.DataFrame, by: str | list[str]) -> Iterator[tuple[Any, pd.DataFrame]]:

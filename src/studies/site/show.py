@@ -117,9 +117,11 @@ class Table:
         return "text" if len(values) and values.map(lambda v: isinstance(v, str)).all() else "number"
 
     def _name(self, column: int) -> str:
+        """Return the innermost name of a column."""
         return str(_levels(self.data.columns[column])[-1])
 
     def _cell(self, value: Any, column: int) -> str:
+        """Format a value; `column` is the number of its column."""
         if isinstance(value, str):
             return typeset(value) if re.fullmatch(r"-[\d.]+( \*)?", value) else value
         if pd.isna(value):

@@ -35,8 +35,8 @@ class Steps:
             picture = search_tree_svg(self.nodes[:i], self.words).markup
             entries.append(f"<li><p>{typeset(escape(self.told(node)))}</p>\n<div class='scroll'>{picture}</div></li>")
         hidden = len(self.nodes) - LIMIT
-        more = f"<p>{hidden} more nodes are not shown.</p>" if hidden > 0 else ""
-        return f'<ol class="steps">{"".join(entries)}</ol>{more}'
+        note = f"<p>{hidden} more nodes are not shown.</p>" if hidden > 0 else ""
+        return f'<ol class="steps">{"".join(entries)}</ol>{note}'
 
     def told(self, node: dict[str, Any]) -> str:
         """Describe a node: its restriction, how its bound moves, and how the search leaves it."""
@@ -77,6 +77,7 @@ class Steps:
 
 
 def _score(value: float) -> str:
+    """Format a score, or a dash if there is none yet."""
     return f"{value:.3f}" if abs(value) < NONE_YET else NOTHING
 
 

@@ -20,8 +20,8 @@ def targets(root: Path) -> pd.DataFrame:
     """
     path = root / KEPT
     try:
-        kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
-        rows = {row["name"]: [row["measured"], row["target"], ("no", "yes")[row["met"]], row["how"]] for row in kept}
+        entries = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+        rows = {row["name"]: [row["measured"], row["target"], ("no", "yes")[row["met"]], row["how"]] for row in entries}
     except (ValueError, KeyError, TypeError, IndexError):
         raise InputError("not a list of targets", path=path, hint="restore the file from the repository") from None
     table = pd.DataFrame.from_dict(rows, orient="index", columns=COLUMNS).rename_axis("")

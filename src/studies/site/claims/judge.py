@@ -246,7 +246,10 @@ def _effect_in_words(claim: Claim, effect: Effect, measured: Sequence[Measured],
     description = f"{text.format(effect.value)} {interval} over {effect.treebanks} treebanks{seeds_text}."
     if effect.treebanks > 2:
         ends = [number.format(measure.scale.back(float(x))) for x in (pooled.predicted_low, pooled.predicted_high)]
-        description += f" The effect expected on one more treebank lies between {ends[0]} and {ends[1]}; I² is {float(pooled.I2):.0f} %."
+        description += (
+            f" The effect expected on one more treebank lies between {ends[0]} and {ends[1]}; "
+            f"I² is {float(pooled.I2):.0f} %."
+        )
     if verdict == INCONCLUSIVE and measure.scale is Scale.LINEAR and claim.test != "within":
         description += (
             " The interval is narrow enough to show an effect of "
@@ -275,7 +278,7 @@ def judge(runs: Sequence[Results], papers: Sequence[Paper]) -> list[Judged]:
 
     runs  results that belong together: a main run, and optionally one over more corpora
     """
-    out = []
+    verdicts = []
     for paper in papers:
         judged = []
         for claim in paper.claims or (None,):
@@ -285,8 +288,8 @@ def judge(runs: Sequence[Results], papers: Sequence[Paper]) -> list[Judged]:
                     measured = MEASURES[claim.measure].read(results, claim.rows, claim.compare)
                     places += [m for m in measured if not claim.corpora or m.treebank in claim.corpora]
             judged.append(Judged(paper, claim, tuple(place for place in places if place.value == place.value)))
-        out += _adjusted(judged)
-    return out
+        verdicts += _adjusted(judged)
+    return verdicts
 
 
 def _adjusted(judged: Sequence[Judged]) -> list[Judged]:

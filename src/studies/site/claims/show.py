@@ -44,6 +44,7 @@ class Replication:
         return data | ({"text/csv": _csv(list(self.judged.values())[-1])} if self.file else {})
 
     def _html(self) -> str:
+        """Return the table as HTML, with a link to the CSV file on the first page."""
         heads = ["Claim", "Published", "Our result", "Test", *(self.judged if len(self.judged) > 1 else ["Verdict"])]
         cells = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
         head, lines = f"<thead><tr>{cells}</tr></thead>", []
@@ -118,8 +119,8 @@ def verdicts(root: Path, run: Results, papers: Sequence[Paper] | None = None) ->
 
     The reference run is joined by its multilingual part, if the project has one.
     """
-    more = collect.multilingual(root) if run.name == collect.REFERENCE else None
-    return judge([run] if more is None else [run, more], load() if papers is None else papers)
+    multilingual_run = collect.multilingual(root) if run.name == collect.REFERENCE else None
+    return judge([run] if multilingual_run is None else [run, multilingual_run], load() if papers is None else papers)
 
 
 def replication(root: Path, page: str = "") -> Replication:
@@ -217,4 +218,5 @@ def write(root: Path, run: Results, path: Path) -> None:
 
 
 def _csv(judged: Sequence[Judged]) -> str:
+    """Return the verdicts as CSV, one line per claim."""
     return frame(judged).to_csv(index=False, lineterminator="\n")
