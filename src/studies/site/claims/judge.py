@@ -113,7 +113,7 @@ class Judged:
                 return f"The value is 100 % everywhere ({places})."
             lowest = min(below, key=lambda place: place.value)
             stopped = (
-                f" The search for the other trees was stopped after {self.claim.limit}, which decides nothing."
+                f" The search for the other trees was stopped after {self.claim.limit}, so it decides nothing."
                 * bool(self.claim.limit)
             )
             return (
