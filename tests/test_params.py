@@ -56,7 +56,7 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
             "confg: tuned",
             "confg: unknown key; valid keys are decoder, config, space, backbone",
         ),
-        ("k: 5}", "k: 0}", "k: 0}", "expected a number of heads from 1, or none, not 0"),
+        ("k: 5}", "k: 0}", "k: 0}", "expected a number of heads (1 or more) or none, not 0"),
         (
             "decoder: tuned, k: 20",
             "decoder: tund, k: 20",
@@ -188,7 +188,7 @@ def test_parameters_of_an_older_run_are_read(tmp_path: Path) -> None:
         (
             f"  x: {SEED.replace('seed: 2', 'tags: predicted')}\n",
             "  x: {x: {decoder: eisner, k: 3}}\n",
-            "gold; see",
+            "gold; change its entry in tags",
         ),
         (
             f"  x: {SEED.replace('seed: 2', 'seed: 1')}\n",
