@@ -33,7 +33,7 @@ def reliability(confidence: np.ndarray, correct: np.ndarray, bins: int = 10) -> 
 
 
 def wilson(right: int, total: int) -> tuple[float, float]:
-    """Return the ends of the 95 % interval (Wilson 1927) of the proportion `right` / `total`; (0, 1) if `total` is 0."""
+    """Return the ends of the 95 % interval (Wilson 1927) of `right` / `total`, or (0, 1) if `total` is 0."""
     if total == 0:
         return 0.0, 1.0
     p, z2 = right / total, NORMAL_95**2
