@@ -14,7 +14,7 @@ scored as well; g is the head of h, and d = -1 (left) or +1 (right) is a side.
     I(g, h, m) <- I(g, h, s)        S(h, s, m)      | m comes after s       | arc(h, m) + grandchild(g, h, m)
                                                     |                       | + adjacent(h, s, m)
                                                     |                       | + grand-sibling(g, h, s, m)
-    S(h, s, m) <- C(h, s, r, d)     C(h, m, r + d, -| r in s .. m - d       |
+    S(h, s, m) <- C(h, s, r, d)  C(h, m, r + d, -d) | r in s .. m - d       |
     C(g, h, e, d) <- I(g, h, m)     C(h, m, e, d)   | m is the farthest     | outermost(g, h, m)
     goal <- C(0, m, 1, -1)  C(0, m, n, +1)          | one root              | arc(0, m)
     goal <- C(-, 0, n, +1)                          | any number of roots   |
