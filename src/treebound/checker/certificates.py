@@ -282,8 +282,9 @@ def _node_faults(problem: Problem, bound: float, certificate: Certificate, bound
 
 
 def closing_threshold(problem: Problem, bound: float) -> Number:
-    """Return the largest score that does not contradict `bound`, exactly for integers and with slack for real
-    scores.
+    """Return the largest score that does not contradict `bound`.
+
+    It is exact for integer scores. For real scores it includes a slack of `TOLERANCE`.
     """
     if not math.isfinite(bound):
         return bound

@@ -44,9 +44,7 @@ _ARRAYS = ("shift", "slope", "child", "parent")
 
 
 class Writer:
-    """A writer of certificates to a binary stream, sentence by sentence; `compression.writing` opens a
-    suitable stream.
-    """
+    """A writer of certificates to a binary stream, sentence by sentence; see `compression.writing`."""
 
     def __init__(self, file: BinaryIO, space: Of = "projective", valid: Valid | None = None):
         self._out = file
@@ -225,8 +223,9 @@ def encoded(problem: Problem, certificate: Certificate) -> dict[str, Any]:
 
 
 def decoded(problem: Problem, data: dict[str, Any]) -> Certificate:
-    """Return the certificate that `encoded` encoded. Any exception means that the data do not belong to this
-    problem.
+    """Return the certificate that `encoded` encoded.
+
+    Any exception means that the data do not belong to this problem.
     """
     if data.keys() != {"words", "arcs", "exact", "nodes", "steps"}:
         raise ValueError(f"its entries are {', '.join(map(str, data))}")

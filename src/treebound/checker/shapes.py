@@ -25,9 +25,7 @@ WIDTH = {
 
 
 def problem_faults(problem: Problem) -> list[str]:
-    """Return the reasons why a problem is malformed; an empty list if it is well-formed. O(A log A + F log F) in
-    arrays.
-    """
+    """Return the reasons why a problem is malformed; an empty list if it is well-formed. O(A log A + F log F)."""
     n, head, mod = problem.n, problem.head, problem.mod
     if n < 1 or problem.unit < 0 or not np.isfinite(problem.unit):
         return [f"{n} words and {problem.unit} units per 1.0, which must be finite and not negative"]
@@ -65,9 +63,7 @@ def _scores_are_good(problem: Problem, scores: np.ndarray) -> bool:
 
 
 def _shaped(problem: Problem, table: PartTable) -> bool:
-    """Return whether all rows are parts of their family, without repetition. Parts that occur in no tree are
-    allowed.
-    """
+    """Return whether all rows are distinct parts of their family. They may include parts that occur in no tree."""
     arcs, family = table.arcs.astype(np.int64), table.family
     if WIDTH.get(family, arcs.shape[1]) != arcs.shape[1]:
         return False
@@ -99,8 +95,9 @@ def _shaped(problem: Problem, table: PartTable) -> bool:
 
 
 def _all_distinct(rows: np.ndarray, largest: int) -> bool:
-    """Return whether no row is repeated. Entries lie between NONE_OUTER and `largest`; sorted rows need no further
-    sorting.
+    """Return whether all rows are distinct.
+
+    Entries lie between NONE_OUTER and `largest`. Sorted rows are recognised without another sort.
     """
     if (largest + 3.0) ** rows.shape[1] > 2.0**62:
         return len(np.unique(rows, axis=0)) == len(rows)

@@ -137,9 +137,7 @@ class Stars:
         return best
 
     def gain(self, x: int, s: int, a: int) -> Number:
-        """Return the scores that modifier a adds after modifier s (NONE: as the first one), without sets of
-        siblings.
-        """
+        """Return the scores that modifier a adds after modifier s (NONE: as the first one), sibling sets excluded."""
         scores = self.scores
         return (
             scores["adjacent-sibling"].get((s, a), 0)

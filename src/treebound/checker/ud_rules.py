@@ -172,23 +172,17 @@ def _fixed_names(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _fixed_heads(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `fixed-without-extpos`: the first word of a fixed expression has the feature
-    ExtPos.
-    """
+    """Decide whether every tree breaks `fixed-without-extpos`: the head of an arc `fixed` has the feature ExtPos."""
     return domains.some(lambda m, h, label: universal(label) == "fixed" and h > 0 and words.no_extpos[h])
 
 
 def _foreign_words(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `flat-foreign-upos-feats`: both ends of an arc `flat:foreign` are
-    foreign words.
-    """
+    """Decide whether every tree breaks `flat-foreign-upos-feats`: both ends of `flat:foreign` are foreign words."""
     return domains.some(lambda m, h, label: label == "flat:foreign" and not (words.foreign[m] and words.foreign[h]))
 
 
 def _root_label(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `0-is-not-root`: every tree has an arc from the root, and its label must be
-    `root`.
-    """
+    """Decide whether every tree breaks `0-is-not-root`: the label of an arc from the root must be `root`."""
     return domains.some(lambda _, h, label: h == 0 and universal(label) != "root") or not any(
         h == 0 and universal(label) == "root" for m in domains.words for h, label in domains.pairs[m]
     )

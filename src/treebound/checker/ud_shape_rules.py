@@ -22,9 +22,7 @@ def _fixed_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _goeswith_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `goeswith-gap`: the parts of a split word follow its first part
-    without a gap.
-    """
+    """Decide whether every tree breaks `goeswith-gap`: the parts of a split word are adjacent."""
 
     def is_bad(m: int, h: int, label: str) -> bool:
         if universal(label) != "goeswith" or h == 0:
@@ -63,8 +61,9 @@ def _goeswith_column(is_empty: Callable[[WordFacts, int], bool]) -> Callable[[Wo
 
 
 def _punctuation_in_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `punct-is-nonproj`: the head of punctuation dominates all words
-    between the two.
+    """Decide whether every tree breaks `punct-is-nonproj`: arcs of punctuation are projective.
+
+    The head of punctuation must dominate all words between the two.
     """
     return domains.some(
         lambda m, h, label: (
@@ -76,8 +75,7 @@ def _punctuation_in_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _punctuation_makes_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `punct-causes-nonproj`: punctuation must not make the arc of another word
-    non-projective.
+    """Decide whether every tree breaks `punct-causes-nonproj`: punctuation makes no other arc non-projective.
 
     An arc breaks the rule if it spans the punctuation, ends before the head of the punctuation, and its head is not an
     ancestor of the punctuation.

@@ -113,9 +113,7 @@ class LabelledSpace:
         return [*region[:word], region[word].part(split, inside), *region[word + 1 :]]
 
     def relaxed(self, region: Sequence[Choices]) -> Problem:
-        """Return the problem in which every arc has the score of its best allowed label, or -inf if a region allows
-        none.
-        """
+        """Return the problem in which every arc has the score of its best allowed label, or -inf without one."""
         arc = np.full(self.inner.arcs, -np.inf)
         for numbers, choices in zip(self.arcs[1:], region[1:], strict=True):
             arc[numbers] = choices.best

@@ -17,8 +17,9 @@ class Difference:
         self.rates = np.empty(0, np.float32)
 
     def reserve(self, capacity: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (slots int64[*], signs float32[*], rates float32[*]) for at least `capacity` features; the rates are
-        1.
+        """Return buffers of slots, signs and rates for at least `capacity` features.
+
+        The dtypes are int64, float32 and float32. The rates are set to 1.
         """
         if capacity > len(self.slots):
             self.slots = np.empty(2 * capacity, np.int64)

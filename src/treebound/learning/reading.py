@@ -13,8 +13,9 @@ CHOICES = ("suffix", "prefix", "length", "feats", "lemma")
 
 @dataclass(frozen=True)
 class Reading(Checked):
-    """Options that state how a user's own treebank is read; for its own corpora the catalogue holds this
-    information.
+    """Options that state how a user's own treebank is read.
+
+    For its own corpora, the catalogue holds this information.
     """
 
     tag: Literal["", "xpos", "upos"] = option(

@@ -150,8 +150,7 @@ H = TypeVar("H", bound=Header)
 
 @dataclass(frozen=True)
 class Format(Generic[H]):
-    """A kind of file: the class of its header, and a function from a valid header to the arrays that the file must
-    hold.
+    """A kind of file: the class of its header, and the arrays that a file with a valid header must hold.
 
     Attributes
     ----------

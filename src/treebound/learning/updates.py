@@ -42,8 +42,9 @@ class Update(Protocol):
 
 @dataclass(frozen=True)
 class Perceptron:
-    """A step of size 1, whatever the margin (Collins 2002). Weights and their sums are integers, so averages
-    are exact.
+    """A step of size 1, whatever the margin (Collins 2002).
+
+    Weights and their sums are integers, so averages are exact.
     """
 
     plain: ClassVar[bool] = True
@@ -106,12 +107,12 @@ class Learner:
         self.examples = 0
 
     def update(self, slots: np.ndarray, signs: np.ndarray, rates: np.ndarray, count: int, cost: float) -> None:
-        """Step along the feature difference of the right and the wrong structure, whose margin should be at least
-        `cost`.
+        """Step along the feature difference of the right and the wrong structure.
 
-        slots, signs  the features of the difference
-        rates         step sizes of the weights relative to a step of 1, as if each feature had the value sqrt(rate)
-        count         number of features
+        - `slots`, `signs`: the features of the difference
+        - `rates`: step sizes of the weights relative to a step of 1, as if each feature had the value sqrt(rate)
+        - `count`: number of features
+        - `cost`: required margin between the two structures
         """
         if self.rule.plain:
             rates[:count] = 1.0

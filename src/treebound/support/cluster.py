@@ -110,8 +110,9 @@ def _call(function: Callable[[Any, Any], Any], shared: Any, item: tuple[Any]) ->
 
 @contextmanager
 def _connected(scheduler: str) -> Iterator[Client]:
-    """Yield a client of the scheduler, after a check that it has workers and that they run the same version of
-    treebound.
+    """Yield a client of the scheduler, after checking its workers.
+
+    Raises InputError if the scheduler does not answer, has no worker, or if a worker runs another version of treebound.
     """
     if not re.fullmatch(r"(\w+://)?[^/\s]+:\d+/?", scheduler):
         raise InputError(f"{scheduler!r} is not an address", hint="give an address such as tcp://HOST:8786")

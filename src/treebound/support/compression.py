@@ -124,8 +124,9 @@ def _compressing(suffix: str, file: BinaryIO) -> Any:
 
 
 def _kind(head: bytes) -> str:
-    """Return the suffix of the compression that begins with these bytes, or an empty string for an
-    uncompressed file.
+    """Return the suffix of the compression of a file that begins with these bytes.
+
+    The suffix is empty for an uncompressed file. Raises UnreadableError for an unsupported format.
     """
     for start, name in _OTHERS.items():
         if head.startswith(start):

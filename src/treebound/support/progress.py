@@ -72,8 +72,9 @@ def counting(unit: str, total: int | None = None, what: str = "") -> Iterator[Ca
 
 
 def line(what: str, unit: str, done: int, total: int | None, seconds: float) -> str:
-    """Return a report: the name of a loop, the things done in a number of seconds, and the speed or the
-    remaining time.
+    """Return a report on a loop after a number of seconds.
+
+    It states the name of the loop, the number of things done, and the remaining time or the speed.
     """
     counted = f"{done:,}" + (f" of {total:,}" if total else "") + (f" {unit}" if unit else "")
     if total and done:

@@ -76,8 +76,9 @@ def read(path: Path, hint: str = "") -> tuple[yaml.Node | None, Any]:
 
 
 def line_of(node: yaml.Node | None, keys: Sequence[int | str]) -> int | None:
-    """Return the line (from 1) of a nested key or list index, or of the innermost one on this path that the
-    file has.
+    """Return the line (from 1) of a nested key or list index.
+
+    If the file lacks it, return the line of the innermost existing key or index on the path, or None.
     """
     line = None
     for step in keys:

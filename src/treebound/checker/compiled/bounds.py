@@ -58,8 +58,9 @@ def add_rows(arcs, phi, share, arc_score):
 
 @kernel
 def add_valency(arcs, scores, slope, alive, certain, arc_score):
-    """Add lines above the scores of all possible counts, and return their constant; NO if some word has no possible
-    count.
+    """Add lines above the scores of all possible counts to the scores of arcs, and return the constant.
+
+    Returns NO if some word has no possible count.
     """
     constant = np.int64(0)
     for h in range(1, len(arcs.out_first) - 1):

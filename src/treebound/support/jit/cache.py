@@ -46,9 +46,7 @@ class KernelCache:
 
     @cached_property
     def _folder(self) -> Path:
-        """The folder of the files; it is determined on first use, because many kernels are never called in a
-        process.
-        """
+        """The folder of the files, determined on first use, because many kernels are never called in a process."""
         return usable(folder_of(self._source))
 
     @property

@@ -208,8 +208,9 @@ class Context(cpu.CPUContext):
             super().create_cfunc_wrapper(library, *args, **options)
 
     def get_executable(self, library: Any, *args: Any) -> Any:
-        """Return the entry point of a function. For an inner function it is a placeholder by which callers
-        identify it.
+        """Return the entry point of a function.
+
+        For an inner function, the entry point is a placeholder by which callers identify the function.
         """
         if not library.inner:
             return super().get_executable(library, *args)
