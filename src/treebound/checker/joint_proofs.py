@@ -175,7 +175,7 @@ def _tree_faults(statement: Statement, nodes: Sequence[Node], claimed: int) -> l
         children.append([])
     if not allowed:
         return ["there is no node"]
-    split: set[int] = set()  # nodes that their children close
+    split: set[int] = set()  # open nodes, which their children must close
     for i, node in enumerate(nodes):
         if i and node.parent not in split:
             continue

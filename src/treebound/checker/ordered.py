@@ -118,7 +118,7 @@ def _possible(problem: Problem, family: str, rows: np.ndarray, projective: bool)
         if projective:
             (low, high), (left, right) = (np.sort([head[i], mod[i]], axis=0) for i in (a, b))
             apart |= ((low < left) & (left < high) & (high < right)) | ((left < low) & (low < right) & (right < high))
-            # no arc between a head and a dependent spans the head's own head
+            # in a projective tree, no arc spans the head of its own head
             apart |= (mod[a] == head[b]) & (left < head[a]) & (head[a] < right)
             apart |= (mod[b] == head[a]) & (low < head[b]) & (head[b] < high)
         out &= ~(apart & (a != b) & (x >= 0) & (y >= 0))

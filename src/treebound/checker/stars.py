@@ -119,9 +119,8 @@ class Stars:
         The number is always 0 if no score depends on it.
         """
         counted = h == 0 or h in self.last_count
-        states: dict[tuple[tuple[int, ...], int], Number] = {
-            ((), 0): 0
-        }  # (run of neighbouring modifiers at the end, count)
+        # (run of neighbouring modifiers at the end, count) -> best score
+        states: dict[tuple[tuple[int, ...], int], Number] = {((), 0): 0}
         for a in arcs:
             new = {} if a in certain else dict(states)
             for (run, count), value in states.items():

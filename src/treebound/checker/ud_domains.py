@@ -31,7 +31,7 @@ class Domains:
         return all(test(word, head, label) for head, label in self.pairs[word])
 
     def some(self, test: ArcTest) -> bool:
-        """Return whether there is a word all of whose possible arcs pass a test."""
+        """Return whether some word exists whose possible arcs all pass a test."""
         return any(self.always(word, test) for word in self.words)
 
     def labelled(self, word: int, labels: Collection[str]) -> bool:

@@ -54,9 +54,8 @@ def key_of(settings: dict, treebanks: Iterable[Treebank], *contents: bytes) -> s
             for begin in range(0, len(numbers), CHUNK):
                 digest.update(numbers[begin : begin + CHUNK].tobytes())
                 release()
-        for (
-            name
-        ) in STRING_COLUMNS:  # ids by first occurrence: a vocabulary that several splits share may have another order
+        # ids are replaced by ranks of first occurrence, because a vocabulary that several splits share may differ in order
+        for name in STRING_COLUMNS:
             ranks = np.full(len(treebank.vocab[name]), -1, np.int64)
             order: list[int] = []
             for (ids,) in treebank.chunks(name):

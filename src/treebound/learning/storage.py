@@ -51,6 +51,7 @@ class Layout:
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names unchanged. Raises ValueError if a name occurs twice."""
     if len(set(names)) < len(names):
         raise ValueError("a name occurs twice")
     return names
@@ -124,6 +125,7 @@ def _add(z: zipfile.ZipFile, name: str, content: bytes | memoryview, kind: int) 
 
 
 def _digest(header: bytes, arrays: dict[str, np.ndarray]) -> bytes:
+    """Return the digest of a header and its arrays."""
     digest = hashlib.blake2b(header, digest_size=32)
     for name, array in sorted(arrays.items()):
         digest.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())

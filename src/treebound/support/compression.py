@@ -137,10 +137,12 @@ def _kind(head: bytes) -> str:
 
 
 def _decompressed(kind: str, stream: Any) -> Any:
+    """Return a stream of decompressed content; `kind` is the suffix of the compression, or empty."""
     return _OPENERS[kind](stream, "rb") if kind else stream
 
 
 def _rejoined(head: bytes, stream: Any) -> io.BufferedReader:
+    """Return a buffered stream of bytes that were read already, and of the remaining stream."""
     return io.BufferedReader(_Rejoined(head, stream))
 
 

@@ -124,9 +124,8 @@ def _best(rules, arcs, scores, h, x, living, u):
         if not alive[a]:
             continue
         m = arcs.mod[a]
-        if x >= 0 and (
-            m == g or (projective and (m > h) == (g > h) and abs(m - h) > abs(g - h))
-        ):  # arcs that no tree has together with x
+        # skip arcs that no tree has together with x
+        if x >= 0 and (m == g or (projective and (m > h) == (g > h) and abs(m - h) > abs(g - h))):
             if certain[a]:
                 return NO
             continue

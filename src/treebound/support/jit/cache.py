@@ -97,6 +97,7 @@ class KernelCache:
             path.unlink(missing_ok=True)
 
     def _key(self, sig: Any, codegen: Any) -> tuple:
+        """Return the key of a version, which the class describes."""
         args, result = sigutils.normalize_signature(sig)
         cells = tuple(cell.cell_contents for cell in self._function.__closure__ or ())
         captured = hashlib.blake2b(dumps(cells), digest_size=16).hexdigest() if cells else ""
@@ -106,10 +107,12 @@ class KernelCache:
         return tuple(args), result, codegen.magic_tuple(), versions, code, captured, kind
 
     def _path(self, key: tuple) -> Path:
+        """Return the path of the file for a key."""
         digest = hashlib.blake2b(repr(key).encode(), digest_size=8).hexdigest()
         return self._folder / f"{self._name}-{digest}.kernel"
 
     def _read(self, path: Path, key: tuple) -> Any:
+        """Return the stored version for a key, or None."""
         content = read(path)
         return content[1] if content is not None and content[0] == key else None
 
@@ -123,6 +126,7 @@ def is_compiled(*functions: str) -> bool:
 
 
 def _is_compiled(function: str) -> bool:
+    """Return whether the cache has a compiled version of one function."""
     module, _, name = function.rpartition(".")
     path = path_of(module)
     if path is None or name not in path.read_text(encoding="utf-8"):

@@ -88,6 +88,7 @@ def cache_folder(package: Path = PACKAGE) -> Path:
 
 @functools.cache
 def _cache_folder(configured: str, package: Path) -> Path:
+    """Return the first writable folder for compiled code; see `cache_folder`."""
     project = package.parents[1]
     user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "treebound")
     if configured:
@@ -114,6 +115,7 @@ def usable(folder: Path) -> Path:
 
 @functools.cache
 def _temporary_folder() -> Path:
+    """Create a temporary folder, which is removed when the process ends."""
     folder = tempfile.mkdtemp(prefix="treebound-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
@@ -197,4 +199,5 @@ def write(path: Path, content: bytes) -> None:
 
 
 def _checksum(content: bytes) -> bytes:
+    """Return the checksum of the content of a file."""
     return hashlib.blake2b(content, digest_size=_CHECKSUM).digest()
