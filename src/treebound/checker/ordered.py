@@ -102,7 +102,8 @@ def _complete(original: Problem, table: PartTable) -> PartTable:
 def _possible(problem: Problem, family: str, rows: np.ndarray, projective: bool) -> np.ndarray:
     """Return bool[F]: the parts that may occur in a tree.
 
-    Pairs of arcs of a part are tested, and for great-grandchildren that the chain does not return to its head.
+    Each pair of arcs of a part must be compatible, and the chain of a great-grandchild part must not return to its
+    head.
     """
     head, mod = problem.head, problem.mod
     if family == "valency":

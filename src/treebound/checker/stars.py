@@ -217,7 +217,7 @@ class _SetSearch:
         return max(self.stars.gain(self.x, s, a) for s in (NONE, *nearer)) - self.u[a] + combs
 
     def _visit(self, i: int, chosen: list[int], run: tuple[int, ...], value: Number, gain: list[Number]) -> None:
-        """Decide whether modifier i is in the set.
+        """Search the sets with modifier i, and the sets without it if it may be left out.
 
         chosen  positions of the chosen modifiers
         run     last modifiers, as in `Stars`

@@ -54,7 +54,7 @@ def key_of(settings: dict, treebanks: Iterable[Treebank], *contents: bytes) -> s
             for begin in range(0, len(numbers), CHUNK):
                 digest.update(numbers[begin : begin + CHUNK].tobytes())
                 release()
-        # ids are replaced by ranks of first occurrence, because a vocabulary that several splits share may differ in order
+        # ids become ranks of first occurrence, because a vocabulary that several splits share may differ in order
         for name in STRING_COLUMNS:
             ranks = np.full(len(treebank.vocab[name]), -1, np.int64)
             order: list[int] = []

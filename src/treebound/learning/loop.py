@@ -97,5 +97,5 @@ def train(
 
 
 def _shown(progress: Progress | None, label: str) -> Show:
-    """Return a function that passes items through and reports progress under a label, if requested."""
+    """Return a function that passes items through, and reports progress if `progress` is given."""
     return lambda items: progress(items, label) if progress else items

@@ -95,7 +95,7 @@ class Labelled(Learned):
         return settings
 
     def report(self, model: Any, dev: Treebank) -> str:
-        """Return the scores on the development treebank in a few words."""
+        """Return UAS and LAS on the development treebank as text."""
         parser = self.parser(model)
         parses = parser.parse(dev)
         score = evaluate(dev, [p.heads for p in parses], [parser.label_names(p) for p in parses]).summary
