@@ -60,11 +60,11 @@ class Evaluation:
     def summary(self) -> dict[str, float]:
         """Return the scores of the whole treebank by name.
 
-        sentences, words, scored_words               counts
-        uas, complete                                per cent, over scored words
-        uas_all, complete_all                        per cent, over all words, punctuation included
-        las, complete_labelled                       per cent, over scored words; only if there are labels
-        las_all, complete_labelled_all               per cent, over all words; only if there are labels
+        - `sentences`, `words`, `scored_words`: counts
+        - `uas`, `uas_all`: per cent of scored words, and of all words
+        - `las`, `las_all`: the same with labels; only if there are labels
+        - `complete`, `complete_all`: per cent of sentences without a wrong head among scored words, and among all words
+        - `complete_labelled`, `complete_labelled_all`: the same with labels; only if there are labels
 
         A score without any word or sentence to count is NaN.
         """
