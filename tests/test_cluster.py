@@ -201,14 +201,16 @@ def test_workers_run_the_same_program(workers: distributed.LocalCluster, monkeyp
 
 def test_without_scheduler_or_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "PATIENCE", 1)
-    with pytest.raises(InputError, match=r"tcp://127\.0\.0\.1:9: no scheduler answers \(.*\); start one with: dask scheduler"):
+    with pytest.raises(
+        InputError, match=r"127\.0\.0\.1:9: no scheduler answers \(.*\); start one with: dask scheduler"
+    ):
         list(spread(end, 0, [1], scheduler="tcp://127.0.0.1:9"))
     with pytest.raises(InputError, match=r"'nonsense://x' is not an address; give an address such as tcp:"):
         list(spread(end, 0, [1], scheduler="nonsense://x"))
     empty = {"n_workers": 0, "dashboard_address": None, "silence_logs": 50}
     with distributed.LocalCluster(host="127.0.0.1", **empty) as none:
         address = none.scheduler_address
-        with pytest.raises(InputError, match=f"{address}: the scheduler has no worker; start one with: dask worker {address}"):
+        with pytest.raises(InputError, match=f"{address}: the scheduler has no worker; .* dask worker {address}"):
             list(spread(end, 0, [1], scheduler=address))
 
 

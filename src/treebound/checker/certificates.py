@@ -38,7 +38,7 @@ __all__ = ["CertNode", "Certificate", "Step", "certificate_faults", "check_parse
 #: above these numbers (edges of a chart, arcs of non-projective trees), scores of arcs alone need no certificate:
 #: the best tree is computed
 MANY_EDGES, MANY_ARCS = 2_000_000, 50_000
-AnyRegion = TypeVar("R", bound=Region)
+AnyRegion = TypeVar("AnyRegion", bound=Region)
 
 
 def check_parse(
