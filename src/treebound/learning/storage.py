@@ -293,7 +293,7 @@ def _members(z: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     if "header" not in members:
         raise KeyError("header")
     if len(members) < len(z.infolist()):
-        raise _DamagedError("two members have the same name")
+        raise _DamagedError("a member occurs twice")
     for name, info in members.items():
         if name in ("header", "digest"):
             if info.file_size > LONGEST_HEADER:
