@@ -36,10 +36,8 @@ class Mined:
 
     suspects   the ranked list, most doubtful annotation first, ties by sentence and word
     trees      index of a sentence -> best tree, for the sentences with suspects among heads and labels
-
     sentences  number of sentences of the treebank
     words      number of words of the treebank
-
     remarks    a line for each choice of a convention and for all sentences that were left out
     seconds    wall time of the whole run
     """

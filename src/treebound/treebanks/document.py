@@ -74,14 +74,11 @@ class Document:
     treebank  the columns of the sentences
     blocks    for each sentence its lines with their line ends, including comments and the empty line after it;
     rows      for each sentence the offsets of its word lines in its block
-
     layout    the columns of the lines. Constituent trees are converted to CoNLL-U when they are read
     tabular   True if the lines come from the file, False if they were converted from constituent trees
-
     bom       whether the file has a byte order mark of UTF-8, which is then written too
     header    the line `# global.columns = ...` of CoNLL-U Plus; it is written before the sentences
     tail      empty lines at the end that belong to no sentence
-
     skipped   the malformed sentences that lenient reading left out
     """
 
@@ -150,7 +147,6 @@ class Document:
                   for instance `sys.stdout.buffer`, to which the sentences are appended
         heads     int[n + 1] as decoders return it. Entry 0 belongs to the root and is ignored
         labels    n strings for DEPREL
-
         comments  lines `key = value`. A comment with the same key is replaced; other comments follow the last one
         misc      n mappings of keys to values for MISC. An item with the same key is replaced; others are appended
         columns   name of a string column, for instance xpos -> n strings for each sentence
@@ -226,14 +222,11 @@ def read(
 
     source     a path, an open file, the bytes of a file, or lines as bytes or str. A file may be compressed by gzip,
                bzip2 or xz
-
     format     one of FORMATS. By default, the format is detected from the suffix of the name, else from the first
                characters. A first line `# global.columns = ...` means CoNLL-U Plus
-
     strict     stop at the first malformed line. Otherwise skip its sentence and list it in `skipped`
     encoding   Python's name of the file's encoding, by default UTF-8; ignored for XML, which names its encoding. In
                another encoding than UTF-8, an invalid byte always stops the reading
-
     annotated  require a tree for every sentence. Otherwise heads may be `_`, which are read as NO_HEAD
     needed     columns that a file of CoNLL-U Plus must have, for instance head, deprel or misc. Files in other formats
                have all columns after conversion to CoNLL-U
