@@ -117,8 +117,12 @@ def mine(
     Notes
     -----
     The time is dominated by training, and by one search per sentence and doubted head. The margins are computed as in
-    `treebound.decoders.kbest`. The idea that annotation errors are found where a parser disagrees with the annotation
-    is old (van Halteren 2000).
+    `treebound.decoders.kbest`.
+
+    References
+    ----------
+    van Halteren (2000), The detection of inconsistency in manually tagged text, LINC: errors are sought where a model
+    disagrees with the annotation.
 
     Examples
     --------
