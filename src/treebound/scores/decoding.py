@@ -188,7 +188,7 @@ def decode_all(
 
     Notes
     -----
-    The time is the sum over the sentences, see `decode`. Memory is that of the scores and of one sentence per worker.
+    The time is the sum over the sentences, see `decode`. Memory holds all scores, and one sentence per worker.
 
     Examples
     --------
