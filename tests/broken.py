@@ -132,7 +132,7 @@ MODELS: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
     "no-fields": (_headless, ("damaged", RETRAIN)),
     "edited": (_unsigned, ("changed after it was written", RETRAIN)),
     "an-array-too-short": (_arrays(lambda array: array[:-1]), ("damaged", RETRAIN)),
-    "an-array-lost": (_arrays(lambda array: None), ("damaged", "other arrays", RETRAIN)),
+    "an-array-lost": (_arrays(lambda array: None), ("damaged", "its arrays are not those", RETRAIN)),
     "an-array-of-another-type": (_arrays(lambda array: array.astype(np.complex64)), ("damaged", RETRAIN)),
     "an-array-too-many": (_more, ("damaged", RETRAIN)),
 }

@@ -379,7 +379,7 @@ def test_five_hundred_words(model: Path, tmp_path: Path) -> None:
         (["parse", "{model}", "{gold}", "--decoder", "cky"], ["unknown decoder 'cky'; choose from "]),
         (["parse", "{model}", "{gold}", "--config", "fast"], ["unknown config 'fast'; choose from tuned, published"]),
         (["parse", "{model}", "{gold}", "--k", "0"], ["k is '0'; give a number from 1, none or model"]),
-        (["evaluate", "{gold}", "{model}"], ["a zip archive or a file of numpy", "which is not read"]),
+        (["evaluate", "{gold}", "{model}"], ["a zip archive or a file of numpy", "which is not supported"]),
         (["evaluate", "{gold}", "{other}"], ["other.conllu: 2 sentences, ", "has 4; give a parse of"]),
         (["evaluate", "{gold}", "{otherwise}"], ["otherwise.conllu:2: the words of sentence 1 differ from"]),
         (["evaluate", "{empty}", "{empty}"], ["empty.conllu: has no sentences"]),
@@ -391,7 +391,7 @@ def test_five_hundred_words(model: Path, tmp_path: Path) -> None:
         (["train", "{gold}", "{gold}", "-o", "{folder}/m", "--tag", "x"], ["'x'; choose from xpos, upos"]),
         pytest.param(
             ["parse", "{model}", "{gold}", "--scheduler", "here"],
-            ["'here' is no address; give one like tcp:"],
+            ["'here' is not an address; give an address such as tcp:"],
             marks=pytest.mark.skipif(find_spec("distributed") is None, reason="not installed: make cluster"),
         ),
         (["train", "{empty}", "{gold}", "-o", "{folder}/m"], ["empty.conllu: has no sentences"]),

@@ -196,27 +196,29 @@ def test_errors_of_the_work_arrive_as_they_are(workers: distributed.LocalCluster
 
 def test_a_task_that_kills_every_worker_is_abandoned(workers: distributed.LocalCluster) -> None:
     """Check that a task which kills each worker ends in an error; joblib alone would wait forever."""
-    with pytest.raises(TreeboundError, match="workers died of the same task again and again"):
+    with pytest.raises(TreeboundError, match="several workers died while they ran the same task"):
         list(spread(end, 3, range(40), scheduler=workers.scheduler_address))
     assert list(spread(end, 3, [1, 2], scheduler=workers.scheduler_address)) == [1, 2], "the cluster must remain usable"
 
 
 def test_workers_run_the_same_program(workers: distributed.LocalCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "digest", os.getpid)  # a value that differs between processes
-    with pytest.raises(InputError, match="runs another treebound; install this version there"):
+    with pytest.raises(InputError, match="runs another version of treebound; install this version there"):
         list(spread(end, 0, [1], scheduler=workers.scheduler_address))
 
 
 def test_without_scheduler_or_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "PATIENCE", 1)
-    with pytest.raises(InputError, match=r"tcp://127\.0\.0\.1:9: no scheduler \(.*\); start one with: dask scheduler"):
+    with pytest.raises(
+        InputError, match=r"127\.0\.0\.1:9: no scheduler answers \(.*\); start one with: dask scheduler"
+    ):
         list(spread(end, 0, [1], scheduler="tcp://127.0.0.1:9"))
-    with pytest.raises(InputError, match=r"'nonsense://x' is no address; give one like tcp:"):
+    with pytest.raises(InputError, match=r"'nonsense://x' is not an address; give an address such as tcp:"):
         list(spread(end, 0, [1], scheduler="nonsense://x"))
     empty = {"n_workers": 0, "dashboard_address": None, "silence_logs": 50}
     with distributed.LocalCluster(host="127.0.0.1", **empty) as idle_cluster:
         address = idle_cluster.scheduler_address
-        with pytest.raises(InputError, match=f"{address}: no worker; start one with: dask worker {address}"):
+        with pytest.raises(InputError, match=f"{address}: the scheduler has no worker; .* dask worker {address}"):
             list(spread(end, 0, [1], scheduler=address))
 
 

@@ -81,9 +81,9 @@ def test_damage_is_one_line(suffix: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("start", [b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf\x27\x1c", b"\x1f\x9d"])
 def test_other_archives_are_named(start: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.conllu").write_bytes(start + bytes(20))
-    with pytest.raises(InputError, match="which is not read; name a text file"):
+    with pytest.raises(InputError, match="which is not supported; give a text file"):
         read(tmp_path / "a.conllu")
-    with pytest.raises(InputError, match="which is not read; name a text file"):
+    with pytest.raises(InputError, match="which is not supported; give a text file"):
         read(io.BytesIO(start + bytes(20)))
 
 

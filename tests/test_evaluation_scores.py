@@ -95,7 +95,7 @@ def test_without_a_punctuation_rule_every_word_counts():
 def test_mismatched_parses_are_refused():
     with pytest.raises(InputError, match="2 parses for the 3 sentences"):
         evaluate(GOLD, PARSED[:2])
-    with pytest.raises(InputError, match="sentence 2 of synthetic has 2 words, its parse 3"):
+    with pytest.raises(InputError, match="sentence 2 of synthetic has 2 words, but its parse has 3"):
         evaluate(GOLD, [PARSED[0], PARSED[0], PARSED[2]])
     with pytest.raises(InputError, match="sentence 2 of synthetic is not annotated"):
         evaluate(treebank([["X"], ["X", "X"]], [[0], [0, -1]]), PARSED[:2])

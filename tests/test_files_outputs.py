@@ -129,7 +129,7 @@ def test_a_protected_file_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "gold").write_bytes(b"gold")
     (tmp_path / "gold").chmod(0o444)
     for function in (write, check_writable):
-        with pytest.raises(InputError, match="protected from writing"):
+        with pytest.raises(InputError, match="it is write-protected"):
             function(tmp_path / "gold")
     assert (tmp_path / "gold").read_bytes() == b"gold"
 

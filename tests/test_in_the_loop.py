@@ -205,5 +205,5 @@ def test_tables_without_such_training_runs(tmp_path: Path) -> None:
     table, tests = tables.trainings(nothing), tables.contrasts(nothing)
     assert len(table) == len(tests) == 0
     assert "pipeline.run in-the-loop`" in str(remarks.repaired(table, tests))
-    assert "no run here has any" in Table(table, "x")._repr_html_()
-    assert "no run here has any" in Table(tests, "x")._repr_html_()
+    assert "no run has results for this table" in Table(table, "x")._repr_html_()
+    assert "no run has results for this table" in Table(tests, "x")._repr_html_()

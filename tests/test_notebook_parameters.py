@@ -93,7 +93,7 @@ def test_names_that_exist() -> None:
     for value, told in (("", "0 names"), ("a b", "2 names"), ("x", "unknown corpus 'x'")):
         with pytest.raises(SettingError, match=f"corpus: {told}.*; choose from a, b"):
             parameters.one("corpus", value, ["b", "a"])
-    with pytest.raises(SettingError, match=r"longest: .*; choose a number from 3"):
+    with pytest.raises(SettingError, match=r"longest: .*; choose a number of at least 3"):
         parameters.at_least("longest", 2, 3)
 
 

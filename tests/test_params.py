@@ -56,7 +56,7 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
             "confg: tuned",
             "confg: unknown key; valid keys are decoder, config, space, backbone",
         ),
-        ("k: 5}", "k: 0}", "k: 0}", "expected a number of heads from 1, or none, not 0"),
+        ("k: 5}", "k: 0}", "k: 0}", "expected a number of heads (1 or more) or none, not 0"),
         (
             "decoder: tuned, k: 20",
             "decoder: tund, k: 20",
@@ -108,14 +108,14 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
         ("  C: 0.01", "  C: 1.0e+300", "C: 1.0e+300", "train.C: Input should be less than or equal to 1000000"),
         ("seed: 1\n", "seed: 1\nseed: 2\n", "seed: 2", "the key 'seed' is given twice"),
         ("  C: 0.01", "  C: 0.01\n  'C': 0.02", "'C': 0.02", "the key 'C' is given twice"),
-        ("seed: 1\n", f"seed: {'9' * 5000}\n", f"seed: {'9' * 5000}", f"'{'9' * 30}' is no value"),
+        ("seed: 1\n", f"seed: {'9' * 5000}\n", f"seed: {'9' * 5000}", f"'{'9' * 30}' is not a valid value"),
         (
             "seed: 1\n",
             f"seed: {'9' * 30}\n",
             f"seed: {'9' * 30}",
             "seed: Input should be less than 9223372036854775808",
         ),
-        ("seed: 1\n", "seed: 2020-99-99\n", "seed: 2020-99-99", "'2020-99-99' is no value"),
+        ("seed: 1\n", "seed: 2020-99-99\n", "seed: 2020-99-99", "'2020-99-99' is not a valid value"),
         ("seed: 1\n", "seed: a\0b\n", "seed: a", "character 0x0 in it; delete it"),
         ("seed: 1\n", f"seed: {'[' * 3000}1{']' * 3000}\n", None, "nested too deeply"),
         ("paths: {}", 'paths: {ptb: "a\\0b"}', "paths: {ptb", "paths.ptb: 'a\\x00b' cannot be a path"),
@@ -188,7 +188,7 @@ def test_parameters_of_an_older_run_are_read(tmp_path: Path) -> None:
         (
             f"  x: {SEED.replace('seed: 2', 'tags: predicted')}\n",
             "  x: {x: {decoder: eisner, k: 3}}\n",
-            "gold; see",
+            "gold; change its entry in tags",
         ),
         (
             f"  x: {SEED.replace('seed: 2', 'seed: 1')}\n",

@@ -52,7 +52,7 @@ def test_a_forbidden_arc_costs_its_margin(play: Playground) -> None:
             assert best.parse.value - less.parse.value == margin
             lost = margin / best.unit
             said = str(less.lost(best, m, lost))
-            assert f"scores {lost:.4f} less (optimal); the margin of that arc is {lost:.4f}." in said
+            assert f"scores {lost:.4f} less (optimal). The margin of the arc is {lost:.4f}." in said
     assert "The best trees" in repr(best.alternatives)
     assert "<svg" in best.tree.markup
     assert "<svg" in best.search(1).markup
@@ -64,8 +64,8 @@ def test_a_forbidden_arc_costs_its_margin(play: Playground) -> None:
         ({"without": ["comb"]}, "no factors 'comb'; choose from adjacent-sibling, sibling"),
         ({"require": [(9, 1)]}, "no arc 9 → 1; words are numbered 1 to 5"),
         ({"forbid": [(1, 1)]}, "no arc 1 → 1"),
-        ({"k": 1, "require": [(5, 1), (4, 1)]}, "the pruner took . → 1 away; raise k"),
-        ({"require": [(0, 3)], "forbid": [(0, 3)]}, "no tree has all these arcs"),
+        ({"k": 1, "require": [(5, 1), (4, 1)]}, "the pruner removed . → 1; raise k"),
+        ({"require": [(0, 3)], "forbid": [(0, 3)]}, "no tree has all required arcs"),
     ],
 )
 def test_what_cannot_be_is_said(play: Playground, wanted: dict, reason: str) -> None:
@@ -97,7 +97,7 @@ def test_buttons_do_what_the_method_does(play: Playground) -> None:
         box.value = value
     assert buttons.found is None
     assert not buttons.shown.value
-    assert buttons.said.value.startswith("no tree has all these arcs")
+    assert buttons.said.value.startswith("no tree has all required arcs")
     buttons.forbid[1].value = -1
     assert buttons.found is not None
     assert play.widgets().children[-1] is not None

@@ -90,7 +90,7 @@ def test_a_run_without_any_of_it(results, tmp_path):
     empty = [f(data) for f in (tables.costs, tables.lengths, tables.errors, tables.worth)]
     empty += [tables.over_time([nothing]), tables.made_up(data), tables.made_up_times(data)]
     assert all(table.empty for table in empty)
-    assert all("no run here has any" in Table(table, "empty")._repr_html_() for table in empty)
+    assert all("no run has results for this table" in Table(table, "empty")._repr_html_() for table in empty)
     for said in (remarks.answer(empty[3]), remarks.made_up(empty[-2])):
         assert "pipeline.run approximations" in str(said)
 

@@ -47,7 +47,7 @@ def test_tables_hold_what_the_stage_wrote(results: list[Results]) -> None:
     assert ours.loc["baseline", ("test", "AST", "LF")] == 81
     assert ours.loc["exact", ("test", "reverse", "LF")] == 87
     said = str(ccg_integration_remarks.decoders(tables.differences(results)))
-    assert "sentences of test, 95 % intervals, one training): significant at 5 %, better: " in said
+    assert "sentences of test, 95 % intervals, one training): significantly better at the 5 % level: " in said
     assert "AST, output rule least risk (xx, this run" in said
     assert "BP, k = 1 (+1.00 [+1.00, +1.00])" in said
     assert "AST, output rule Viterbi (xx, this run" in said

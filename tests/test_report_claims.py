@@ -152,7 +152,7 @@ def test_all_of_them_is_not_nearly_all() -> None:
     assert verdict(but_one, **settings) == CONTRADICTED
     assert verdict(but_one, **settings, limit="9 steps") == INCONCLUSIVE
     one = Judged(Paper(key="p", cite="P", title="T"), claim(**settings, limit="9 steps"), but_one)
-    assert "Not all in 1 of 2 places, the least 98.0 %" in one.because
+    assert "below 100 % in 1 of 2 places; the lowest is 98.0 %" in one.because
     assert "stopped after 9 steps" in one.because
 
 
@@ -186,9 +186,9 @@ def test_p_values_are_adjusted_within_a_paper(unchanged: collect.Results) -> Non
 def test_what_cannot_be_tested_says_why() -> None:
     paper = Paper(key="p", cite="P", title="T")
     needs = Judged(paper, Claim.model_validate(TEXTS | {"needs": "a licence"}))
-    assert (needs.verdict, needs.because) == (NOT_TESTED, "It needs a licence.")
+    assert (needs.verdict, needs.because) == (NOT_TESTED, "A test of this claim needs a licence.")
     assert Judged(paper, None).verdict == NOT_TESTED
-    assert "are not there" in Judged(paper, claim()).because
+    assert "lacks the rows or corpora" in Judged(paper, claim()).because
 
 
 # --- measures: a changed figure changes the verdict
@@ -312,11 +312,11 @@ def write(folder: Path, **settings: object) -> Path:
         ({"rowz": ["a"]}, "paper.toml:13: a: rowz: unknown key; valid keys are name, claim"),
         ({"measure": "beauty"}, "paper.toml:10: a: measure: no measure 'beauty'; choose from "),
         ({"test": "prettier"}, "paper.toml:13: a: test: Input should be 'more'"),
-        ({"test": "within"}, "paper.toml:5: a: tolerance goes with the test within"),
+        ({"test": "within"}, "paper.toml:5: a: give tolerance with the test within"),
         ({"than": None}, "paper.toml:5: a: than is missing"),
-        ({"test": "all"}, "paper.toml:5: a: than does not go with the test all"),
-        ({"effects": [1.0]}, "paper.toml:5: a: margin goes with effects"),
-        ({"measure": ""}, "paper.toml:5: a: give a measure, or what it needs"),
+        ({"test": "all"}, "paper.toml:5: a: remove than"),
+        ({"effects": [1.0]}, "paper.toml:5: a: give margin and effects together"),
+        ({"measure": ""}, "paper.toml:5: a: give a measure, or under needs"),
         ({"section": None}, "paper.toml:5: a: section: Field required"),
         ({"rows": ["arc", "great-aunt"]}, "paper.toml:11: a: rows: no row 'great-aunt'; choose from all factors"),
     ],
@@ -331,7 +331,7 @@ def test_files_of_claims_are_read_strictly(tmp_path: Path) -> None:
     text = path.read_text()
     assert len(read(path).claims) == 1
     path.write_text(text + text[text.index("[[claims]]") :])
-    with pytest.raises(InputError, match=r"paper.toml:19: a: rows: a claim of this name stands above"):
+    with pytest.raises(InputError, match=r"paper.toml:19: a: rows: the file has an earlier claim of this name"):
         read(path)
     path.write_text(text + "=")
     with pytest.raises(InputError, match="not valid TOML"):

@@ -186,7 +186,9 @@ def test_runs_without_any_of_it(nothing: Results) -> None:
         )
     ]
     assert all(table.empty for table in tables)
-    assert all(Table(table, "empty")._repr_html_() == "<p>empty: no run here has any.</p>" for table in tables)
+    assert all(
+        Table(table, "empty")._repr_html_() == "<p>empty: no run has results for this table.</p>" for table in tables
+    )
     assert len(constraints_tables.constraint_accuracy(data)) == 2  # what is published
     for said in (constraints_remarks.accuracy, constraints_remarks.times):
         assert "params/ilp.yaml" in str(said(data))

@@ -123,7 +123,7 @@ def test_a_run_without_any_of_them(plain: list[collect.Results]) -> None:
         == len(comparison_others.peers(plain))
         == 0
     )
-    assert "no run here has any" in Table(comparison_others.variants(plain), "Variants")._repr_html_()
+    assert "no run has results for this table" in Table(comparison_others.variants(plain), "Variants")._repr_html_()
     assert "No parser of others" in repr(
         remarks.peers(comparison_others.peers(plain), {}, steps_tables.step_tests(steps_tables.steps(plain)))
     )

@@ -32,12 +32,12 @@ def rows_of(*rows: tuple[str, float, float, float, float]) -> pd.DataFrame:
 def test_a_comparison_cannot_forget_interval_p_sample_and_chance() -> None:
     rows = rows_of(("a", 0.5, 0.1, 0.9, 0.01), ("b", -0.7, -1.0, -0.4, 0.0), ("c", 2.0, -1.0, 5.0, 0.2))
     assert sentences.told(rows) == (
-        "significant at 5 %, better: a (+0.50 [+0.10, +0.90], p = 0.010); worse: b (-0.70 [-1.00, -0.40], p < "
-        "0.001); not significant: 1 of 3 (c (+2.00 [-1.00, +5.00], p = 0.200)); of 3 tests fewer than one would "
-        "pass by chance alone"
+        "significantly better at the 5 % level: a (+0.50 [+0.10, +0.90], p = 0.010); significantly worse: b (-0.70 "
+        "[-1.00, -0.40], p < 0.001); not significant: 1 of 3 (c (+2.00 [-1.00, +5.00], p = 0.200)); by chance alone, "
+        "fewer than one of 3 tests would be significant"
     )
     many = rows_of(*((str(i), 0.1, 0.0, 0.2, 0.5) for i in range(20)))
-    assert "not significant: 20 of 20; of 20 tests about 1 would pass" in sentences.told(many)
+    assert "not significant: 20 of 20; by chance alone, about 1 of 20 tests would" in sentences.told(many)
     assert sentences.told(rows, short=True).endswith("p < 0.001); not significant: 1 of 3")
     assert sentences.difference({"difference": 0.3}) == "+0.30, not tested"
 
@@ -131,7 +131,7 @@ def test_the_answer_stands_below_the_question_and_remarks_beyond_the_first_are_f
     assert "Sentence 3." in shown_at_once
     assert "Sentence 4." not in shown_at_once
     assert "<summary>2 more remarks</summary>" in folded_away
-    assert "Figures of nothing: no run here has any." in page
+    assert "Figures of nothing: no run has results for this table." in page
     assert "<caption>" not in page
 
 
@@ -245,13 +245,13 @@ def test_every_node_is_told_with_its_bounds() -> None:
     assert len(nodes) > 4
     markup = steps._repr_html_()
     assert markup.count("<li>") == markup.count("<svg") == len(nodes)
-    assert steps.told(nodes[0]).startswith("All trees. Upper bound, calls 1 to ")
+    assert steps.told(nodes[0]).startswith("All trees of the sentence. Upper bound, calls 1 to ")
     assert f"from {calls[0]['ub']:.3f}" in steps.told(nodes[0])
     for node in nodes[1:]:
         h, m = node["arc"]
         arc = f"{words[h - 1] if h else 'root'} → {words[m - 1]}"
         told = steps.told(node)
-        assert told.startswith(f"Trees {'with' if node['value'] else 'without'} {arc}, of node {node['parent']}.")
+        assert told.startswith(f"The trees of node {node['parent']} {'with' if node['value'] else 'without'} {arc}.")
         assert ("closed." in told) == (node["status"] == "closed")
         assert ("split on" in told) == (node["status"] == "branched")
 

@@ -119,7 +119,9 @@ def test_words_tell_a_test_over_arcs_what_differs(results: list[collect.Results]
     scored = frames.sentences(this, "tr_twt", runs["combined"])["scored"].sum()
     assert (row["only it"] - row["only the baseline"]) * 100 / scored == pytest.approx(row["difference"])
     assert len(words)
-    assert "with the seed of the run alone, significant at 5 %" in str(comparison_remarks.significance(tested))
+    assert "with the seed of the run alone, significantly better at the 5 % level" in str(
+        comparison_remarks.significance(tested)
+    )
 
 
 def test_seeds_are_averaged_and_compared_seed_by_seed(results: list[collect.Results]) -> None:

@@ -106,13 +106,18 @@ def test_gains_of_the_front_page_are_means_over_seeds_and_name_the_best_row() ->
         "All factors less the Carreras baseline, UAS on the test sets: mean over 2 treebanks +0.30 ["
     )
     assert "+0.20 (a) to +0.40 (b); " in said
-    assert "better: b (+0.40 [+0.10, +0.70], mean of 3 seeds); worse: none; not significant: 1 of 2" in said
+    assert (
+        "level: b (+0.40 [+0.10, +0.70], mean of 3 seeds); significantly worse: none; not significant: 1 of 2" in said
+    )
     assert "learner mira; means of 3 seeds on b; one training each elsewhere" in said
     assert "second-order on a (90.50, +0.70 [+0.10, +1.30] over the baseline); combined on b (91.00" in said
     assert "Being chosen on the very test set flatters the best row" in said
     assert "On 3 more corpora combined gains on average +0.10 [" in said
     assert "without any one language -0.30 to +0.60" in said
-    assert "better: c (+0.90 [+0.50, +1.30]); worse: d (-0.90 [-1.50, -0.30]); not significant: 1 of 3" in said
+    assert (
+        "level: c (+0.90 [+0.50, +1.30]); significantly worse: d (-0.90 [-1.50, -0.30]); not significant: 1 of 3"
+        in said
+    )
     assert "every tree is proved optimal" in said
     short = str(comparison_gains.headline(headline(97.5), gains(), pd.DataFrame()))
     assert "on each treebank at least 97.5 % of the trees are proved optimal" in short
@@ -190,7 +195,7 @@ def test_a_correlation_says_what_one_pair_or_one_language_changes() -> None:
     assert "7 pairs" in said
     without = x[:5].corr(y[:5], method="spearman")
     assert without < 0 < x.corr(y, method="spearman")
-    assert f"without any one language {without:+.2f} to " in said
+    assert f"leaving out any one language gives {without:+.2f} to " in said
 
 
 def test_published_figures_of_neural_parsers_stand_in_the_readme_and_the_results() -> None:
@@ -278,9 +283,9 @@ def test_a_family_is_better_or_worse_only_where_that_is_significant(this: collec
     tested.loc[(RUN, "tr_twt", "mira", "carreras+comb"), ["difference", "low", "high"]] = -0.3, -0.5, -0.1
     said = str(comparison_gains.families(tested, "mira"))
     rows = tested.xs("mira", level="learner")
-    assert "better: none; worse: tr_twt · carreras+comb (-0.30 [-0.50, -0.10]" in said
+    assert "level: none; significantly worse: tr_twt · carreras+comb (-0.30 [-0.50, -0.10]" in said
     assert f"; not significant: {len(rows) - 1} of {len(rows)};" in said
-    assert f"of {len(rows)} tests about 2 would pass by chance alone" in said
+    assert f"by chance alone, about 2 of {len(rows)} tests would be significant" in said
 
 
 def test_every_difference_is_that_of_its_own_row(this: collect.Results) -> None:

@@ -305,7 +305,7 @@ def test_remarks_follow_the_data(results: list[collect.Results]) -> None:
     table, tested = comparison_tables.comparison(results, "mira"), headlines.gains(results, models=gains.FAMILIES)
     said = str(gains.families(tested, "mira"))
     assert "In the paper all non-local factors together bring +0.36 UAS" in said
-    assert "Some of the factors, learner mira, UAS over our baseline: significant at 5 %, better: " in said
+    assert "Some of the factors, learner mira, UAS over our baseline: significantly better at the 5 % level: " in said
     assert "has no gains" in str(gains.families(tested.iloc[:0], "mira"))
     lifted = table.copy()
     ours = lifted.columns.get_level_values(0).isin(["reference", "this run"])
@@ -329,10 +329,10 @@ def test_what_is_told_from_chance_is_named_and_the_rest_is_counted() -> None:
     data = pd.DataFrame(rows, columns=["corpus", "learner", "system", "difference", "p"])
     data = data.assign(**{"p (words)": data["p"]}).set_index(["corpus", "learner", "system"])
     said = str(comparison_remarks.significance(data))
-    assert "better: a · y (+0.70, p = 0.020), a · x (+0.50, p = 0.010); worse: b · x (-0.25, p = " in said
+    assert "level: a · y (+0.70, p = 0.020), a · x (+0.50, p = 0.010); significantly worse: b · x (-0.25, p = " in said
     assert "; not significant: 2 of 5 (" in said
-    assert "; of 5 tests fewer than one would pass by chance alone." in said
-    assert "worse: none; not significant: 0 of 2;" in str(comparison_remarks.significance(data.iloc[:2]))
+    assert "; by chance alone, fewer than one of 5 tests would be significant." in said
+    assert "significantly worse: none; not significant: 0 of 2;" in str(comparison_remarks.significance(data.iloc[:2]))
 
 
 def test_labelled_figures_stand_in_every_table_of_accuracy(results: list[collect.Results]) -> None:

@@ -226,18 +226,18 @@ def test_the_table_has_a_row_a_change_and_stars_where_it_is_significant(tmp_path
 def test_remarks_say_what_helps_and_what_does_not(tmp_path: Path) -> None:
     data = tables.steps([results(tmp_path, MADE_UP)])
     said = repr(remarks.changes(data, tables.step_tests(data)))
-    by_las = said[said.index("LAS against base: significant at 5 %") : said.index("UAS against base")]
-    assert re.search(r"better: better \(\+18.75 \[.*\], p < 0.001\); worse: worse \(-18.75 ", by_las)
+    by_las = said[said.index("LAS against base: significantly better at the 5 %") : said.index("UAS against base")]
+    assert re.search(r"level: better \(\+18.75 \[.*\], p < 0.001\); significantly worse: worse \(-18.75 ", by_las)
     assert "not significant: 2 of 4 (same (+0.00" in by_las
-    assert "UAS against base: significant at 5 %, better: none; worse: worse (-18.75" in said
+    assert "UAS against base: significantly better at the 5 % level: none; significantly worse: worse (-18.75" in said
     assert "The right heads are those of base, word for word: better, same." in said
-    assert said.count("of 4 tests fewer than one would pass by chance alone") == 2
+    assert said.count("by chance alone, fewer than one of 4 tests would be significant") == 2
 
 
 def test_remarks_where_nothing_helps(tmp_path: Path) -> None:
     data = tables.steps([results(tmp_path, {name: MADE_UP[name] for name in ("base", "unclear", "worse")})])
     said = repr(remarks.changes(data, tables.step_tests(data)))
-    assert "LAS against base: significant at 5 %, better: none" in said
+    assert "LAS against base: significantly better at the 5 % level: none" in said
     assert "word for word" not in said
     alone = tables.steps([results(tmp_path / "alone", {"base": MADE_UP["base"], "absent": MADE_UP["absent"]})])
     assert "there is nothing to compare with base" in repr(remarks.changes(alone, tables.step_tests(alone)))

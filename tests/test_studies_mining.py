@@ -354,7 +354,7 @@ def test_a_run_without_any_of_it(results: Results, tmp_path: Path) -> None:
     nothing = Results("this run", tmp_path, results.params)
     data = tables.measured([nothing])
     empty = [f(data) for f in (tables.sizes, tables.rankings, tables.recalls, tables.systematic, tables.exact)]
-    assert all("no run here has any" in Table(table, "empty")._repr_html_() for table in empty)
+    assert all("no run has results for this table" in Table(table, "empty")._repr_html_() for table in empty)
     assert tables.points(data).empty
     assert tables.examples(nothing) == []
     for say in (remarks.answer, remarks.rivals, remarks.recall, remarks.sporadic):

@@ -224,7 +224,7 @@ def test_attributes_of_the_command_and_of_lists(folder: Path) -> None:
     files = (folder / "train.conllu", folder / "dev.conllu")
     done = run("train", *files, "-o", folder / "m.npz", "--attributes", "colour")
     assert_one_line(
-        done, "unknown attribute 'colour'; choose from suffix, prefix, length, feats, lemma; or auto or none"
+        done, "unknown attribute 'colour'; choose from suffix, prefix, length, feats, lemma; or give auto or none"
     )
     (folder / "list.yaml").write_text(
         "settings: {train: train.conllu, dev: dev.conllu, epochs: 1, bits: 14, families: [], labels: none}\n"

@@ -271,7 +271,7 @@ def test_an_option_that_a_decoder_has_not_is_named(options: dict[str, Any], mode
 @pytest.mark.parametrize("name", [name for name in SYSTEMS if name not in ("graph", "tagging")])
 def test_an_option_that_a_parser_has_not_is_named(name: str) -> None:
     system: Any = SYSTEMS[name]()
-    there = f"; there is {', '.join(system.options)}" if system.options else ""
+    there = f"; the options are {', '.join(system.options)}" if system.options else ""
     with pytest.raises(InputError, match=f"has no option 'turbo'; leave it out{there}$"):
         system.parser(None, **dict.fromkeys(system.options), turbo=1)
 

@@ -137,7 +137,7 @@ def test_nothing_kept(tmp_path: Path) -> None:
     table = targets.targets(tmp_path)
     assert table.empty
     assert "`make bench`" in str(target_remarks.targets(table))
-    assert "no run here has any" in Table(table, "x")._repr_html_()
+    assert "no run has results for this table" in Table(table, "x")._repr_html_()
 
 
 def test_the_reference_shows_what_is_kept() -> None:

@@ -60,7 +60,7 @@ def test_a_list_is_settings_of_all_and_of_each(folder: Path) -> None:
         ("{families: []}", "{families: []", r":5: not valid YAML"),
         ("epochs: 2", "C: .nan", r":2: settings\.C: Input should be a finite number"),
         ("epochs: 2", "cost: -1", r":2: settings\.cost: Input should be greater than or equal to 0"),
-        ("epochs: 2", f"k: {'9' * 5000}", r":2: not valid YAML: '9{30}' is no value"),
+        ("epochs: 2", f"k: {'9' * 5000}", r":2: not valid YAML: '9{30}' is not a valid value"),
         ("epochs: 2", f"k: {'9' * 30}", r":2: settings\.k: Input should be less than or equal to 1000000"),
         ("epochs: 2", "epochs: 2, epochs: 3", r":2: not valid YAML: the key 'epochs' is given twice"),
         ("  carreras:", "  arcs:", r":5: not valid YAML: the key 'arcs' is given twice"),

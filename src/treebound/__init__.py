@@ -1,10 +1,10 @@
 """treebound: exact decoding for dependency parsing with non-local features.
 
-parser = treebound.load("model.npz")                  # a trained model: treebound.systems.graph.parser.Parser
-parse = treebound.decode(arc, labels=labels)          # scores of one's own: treebound.scores
-parses = treebound.decode_all(arcs, workers=2)
-faults = treebound.check(treebound.problem(arc), parse)
-mined = treebound.mine(document)                      # doubtful annotations of a treebank, ranked
+    parser = treebound.load("model.npz")                  # load a trained model as a parser
+    parse = treebound.decode(arc, labels=labels)          # find the best tree for the scores of another parser
+    parses = treebound.decode_all(arcs, workers=2)        # the same for many sentences
+    faults = treebound.check(treebound.problem(arc), parse)
+    mined = treebound.mine(document)                      # rank the doubtful annotations of a treebank
 
 `treebound.InputError` is raised for data and settings that cannot be used.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["InputError", "check", "decode", "decode_all", "load", "mine", "problem"]
 
-#: where the functions stand; their modules, and compiled code with them, are loaded when one is first asked for
+#: modules of the public functions; each is imported, with its compiled code, when the function is first used
 _HOME = {
     "load": "treebound.systems.registry",
     "decode": "treebound.scores.decoding",
@@ -40,7 +40,7 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    function = globals()[name] = getattr(import_module(_HOME[name]), name)  # the next look-up does not come here
+    function = globals()[name] = getattr(import_module(_HOME[name]), name)  # later look-ups find it in the module
     return function
 
 

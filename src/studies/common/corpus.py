@@ -1,4 +1,4 @@
-"""The converted corpora as the stages read them, with the tags that parsers are to see."""
+"""Load the converted corpora for the stages, with the tags that the parsers see."""
 
 from __future__ import annotations
 
@@ -17,35 +17,44 @@ TAGGED = stage.DATA / "tagged"  #: <corpus>/tags.json, and {train,dev,test}.npz 
 
 
 def gold(corpus: str, split: str, limit: int | None = None) -> Treebank:
-    """A split of a converted corpus, or its first `limit` sentences. Raises InputError if it is missing or damaged."""
+    """Load a split of a converted corpus with gold tags, or its first `limit` sentences.
+
+    Raises InputError if the split is missing or damaged.
+    """
     full = storage.load(stage.CONVERTED / corpus / f"{split}.npz")
     return full if limit is None or limit >= len(full) else full.select(np.arange(limit))
 
 
 def load(corpus: str, split: str, limit: int | None = None, tags: str = "") -> Treebank:
-    """As `gold`, but with predicted tags where those are what the parsers of the corpus see, or `tags` says so.
+    """Load a split with the tags that the parsers of the corpus see, or with the kind of tags in `tags`.
 
-    What is punctuation remains a matter of gold tags. Raises InputError if the tags have not been predicted.
+    tags  "gold" or "predicted"; empty: as the corpus says, see `tags_of`
+
+    Gold tags always decide what is punctuation. Raises InputError if predicted tags are needed and missing.
     """
     truth = gold(corpus, split, limit)
     return _predicted(truth, corpus, split) if (tags or tags_of(corpus)) == "predicted" else truth
 
 
 def tags_of(corpus: str) -> str:
-    """ "gold" or "predicted": what the parsers of the corpus see, as the tagger's stage wrote it down."""
+    """Return "gold" or "predicted": the tags that the parsers of a corpus see, as the stage `tagger` recorded.
+
+    Raises InputError if the record is missing.
+    """
     path = TAGGED / corpus / "tags.json"
     try:
         return str(json.loads(path.read_text(encoding="utf-8"))["tags"])
     except (OSError, ValueError, KeyError):
         hint = f"run: python -m studies.pipeline.tagger {corpus}"
-        raise InputError("does not say which tags the parsers see", path=path, hint=hint) from None
+        raise InputError("the file does not say which tags the parsers see", path=path, hint=hint) from None
 
 
 def _predicted(truth: Treebank, corpus: str, split: str) -> Treebank:
+    """Replace the tags of a split by predicted ones, and keep the gold tags that decide what is punctuation."""
     path = TAGGED / corpus / f"{split}.npz"
     tagged = storage.load(path)
     if len(tagged) < len(truth) or (tagged.offsets[: len(truth) + 1] != truth.offsets).any():
-        raise InputError("holds other sentences than the corpus", path=path, hint="run the tagger's stage again")
+        raise InputError("sentences differ from those in the corpus", path=path, hint="run the stage tagger again")
     tagged = tagged.select(np.arange(len(truth)))
     rule = truth.meta["punctuation"]
     column = f"gold {rule['column']}"
@@ -58,11 +67,11 @@ def _predicted(truth: Treebank, corpus: str, split: str) -> Treebank:
 
 
 def evenly(treebank: Treebank, count: int) -> list[int]:
-    """Numbers of so many of its sentences, evenly spaced; of all where there are fewer."""
+    """Return the numbers of `count` evenly spaced sentences; of all sentences if there are fewer."""
     count = min(count, len(treebank))
     return [i * len(treebank) // count for i in range(count)]
 
 
 def checksum(corpus: str, split: str) -> str:
-    """sha256 of the split's CoNLL-U file: what a metrics file was computed from."""
+    """Return the sha256 of the split's CoNLL-U file, from which metrics are computed."""
     return stage.sha256(stage.CONVERTED / corpus / f"{split}.conllu")

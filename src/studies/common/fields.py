@@ -1,4 +1,4 @@
-"""Kinds of values that the settings of several stages and questions have."""
+"""Define types of values that the settings of several stages and questions use."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ STRICT = ConfigDict(extra="forbid")
 
 
 class Section:
-    """Base of the settings of a question: a section of params.yaml that is named as the question's folder."""
+    """The base class of a question's settings: the section of params.yaml with the name of the question's folder."""
 
     def check(self, params: Params) -> None:
-        """Raise ValueError where they do not go with the other parameters."""
+        """Raise ValueError if the settings contradict other parameters."""
 
 
 def _keep(value: Any) -> int | str:
-    """A number of heads that the pruner leaves each word, or "none" (no pruning)."""
+    """Check a number of candidate heads per word; "none" means no pruning."""
     if value == "none" or (type(value) is int and 1 <= value <= 1_000_000):
         return value
-    raise ValueError(f"expected a number of heads from 1, or none, not {value!r}")
+    raise ValueError(f"expected a number of heads (1 or more) or none, not {value!r}")
 
 
 Positive = Annotated[int, Field(ge=1, le=1_000_000_000)]
@@ -31,12 +31,12 @@ Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Above = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
 Keep = Annotated[int | str, PlainValidator(_keep)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+-]*$")]
-#: a treebank of the catalogue; the name of an earlier release has a point
+#: name of a treebank of the catalogue; the name of an earlier release contains a dot
 Corpus = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 Tags = Literal["gold", "predicted"]
-Attribute = Literal["prefix", "suffix", "length", "feats", "lemma"]  # those that not every corpus has
+Attribute = Literal["prefix", "suffix", "length", "feats", "lemma"]  # attributes that some corpora lack
 
 
 def heads(k: Keep) -> int | None:
-    """Heads of a word as the parser takes them."""
+    """Convert a number of candidate heads to the form that the parser takes; None means no pruning."""
     return None if k == "none" else int(k)

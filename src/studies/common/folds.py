@@ -1,6 +1,7 @@
-"""The folds of a corpus whose split is every-tenth: sentence i belongs to fold i % 10.
+"""Load the folds of a corpus whose split is every-tenth: sentence i belongs to fold i % 10.
 
-Fold 1 is the development set and is left out, the other nine are parsed by models of the other eight.
+Fold 1 is the development set and is left out. Each of the other nine folds is parsed by a model that is trained on the
+remaining eight.
 """
 
 from __future__ import annotations
@@ -14,19 +15,23 @@ from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.treebanks import storage
 
-REPORT = "conversion.json"  #: what `treebanks.convert` says about a corpus
+REPORT = "conversion.json"  #: name of the report that `treebanks.convert` writes for a corpus
 
 
 def load(corpus: str, fold: int, limit: int | None = None) -> tuple[Treebank, Treebank]:
-    """(what a fold is trained on, the fold itself), or the first `limit` sentences of one and limit / 4 of the other.
+    """Return the training data of a fold and the fold itself.
 
-    Raises InputError for a corpus that is missing, damaged, or of which folds cannot be told from sentence numbers.
+    limit  take only the first `limit` training sentences and the first `limit` / 4 sentences of the fold
+
+    Raises InputError for a corpus that is missing or damaged, or whose sentence numbers do not determine the folds.
     """
     folder = stage.CONVERTED / corpus
     train, test = (storage.load(folder / f"{split}.npz") for split in ("train", "test"))
     report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
     if report["meta"]["split"] != "every-tenth" or report["splits"]["train"]["dropped"]:
-        raise InputError(f"{corpus}: its split is not every-tenth", hint="folds are told from sentence numbers")
+        raise InputError(
+            f"{corpus}: the split is not every-tenth", hint="choose a corpus whose folds follow from sentence numbers"
+        )
     train, held_out = divide(train, test, fold)
     if limit is None:
         return train, held_out
@@ -34,19 +39,20 @@ def load(corpus: str, fold: int, limit: int | None = None) -> tuple[Treebank, Tr
 
 
 def first(treebank: Treebank, count: int) -> Treebank:
-    """The first sentences."""
+    """Return the first `count` sentences of a treebank."""
     return treebank.select(np.arange(min(count, len(treebank))))
 
 
 def divide(train: Treebank, test: Treebank, fold: int) -> tuple[Treebank, Treebank]:
-    """(what fold `fold` is trained on, the fold) of an every-tenth corpus without its development set.
+    """Return the training data of a fold and the fold, for an every-tenth corpus without its development set.
 
-    Training sentence k is sentence 10 (k // 8) + 2 + k % 8 of the corpus, as none was dropped; fold 0 is the test set.
+    Fold 0 is the test set. Training sentence k is sentence 10 (k // 8) + 2 + k % 8 of the corpus, provided that no
+    sentence was dropped.
     """
     if fold == 0:
         return train, test
-    own = of_split(len(train), fold)
-    return joined(train.select(np.flatnonzero(~own)), test), train.select(np.flatnonzero(own))
+    in_fold = of_split(len(train), fold)
+    return joined(train.select(np.flatnonzero(~in_fold)), test), train.select(np.flatnonzero(in_fold))
 
 
 def of_split(count: int, fold: int) -> np.ndarray:
@@ -55,7 +61,7 @@ def of_split(count: int, fold: int) -> np.ndarray:
 
 
 def joined(a: Treebank, b: Treebank) -> Treebank:
-    """The sentences of both, strings renumbered."""
+    """Concatenate two treebanks and renumber their strings."""
     columns, vocab = {}, {}
     for name in a.columns:
         vocabulary = type(a.vocab[name])(a.vocab[name].strings)

@@ -1,7 +1,7 @@
-"""Metrics files: small JSON files of stages, and the form in which a reference keeps them.
+"""Read metrics: small JSON files that stages write, and their compressed form in a reference run.
 
-A stage writes `metrics/<stage>/<item>.json`. A reference is committed and keeps one compressed file a stage instead,
-`metrics/<stage>.json.gz`: an object with the content of every small file under its path.
+A stage writes `metrics/<stage>/<item>.json`. A committed reference run stores one compressed file per stage,
+`metrics/<stage>.json.gz`. It holds an object that maps the path of every small file to its content.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ RERUN = "run python -m studies.pipeline.run"
 
 
 def read(folder: Path, *parts: str) -> Any:
-    """Content of the metrics file at `parts` under a run's folder, for instance ("train", "tr_twt", "arc.json").
+    """Read the metrics file at `parts` under the folder of a run, for instance ("train", "tr_twt", "arc.json").
 
-    Raises InputError where it is missing or damaged.
+    Raises InputError if the file is missing or damaged.
     """
-    path, kept = folder.joinpath("metrics", *parts), folder / "metrics" / f"{parts[0]}.json.gz"
-    if kept.is_file():
+    path, archive = folder.joinpath("metrics", *parts), folder / "metrics" / f"{parts[0]}.json.gz"
+    if archive.is_file():
         name = "/".join(parts[1:])
-        content = _content(kept, os.stat(kept).st_mtime_ns)
+        content = _content(archive, os.stat(archive).st_mtime_ns)
         if not isinstance(content, dict) or name not in content:
-            raise InputError(f"{name}: missing, though params.yaml asks for it", path=kept, hint=RERUN)
-        return copy.deepcopy(content[name])  # callers may change it
+            raise InputError(f"{name}: missing, though params.yaml asks for it", path=archive, hint=RERUN)
+        return copy.deepcopy(content[name])  # callers may change the result
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -42,27 +42,30 @@ def read(folder: Path, *parts: str) -> Any:
 
 
 def has(folder: Path, *parts: str) -> bool:
-    """Whether a run has metrics at `parts`: a file, or any file below them."""
-    kept = folder / "metrics" / f"{parts[0]}.json.gz"
-    if kept.is_file():
+    """Return True if a run has metrics at `parts`: a file, or any file below that path."""
+    archive = folder / "metrics" / f"{parts[0]}.json.gz"
+    if archive.is_file():
         name = "/".join(parts[1:])
-        content = _content(kept, os.stat(kept).st_mtime_ns)
+        content = _content(archive, os.stat(archive).st_mtime_ns)
         return any(key == name or not name or key.startswith(f"{name}/") for key in content)
     return folder.joinpath("metrics", *parts).exists()
 
 
 @lru_cache(maxsize=64)
-def _content(path: Path, changed: int) -> Any:
+def _content(path: Path, modified: int) -> Any:
+    """Read a compressed metrics file. `modified` is part of the cache key, so that a changed file is read anew."""
     try:
         return json.loads(gzip.decompress(path.read_bytes()))
     except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise InputError(f"not compressed JSON: {error}", path=path, hint="take it from the repository") from None
+        raise InputError(
+            f"not compressed JSON: {error}", path=path, hint="restore the file from the repository"
+        ) from None
 
 
 def gather(source: Path, target: Path) -> None:
-    """Write the small JSON files of the folder `source` as one file a stage into the folder `target`.
+    """Write the small JSON files of the folder `source` as one file per stage into the folder `target`.
 
-    An entry a line, sorted: the same metrics give the same bytes.
+    Each entry is one line and entries are sorted, so that the same metrics give the same bytes.
     """
     stages: dict[str, dict[str, Any]] = {}
     for path in sorted(source.rglob("*.json")):

@@ -1,4 +1,4 @@
-"""params.yaml as frozen dataclasses. An unknown key is an error that lists the valid ones."""
+"""Read params.yaml into frozen dataclasses. An unknown key is an error that lists the valid ones."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from treebound.systems.sampling.settings import Settings as Sampling
 from treebound.systems.transition.settings import Settings as Transition
 
 T = TypeVar("T", bound=Section)
-#: system that a model may have -> module of `pipeline.trainers` that trains it and parses with it
+#: maps each system of a model to the module of `pipeline.trainers` that trains it and parses with it
 SYSTEMS = {"graph": "graph", "transition": "transition", "sampling": "sampling", "udpipe": "peers", "spacy": "peers"}
 
 
 def _path(text: str) -> str:
-    """What can be the name of a file."""
+    """Check that a text can be the name of a file."""
     if not yamlfile.file_name(text):
         raise ValueError(f"{text!r} cannot be a path")
     return text
 
 
 def _system(name: str) -> str:
-    """One of SYSTEMS."""
+    """Check that a name is one of SYSTEMS."""
     if name not in SYSTEMS:
         raise ValueError(f"unknown system {name!r}; choose from {', '.join(SYSTEMS)}")
     return name
@@ -54,7 +54,10 @@ SystemName = Annotated[str, AfterValidator(_system)]
 
 @dataclass(frozen=True, config=STRICT)
 class Tagger:
-    """The tagger of corpora whose tags are predicted; see systems.tagging.learn. Training tags by `folds` folds."""
+    """Settings of the tagger for corpora with predicted tags, see `systems.tagging.learn`.
+
+    folds  number of jackknife folds that tag the training set
+    """
 
     epochs: Positive
     bits: Annotated[int, Field(ge=8, le=28)]
@@ -63,26 +66,27 @@ class Tagger:
 
 @dataclass(frozen=True, config=STRICT)
 class Pruner:
-    """First-order pruner.
+    """Settings of the first-order pruner.
 
-    ks, thresholds  where its oracle recall is measured: of the k best heads, and of those of the k of `train` that are
-                    at least so many times as probable as the best one
+    - ks: numbers of best heads for which the oracle recall is measured.
+    - thresholds: fractions of the best head's probability. The oracle recall is also measured among the k heads of
+      `train` whose probability is at least this fraction.
     """
 
     epochs: Positive
     bits: Annotated[int, Field(ge=8, le=28)]
     ks: tuple[Positive, ...]
-    thresholds: tuple[Annotated[float, Field(gt=0, lt=1)], ...] = ()  # older runs have none
+    thresholds: tuple[Annotated[float, Field(gt=0, lt=1)], ...] = ()  # the parameters of older runs lack this key
 
 
 @dataclass(frozen=True, config=STRICT)
 class GraphModel:
     """Settings of a graph-based model that differ from `train`.
 
-    families      factor families beside arcs
-    threshold     of the pruner: 0 keeps the k best heads, as in the papers
-    pruner_folds  folds of the jackknife by which training sentences are pruned
-    epochs        passes over the training set; null: as `train` says
+    - families: factor families besides arcs.
+    - threshold: threshold of the pruner; 0 keeps the k best heads, as in the papers.
+    - pruner_folds: number of jackknife folds by which training sentences are pruned.
+    - epochs: passes over the training set; null takes the value of `train`.
     """
 
     families: tuple[Family, ...] = ()
@@ -93,19 +97,19 @@ class GraphModel:
     epochs: Positive | None = None
 
 
-#: settings of a system's models; a package of others takes numbers and names as they are
+#: class of the settings of a system's models; packages of other projects take any numbers and names
 _SETTINGS: dict[str, Any] = {"graph": GraphModel, "transition": Transition, "sampling": Sampling}
 
 
 @dataclass(frozen=True, config=STRICT)
 class Model:
-    """A model that is trained.
+    """A model to train.
 
-    system    one of SYSTEMS
-    settings  the settings of its system, as `_SETTINGS` checks them
-    same_as   name in tables: that of another model which differs in learner, tags or seed alone; empty: its own
-    corpora   corpora that have it; empty: all
-    tags      tags that it is trained and tested with, and seed: those of the corpus and the run unless given here
+    - system: one of SYSTEMS.
+    - settings: settings of the system, as `_SETTINGS` checks them.
+    - same_as: name of another model that differs in learner, tags or seed alone; tables use its name. Empty: own name.
+    - corpora: corpora that have the model; empty: all.
+    - tags, seed: tags and seed for training and testing; None: the values of the corpus and of the run.
     """
 
     system: SystemName = "graph"
@@ -117,7 +121,7 @@ class Model:
 
     @property
     def learner(self) -> Learner:
-        """Learner of a graph-based model; of others the default."""
+        """Return the learner of a graph-based model; for other systems, the default."""
         return self.settings.learner if self.system == "graph" else "mira"
 
 
@@ -125,14 +129,14 @@ _COMMON = ("system", "same_as", "corpora", "tags", "seed")
 
 
 def _settings_of(value: dict[str, Any]) -> Any:
-    """Class of the settings of a model that is given by its keys."""
+    """Return the class of the settings of a model, given the keys of the model."""
     return _SETTINGS.get(value.get("system", "graph"), dict[str, int | FiniteFloat | str])
 
 
 def model(value: Any) -> Model:
-    """A model from its keys in params.yaml: those that are not common to all are settings of its system.
+    """Make a model from its keys in params.yaml. Raises ValidationError.
 
-    Raises ValidationError.
+    Keys that are not common to all models are settings of the system.
     """
     if not isinstance(value, dict):
         return TypeAdapter(Model).validate_python(value)
@@ -144,10 +148,10 @@ def model(value: Any) -> Model:
 
 @dataclass(frozen=True, config=STRICT)
 class Decoder:
-    """A registered decoder with options.
+    """A registered decoder with its options.
 
-    sentences  decode only the first so many of the test split
-    gold       score the gold trees as well, which tells errors of the search from errors of the model
+    sentences  decode only this many sentences of the test split, the first ones; None: all
+    gold       also score the gold trees, which separates errors of the search from errors of the model
     """
 
     decoder: str
@@ -165,7 +169,7 @@ class Decoder:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of the decoder, as far as given."""
+        """Return the keyword arguments of the decoder that are set."""
         ours = ("decoder", "sentences", "gold")
         names = [field.name for field in fields(self) if field.name not in ours]
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
@@ -173,13 +177,13 @@ class Decoder:
 
 @dataclass(frozen=True, config=STRICT)
 class Parsing:
-    """One way to parse with a model: one row of the tables.
+    """A way to parse with a model: one row of the tables.
 
-    decoder  one of `decoders`, and k: heads of a word that the pruner keeps, or none (graph-based models need both)
-    beam     width of the beam, by default that of training (transition-based models)
-    rerank   no search but the best of so many trees (models that sample)
-    corpora  corpora that have the row; empty: all that have the model
-    timed    whether the benchmark has it; by default, rows that all corpora have
+    - decoder, k: one of `decoders`, and the number of candidate heads per word or none. Graph-based models need both.
+    - beam: width of the beam of transition-based models; None: the width of training.
+    - rerank: for models that sample, rerank a list of this many trees instead of searching; None: search.
+    - corpora: corpora that have the row; empty: all that have the model.
+    - timed: True if the benchmark times the row; None: it times rows that all corpora have.
     """
 
     decoder: str = ""
@@ -192,9 +196,10 @@ class Parsing:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the tables: a model, and how the test split is parsed with it.
+    """A row of the tables: a model, and how the test split is parsed with it.
 
-    trained  key of `models`; model: its name in tables
+    trained  key of the model in `models`
+    model    name of the model in tables
     """
 
     name: str
@@ -216,30 +221,34 @@ class Row:
 
     @property
     def heads(self) -> int | None:
-        """k as the parser takes it."""
+        """Return k in the form that the parser takes."""
         return heads(self.k)
 
     @property
     def key(self) -> dict[str, str]:
-        """Columns that identify it in tables."""
+        """Return the columns that identify the row in tables."""
         return {"row": self.name, "model": self.model, "learner": self.learner, "decoder": self.decoder} | {
             "k": str(self.k)
         }
 
     @property
     def everywhere(self) -> bool:
-        """Whether it is a row of our own parser that all corpora have, with their tags and the seed of the run."""
+        """Return True for a row of our own parser that all corpora have, with their tags and the seed of the run."""
         return self.system == "graph" and not self.corpora and self.tags is None and self.seed is None
 
     @property
     def benchmarked(self) -> bool:
-        """Whether it is timed."""
+        """Return True if the benchmark times the row."""
         return not self.corpora if self.timed is None else self.timed
 
 
 @dataclass(frozen=True, config=STRICT)
 class Benchmark:
-    """Timed runs, after one that compiles: `repeats` of them, fewer once they have taken `seconds` of CPU together."""
+    """Settings of timed runs, which follow one run that compiles.
+
+    repeats  number of timed runs
+    seconds  stop earlier once the timed runs have taken this many CPU seconds together
+    """
 
     repeats: Positive
     seconds: Above
@@ -247,9 +256,12 @@ class Benchmark:
 
 @dataclass(frozen=True, config=STRICT, kw_only=True)
 class Params:
-    """The whole of params.yaml. What has a default may be missing in the parameters of an older run."""
+    """The content of params.yaml.
 
-    treebanks: tuple[Corpus, ...] = ()  # older runs have none
+    A field with a default may be missing in the parameters of an older run.
+    """
+
+    treebanks: tuple[Corpus, ...] = ()  # the parameters of older runs lack this key
     corpora: Annotated[tuple[Name, ...], Field(min_length=1)]
     paths: dict[Name, Annotated[str, AfterValidator(_path)]]
     seed: Seed
@@ -263,62 +275,69 @@ class Params:
     decode: dict[Name, dict[Name, Parsing]]
     benchmark: Benchmark
     notebooks: tuple[Name, ...]
-    questions: dict[str, Any] = Field(default_factory=dict)  #: section of a question -> its settings; see `section`
+    questions: dict[str, Any] = Field(
+        default_factory=dict
+    )  #: maps the section of a question to its settings; see `section`
 
     def __post_init__(self) -> None:
         self._check_names()
         for row in self.rows.values():
             self._check_row(row)
         for corpus in self.corpora:
-            named: dict[Row, str] = {}
+            names: dict[Row, str] = {}
             for row in self.rows_of(corpus):
                 tags, seed = self.tags_and_seed(corpus, row)
                 same = replace(row, name="", trained="", timed=None, corpora=(), tags=tags, seed=seed)
-                if (other := named.setdefault(same, row.name)) != row.name:
-                    raise ValueError(f"decode: {other} and {row} are the same row of {corpus}")
+                if (first_name := names.setdefault(same, row.name)) != row.name:
+                    raise ValueError(f"decode: {first_name} and {row} are the same row of {corpus}")
 
     def section(self, kind: type[T]) -> T:
-        """Return the settings of a question by their class: its defaults, which run nothing, if the file lacks them."""
+        """Return the settings of a question by their class.
+
+        If the file lacks the section, the result is the defaults of the class, with which nothing runs.
+        """
         settings = self.questions.get(_question(kind))
         return settings if isinstance(settings, kind) else kind()
 
     def changed(self, settings: Section) -> Params:
-        """Return the same parameters with these settings in the place of a question's own."""
+        """Return the same parameters with other settings of one question."""
         return replace(self, questions=self.questions | {_question(type(settings)): settings})
 
     def check(self, params: Params) -> None:
-        """Raise ValueError where `treebanks` lacks a corpus that all models are compared on."""
+        """Raise ValueError if `treebanks` lacks a corpus on which all models are compared."""
         self.check_treebanks(self.corpora)
 
     def check_treebanks(self, corpora: Iterable[str]) -> None:
-        """Raise ValueError if `treebanks` lacks one of these corpora."""
+        """Raise ValueError if `treebanks` lacks any of the corpora."""
         if self.treebanks and (missing := [corpus for corpus in corpora if corpus not in self.treebanks]):
             raise ValueError(f"{missing[0]} is missing in treebanks")
 
     def check_trained(self, *models: str) -> None:
-        """Raise ValueError if no row that all corpora have trains one of these models."""
+        """Raise ValueError if a model is not trained by any row that all corpora have."""
         trained = list(dict.fromkeys(row.trained for row in self.rows.values() if row.everywhere))
         if unknown := [model for model in models if model not in trained]:
             raise ValueError(f"no row trains {unknown[0]!r}; choose from {', '.join(trained)}")
 
     def check_decoder(self, name: str) -> None:
-        """Raise ValueError if there is no decoder of this name."""
+        """Raise ValueError if there is no decoder with this name."""
         if name not in self.decoders:
             raise ValueError(f"no decoder {name!r}; choose from {', '.join(self.decoders)}")
 
     def _check_names(self) -> None:
+        """Raise ValueError for an unknown model or two rows with the same name."""
         places: dict[str, str] = {}
-        for key, ways in self.decode.items():
+        for key, parsings in self.decode.items():
             if key not in self.models:
                 raise ValueError(f"decode: no model {key!r}; choose from {', '.join(self.models)}")
-            for name in ways:
-                if (other := places.setdefault(name, key)) != key:
-                    raise ValueError(f"decode: {other} and {key} both have a row {name!r}")
+            for name in parsings:
+                if (first_model := places.setdefault(name, key)) != key:
+                    raise ValueError(f"decode: {first_model} and {key} both have a row {name!r}")
         for name, model in self.models.items():
             if model.same_as and model.same_as not in self.models:
                 raise ValueError(f"models: {name}: no model {model.same_as!r}; choose from {', '.join(self.models)}")
 
     def _check_row(self, row: Row) -> None:
+        """Raise ValueError for a row with a missing key or an unknown decoder or corpus, or without predicted tags."""
         if row.system == "graph":
             parsing = self.decode[row.trained][row.name]
             if missing := [key for key in ("decoder", "k") if not getattr(parsing, key)]:
@@ -333,14 +352,17 @@ class Params:
                 raise ValueError(f"{place}: no corpus {unknown[0]!r}; choose from {', '.join(self.corpora)}")
         for corpus in row.corpora or self.corpora:
             if row.tags == "predicted" != self.tags_of(corpus):
-                raise ValueError(f"models: {row.trained}: predicted tags of {corpus}, whose tags are gold; see tags")
+                raise ValueError(
+                    f"models: {row.trained}: predicted tags of {corpus}, whose tags are gold; change its entry in tags"
+                )
 
     @cached_property
     def rows(self) -> dict[str, Row]:
-        """The rows of the tables by name."""
-        return {name: self._row(key, name) for key, ways in self.decode.items() for name in ways}
+        """Return the rows of the tables by name."""
+        return {name: self._row(key, name) for key, parsings in self.decode.items() for name in parsings}
 
     def _row(self, key: str, name: str) -> Row:
+        """Combine a model and a way to parse into a row."""
         model, parsing = self.models[key], self.decode[key][name]
         corpora = tuple(c for c in parsing.corpora or model.corpora if not model.corpora or c in model.corpora)
         return Row(
@@ -361,51 +383,54 @@ class Params:
 
     @property
     def graph_models(self) -> dict[str, GraphModel]:
-        """Settings of the graph-based models by their names in tables."""
+        """Return the settings of the graph-based models by their names in tables."""
         own = {name: model for name, model in self.models.items() if not model.same_as}
         return {name: model.settings for name, model in own.items() if model.system == "graph"}
 
     def has(self, corpus: str, model: str) -> bool:
-        """Whether a corpus has a model."""
+        """Return True if a corpus has a model."""
         return not self.models[model].corpora or corpus in self.models[model].corpora
 
     def rows_of(self, corpus: str) -> list[Row]:
-        """The rows of a corpus, those that all corpora have before its own."""
+        """Return the rows of a corpus: rows of all corpora first, then rows of its own."""
         of_corpus = [row for row in self.rows.values() if not row.corpora or corpus in row.corpora]
         return sorted(of_corpus, key=lambda row: bool(row.corpora))
 
     def row(self, name: str) -> Row:
-        """A row by its name. Raises InputError where there is none."""
+        """Return a row by its name. Raises InputError if there is no row with this name."""
         if name not in self.rows:
             raise InputError(f"decode: no row {name!r}", path="params.yaml", hint=f"it has {', '.join(self.rows)}")
         return self.rows[name]
 
     def tags_and_seed(self, corpus: str, row: Row | Model) -> tuple[Tags, int]:
-        """Tags and seed that a row, or a model, is trained and tested with."""
+        """Return the tags and the seed with which a row, or a model, is trained and tested."""
         return row.tags or self.tags_of(corpus), self.seed if row.seed is None else row.seed
 
     def plain(self, corpus: str, row: Row | Model) -> bool:
-        """Whether a row has the tags and the seed of its corpus: all such rows stand in the same tables."""
+        """Return True if a row has the tags of its corpus and the seed of the run.
+
+        All rows with this property are in the same tables.
+        """
         return self.tags_and_seed(corpus, row) == (self.tags_of(corpus), self.seed)
 
     @property
     def learners(self) -> tuple[Learner, ...]:
-        """The learners of the rows that all corpora have."""
+        """Return the learners of the rows that all corpora have."""
         return tuple(dict.fromkeys(row.learner for row in self.rows.values() if row.everywhere))
 
     def tags_of(self, corpus: str) -> Tags:
-        """The tags that the parsers of a corpus are trained and tested on."""
+        """Return the tags on which the parsers of a corpus are trained and tested."""
         return self.tags.get(corpus, "gold")
 
     def limit(self, split: str) -> int | None:
-        """Number of sentences of a split that are used; None: all."""
+        """Return the number of sentences of a split that are used; None: all."""
         if self.slice is None:
             return None
         return self.slice if split == "train" else max(1, self.slice // 4)
 
 
 def sections() -> dict[str, type[Section]]:
-    """Map each question's section of params.yaml to its class, which stands in `settings.py` of the question."""
+    """Map each question's section of params.yaml to its class, which `settings.py` of the question defines."""
     classes = {}
     for question, module in modules_of_questions("settings"):
         kinds = (kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Section))
@@ -429,7 +454,7 @@ def load(path: Path = Path("params.yaml")) -> Params:
         raise InputError(f"{unknown[0]}: unknown key", path=path, line=line, hint=f"valid keys are {', '.join(kinds)}")
     place: tuple[int | str, ...] = ()
     try:
-        asked: dict[str, Any] = {}
+        section_settings: dict[str, Any] = {}
         core = {key: value for key, value in data.items() if key not in of_questions}
         if isinstance(core.get("models"), dict):
             models = {}
@@ -440,12 +465,12 @@ def load(path: Path = Path("params.yaml")) -> Params:
         for name, kind in of_questions.items():
             if data.get(name) is not None:
                 place = (name,)
-                asked[name] = TypeAdapter(kind).validate_python(data[name])
+                section_settings[name] = TypeAdapter(kind).validate_python(data[name])
         place = ()
-        params = TypeAdapter(Params).validate_python(core | {"questions": asked})
+        params = TypeAdapter(Params).validate_python(core | {"questions": section_settings})
     except ValidationError as error:
-        raise _said(error, place, path, tree, data, kinds) from None
-    for name, settings in {"corpora": params, **asked}.items():
+        raise _input_error(error, place, path, tree, data, kinds) from None
+    for name, settings in {"corpora": params, **section_settings}.items():
         try:
             settings.check(params)
         except ValueError as error:
@@ -453,11 +478,14 @@ def load(path: Path = Path("params.yaml")) -> Params:
     return params
 
 
-def _said(
+def _input_error(
     error: ValidationError, place: tuple[int | str, ...], path: Path, tree: Any, data: dict[str, Any], kinds: dict
 ) -> InputError:
     """Convert pydantic's first error below `place` to an InputError with line, reason and valid keys."""
-    unknown = ("unexpected_keyword_argument", "extra_forbidden")  # first: a misspelt key is also a missing one
+    unknown = (
+        "unexpected_keyword_argument",
+        "extra_forbidden",
+    )  # report an unknown key first: a misspelt key also counts as missing
     first = min(error.errors(), key=lambda e: e["type"] not in unknown)
     loc = (*place, *first["loc"])
     where = ".".join(map(str, loc))
@@ -482,11 +510,11 @@ def _keys(kind: Any, loc: Sequence[int | str]) -> list[str]:
         kind = next(arg for arg in get_args(kind) if arg is not type(None))
     if loc and is_dataclass(kind):
         return _keys(get_type_hints(kind)[str(loc[0])], loc[1:])
-    if loc:  # an entry of a dict, an item of a tuple
+    if loc:  # go into the values of a dict or the items of a tuple
         return _keys(get_args(kind)[1 if get_origin(kind) is dict else 0], loc[1:])
     return [field.name for field in fields(kind)]
 
 
 def digest(*values: Any) -> str:
-    """A short hash of parameters (JSON data), for metrics files and checkpoints."""
+    """Return a short hash of parameters (JSON data), for metrics files and checkpoints."""
     return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:16]

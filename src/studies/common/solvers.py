@@ -1,4 +1,4 @@
-"""Decoders on the same scored sentences: their CPU time, and whether one contradicts another."""
+"""Time decoders on the same scored sentences, and check whether one contradicts another."""
 
 from __future__ import annotations
 
@@ -11,37 +11,41 @@ from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
 
-#: proved values of one sentence may differ by this share of its largest score: what solvers in floating point promise
+#: proved values of one sentence may differ by this share of its largest score, the accuracy of floating-point solvers
 TOLERANCE = 1e-6
-#: a sentence that is solved faster is solved again, up to so many times, and the median is kept
+#: a sentence is solved repeatedly until SECONDS have passed, at most REPEATS times; the median time counts
 SECONDS, REPEATS = 0.02, 5
 #: upper ends of the bins of sentence lengths; the last bin is open
 LENGTHS = (10, 20, 30)
 
 
 def timed(decoder: Decoder, problem: Problem) -> tuple[Parse, float]:
-    """The parse and its CPU seconds."""
-    taken: list[float] = []
-    while not taken or (sum(taken) < SECONDS and len(taken) < REPEATS):
-        started = time.process_time()
+    """Decode a problem; return the parse and the median CPU seconds."""
+    seconds: list[float] = []
+    while not seconds or (sum(seconds) < SECONDS and len(seconds) < REPEATS):
+        start = time.process_time()
         parse = decoder.decode(problem)
-        taken.append(time.process_time() - started)
-    return parse, float(np.median(taken))
+        seconds.append(time.process_time() - start)
+    return parse, float(np.median(seconds))
 
 
 def disagreement(data: pd.DataFrame) -> str:
-    """Which two solvers contradict each other, where any do: proved values that differ, or a tree above a bound."""
+    """Describe the first contradiction between two solvers; empty if there is none.
+
+    Solvers contradict each other if their proved values differ, or if a tree of one scores more than a bound of the
+    other.
+    """
     for sentence, rows in data.groupby("sentence"):
-        slack = rows["tolerance"].max()
-        proved, found = rows[rows["proved"]], rows[rows["found"]]
-        if len(proved) and proved["value"].max() - proved["value"].min() > slack:
+        tolerance = rows["tolerance"].max()
+        proved, with_tree = rows[rows["proved"]], rows[rows["found"]]
+        if len(proved) and proved["value"].max() - proved["value"].min() > tolerance:
             high, low = proved.loc[proved["value"].idxmax()], proved.loc[proved["value"].idxmin()]
             return (
                 f"sentence {sentence}: {high['solver']} proves {high['value']:.6f}, "
                 f"{low['solver']} proves {low['value']:.6f}"
             )
-        if len(found) and found["value"].max() - rows["bound"].min() > slack:
-            high, low = found.loc[found["value"].idxmax()], rows.loc[rows["bound"].idxmin()]
+        if len(with_tree) and with_tree["value"].max() - rows["bound"].min() > tolerance:
+            high, low = with_tree.loc[with_tree["value"].idxmax()], rows.loc[rows["bound"].idxmin()]
             return (
                 f"sentence {sentence}: {high['solver']} has a tree of {high['value']:.6f}, "
                 f"{low['solver']} proves that none is above {low['bound']:.6f}"

@@ -1,4 +1,4 @@
-"""What all pipeline stages share: where files lie, how they are written, how a stage is started.
+"""Provide what all pipeline stages share: reading parameters, writing files, and starting a stage.
 
 Every stage depends on this module, so it stays small.
 """
@@ -19,28 +19,28 @@ from studies.common.paths import CHECKPOINTS, CONVERTED, DATA, METRICS, MODELS, 
 from treebound.core.errors import InputError, TreeboundError
 from treebound.support.atomic import replacing
 
-#: significant digits of floats in metrics: sums in another order, on other processors, differ in the tenth
+#: significant digits of floats in metrics; on other processors, other orders of summation change the tenth digit
 DIGITS = 8
 
 
 def write(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
+    """Write a text file atomically."""
     with replacing(path) as file:
         file.write(text.encode())
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write JSON with sorted keys: the same data give the same bytes."""
+    """Write JSON with sorted keys, so that the same data give the same bytes."""
     write(path, json.dumps(data, indent=1, sort_keys=True, allow_nan=False) + "\n")
 
 
 def write_metrics(path: Path, data: Any) -> None:
-    """Write JSON with rounded floats: the same results give the same bytes on every processor."""
+    """Write JSON with rounded floats, so that the same results give the same bytes on every processor."""
     write_json(path, rounded(data))
 
 
 def rounded(data: Any) -> Any:
-    """The data with floats of DIGITS significant digits."""
+    """Round all floats in nested data to DIGITS significant digits."""
     if isinstance(data, dict):
         return {key: rounded(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
@@ -49,23 +49,21 @@ def rounded(data: Any) -> Any:
 
 
 def sha256(path: Path) -> str:
-    """Checksum of a file. Raises InputError if it is missing."""
+    """Return the checksum of a file. Raises InputError if the file cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror}", path=path, hint="run the stages before this one"
-        ) from None
+        raise InputError(f"cannot be read: {error.strerror}", path=path, hint="run the earlier stages first") from None
 
 
 def say(message: str) -> None:
-    """One line of progress on stderr."""
+    """Print one line of progress on standard error."""
     print(message, file=sys.stderr, flush=True)
 
 
 def main(function: Callable[..., None]) -> None:
-    """Run `function(params, *arguments)`, its other parameters being the positional arguments of the command line."""
+    """Run `function(params, *arguments)`; its other parameters are the positional arguments of the command line."""
     parser = argparse.ArgumentParser(description=function.__doc__)
     _, *names = inspect.signature(function).parameters
     for name in names:

@@ -1,7 +1,8 @@
-"""Stage: time the rows of a corpus, on one core. Runs alone, never beside another stage.
+"""Stage: time the rows of a corpus on one core.
 
-Measured from features to heads; reading files, loading the model and compiling are left out. Each row is parsed
-several times after a warm-up; medians are reported with the lowest and highest repeat.
+It runs alone, never beside another stage. The time is measured from features to heads, without reading files, loading
+the model and compiling. Each row is parsed several times after a warm-up. The medians are reported with the lowest and
+highest repeat.
 """
 
 from __future__ import annotations
@@ -26,45 +27,48 @@ WARM_UP = 5
 
 
 def measure(params: Params, corpus: str, row: Row) -> tuple[dict[str, Any], pd.DataFrame]:
-    """A row of the benchmark and its seconds a sentence (median over repeats); none of a system that tells none."""
+    """Return the benchmark of a row, and a table with the seconds per sentence (median over repeats).
+
+    The table has no seconds if the system reports none.
+    """
     test = sentences(params, corpus, row)
     loaded = trainer(row.system).load(params, corpus, row, model_file(corpus, row.trained))
     loaded.parse(test.select(np.arange(min(WARM_UP, len(test)))))
-    found: list[Any] = []
+    results: list[Any] = []
     runs = timing.measure(
-        lambda: found.append(loaded.parse(test)), repeats=params.benchmark.repeats, seconds=params.benchmark.seconds
+        lambda: results.append(loaded.parse(test)), repeats=params.benchmark.repeats, seconds=params.benchmark.seconds
     )
-    out = {**row.key, "words": test.words, "sentences": len(test), **timing.speed(runs, test.words)}
-    work = [loaded.work(repeat) for repeat in found]
+    metrics = {**row.key, "words": test.words, "sentences": len(test), **timing.speed(runs, test.words)}
+    work = [loaded.work(repeat) for repeat in results]
     table = pd.DataFrame({"row": row.name, "sentence": range(len(test)), "n": test.lengths, **work[-1]})
     if work[-1]:
         table["seconds"] = np.median([repeat["seconds"] for repeat in work], axis=0)
-        out |= {name: int(table[name].sum()) for name in ("dp_calls", "nodes", "certified")}
-        out["by_length"] = by_length(table)
-    return out, table
+        metrics |= {name: int(table[name].sum()) for name in ("dp_calls", "nodes", "certified")}
+        metrics["by_length"] = by_length(table)
+    return metrics, table
 
 
 def by_length(table: pd.DataFrame) -> list[dict]:
-    """Mean seconds and DP calls of the sentences of each length bin; empty bins are left out."""
+    """Return mean seconds and dynamic-program calls for each bin of sentence lengths; empty bins are left out."""
     edges = (0, *BINS, max(int(table["n"].max()), BINS[-1] + 1))
-    out = []
+    bins = []
     for lo, hi in itertools.pairwise(edges):
-        some = table[(table["n"] > lo) & (table["n"] <= hi)]
-        if len(some):
-            means = {"mean_s": float(some["seconds"].mean()), "mean_dp_calls": float(some["dp_calls"].mean())}
-            out.append({"lo": lo + 1, "hi": hi, "sentences": len(some), **means})
-    return out
+        in_bin = table[(table["n"] > lo) & (table["n"] <= hi)]
+        if len(in_bin):
+            means = {"mean_s": float(in_bin["seconds"].mean()), "mean_dp_calls": float(in_bin["dp_calls"].mean())}
+            bins.append({"lo": lo + 1, "hi": hi, "sentences": len(in_bin), **means})
+    return bins
 
 
 def run(params: Params, corpus: str) -> None:
-    """Write the benchmark of a corpus and its seconds a sentence."""
+    """Write the benchmark of a corpus and the seconds per sentence. Raises InputError if no row is timed."""
     rows = [row for row in params.rows_of(corpus) if row.benchmarked]
     if not rows:
-        raise InputError(f"no row is timed on {corpus}", hint="give rows `timed: true`")
+        raise InputError(f"no row is timed on {corpus}", hint="set `timed: true` for a row in params.yaml")
     results = [measure(params, corpus, row) for row in rows]
     tables = pd.concat([table for _, table in results], ignore_index=True)
-    where = stage.PREDICTIONS / corpus / "benchmark.csv"
-    stage.write(where, tables.to_csv(index=False, lineterminator="\n"))
+    path = stage.PREDICTIONS / corpus / "benchmark.csv"
+    stage.write(path, tables.to_csv(index=False, lineterminator="\n"))
     stage.write_metrics(stage.METRICS / "benchmark" / f"{corpus}.json", [row for row, _ in results])
 
 

@@ -1,4 +1,4 @@
-"""Stage: convert a fetched corpus to CoNLL-U and columns and count what is in it."""
+"""Stage: convert a fetched corpus to CoNLL-U and columns, and count its contents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treebound.treebanks.fetch import fetch_corpus
 
 
 def run(params: Params, corpus: str) -> None:
-    """Write data/converted/<corpus> and its conversion table."""
+    """Write data/converted/<corpus> and the counts of its conversion."""
     folder = fetch_corpus(corpus, params.paths.get(corpus))
     report = convert(CORPORA[corpus], folder, stage.CONVERTED)
     stage.write_metrics(stage.METRICS / "convert" / f"{corpus}.json", report)

@@ -1,4 +1,7 @@
-"""Stage: parse the test split with a model, in every way that `decode` names. Its outputs hold no times."""
+"""Stage: parse the test split with a model, in every way that `decode` lists.
+
+The outputs contain no times.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,16 @@ SPLIT = "test"
 
 
 def sentences(params: Params, corpus: str, row: Row) -> Treebank:
-    """The test sentences of a row: all, or as many as the slice and the decoder's settings allow."""
+    """Return the test sentences of a row, limited by the slice and by the settings of the decoder."""
     first = params.decoders[row.decoder].sentences if row.decoder else None
     limits = [n for n in (params.limit(SPLIT), first) if n is not None]
     return load(corpus, SPLIT, min(limits, default=None), params.tags_and_seed(corpus, row)[0])
 
 
 def table_of(gold: Treebank, trees: Trees) -> pd.DataFrame:
-    """One row a sentence: what the system tells of it, how many heads are right (and labels, too).
+    """Return one row per sentence: values that the system reports, and the number of correct heads and labels.
 
-    `words` says so of every scored word, as `attachment.marks` does.
+    The column `words` marks every scored word (`attachment.marks`).
     """
     score = evaluate(gold, trees.heads, trees.labels).sentences
     table = pd.DataFrame({"sentence": range(len(gold)), "n": gold.lengths, **trees.columns})
@@ -39,29 +42,36 @@ def table_of(gold: Treebank, trees: Trees) -> pd.DataFrame:
 
 
 def accuracies(table: pd.DataFrame) -> dict[str, float]:
-    """Words with the right head, sentences with all of them (%), and labelled ones where there are labels."""
+    """Compute the accuracies of a table, in %.
+
+    uas and complete are the shares of words and of whole sentences with correct heads; las and complete_labelled are
+    the same for heads and labels, if there are labels.
+    """
     scored = int(table["scored"].sum())
-    found: dict[str, float] = {"scored_words": scored}
-    for right, word, sentence in (("correct", "uas", "complete"), ("correct_labelled", "las", "complete_labelled")):
-        if right in table:
-            found[word] = 100 * int(table[right].sum()) / max(scored, 1)
-            found[sentence] = 100 * float((table[right] == table["scored"]).mean())
-    return found
+    percentages: dict[str, float] = {"scored_words": scored}
+    for correct, per_word, per_sentence in (
+        ("correct", "uas", "complete"),
+        ("correct_labelled", "las", "complete_labelled"),
+    ):
+        if correct in table:
+            percentages[per_word] = 100 * int(table[correct].sum()) / max(scored, 1)
+            percentages[per_sentence] = 100 * float((table[correct] == table["scored"]).mean())
+    return percentages
 
 
 def parsed(params: Params, corpus: str, row: Row) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Metrics of a row and its predictions."""
+    """Parse with a row; return its metrics and its predictions."""
     gold = sentences(params, corpus, row)
     loaded = trainer(row.system).load(params, corpus, row, model_file(corpus, row.trained))
     trees = loaded.trees(gold, loaded.parse(gold))
     table = table_of(gold, trees)
     tags, seed = params.tags_and_seed(corpus, row)
-    about = {"words": gold.words, "sentences": len(gold), "corpus_checksum": checksum(corpus, SPLIT)}
-    return accuracies(table) | trees.facts | about | {"tags": tags, "seed": seed}, table
+    description = {"words": gold.words, "sentences": len(gold), "corpus_checksum": checksum(corpus, SPLIT)}
+    return accuracies(table) | trees.facts | description | {"tags": tags, "seed": seed}, table
 
 
 def run(params: Params, corpus: str, model: str) -> None:
-    """Write the metrics of the rows of a model, one file, and their predictions, a folder."""
+    """Write the metrics of all rows of a model into one file, and their predictions into a folder."""
     folder = stage.PREDICTIONS / corpus / "decode" / model
     folder.mkdir(parents=True, exist_ok=True)
     metrics = {}

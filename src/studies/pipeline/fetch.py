@@ -1,4 +1,4 @@
-"""Stage: fetch a corpus. TREEBANK_MIRROR may name a folder that is looked up before the network."""
+"""Stage: fetch a corpus. TREEBANK_MIRROR may name a folder to search before the network."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from treebound.treebanks.fetch import fetch_corpus
 
 
 def run(params: Params, corpus: str) -> None:
-    """Fetch a corpus to data/raw; of a corpus at a path of one's own only the path is written down there."""
+    """Fetch a corpus to data/raw. If the corpus is at a path of the user, only the path is recorded there."""
     folder = fetch_corpus(corpus, params.paths.get(corpus))
     if isinstance(CORPORA[corpus].source, UserPath):
         stage.write_json(stage.DATA / "raw" / corpus / "path.json", {"path": str(folder)})

@@ -1,8 +1,8 @@
-"""What a killed DVC may leave half-written, made whole again.
+"""Repair files that a killed DVC process has left half-written.
 
-DVC writes two files in place: `.dvc/tmp/rwlock`, which says who reads and writes what, at the beginning and end of
-every stage; and `dvc.lock`, for seconds in a large pipeline. Killed within, it leaves a part, and every later DVC stops
-there.
+DVC writes two files in place. `.dvc/tmp/rwlock` records which process reads and writes which files; it is written at
+the beginning and end of every stage. Writing `dvc.lock` takes seconds in a large pipeline. A process that is killed
+while writing leaves a part of the file, and every later DVC process stops there.
 """
 
 from __future__ import annotations
@@ -20,32 +20,34 @@ from studies.common.stage import say
 from treebound.support import atomic
 
 TMP = Path(".dvc/tmp")
-#: who has locked what
+#: locks of running stages
 LOCKED = TMP / "rwlock"
-#: what stages were made from
+#: dependencies and outputs of the stages
 MADE = Path("dvc.lock")
 
 
 def mend() -> None:
-    """Make both files of the pipeline in the current folder whole, each with DVC's own lock held; say so.
+    """Repair both files of the pipeline in the current folder, while holding the lock of DVC, and report it.
 
-    Of `rwlock` nothing is kept: whoever held a lock beside the killed one goes on without it. `dvc.lock` loses the
-    entry that it breaks off in: DVC's run cache has what it and any after it have made, and nothing runs again.
+    A broken `rwlock` is removed; other running processes continue without their locks. A broken `dvc.lock` loses the
+    entry in which it breaks off. DVC's run cache has the results of this entry and of later ones, so that no stage runs
+    again.
     """
-    _mend(MADE, "lock", _whole, _cut)
-    _mend(LOCKED, "rwlock.lock", json.loads, Path.unlink)
+    _repair_file(MADE, "lock", _check_end, _drop_last_entry)
+    _repair_file(LOCKED, "rwlock.lock", json.loads, Path.unlink)
 
 
-def _mend(path: Path, lock: str, parse: Callable[[str], Any], repair: Callable[[Path], None]) -> None:
-    """Repair a file that cannot be parsed, and is not just now being written."""
+def _repair_file(path: Path, lock: str, parse: Callable[[str], Any], repair: Callable[[Path], None]) -> None:
+    """Repair a file that cannot be parsed, unless another process is just writing it."""
     if _broken(path, parse):
-        with _locked(lock):
+        with _lock(lock):
             if _broken(path, parse):
                 repair(path)
                 say(f"{path} was half-written: {'its last entry is dropped' if path.exists() else 'removed'}")
 
 
 def _broken(path: Path, parse: Callable[[str], Any]) -> bool:
+    """Return True if a file exists and cannot be parsed."""
     try:
         parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -56,33 +58,34 @@ def _broken(path: Path, parse: Callable[[str], Any]) -> bool:
 
 
 def _entries(text: str) -> list[int]:
-    """Where the entries of a `dvc.lock` begin."""
+    """Return the positions where the entries of a `dvc.lock` begin."""
     return [match.start() for match in re.finditer(r"^  \S", text, re.MULTILINE)]
 
 
-def _whole(text: str) -> None:
-    """Raises ValueError or YAMLError where DVC would refuse a `dvc.lock` that breaks off here: only its end can."""
-    begins = _entries(text)
-    entry = yaml.load(text[begins[-1] :], Loader=yaml.CSafeLoader) if begins else None
+def _check_end(text: str) -> None:
+    """Raise ValueError or YAMLError if a `dvc.lock` breaks off. Only its last entry is checked."""
+    starts = _entries(text)
+    entry = yaml.load(text[starts[-1] :], Loader=yaml.CSafeLoader) if starts else None
     last = next(iter(entry.values())) if isinstance(entry, dict) else None
     if not text.endswith("\n") or not isinstance(last, dict) or None in last.values():
         raise ValueError("breaks off")
-    if any(None in made.values() for made in last.get("outs", []) + last.get("deps", [])):
-        raise ValueError("breaks off in what a stage has read or made")
+    if any(None in file.values() for file in last.get("outs", []) + last.get("deps", [])):
+        raise ValueError("breaks off in the dependencies or outputs of a stage")
 
 
-def _cut(path: Path) -> None:
-    """Drop the last entry of a `dvc.lock`, or the file where there is no other."""
+def _drop_last_entry(path: Path) -> None:
+    """Drop the last entry of a `dvc.lock`, or remove the file if it has no other entry."""
     text = path.read_text(encoding="utf-8", errors="ignore")
-    begins = _entries(text)
-    if len(begins) > 1:
+    starts = _entries(text)
+    if len(starts) > 1:
         with atomic.replacing(path) as file:
-            file.write(text[: begins[-1]].encode())
+            file.write(text[: starts[-1]].encode())
     else:
         path.unlink()
 
 
-def _locked(name: str) -> AbstractContextManager:
-    from dvc.lock import make_lock  # half a second, where something is broken only
+def _lock(name: str) -> AbstractContextManager:
+    """Return the lock of DVC with this name; entering it waits for other processes."""
+    from dvc.lock import make_lock  # the import takes half a second: only if a file is broken
 
     return make_lock(str(TMP / name), wait=True)

@@ -20,13 +20,15 @@ def run(params: Params, corpus: str) -> None:
     metrics: dict[str, Any] = {"corpus": corpus, "recall": {}, "thresholds": {}}
     for split, treebank in splits.items():
         metrics["recall"][split] = {str(k): share for k, share in pruner.recall(treebank, settings.ks).items()}
-        metrics["thresholds"][split] = [_kept(pruner, treebank, params.train.k, t) for t in settings.thresholds]
+        metrics["thresholds"][split] = [
+            _threshold_metrics(pruner, treebank, params.train.k, t) for t in settings.thresholds
+        ]
     pruner.save(pruner_file(corpus))
     stage.write_metrics(stage.METRICS / "pruner" / f"{corpus}.json", metrics)
 
 
-def _kept(pruner: Pruner, treebank: Treebank, k: int | None, threshold: float) -> dict[str, float]:
-    """Recall and number of heads where a threshold prunes the k heads of a word further."""
+def _threshold_metrics(pruner: Pruner, treebank: Treebank, k: int | None, threshold: float) -> dict[str, float]:
+    """Return recall and heads per word if a threshold prunes the k best heads of a word further."""
     recall, heads = pruner.kept(treebank, k, threshold)
     return {"threshold": threshold, "recall": recall, "heads_a_word": heads}
 

@@ -1,8 +1,9 @@
-"""The maintainers' run over the reference corpora: small files for results/reference, with where they come from.
+"""Make the reference run: small files for results/reference, with a record of their origin.
 
-A run is of one commit, which run.json names: a tree with changes that are not committed is refused. The main run
-computes; a second one tests a few systems on more corpora (params/multilingual.yaml); then the notebooks and the report
-of the main run show both. A run that was killed goes on where it stopped: DVC knows what is done.
+A run belongs to one commit, which run.json names; a working tree with uncommitted changes is refused. First the main
+run computes. A second run tests a few systems on more corpora (params/multilingual.yaml). Then the notebooks and the
+report of the main run show both. A run that was killed continues where it stopped, because DVC knows the finished
+stages.
 """
 
 from __future__ import annotations
@@ -30,27 +31,29 @@ FOLDER, OVERLAY = Path("build/reference"), Path("params/reference.yaml")
 MORE_FOLDER, MORE_OVERLAY = Path("build/multilingual"), Path("params/multilingual.yaml")
 RESULTS = Path("results/reference")
 MULTILINGUAL = RESULTS / "multilingual"
-ORIGIN = RESULTS / "origin.json"  #: `site.collect.ORIGIN`: the pipeline imports nothing of the site
-#: tables that need the parses, which are not committed
+ORIGIN = (
+    RESULTS / "origin.json"
+)  #: the same as `site.collect.ORIGIN`; repeated, since the pipeline does not import the site
+#: tables that need the parses; they are exported here because the parses are not committed
 SIGNIFICANCE = ("significance-uas", "significance-las", "differences", "sampling-gains")
 
 
 def commit() -> str:
-    """The commit of the checkout. Raises InputError if tracked or new files differ from it."""
+    """Return the commit of the checkout. Raises InputError if tracked or new files differ from it."""
     try:
         changes = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True, check=True).stdout
         head = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
-        raise InputError("not a git checkout", hint="a reference run is made from a clone") from None
+        raise InputError("not a git checkout", hint="make a reference run in a clone of the repository") from None
     if changes:
         names = [line[3:] for line in changes.splitlines()]
-        shown = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
-        raise InputError(f"{len(names)} files are not committed: {shown}", hint="commit them, then run this again")
+        shown_names = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+        raise InputError(f"{len(names)} files are not committed: {shown_names}", hint="commit them and start again")
     return head.strip()
 
 
 def machine() -> dict[str, Any]:
-    """Processor, system and versions, for the times of the run."""
+    """Describe the machine of the run, for its times: processor, cores, system and versions."""
     cpu = platform.processor() or platform.machine()
     information = Path("/proc/cpuinfo")
     if information.is_file():
@@ -62,7 +65,7 @@ def machine() -> dict[str, Any]:
 
 
 def origin(folder: Path, head: str) -> dict[str, Any]:
-    """Content of run.json for a finished run in `folder`: commit, date, machine, checksums of its treebanks."""
+    """Return the content of run.json for a finished run: commit, date, machine, checksums of its treebanks."""
     treebanks = parameters.load(folder / "params.yaml").treebanks
     splits = ("train", "dev", "test")
     sums = {c: {s: stage.sha256(folder / stage.CONVERTED / c / f"{s}.conllu") for s in splits} for c in treebanks}
@@ -71,7 +74,7 @@ def origin(folder: Path, head: str) -> dict[str, Any]:
 
 
 def collect(folder: Path, target: Path, run: dict[str, Any]) -> None:
-    """Write metrics, one file a stage, parameters and origin of a finished run in `folder` into `target`."""
+    """Write the metrics (one file per stage), parameters and origin of the run in `folder` into `target`."""
     shutil.rmtree(target / "metrics", ignore_errors=True)
     metrics.gather(folder / stage.METRICS, target / "metrics")
     shutil.copyfile(folder / "params.yaml", target / "params.yaml")
@@ -81,46 +84,46 @@ def collect(folder: Path, target: Path, run: dict[str, Any]) -> None:
 
 
 def replace(source: Path, target: Path) -> None:
-    """Put a copy of the folder `source` in the place of `target`."""
-    fresh = target.with_name(f"{target.name}.new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(source, fresh)
+    """Replace the folder `target` by a copy of the folder `source`."""
+    copy = target.with_name(f"{target.name}.new")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(source, copy)
     shutil.rmtree(target, ignore_errors=True)
-    os.replace(fresh, target)
+    os.replace(copy, target)
 
 
 def export(folder: Path, target: Path, *options: str) -> None:
-    """Write tables and figures of the run in `folder` into `target`."""
+    """Write tables and figures of the run in `folder` into `target`. Raises InputError if that fails."""
     command = [sys.executable, "-m", "studies.site.export", str(target.resolve()), *options]
     if subprocess.run(command, cwd=folder).returncode:
-        raise InputError("tables and figures could not be written", hint="the message stands above")
+        raise InputError("tables and figures could not be written", hint="see the message above")
 
 
 def compute(folder: Path, overlay: Path, *targets: str) -> None:
-    """Run stages with the parameters of an overlay. Ends the process where one fails."""
+    """Run stages with the parameters of an overlay; exit if a stage fails."""
     scratch.prepare(folder, yaml.safe_load(overlay.read_text(encoding="utf-8")))
     if code := scratch.run(folder, *targets):
         sys.exit(code)
 
 
 def main() -> None:
-    """Run, check that the sources stayed as they were, and collect."""
+    """Make both runs, check that the sources have not changed meanwhile, and collect the results."""
     argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
     try:
         head = commit()
         compute(FOLDER, OVERLAY, *measured())
         compute(MORE_FOLDER, MORE_OVERLAY, "summary")
-        more = FOLDER / MULTILINGUAL
-        collect(MORE_FOLDER, more, origin(MORE_FOLDER, head))
-        export(MORE_FOLDER, more, "--only", *SIGNIFICANCE)
+        multilingual = FOLDER / MULTILINGUAL
+        collect(MORE_FOLDER, multilingual, origin(MORE_FOLDER, head))
+        export(MORE_FOLDER, multilingual, "--only", *SIGNIFICANCE)
         run = origin(FOLDER, head)
-        stage.write_json(FOLDER / ORIGIN, run)  # the pages are those of the reference and say so
+        stage.write_json(FOLDER / ORIGIN, run)  # lets the pages describe themselves as the reference
         if code := scratch.run(FOLDER):
             sys.exit(code)
         if commit() != head:
-            raise InputError("the commit changed during the run", hint="run this again: only what changed is repeated")
+            raise InputError("the commit changed during the run", hint="start again: only changed stages run again")
         collect(FOLDER, RESULTS, run)
-        replace(more, MULTILINGUAL)
+        replace(multilingual, MULTILINGUAL)
         export(FOLDER, RESULTS)
         replace(FOLDER / "results" / "report", RESULTS / "report")
     except TreeboundError as error:
@@ -129,7 +132,7 @@ def main() -> None:
 
 
 def measured() -> list[str]:
-    """Names of the stages that compute: all but pages and report."""
+    """Return the names of the stages that compute: all but notebooks and report."""
     stages = yaml.safe_load(Path("dvc.yaml").read_text(encoding="utf-8"))["stages"]
     return [name for name in stages if name not in ("notebooks", "report")]
 

@@ -1,11 +1,11 @@
-"""Run the pipeline with several stages at a time: what `dvc repro` does, on all cores.
+"""Run the stages of the pipeline like `dvc repro`, but several at the same time.
 
-DVC runs one stage after another. This asks DVC which stages would run and which ones each of them waits for, and runs
-every stage in a process of its own as soon as those have ended. DVC's own locks keep the processes apart. A stage
-that dvc.yaml marks with `meta: {alone: true}` is timed, or uses all cores: nothing runs beside it. A run may be killed
-and started again at any moment; files that DVC left half-written are mended first.
+DVC runs one stage after another. This module asks DVC which stages would run and which stages each one waits for. It
+runs every stage in a separate process as soon as the stages before it have ended. DVC's own locks coordinate the
+processes. A stage that dvc.yaml marks with `meta: {alone: true}` is timed, or uses all cores: it runs without other
+stages. A run may be killed and started again at any time; files that DVC left half-written are repaired first.
 
-What it gains over `dvc repro`: on two cores the default run takes two thirds of the time.
+On two cores, the default run takes two thirds of the time of `dvc repro`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from studies.common.stage import say
 from studies.pipeline import killed, warm
 from treebound.core.errors import TreeboundError
 
-#: stage, seconds by the clock and of CPU: a line for each run, the last of a stage counts. It grows after pages have
-#: read it, which is no reason to make them again: .dvcignore names it
+#: file with a line for each run of a stage: name, wall seconds, CPU seconds; the last line of a stage counts.
+#: It grows after the pages have read it. .dvcignore names it, so that DVC does not make the pages again
 TIMES = Path("results", "stages.csv")
-#: the same of the reference run
+#: the same file of the reference run
 EXPECTED = Path("results", "reference", "stages.csv")
-#: what the interpreter of short stages imports before they start, and its environment
+#: modules that the shared interpreter of short stages imports in advance, and its environment
 IMPORTED = (
     *("papermill", "nbclient", "ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.zmqshell", "pandas"),
     *("studies.site.show", "studies.site.claims", "studies.site.charts", "studies.site.stepping"),
@@ -40,9 +40,9 @@ ENVIRONMENT = {"TQDM_DISABLE": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
 class Job(NamedTuple):
     """A stage that may have to run.
 
-    waits_for  jobs that have to end before it
-    alone      nothing may run beside it
-    together   short: it shares DVC and an interpreter with others of its kind
+    - waits_for: jobs that have to end before it starts.
+    - alone: True if no other stage may run at the same time.
+    - together: True for a short stage, which shares DVC and an interpreter with other short stages.
     """
 
     waits_for: frozenset[str]
@@ -51,60 +51,66 @@ class Job(NamedTuple):
 
 
 def jobs_of(repo: Any, targets: Sequence[str]) -> dict[str, Job]:
-    """The stages that would run, or may have to after others have run, by name."""
-    wanted = {stage for target in targets for stage in repo.stage.collect(target)} or set(repo.index.graph)
-    graph = repo.index.graph  # from a stage to those that it waits for
-    needed = {upstream for stage in wanted for upstream in (stage, *_reachable(graph, stage))}
+    """Return, by name, the stages that would run and the stages that may have to run after them.
+
+    targets  names of the last stages; empty: all stages
+    """
+    requested = {stage for target in targets for stage in repo.stage.collect(target)} or set(repo.index.graph)
+    graph = repo.index.graph  # edges lead from a stage to the stages that it waits for
+    needed = {upstream for stage in requested for upstream in (stage, *_reachable(graph, stage))}
     changed = repo.status([stage.addressing for stage in needed])
     stale = {stage for stage in needed if stage.addressing in changed}
-    run = {stage for stage in needed if stage in stale or not stale.isdisjoint(_reachable(graph, stage))}
+    to_run = {stage for stage in needed if stage in stale or not stale.isdisjoint(_reachable(graph, stage))}
     return {
         stage.addressing: Job(
-            frozenset(upstream.addressing for upstream in _reachable(graph, stage) if upstream in run),
+            frozenset(upstream.addressing for upstream in _reachable(graph, stage) if upstream in to_run),
             bool((stage.meta or {}).get("alone")),
             bool((stage.meta or {}).get("together")),
         )
-        for stage in run
+        for stage in to_run
     }
 
 
 def _reachable(graph: Any, stage: Any) -> set[Any]:
-    seen: set[Any] = set()
+    """Return all stages that a stage waits for, directly or indirectly."""
+    reached: set[Any] = set()
     waiting = list(graph.successors(stage))
     while waiting:
-        if (upstream := waiting.pop()) not in seen:
-            seen.add(upstream)
+        if (upstream := waiting.pop()) not in reached:
+            reached.add(upstream)
             waiting += graph.successors(upstream)
-    return seen
+    return reached
 
 
 def ready(jobs: Mapping[str, Job], ended: set[str], free: int, busy: bool) -> list[list[str]]:
-    """Names of the stages that start now, a list for each process: at most `free`, those that take longest first.
+    """Return the stages to start now: a list of names for each new process, longest stages first.
 
-    jobs   stages that have not started; ended: stages that have ended
-    busy   whether other stages are running: then none starts that has to be alone
+    jobs   stages that have not started
+    ended  names of the stages that have ended
+    free   largest number of processes to start
+    busy   True if other stages are running; a stage that must be alone then waits
     """
     names = longest_first([name for name, job in jobs.items() if job.waits_for <= ended])
-    beside = [name for name in names if not jobs[name].alone and not jobs[name].together]
-    if beside:
-        return [[name] for name in beside[:free]]
+    parallel = [name for name in names if not jobs[name].alone and not jobs[name].together]
+    if parallel:
+        return [[name] for name in parallel[:free]]
     if together := [name for name in names if jobs[name].together]:
         return [part for i in range(free) if (part := together[i::free])]
     return [[name] for name in names[:1] if free and not busy]
 
 
 def longest_first(stages: Sequence[str]) -> list[str]:
-    """Stages in the order that leaves no core idle at their end for long: by the time of each in the reference run.
+    """Sort stages by their time in the reference run, longest first, so that no core is idle at the end for long.
 
-    Stages that it does not have come first, in the order given.
+    Stages that are not in the reference run come first, in their given order.
     """
     lines = EXPECTED.read_text(encoding="utf-8").splitlines() if EXPECTED.is_file() else []
-    took = {name: float(wall) for name, wall, _ in (line.split(",") for line in lines)}
-    return sorted(stages, key=lambda name: -took.get(name, math.inf))
+    seconds = {name: float(wall) for name, wall, _ in (line.split(",") for line in lines)}
+    return sorted(stages, key=lambda name: -seconds.get(name, math.inf))
 
 
 def start(names: Sequence[str]) -> int:
-    """Run stages by DVC, one after another, in a process of their own; return its number."""
+    """Start a process that runs stages by DVC, one after another; return its process id."""
     if pid := os.fork():
         return pid
     status = 1
@@ -112,7 +118,7 @@ def start(names: Sequence[str]) -> int:
         from dvc.exceptions import DvcException
         from dvc.repo import Repo
 
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # no list of what DVC does; errors of a stage are shown
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # hide the messages of DVC; errors of a stage stay visible
         try:
             with Repo(_wait_for_lock=True) as repo:
                 repo.reproduce(list(names), single_item=True)
@@ -127,34 +133,37 @@ def start(names: Sequence[str]) -> int:
 
 
 def keep_time(name: str, wall: float, cpu: float) -> None:
-    """Append a line to TIMES."""
+    """Append the times of a stage to the file TIMES."""
     TIMES.parent.mkdir(parents=True, exist_ok=True)
     with TIMES.open("a", encoding="utf-8") as file:
         file.write(f"{name},{wall:.1f},{cpu:.1f}\n")
 
 
-def reproduce(jobs: dict[str, Job], most: int) -> bool:
-    """Run stages, at most so many at a time; True if all succeeded. None starts after one has failed."""
-    left, ended, failed = dict(jobs), set[str](), False
+def reproduce(jobs: dict[str, Job], workers: int) -> bool:
+    """Run stages, at most `workers` at the same time; return True if all succeeded.
+
+    After a stage has failed, no other stage starts.
+    """
+    pending, ended, failed = dict(jobs), set[str](), False
     running: dict[int, tuple[list[str], float]] = {}
     short = any(job.together for job in jobs.values())
     with warm.interpreter(IMPORTED, ENVIRONMENT) if short else nullcontext():
-        while left or running:
+        while pending or running:
             alone = any(jobs[name].alone for names, _ in running.values() for name in names)
-            free = 0 if failed or alone else most - len(running)
-            for names in ready(left, ended, free, bool(running)):
+            free = 0 if failed or alone else workers - len(running)
+            for names in ready(pending, ended, free, bool(running)):
                 running[start(names)] = names, time.perf_counter()
                 for name in names:
-                    del left[name]
+                    del pending[name]
             if not running:
                 break
-            pid, status, used = os.wait3(0)
+            pid, status, usage = os.wait3(0)
             if pid not in running:
-                continue  # the interpreter of short stages
-            names, began = running.pop(pid)
-            wall, cpu = time.perf_counter() - began, used.ru_utime + used.ru_stime
-            more = f" and {len(names) - 1} more" * (len(names) > 1)
-            say(f"{names[0]}{more}: {'failed' if status else 'done'} in {wall:.0f} s")
+                continue  # the process was the interpreter of short stages
+            names, started = running.pop(pid)
+            wall, cpu = time.perf_counter() - started, usage.ru_utime + usage.ru_stime
+            others = f" and {len(names) - 1} more" * (len(names) > 1)
+            say(f"{names[0]}{others}: {'failed' if status else 'done'} in {wall:.0f} s")
             failed |= bool(status)
             if not status:
                 keep_time(names[0], wall, cpu)
@@ -163,11 +172,18 @@ def reproduce(jobs: dict[str, Job], most: int) -> bool:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line and exit with a status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("targets", nargs="*", help="stages to stop at, for instance decode; by default everything")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="stages at a time (all cores)")
-    parser.add_argument("--check", action="store_true", help="run nothing; fail if anything is out of date")
+    parser.add_argument("targets", nargs="*", help="last stages to run, for instance decode (default: all stages)")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="number of stages that run at the same time (default: number of cores)",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="run nothing; exit with status 1 if a stage is out of date"
+    )
     arguments = parser.parse_args()
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     try:
@@ -183,7 +199,7 @@ def main() -> None:
         if arguments.check:
             sys.exit(f"error: out of date: {', '.join(jobs)}; run without --check" if jobs else 0)
         if not reproduce(jobs, max(1, arguments.jobs)):
-            sys.exit("error: a stage failed; its message stands above")
+            sys.exit("error: a stage failed; see its message above")
     except TreeboundError as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:

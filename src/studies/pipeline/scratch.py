@@ -1,8 +1,9 @@
-"""Run the pipeline with other parameters, in a copy of the project that git ignores: no tracked file is touched.
+"""Run the pipeline with other parameters in a copy of the project, without changing a tracked file.
 
-`make reproduce-all`, `make reference` and the checks of a change all do this. A parameter file of a few lines is laid
-over params.yaml; everything else is the project as it stands. The copy shares the project's DVC cache and code (it runs
-the installed package, so its sources only tell DVC what has changed), and stays: a run that was killed goes on.
+`make reproduce-all`, `make reference` and the checks of a change use this module. A short parameter file overrides keys
+of params.yaml; everything else is copied from the project. git ignores the copy. The copy shares the project's DVC
+cache and code: it runs the installed package, and its sources only tell DVC what has changed. The copy is kept, so that
+a run that was killed can continue.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from studies.common import stage
 from treebound.core.errors import FetchError, InputError, TreeboundError
 from treebound.support import yamlfile
 
-ROWS = "decode"  #: rows of an overlay take the place of all rows
-SEEDS = "seeds"  #: of an overlay: how many seeds a model is trained with
-#: all that the pipeline reads
+ROWS = "decode"  #: key of the rows; the rows of an overlay replace all rows
+SEEDS = "seeds"  #: key of an overlay: number of seeds with which a model is trained
+#: everything that the pipeline reads
 PROJECT = (".dvcignore", ".dvc/config", "dvc.yaml", "params.yaml", "notebooks", "src", "results/reference")
 
 
 def prepare(folder: Path, overlay: dict[str, Any], project: Path = Path()) -> None:
-    """Bring `folder` up to date with `project` and its params.yaml overlaid with `overlay`; keep what it computed."""
+    """Update the copy `folder` of `project`, with `overlay` over its params.yaml, and keep its results."""
     for name in PROJECT:
         source, target = project / name, folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -41,46 +42,48 @@ def prepare(folder: Path, overlay: dict[str, Any], project: Path = Path()) -> No
         folder / "params.yaml", yaml.safe_dump(overlaid(settings, overlay), sort_keys=False, allow_unicode=True)
     )
     cache = (project / ".dvc" / "cache").resolve()
-    # git ignores the copy, and DVC does not work where git ignores its files
+    # DVC refuses to work in a folder that git ignores: turn off its use of git
     stage.write(folder / ".dvc" / "config.local", f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n")
 
 
 def run(folder: Path, *targets: str) -> int:
-    """Run the pipeline, or as much of it as `targets` need, in a prepared folder; its exit status."""
+    """Run the pipeline in a prepared folder, or only the stages that `targets` need; return the exit status."""
     return subprocess.run([sys.executable, "-m", "studies.pipeline.run", *targets], cwd=folder).returncode
 
 
 def available(corpora: list[str]) -> list[str]:
-    """The corpora that can be had. Those that cannot are named with the reason, one line each."""
+    """Return the corpora that can be fetched; report the others with the reason, one line each."""
     from treebound.treebanks.fetch import fetch_corpus
 
-    found = []
+    fetched = []
     for corpus in corpora:
         try:
             fetch_corpus(corpus)
-            found.append(corpus)
+            fetched.append(corpus)
         except FetchError as error:
             stage.say(f"skipped: {error}")
-    return found
+    return fetched
 
 
 def overlaid(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
-    """`overlay` over `base`: dictionaries key by key, anything else replaced, and the rows as a whole.
+    """Lay `overlay` over `base`: dictionaries are merged key by key, everything else and the rows are replaced.
 
-    `seeds` of an overlay (model: number of seeds) adds models and rows, see `_seeded`. Raises InputError where it names
-    a model that has no rows.
+    The key `seeds` of an overlay (model: number of seeds) adds models and rows, see `_seeded`. Raises InputError if it
+    names a model without rows.
     """
     merged = _merged(base, {key: value for key, value in overlay.items() if key != SEEDS})
     for model, count in (overlay.get(SEEDS) or {}).items():
         if model not in merged["models"] or model not in merged[ROWS]:
-            raise InputError(f"seeds: {model} is no model with rows", hint="see models and decode")
+            raise InputError(
+                f"seeds: {model} is no model with rows", hint="name a model of models with rows under decode"
+            )
         for seed in range(2, count + 1):
             _seeded(merged, model, seed)
     return merged
 
 
 def _merged(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
-    """`overlay` over `base` without `seeds`."""
+    """Merge `overlay` without `seeds` into a copy of `base`."""
     merged = dict(base)
     for key, value in overlay.items():
         old = merged.get(key)
@@ -91,26 +94,35 @@ def _merged(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
 
 
 def _seeded(settings: dict[str, Any], model: str, seed: int) -> None:
-    """Add a model that differs from another in its seed alone, and its first row: `carreras-seed2`. It is not timed."""
-    own = settings["models"][model] or {}
+    """Add a model that differs from another in its seed alone, and its first row, for instance `carreras-seed2`.
+
+    The row is not timed.
+    """
+    keys = settings["models"][model] or {}
     name = f"{model}-seed{seed}"
-    settings["models"] = settings["models"] | {name: own | {"same_as": own.get("same_as", model), "seed": seed}}
-    row, how = next(iter(settings[ROWS][model].items()))
-    settings[ROWS] = settings[ROWS] | {name: {f"{row}-seed{seed}": (how or {}) | {"timed": False}}}
+    settings["models"] = settings["models"] | {name: keys | {"same_as": keys.get("same_as", model), "seed": seed}}
+    row, parsing = next(iter(settings[ROWS][model].items()))
+    settings[ROWS] = settings[ROWS] | {name: {f"{row}-seed{seed}": (parsing or {}) | {"timed": False}}}
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line and exit with a status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path, help="where to run, for instance build/all")
-    parser.add_argument("overlay", type=Path, help="parameters that differ, for instance params/all.yaml")
-    parser.add_argument("targets", nargs="*", help="stages to run, with what they need; all of them if none is named")
-    parser.add_argument("--skip-missing", action="store_true", help="leave out corpora that cannot be had")
+    parser.add_argument("folder", type=Path, help="folder of the copy, for instance build/all")
+    parser.add_argument("overlay", type=Path, help="file with the parameters to change, for instance params/all.yaml")
+    parser.add_argument(
+        "targets", nargs="*", help="stages to run, with the stages that they need (default: all stages)"
+    )
+    parser.add_argument("--skip-missing", action="store_true", help="leave out corpora that cannot be fetched")
     arguments = parser.parse_args()
     try:
         overlay = yamlfile.read(arguments.overlay, hint="name a parameter file")[1] or {}
         if not isinstance(overlay, dict):
-            raise InputError("not settings but a single value", path=arguments.overlay, hint="see params/")
+            raise InputError(
+                "not a list of settings",
+                path=arguments.overlay,
+                hint="write `key: value` lines, as the files of params/ do",
+            )
         if arguments.skip_missing:
             overlay["treebanks"] = overlay["corpora"] = available(overlay["corpora"])
             validity = overlay.setdefault("validity", {})

@@ -1,4 +1,4 @@
-"""Stage: what `dvc metrics` and `dvc plots` show: accuracy of every row, learning curves, recall of the pruner."""
+"""Stage: collect accuracies, learning curves and pruner recall for `dvc metrics` and `dvc plots`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from studies.common.params import Params
 
 RESULTS = Path("results")
 PLOTS = RESULTS / "plots"
-DIGITS = 2  #: of percentages
+DIGITS = 2  #: decimals of percentages
 
 
 def accuracy(params: Params, corpus: str) -> dict[str, dict[str, float]]:
-    """UAS and LAS of every row of a corpus on test (%), and sentences that are proved optimal (%), where known."""
+    """Return UAS and LAS (%) of every row of a corpus on test, and the share of proved sentences (%) if known."""
     rows: dict[str, dict[str, float]] = {}
     for row in params.rows_of(corpus):
         measured = metrics.read(RESULTS, "decode", corpus, f"{row.trained}.json")[row.name]
         if "missing" in measured:
-            continue  # the package of its learner is not installed
+            continue  # skip it: the package of its learner is not installed
         rows[row.name] = {name: round(measured[name], DIGITS) for name in ("uas", "las") if name in measured}
         if "certified" in measured:
             rows[row.name]["proved"] = round(100 * measured["certified"] / max(measured["sentences"], 1), DIGITS)
@@ -29,7 +29,7 @@ def accuracy(params: Params, corpus: str) -> dict[str, dict[str, float]]:
 
 
 def learning(params: Params, corpus: str) -> Iterable[dict[str, Any]]:
-    """UAS on dev after every epoch of every model that has epochs."""
+    """Yield UAS on dev after every epoch, for every model that has epochs."""
     for model in params.decode:
         for epoch in metrics.read(RESULTS, "train", corpus, f"{model}.json").get("history", ()):
             if "dev_uas" in epoch:
@@ -38,14 +38,14 @@ def learning(params: Params, corpus: str) -> Iterable[dict[str, Any]]:
 
 
 def pruning(corpus: str) -> Iterable[dict[str, Any]]:
-    """Recall of the k best heads of the pruner, on dev and test."""
+    """Yield the recall of the k best heads of the pruner, on dev and test."""
     for split, by_k in metrics.read(RESULTS, "pruner", f"{corpus}.json")["recall"].items():
         for k, recall in by_k.items():
             yield {"corpus": corpus, "split": split, "k": int(k), "recall": round(recall, 2 + DIGITS)}
 
 
 def run(params: Params) -> None:
-    """Write results/metrics/summary, a file for each row of a corpus, and the tables of results/plots."""
+    """Write results/metrics/summary, with a file for each row of a corpus, and the tables of results/plots."""
     import pandas as pd
 
     corpora, folder = params.corpora, stage.METRICS / "summary"

@@ -1,8 +1,9 @@
-"""Stage: say which tags the parsers of a corpus see, and predict them where they are not the treebank's own.
+"""Stage: record which tags the parsers of a corpus see, and predict them if they are not gold.
 
-The training part gets its tags by jackknifing, dev and test theirs from a tagger that was trained on all of it. The
-fine tags and the coarse ones are predicted by a tagger each, except where the fine tag tells the coarse one. Features
-and lemmas, which nothing predicts, are taken away. A run that was killed goes on at its last fold.
+The tags of the training set come from jackknifing. The tags of dev and test come from a tagger that was trained on the
+complete training set. One tagger predicts the fine tags and another one the coarse tags, unless the fine tag determines
+the coarse tag. Features and lemmas are removed, because nothing predicts them. A run that was killed continues at its
+last fold.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ Splits = dict[str, Treebank]
 
 
 def run(params: Params, corpus: str) -> None:
-    """Write data/tagged/<corpus>, the accuracy of its tags and the seconds they took."""
+    """Write data/tagged/<corpus>, the accuracy of its tags, and the seconds of the tagger."""
     folder, tags = TAGGED / corpus, params.tags_of(corpus)
-    shutil.rmtree(folder, ignore_errors=True)  # what an earlier run predicted
+    shutil.rmtree(folder, ignore_errors=True)  # remove predictions of an earlier run
     accuracy: dict[str, Any] = {}
     seconds: dict[str, Any] = {}
     if tags == "predicted":
@@ -56,7 +57,10 @@ def run(params: Params, corpus: str) -> None:
 
 
 def predict(params: Params, corpus: str, column: str, splits: Splits, tagged: Splits) -> tuple[Splits, dict]:
-    """The splits with this column predicted; seconds of training and of jackknifing, words per CPU second."""
+    """Predict a column of tags in all splits; return the splits and the times.
+
+    The times are seconds of training and of jackknifing, and words per CPU second.
+    """
     train, dev = splits["train"], splits["dev"]
     settings = asdict(params.tagger) | {"seed": params.seed}
     folds = settings.pop("folds")
@@ -69,55 +73,61 @@ def predict(params: Params, corpus: str, column: str, splits: Splits, tagged: Sp
         jackknifed = jackknife(train, column, folds=folds, workers=workers, checkpoints=checkpoints, **settings)
     shutil.rmtree(checkpoints)
     stage.say(f"{corpus} {column}: {folds} folds in {folding.wall:.0f} s")
-    found = {"train": jackknifed}
+    predicted = {"train": jackknifed}
     speeds = []
     for split in ("dev", "test"):
-        found[split] = tagger.apply(splits[split])
+        predicted[split] = tagger.apply(splits[split])
         for _ in range(REPEATS):
             with Stopwatch() as watch:
                 tagger.tag(splits[split])
             speeds.append(splits[split].words / watch.cpu)
-    out = {s: with_tags(tagged[s], column, found[s].vocab[column].strings, found[s].columns[column]) for s in SPLITS}
+    splits_with_tags = {
+        s: with_tags(tagged[s], column, predicted[s].vocab[column].strings, predicted[s].columns[column])
+        for s in SPLITS
+    }
     tagger.save(TAGGED / corpus / f"{column}.npz")
     seconds = {"train_cpu_s": training.cpu, "jackknife_wall_s": folding.wall, "workers": workers}
-    return out, seconds | {"words_per_cpu_s": float(np.median(speeds))}
+    return splits_with_tags, seconds | {"words_per_cpu_s": float(np.median(speeds))}
 
 
 def without(treebank: Treebank) -> Treebank:
-    """The treebank without the columns that nothing predicts."""
-    nothing = np.zeros(treebank.words, np.int32)
+    """Return the treebank with empty lemmas and features, which nothing predicts."""
+    empty = np.zeros(treebank.words, np.int32)
     return replace(
         treebank,
-        columns=treebank.columns | dict.fromkeys(UNPREDICTED, nothing),
+        columns=treebank.columns | dict.fromkeys(UNPREDICTED, empty),
         vocab=treebank.vocab | {name: Vocabulary(["_"]) for name in UNPREDICTED},
     )
 
 
 def function(treebank: Treebank, fine: str, coarse: str) -> dict[str, str] | None:
-    """The coarse tag of every fine one, if there is only one in this treebank."""
+    """Map each fine tag to its coarse tag, or return None if a fine tag has several coarse tags."""
     pairs = set(zip(treebank.strings(fine), treebank.strings(coarse), strict=True))
     mapping = dict(pairs)
     return mapping if len(mapping) == len(pairs) else None
 
 
 def mapped(treebank: Treebank, fine: str, coarse: str, mapping: dict[str, str]) -> Treebank:
-    """The treebank with the coarse tags that its fine ones tell."""
+    """Return the treebank with coarse tags that its fine tags determine."""
     vocabulary = Vocabulary(sorted(set(mapping.values())))
     table = np.array([vocabulary.get(mapping.get(tag, ""), 0) for tag in treebank.vocab[fine].strings], np.int32)
     return with_tags(treebank, coarse, vocabulary.strings, table[treebank.columns[fine]])
 
 
-def accuracies(train: Treebank, truth: Treebank, found: Treebank, column: str) -> dict[str, float]:
-    """Words with the right tag, in %; the same of those whose form training lacks (not of training itself)."""
-    right = np.array([a == b for a, b in zip(truth.strings(column), found.strings(column), strict=True)], bool)
-    counts = {"words": truth.words, "accuracy": 100.0 * float(right.mean())}
+def accuracies(train: Treebank, truth: Treebank, predicted: Treebank, column: str) -> dict[str, float]:
+    """Return the accuracy (%) on all words and on words whose form is not in the training set.
+
+    For the training set itself, only the accuracy on all words is returned.
+    """
+    correct = np.array([a == b for a, b in zip(truth.strings(column), predicted.strings(column), strict=True)], bool)
+    counts = {"words": truth.words, "accuracy": 100.0 * float(correct.mean())}
     if truth is train:
         return counts
     known = set(train.strings("form"))
     unknown = np.array([form not in known for form in truth.strings("form")], bool)
     return counts | {
         "unknown_words": int(unknown.sum()),
-        "unknown_accuracy": 100.0 * float(right[unknown].mean()) if unknown.any() else 0.0,
+        "unknown_accuracy": 100.0 * float(correct[unknown].mean()) if unknown.any() else 0.0,
     }
 
 

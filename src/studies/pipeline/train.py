@@ -1,4 +1,4 @@
-"""Stage: train a model of a corpus. A run that was killed goes on at its last epoch."""
+"""Stage: train a model of a corpus. A run that was killed continues at its last epoch."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from treebound.support.atomic import replacing
 
 
 def run(params: Params, corpus: str, model: str) -> None:
-    """Write a model, its history and the seconds that it took; empty files of a model that the corpus does not have."""
+    """Write a model, its history and the seconds of its training.
+
+    The files are empty if the corpus lacks the model. Raises InputError for an unknown model.
+    """
     if model not in params.models:
-        hint = f"it has {', '.join(params.models)}"
+        hint = f"choose from {', '.join(params.models)}"
         raise InputError(f"models: no model {model!r}", path="params.yaml", hint=hint)
     path = model_file(corpus, model)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,11 @@
-"""A warm interpreter: what imports slowly is imported once, and each command is a fork of that process.
+"""Start Python commands quickly: fork them from an interpreter that has imported slow modules in advance.
 
     python -m studies.pipeline.warm MODULE [ARGUMENT]...
 
-does what `python -m MODULE ARGUMENT...` does, with its folder, environment, streams and exit status: in a fork of the
-warm interpreter within whose `interpreter(...)` it was started, else in this very process. Neither outlives the other.
-Unix alone; nothing is kept from one command to the next.
+has the same effect as `python -m MODULE ARGUMENT...`, with the same folder, environment, streams and exit status.
+Inside a block of `interpreter(...)` the command runs in a fork of the warm interpreter; otherwise it runs in the
+current process. If either the command or the interpreter ends, so does the other. This works on Unix only. No state
+passes from one command to the next.
 """
 
 from __future__ import annotations
@@ -24,16 +25,18 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
-ADDRESS = "TREEBOUND_WARM"  #: environment variable: the socket of the warm interpreter
+ADDRESS = "TREEBOUND_WARM"  #: environment variable with the socket of the warm interpreter
 STREAMS = (0, 1, 2)
-PATIENCE = 1.0  #: seconds between two looks at whether the other side is still there
+PATIENCE = 1.0  #: seconds between two checks that the other process still runs
 
 
 @contextmanager
 def interpreter(modules: Sequence[str], environment: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Commands started within use a process that has imported `modules`, with `environment` added to its own.
+    """Let commands that start inside the block use a process that has imported `modules`.
 
-    It ends with the block, and with this process however that ends.
+    environment  variables to add to the environment of the new process
+
+    The new process ends with the block, and with the current process even if the latter is killed.
     """
     with tempfile.TemporaryDirectory(prefix="treebound-") as folder:
         address = str(Path(folder) / "warm")
@@ -44,7 +47,7 @@ def interpreter(modules: Sequence[str], environment: Mapping[str, str] | None = 
         )
         assert server.stdin is not None
         assert server.stdout is not None
-        server.stdout.read()  # until it closes this: it listens, or has failed, and commands run by themselves
+        server.stdout.read()  # ends when the server listens or has failed; then commands run in their own process
         os.environ[ADDRESS] = address
         try:
             yield
@@ -55,9 +58,9 @@ def interpreter(modules: Sequence[str], environment: Mapping[str, str] | None = 
 
 
 def serve(address: str, modules: Sequence[str]) -> None:
-    """Import `modules`, close standard output and fork for each command until standard input ends.
+    """Import `modules`, close standard output, and fork for each command until standard input ends.
 
-    A fork returns from here, and ends, when its command has ended.
+    A fork returns from this function, and ends, when its command has ended.
     """
     for module in modules:
         import_module(module)
@@ -72,25 +75,25 @@ def serve(address: str, modules: Sequence[str]) -> None:
             if os.fork() == 0:
                 break
             connection.close()
-            _bury()
+            _reap()
         else:
-            _bury()
+            _reap()
             return
     os.close(lifeline)
-    _work(connection)
+    _serve_command(connection)
 
 
-def _bury() -> None:
-    """Wait for the forks that have ended: their CPU time counts as this process's."""
+def _reap() -> None:
+    """Wait for the forks that have ended, so that their CPU time counts for this process."""
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
 
 
-def _work(connection: socket.socket) -> None:
-    """In a fork: become the command that asks at the other end of `connection`, and send its exit status there."""
-    _, given, _, _ = socket.recv_fds(connection, 1, len(STREAMS))
-    for stream, descriptor in zip(STREAMS, given, strict=True):
+def _serve_command(connection: socket.socket) -> None:
+    """Run, in a fork, the command that the other end of `connection` requests, and send its exit status there."""
+    _, descriptors, _, _ = socket.recv_fds(connection, 1, len(STREAMS))
+    for stream, descriptor in zip(STREAMS, descriptors, strict=True):
         os.dup2(descriptor, stream)
         os.close(descriptor)
     with connection.makefile() as lines:
@@ -98,7 +101,7 @@ def _work(connection: socket.socket) -> None:
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
-    threading.Thread(target=_die_with, args=(connection, os.getppid()), daemon=True).start()
+    threading.Thread(target=_end_with, args=(connection, os.getppid()), daemon=True).start()
     status = 1
     try:
         _run(request["command"])
@@ -107,13 +110,13 @@ def _work(connection: socket.socket) -> None:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
         raise
     finally:
-        with suppress(ConnectionError):  # the command was ended meanwhile, as Jupyter ends kernels: nobody waits
+        with suppress(ConnectionError):  # the command may have been ended meanwhile, as Jupyter ends kernels
             connection.sendall(bytes([status & 255]))
-        connection.detach()  # closed by the end of the process: only then does the command return
+        connection.detach()  # the end of the process closes it: the command must not return earlier
 
 
-def _die_with(connection: socket.socket, server: int) -> None:
-    """End this process at once where the command that it stands for, or the warm interpreter, was ended."""
+def _end_with(connection: socket.socket, server: int) -> None:
+    """End this process at once if the requesting command or the warm interpreter has ended."""
     descriptor = connection.fileno()
     while os.getppid() == server:
         if select.select([descriptor], [], [], PATIENCE)[0]:
@@ -122,12 +125,16 @@ def _die_with(connection: socket.socket, server: int) -> None:
 
 
 def _run(command: Sequence[str]) -> None:
+    """Run a module with arguments as `python -m` does."""
     sys.argv[:] = command
     runpy.run_module(command[0], run_name="__main__", alter_sys=True)
 
 
-def _ask(connection: socket.socket, command: Sequence[str]) -> int:
-    """Have a fork run `command`; its exit status, or 1 where it or the parent of this process was ended."""
+def _request(connection: socket.socket, command: Sequence[str]) -> int:
+    """Have a fork run `command` and return its exit status.
+
+    The status is 1 if the fork or the parent of this process has ended.
+    """
     request = {"command": command, "folder": str(Path.cwd()), "environment": dict(os.environ)}
     socket.send_fds(connection, [b"+"], STREAMS)
     connection.sendall(json.dumps(request).encode() + b"\n")
@@ -141,7 +148,7 @@ def _ask(connection: socket.socket, command: Sequence[str]) -> int:
 
 
 def main(command: Sequence[str]) -> int:
-    """Command line; returns the exit status."""
+    """Run the command line and return the exit status."""
     if not command:
         sys.exit("usage: python -m studies.pipeline.warm MODULE [ARGUMENT]...")
     if address := os.environ.get(ADDRESS):
@@ -149,9 +156,9 @@ def main(command: Sequence[str]) -> int:
             try:
                 connection.connect(address)
             except OSError:
-                pass  # it has ended, or never began
+                pass  # the warm interpreter has ended, or never started
             else:
-                return _ask(connection, command)
+                return _request(connection, command)
     _run(command)
     return 0
 

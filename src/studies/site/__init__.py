@@ -1,1 +1,1 @@
-"""From metrics files to tables, from notebooks to a site: published, reference and this run, side by side."""
+"""Turn metrics files into tables and notebooks into a site that shows published figures and runs side by side."""

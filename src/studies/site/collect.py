@@ -1,4 +1,4 @@
-"""The runs that pages show: this one, and the maintainers' one that is committed with the repository."""
+"""Find the runs that pages show: this run, and the reference run that is committed with the repository."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studies.common.params import Params
 from treebound.core.errors import InputError
 
 REFERENCE, THIS_RUN = "reference", "this run"
-#: where a run that is to become the reference says what it is, before its notebooks are executed
+#: file in which a run that will become the reference describes itself, before its notebooks are executed
 ORIGIN = Path("results", "reference", "origin.json")
 
 
@@ -24,10 +24,10 @@ ORIGIN = Path("results", "reference", "origin.json")
 class Results:
     """The results of one run of the pipeline.
 
-    name    provenance, the column head of tables: REFERENCE or THIS_RUN
-    folder  holds `metrics/` and, for this run, `predictions/`
-    params  the parameters of that run
-    info    of a reference: commit, date, machine, checksums
+    name    provenance, the column head in tables: REFERENCE or THIS_RUN
+    folder  folder with `metrics/` and, for this run, `predictions/`
+    params  parameters of the run
+    info    description of a reference run: commit, date, machine, checksums; empty for this run
     """
 
     name: str
@@ -37,23 +37,26 @@ class Results:
 
     @property
     def title(self) -> str:
-        """What to call it in a sentence."""
+        """Return the name of the run as a phrase of a sentence."""
         return self.name if self.name == THIS_RUN else f"the {self.name} run"
 
     @property
     def keeps_sentences(self) -> bool:
-        """Whether what the stages wrote sentence by sentence should be there: a reference is committed without it."""
+        """Return True if the run should have the tables that stages wrote sentence by sentence.
+
+        A reference run is committed without them.
+        """
         return not self.info or (self.folder / "predictions").is_dir()
 
     @property
     def corpora(self) -> list[str]:
-        """Corpora of the run, in the order of its parameters."""
+        """Return the corpora of the run, in the order of its parameters."""
         return list(self.params.corpora)
 
     def kept_table(self, name: str, **layout: Any) -> pd.DataFrame:
-        """A table that a reference keeps because its metrics are not enough for it; no rows where it does not.
+        """Return a table that a reference run stores because its metrics are not sufficient; empty if it has none.
 
-        layout  of the header and the index, as `pandas.read_csv` takes it
+        layout  arguments of `pandas.read_csv` about header and index
         """
         path = self.folder / "tables" / f"{name}.csv"
         try:
@@ -61,69 +64,88 @@ class Results:
         except FileNotFoundError:
             return pd.DataFrame()
         except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
-            raise InputError("not a table", path=path, hint="take it from the repository again") from None
+            raise InputError("not a table", path=path, hint="restore the file from the repository") from None
 
     def predicted(self, *parts: str, **options: Any) -> pd.DataFrame:
-        """A table that a stage wrote sentence by sentence, as `pandas.read_csv` reads it."""
+        """Read a table that a stage wrote sentence by sentence. Raises InputError if it is missing or empty.
+
+        options  arguments of `pandas.read_csv`
+        """
         path = self.folder.joinpath("predictions", *parts)
         try:
             return pd.read_csv(path, **options)
         except FileNotFoundError:
             raise InputError("missing, though params.yaml asks for it", path=path, hint=RERUN) from None
         except pd.errors.EmptyDataError:
-            raise InputError("empty", path=path, hint=RERUN) from None
+            raise InputError("the file is empty", path=path, hint=RERUN) from None
 
     def read(self, *parts: str) -> Any:
-        """Content of a metrics file, as `metrics.read` gives it."""
+        """Return the content of a metrics file, see `metrics.read`."""
         return metrics.read(self.folder, *parts)
 
     def has(self, *parts: str) -> bool:
-        """Whether the run has metrics there: a run from before there was a stage has none of it."""
+        """Return True if the run has metrics at `parts`.
+
+        A run that is older than a stage has no metrics of the stage.
+        """
         return metrics.has(self.folder, *parts)
 
 
 def this_run(root: Path) -> Results:
-    """What the pipeline produced in this checkout; the reference itself where ORIGIN says so, as while `make reference`
-    shows what it has computed.
+    """Return the results of the pipeline in this checkout.
+
+    They are the reference itself if the file ORIGIN exists, as it does while `make reference` renders its pages.
     """
     folder, params = root / "results", root / "params.yaml"
     return _kept(folder, params, root / ORIGIN) or Results(THIS_RUN, folder, parameters.load(params))
 
 
 def reference(root: Path) -> Results | None:
-    """The maintainers' run that is committed with the repository; None where there is none."""
+    """Return the reference run that is committed with the repository, or None if there is none."""
     folder = root / "results" / "reference"
     return _kept(folder, folder / "params.yaml", folder / "run.json")
 
 
 def multilingual(root: Path) -> Results | None:
-    """The part of the maintainers' run that tests a few systems on many more corpora; None where there is none."""
+    """Return the multilingual part of the reference run, or None if there is none.
+
+    It tests a few systems on many more corpora.
+    """
     folder = root / "results" / "reference" / "multilingual"
     return _kept(folder, folder / "params.yaml", folder / "run.json")
 
 
 def _kept(folder: Path, params: Path, origin: Path) -> Results | None:
+    """Return the reference results in `folder`, or None if the file `origin` does not exist."""
     if not origin.is_file():
         return None
     return Results(REFERENCE, folder, parameters.load(params), json.loads(origin.read_text(encoding="utf-8")))
 
 
 def provenances(root: Path) -> list[Results]:
-    """The reference, where there is one, and this run: the order of the columns in every table. The reference alone
-    where this run is the one that becomes it.
+    """Return the reference run, if there is one, and this run: the order of the columns in every table.
+
+    If this run is about to become the reference, it is returned alone.
     """
-    last = this_run(root)
-    before = reference(root) if last.name == THIS_RUN else None
-    return [results for results in (before, last) if results is not None]
+    current = this_run(root)
+    committed = reference(root) if current.name == THIS_RUN else None
+    return [results for results in (committed, current) if results is not None]
 
 
 def find_root(start: Path | None = None) -> Path:
-    """The project's folder: the nearest one at or above `start` (the working folder) that has a params.yaml.
+    """Return the project folder: the nearest folder at or above `start` with params.yaml and dvc.yaml.
 
-    papermill runs a notebook in the folder it was called from, JupyterLab in the notebook's own: rely on neither.
+    start  None: the working folder
+
+    papermill runs a notebook in the folder from which it was called, JupyterLab in the notebook's own folder. The
+    search makes both work. Raises InputError if there is no project folder.
     """
-    here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents):
+    folder_of_start = (start or Path.cwd()).resolve()
+    for folder in (folder_of_start, *folder_of_start.parents):
         if (folder / "params.yaml").is_file() and (folder / "dvc.yaml").is_file():
             return folder
-    raise InputError("no project here or above (no params.yaml)", path=here, hint="start Jupyter in the checkout")
+    raise InputError(
+        "no project here or in a parent folder (no params.yaml)",
+        path=folder_of_start,
+        hint="start Jupyter in the checkout",
+    )

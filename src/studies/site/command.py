@@ -1,4 +1,4 @@
-"""What the command lines of this package have in common."""
+"""Run the commands of this package and report their errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from treebound.core.errors import TreeboundError
 
 
 def status(work: Callable[[], object]) -> int:
-    """Do it; the exit status. An error of use is one line on standard error."""
+    """Run `work` and return the exit status. An error of treebound becomes one line on standard error."""
     try:
         work()
     except TreeboundError as error:

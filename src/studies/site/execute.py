@@ -3,8 +3,8 @@
     python -m studies.site.execute notebooks/20-main-comparison.ipynb results/notebooks/20-main-comparison.ipynb \\
         [-p NAME VALUE]...
 
-A thin wrapper of papermill, which leaves times, durations and random ids in its output and takes whatever kernel
-the user's folders name first. See docs/decisions/002-notebooks.md.
+This module wraps papermill. papermill by itself leaves times, durations and random ids in its output, and uses
+whichever kernel Jupyter's folders name first. See docs/decisions/002-notebooks.md.
 """
 
 from __future__ import annotations
@@ -28,23 +28,25 @@ from studies.site.command import status
 from treebound.core.errors import InputError, TreeboundError
 from treebound.support.atomic import replacing
 
-KERNEL = "python3"  #: the name that the notebooks ask for
+KERNEL = "python3"  #: name of the kernel in the notebooks
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def execute(source: Path, target: Path, parameters: dict[str, Any] | None = None) -> Path:
     """Execute `source` with `parameters` and write the result to `target`, whose folder is created.
 
-    The kernel runs with this very interpreter, in the folder of the calling process, with progress bars off.
-    Raises InputError for a notebook that is missing, unreadable or has no such parameter, TreeboundError with the
-    cell and its error when a cell fails; `target` is then left as it was.
+    The kernel uses the current interpreter and the working folder of the calling process; progress bars are off. Raises
+    InputError if a notebook is missing, unreadable or lacks a parameter. Raises TreeboundError with the cell and its
+    error if a cell fails. After an error, `target` is unchanged.
     """
     logging.getLogger("papermill").setLevel(logging.ERROR)
-    read(source)  # says what is wrong with it more plainly than papermill does
+    read(source)  # read() has plainer error messages than papermill
     try:
         declared = papermill.inspect_notebook(str(source))
     except ValueError:
-        raise InputError("names no kernel", path=source, hint="save it once in JupyterLab (`make lab`)") from None
+        raise InputError(
+            "the notebook names no kernel", path=source, hint="save it once in JupyterLab (`make lab`)"
+        ) from None
     for name in parameters or {}:
         if name not in declared:
             valid = ", ".join(sorted(declared)) or "none"
@@ -55,7 +57,7 @@ def execute(source: Path, target: Path, parameters: dict[str, Any] | None = None
                 str(source), None, parameters=parameters or {}, kernel_name=KERNEL, progress_bar=False
             )
         except PapermillExecutionError as error:
-            if error.ename == "SettingError":  # a parameter
+            if error.ename == "SettingError":  # a parameter has an invalid value
                 raise InputError(error.evalue, path=source) from None
             raise TreeboundError(
                 f"cell {error.cell_index + 1} failed with {error.ename}: {error.evalue}",
@@ -67,7 +69,7 @@ def execute(source: Path, target: Path, parameters: dict[str, Any] | None = None
 
 
 def read(path: Path) -> nbformat.NotebookNode:
-    """A notebook of format 4. Raises InputError where there is none."""
+    """Read a notebook of format 4. Raises InputError if it is missing or not a notebook."""
     try:
         return nbformat.read(path, as_version=4)
     except FileNotFoundError:
@@ -77,15 +79,15 @@ def read(path: Path) -> nbformat.NotebookNode:
 
 
 def write(notebook: nbformat.NotebookNode, path: Path) -> None:
-    """Write a notebook, whole or not at all; its folder is created."""
+    """Write a notebook atomically; its folder is created."""
     with replacing(path) as file:
         file.write((nbformat.writes(notebook) + "\n").encode())
 
 
 def scrub(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Remove what changes from run to run: times, durations, random ids, the accidental splitting of streams.
+    """Remove everything that changes from run to run: times, durations, random ids, and how streams are split.
 
-    Widgets go too: their ids are random, and without a kernel they do nothing.
+    Widgets are removed, too: their ids are random, and they do nothing without a kernel.
     """
     for key in ("papermill", "widgets"):
         notebook.metadata.pop(key, None)
@@ -94,12 +96,13 @@ def scrub(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             cell.metadata.pop(key, None)
         cell.id = f"cell-{i}"
         if cell.cell_type == "code":
-            kept = [output for output in cell.outputs if WIDGET not in output.get("data", ())]
-            cell.outputs = _merge_streams(kept)
+            outputs = [output for output in cell.outputs if WIDGET not in output.get("data", ())]
+            cell.outputs = _merge_streams(outputs)
     return notebook
 
 
 def _merge_streams(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """Join consecutive outputs of the same stream."""
     merged: list[nbformat.NotebookNode] = []
     for output in outputs:
         last = merged[-1] if merged else None
@@ -112,7 +115,7 @@ def _merge_streams(outputs: list[nbformat.NotebookNode]) -> list[nbformat.Notebo
 
 @contextmanager
 def _kernel() -> Iterator[None]:
-    """Put a kernel that is this interpreter first on Jupyter's path; quiet, without progress bars."""
+    """Put a kernel that uses this interpreter first on Jupyter's path, without log messages and progress bars."""
     kernel = ["ipykernel_launcher", "--log-level=CRITICAL", "-f", "{connection_file}"]
     argv = [sys.executable, "-m", "studies.pipeline.warm", *kernel]
     with tempfile.TemporaryDirectory() as folder:
@@ -120,17 +123,17 @@ def _kernel() -> Iterator[None]:
         spec.mkdir(parents=True)
         content = {"argv": argv, "display_name": "Python 3", "language": "python"}
         (spec / "kernel.json").write_text(json.dumps(content), encoding="utf-8")
-        wanted = {
+        variables = {
             "JUPYTER_PATH": os.pathsep.join(filter(None, [folder, os.environ.get("JUPYTER_PATH", "")])),
             "TQDM_DISABLE": "1",
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         }
-        before = {name: os.environ.get(name) for name in wanted}
-        os.environ.update(wanted)
+        old_values = {name: os.environ.get(name) for name in variables}
+        os.environ.update(variables)
         try:
             yield
         finally:
-            for name, value in before.items():
+            for name, value in old_values.items():
                 if value is None:
                     os.environ.pop(name, None)
                 else:
@@ -138,7 +141,7 @@ def _kernel() -> Iterator[None]:
 
 
 def _value(text: str) -> Any:
-    """A parameter as typed: JSON where it is JSON (3, true, ["a"]), else the string itself."""
+    """Parse a parameter of the command line: as JSON if it is valid JSON (3, true, ["a"]), otherwise as text."""
     try:
         return json.loads(text)
     except json.JSONDecodeError:
@@ -146,8 +149,10 @@ def _value(text: str) -> Any:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Command line; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m studies.site.execute", description="Run a notebook in batch.")
+    """Run the command line and return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m studies.site.execute", description="Run a notebook in batch and write the executed notebook."
+    )
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)
     parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="parameters")

@@ -1,10 +1,10 @@
-"""The tables and figures of a run as files, CSV and Markdown, SVG and PNG, and its verdicts on the papers' claims.
+"""Write the tables and figures of a run as files, and its verdicts on the claims of the papers.
 
     python -m studies.site.export FOLDER [--only TABLE...]
 
-Writes FOLDER/tables, FOLDER/figures and FOLDER/claims.csv from the results of the project in the working folder; what
-stood there before is replaced. With --only, some tables and nothing else. A table or figure that the run has no
-results for is left out, with a line that says so.
+Writes FOLDER/tables (CSV and Markdown), FOLDER/figures (SVG and PNG) and FOLDER/claims.csv from the results of the
+project in the working folder, and replaces what these folders held. With --only, writes the named tables and nothing
+else. A table or figure for which the run has no results is left out, with a message.
 """
 
 from __future__ import annotations
@@ -33,55 +33,55 @@ from treebound.plots.svg import as_svg
 from treebound.support.atomic import replacing
 
 Tables = dict[str, tuple[str, Callable[[Results], pd.DataFrame]]]  #: name of the files -> (title, table)
-Figures = dict[str, tuple[str, Callable[[Results], Figure]]]  #: name of the files -> (what there is to see, figure)
+Figures = dict[str, tuple[str, Callable[[Results], Figure]]]  #: name of the files -> (alternative text, figure)
 FOLDERS = ("tables", "figures")
 DPI = 150
 
 
-def registered(what: str) -> dict[str, tuple[str, Callable[[Results], Any]]]:
+def registered(attribute: str) -> dict[str, tuple[str, Callable[[Results], Any]]]:
     """Collect TABLES or FIGURES from `files.py` of every question that has one."""
     entries: dict[str, tuple[str, Callable[[Results], Any]]] = {}
     for _, module in modules_of_questions("files"):
-        entries |= getattr(module, what, {})
+        entries |= getattr(module, attribute, {})
     return entries
 
 
 def export(root: Path, out: Path, only: Sequence[str] = ()) -> list[str]:
-    """Write tables and figures of the run in the project `root` under `out`; returns what was left out, and why.
+    """Write tables and figures of the run in the project `root` under `out`; return what was left out, and why.
 
-    only  names of tables: these alone, no figures and no claims
+    only  names of tables: write these alone, without figures and claims; empty: write everything
     """
     run, tables = collect.this_run(root), registered("TABLES")
-    wanted = {name: tables[name] for name in only or tables}
+    selected = {name: tables[name] for name in only or tables}
     out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out) as folder:  # what stood there stays until all is written
-        fresh = Path(folder)
+    with tempfile.TemporaryDirectory(dir=out) as folder:  # the old files stay until all new ones are written
+        staging = Path(folder)
         for name in FOLDERS:
-            (fresh / name).mkdir()
-        left_out = _written(run, wanted, {} if only else registered("FIGURES"), fresh)
+            (staging / name).mkdir()
+        left_out = _written(run, selected, {} if only else registered("FIGURES"), staging)
         if not only:
             claims.write(root, run, out / claims.NAME)
         for name in FOLDERS:
             shutil.rmtree(out / name, ignore_errors=True)
-            os.replace(fresh / name, out / name)
+            os.replace(staging / name, out / name)
     return left_out
 
 
-def _written(run: Results, wanted: Tables, drawn: Figures, out: Path) -> list[str]:
-    """Write these into the folders of `out`; what was left out, and why."""
+def _written(run: Results, tables: Tables, figures: Figures, out: Path) -> list[str]:
+    """Write tables and figures into the folders of `out`; return what was left out, and why."""
     left_out = []
-    for name, (title, table) in wanted.items():
+    for name, (title, table) in tables.items():
         try:
             data = table(run)
         except InputError as error:
             left_out.append(f"table {name}: {error}")
             continue
         if data.empty:
-            left_out.append(f"table {name}: this run has no such rows")
+            left_out.append(f"table {name}: this run has no rows for it")
             continue
         _write(out / "tables" / f"{name}.csv", data.to_csv(lineterminator="\n").encode())
         _write(out / "tables" / f"{name}.md", f"# {title}\n\n{markdown(data)}\n".encode())
-    for name, (title, draw) in drawn.items():
+    for name, (title, draw) in figures.items():
         try:
             figure = draw(run)
         except InputError as error:
@@ -93,7 +93,10 @@ def _written(run: Results, wanted: Tables, drawn: Figures, out: Path) -> list[st
 
 
 def markdown(data: pd.DataFrame) -> str:
-    """A DataFrame as a table of GitHub's Markdown; levels of columns are joined, floats have two decimals, p three."""
+    """Return a DataFrame as a Markdown table of GitHub's dialect.
+
+    Levels of columns are joined. Floats have two decimals, p-values three.
+    """
     flat = data.reset_index()
     names = [" ".join(str(part) for part in _levels(column) if str(part)) for column in flat.columns]
     last = [str(_levels(column)[-1]) for column in flat.columns]
@@ -107,10 +110,12 @@ def markdown(data: pd.DataFrame) -> str:
 
 
 def _levels(label: object) -> tuple:
+    """Return a label as a tuple of levels."""
     return label if isinstance(label, tuple) else (label,)
 
 
 def _cell(value: object, name: str) -> str:
+    """Format a value for a Markdown table."""
     if isinstance(value, str):
         return value.replace("|", "\\|")
     if pd.isna(value):
@@ -121,23 +126,30 @@ def _cell(value: object, name: str) -> str:
 
 
 def _png(figure: Figure) -> bytes:
-    out = io.BytesIO()
+    """Return a figure as PNG."""
+    buffer = io.BytesIO()
     with style():
-        figure.savefig(out, format="png", dpi=DPI, metadata={"Software": None})
-    return out.getvalue()
+        figure.savefig(buffer, format="png", dpi=DPI, metadata={"Software": None})
+    return buffer.getvalue()
 
 
 def _write(path: Path, content: bytes) -> None:
+    """Write a file atomically."""
     with replacing(path) as file:
         file.write(content)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Command line; returns the exit status."""
+    """Run the command line and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m studies.site.export", description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path, help="where tables/ and figures/ are written")
+    parser.add_argument("folder", type=Path, help="folder in which tables/ and figures/ are written")
     parser.add_argument(
-        "--only", nargs="+", choices=list(registered("TABLES")), default=(), metavar="TABLE", help="some tables"
+        "--only",
+        nargs="+",
+        choices=list(registered("TABLES")),
+        default=(),
+        metavar="TABLE",
+        help="names of the only tables to write (default: all tables, figures and claims)",
     )
     arguments = parser.parse_args(argv)
 

@@ -1,6 +1,6 @@
-"""Factor families on one short sentence of our own: their parts in a tree, and their bound at work.
+"""Show the factor families on one short sentence: their parts in a tree, and their bounds.
 
-No model is needed: the scores are chosen to show the bounds, and the tree is written down.
+No model is needed: the scores are chosen to show the bounds, and the tree is given.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ SENTENCE = """
 She PRON PRP 2; gave VERB VBD 0; the DET DT 7; three NUM CD 7; big ADJ JJ 7; red ADJ JJ 7; balls NOUN NNS 2
 to ADP IN 12; her PRON PRP$ 12; rather ADV RB 11; shy ADJ JJ 12; neighbour NOUN NN 2; yesterday NOUN NN 2
 """
-#: and one with a pattern: *in spring rather than in autumn*
+#: a sentence with a pattern: *in spring rather than in autumn*
 PATTERN_SENTENCE = """
 They PRON PRP 2; travel VERB VBP 0; in ADP IN 4; spring NOUN NN 2; rather ADV RB 8; than ADP IN 5; in ADP IN 8
 autumn NOUN NN 4
 """
 PATTERNS = "en_ud"
-#: what an empty slot of a part means
+#: text for an empty slot of a part
 EMPTY = {NONE: "none", NONE_OUTER: "none outside"}
 
 
 @dataclass(frozen=True)
 class Example:
-    """A family in the tree of its sentence.
+    """A factor family in the tree of its sentence.
 
     words   n strings
-    tags    their coarse tags
+    tags    coarse tags of the words
     heads   int[n + 1]
-    parts   those that the tree has, each a tuple of arcs (head, modifier), of NONE or NONE_OUTER; for `valency` a word
-            and its number of modifiers
-    listed  number of parts when every arc is a candidate; None where that depends on words
+    parts   the parts of the tree, each a tuple of arcs (head, modifier), NONE or NONE_OUTER; for `valency` a tuple of a
+            word and its number of modifiers
+    listed  number of parts if every arc is a candidate; None if the number depends on the words
     """
 
     family: str
@@ -63,50 +63,58 @@ class Example:
 
     @property
     def shown(self) -> tuple:
-        """The part that figures and tables single out: the one with most arcs and longest reach, the first of these."""
+        """Return the part that figures and tables single out: the first with most arcs and then the longest reach."""
         if self.family == "valency":
             return max(self.parts, key=lambda part: part[1])
         return max(self.parts, key=lambda part: (len(_arcs(part)), sum(abs(h - m) for h, m in _arcs(part))))
 
     def tree(self) -> Svg:
-        """The tree, the arcs of `shown` in colour."""
+        """Draw the tree with the arcs of the part `shown` in colour."""
         part = self.shown
         arcs = _arcs(part) if self.family != "valency" else [(h, m) for m, h in enumerate(self.heads) if h == part[0]]
         return tree_svg(self.words, [int(h) for h in self.heads], tags=self.tags, marked=arcs)
 
     def table(self) -> pd.DataFrame:
-        """The parts that the tree has, one row each."""
+        """Return the parts of the tree, one row per part."""
         rows = [{"part": number, "arcs": ", ".join(self._names(part))} for number, part in enumerate(self.parts, 1)]
         return pd.DataFrame(rows).set_index("part")
 
     def bound(self, score: float) -> pd.DataFrame:
-        """The bound on the part `shown`, over every choice of its arcs, for two scores: `score` and -`score`.
+        """Return the bound on the part `shown` for every choice of its arcs and the two scores `score` and -`score`.
 
-        Columns: what the part scores, the bound that the search starts from and its slack, and the bound of the best
-        shares for that very choice, which is tight.
+        Columns: the score of the part, the bound at the start of the search with its slack, and the bound of the best
+        shares for the row's own choice of arcs, which is tight.
         """
         if self.family == "valency":
             return _lines(self.shown[1], score)
         names = self._names(self.shown)
-        if self.family == "grand-sibling":  # a pair: the backbone has a variable for neighbouring siblings
+        if (
+            self.family == "grand-sibling"
+        ):  # bounded as a pair, since the backbone has a variable for neighbouring siblings
             names = [names[0], f"neighbours {names[1]}, {names[2]}"]
         rows = {}
-        for on in sorted(product((0, 1), repeat=len(names)), key=lambda z: (sum(z), z[::-1])):
-            label = " and ".join(n for n, z in zip(names, on, strict=True) if z) or "no arc"
+        for selection in sorted(product((0, 1), repeat=len(names)), key=lambda z: (sum(z), z[::-1])):
+            label = " and ".join(n for n, z in zip(names, selection, strict=True) if z) or "no arc"
             if len(names) > 3:
-                label = f"{sum(on)} of {len(names)} arcs"
+                label = f"{sum(selection)} of {len(names)} arcs"
             columns: dict[tuple[str, str], float] = {}
             for phi in (score, -score):
-                worth = phi if all(on) else 0.0
-                start, best = _bounds(phi, np.array(on))
-                named = {"score": worth, "bound at the start": start, "slack": start - worth, "best bound": best}
-                columns |= {(f"score {phi:+g}", name): value for name, value in named.items()}
+                part_score = phi if all(selection) else 0.0
+                start, best = _bounds(phi, np.array(selection))
+                figures = {
+                    "score": part_score,
+                    "bound at the start": start,
+                    "slack": start - part_score,
+                    "best bound": best,
+                }
+                columns |= {(f"score {phi:+g}", name): value for name, value in figures.items()}
             rows[label] = columns
         table = pd.DataFrame.from_dict(rows, orient="index")
         table.columns = pd.MultiIndex.from_tuples(table.columns)
         return table
 
     def _names(self, part: tuple) -> list[str]:
+        """Return the arcs or slots of a part in words."""
         words = ["root", *self.words]
         if self.family == "valency":
             return [f"{words[part[0]]}: {part[1]}" + (" or more" if part[1] == 7 else "")]
@@ -114,15 +122,18 @@ class Example:
 
 
 def _arcs(part: tuple) -> list[tuple[int, int]]:
-    """The arcs of a part without its empty slots."""
+    """Return the arcs of a part without its empty slots."""
     return [x for x in part if not isinstance(x, int)]
 
 
 def _bounds(phi: float, on: np.ndarray) -> tuple[float, float]:
-    """(bound with the shares that a search starts from, lowest bound of any shares) of a product, arcs `on` selected.
+    """Return two bounds on a product of arcs: with the shares at the start of a search, and with the best shares.
 
-    phi >= 0: shares s >= 0 with sum phi, bound sum s z; they start equal. phi < 0: one share 0 <= s <= -phi, bound
-    s (r - 1) - s sum z; it starts at 0 (Qian & Liu 2013, section 3.2).
+    phi  score of the product
+    on   int[r], 1 for a selected arc
+
+    phi >= 0: shares s >= 0 sum to phi, and the bound is sum s z; the shares start equal. phi < 0: there is one share 0
+    <= s <= -phi, and the bound is s (r - 1) - s sum z; s starts at 0 (Qian & Liu 2013, section 3.2).
     """
     r, selected = len(on), int(on.sum())
     if phi >= 0:
@@ -131,9 +142,10 @@ def _bounds(phi: float, on: np.ndarray) -> tuple[float, float]:
 
 
 def _lines(count: int, score: float) -> pd.DataFrame:
-    """A score f of the number of modifiers, `score` at `count` and falling off on both sides, below three lines.
+    """Return a score f of the number of modifiers, and three lines that bound it from above.
 
-    A line a + b c with a = max over c of f(c) - b c lies above all scores, whatever its slope b, and is linear in arcs.
+    f is `score` at `count` and falls off on both sides. A line a + b c with a = max over c of f(c) - b c lies above all
+    scores for every slope b, and is linear in arcs.
     """
     counts = np.arange(min(count + 3, 8))
     values = score - 2.0 * np.abs(counts - count)
@@ -146,7 +158,7 @@ def _lines(count: int, score: float) -> pd.DataFrame:
 
 
 def example(family: str) -> Example:
-    """The family in its sentence. Raises TreeboundError for a family that is not registered."""
+    """Return a family in its sentence. Raises TreeboundError for a family that is not registered."""
     code = FAMILIES[family].code
     treebank = made_up(PATTERN_SENTENCE if family == "pattern" else SENTENCE)
     words, tags, heads = treebank[0].strings("form"), treebank[0].strings("upos"), treebank[0].heads
@@ -165,7 +177,7 @@ def example(family: str) -> Example:
 
 
 def _matched(treebank: Treebank) -> Iterator[tuple]:
-    """The parts of the shipped patterns that the only tree of a treebank has."""
+    """Yield the parts of the shipped patterns that the only tree of a treebank has."""
     patterns = pattern_language.load(PATTERNS)
     heads = treebank.heads(0)
     for p, places in zip(*find(patterns, treebank).sentence(0), strict=True):
@@ -179,7 +191,10 @@ def _matched(treebank: Treebank) -> Iterator[tuple]:
 
 
 def made_up(sentence: str) -> Treebank:
-    """A treebank of one sentence, words as `form coarse-tag fine-tag head` between semicolons or on lines."""
+    """Return a treebank of one sentence.
+
+    sentence  words as `form coarse-tag fine-tag head`, separated by semicolons or line ends
+    """
     rows = [word.split() for line in sentence.strip().splitlines() for word in line.split(";")]
     vocab = {name: Vocabulary(["_"]) for name in STRING_COLUMNS}
     columns = {name: np.zeros(len(rows), np.int32) for name in STRING_COLUMNS}
@@ -190,39 +205,39 @@ def made_up(sentence: str) -> Treebank:
 
 
 def show(family: str, score: float = 6.0) -> tuple[Svg | Table, ...]:
-    """What a notebook displays of a family: the tree, its parts, and the bound where a search may have to bound it."""
+    """Return what a notebook displays of a family: the tree, its parts, and the bound if a search may need one."""
     example_ = example(family)
-    total = "" if example_.listed is None else f" of the {example_.listed:,} when every arc is a candidate"
-    out: list[Svg | Table] = [
+    total = "" if example_.listed is None else f", of {example_.listed:,} parts if every arc is a candidate"
+    outputs: list[Svg | Table] = [
         example_.tree(),
-        Table(example_.table(), f"{family}: the parts that this tree has{total}"),
+        Table(example_.table(), f"{family}: the parts in this tree{total}"),
     ]
     if family in PRODUCTS or family in ("grand-sibling", "valency"):
-        caption = "A score of the number of modifiers, and lines above it" if family == "valency" else "The bound"
-        out.append(Table(example_.bound(score), f"{caption}, for the part in colour", digits=1))
-    return tuple(out)
+        caption = "Score of the number of modifiers, and lines above it" if family == "valency" else "The bound"
+        outputs.append(Table(example_.bound(score), f"{caption}, for the coloured part", digits=1))
+    return tuple(outputs)
 
 
 def overview() -> pd.DataFrame:
-    """Every family on its sentence: how large its parts are, how many the tree has, and how many a search may meet."""
+    """Return the size of the parts of every family, their number in the tree, and their number in a search."""
     rows = {}
     for name in FAMILIES:
-        found = example(name)
-        shown = _arcs(found.shown) if name != "valency" else []
-        listed = float("nan") if found.listed is None else found.listed
-        rows[name] = [len(shown) or float("nan"), len(found.parts), listed]
+        of_family = example(name)
+        part_arcs = _arcs(of_family.shown) if name != "valency" else []
+        listed = float("nan") if of_family.listed is None else of_family.listed
+        rows[name] = [len(part_arcs) or float("nan"), len(of_family.parts), listed]
     columns = ["arcs of the part in colour", "parts in the tree", "parts with every arc a candidate"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("family").astype(float)
 
 
 @about()
 def counted(table: pd.DataFrame) -> Said:
-    """About `overview`: what a search must bound, beside what a tree has."""
+    """Compare the number of parts that a search must bound with the number in a tree (`overview`)."""
     has, meets = table["parts in the tree"], table["parts with every arc a candidate"]
     yield (
-        f"A tree of {has['arc']:.0f} words has {span(has, '{:.0f}')} parts of a family, but a search over all its arcs "
-        f"may meet {span(meets, '{:,.0f}')}: those it cannot score exactly it bounds, by sums that are linear in arcs. "
-        "One sentence; patterns depend on words."
+        f"A tree of {has['arc']:.0f} words has {span(has, '{:.0f}')} parts of a family. A search over all arcs of the "
+        f"sentence may meet {span(meets, '{:,.0f}')} parts. It bounds the parts that it cannot score exactly by sums "
+        "that are linear in arcs. These figures are for one sentence; the parts of patterns depend on the words."
     )
 
 
@@ -242,7 +257,10 @@ def analysed_with(root: Path, corpus: str) -> list[str]:
 
 
 def patterns(root: Path, corpus: str, name: str) -> pd.DataFrame:
-    """The patterns of a file with their evidence from the reference run of the error analysis."""
+    """Return the patterns of a file with their evidence in the error analysis of the reference run.
+
+    Raises InputError if the analysis lacks a pattern.
+    """
     chosen = pattern_language.load(name)
     counts = analysis(root, corpus, "patterns").set_index("pattern")
     if missing := [p.name for p in chosen.patterns if p.name not in counts.index]:
@@ -250,26 +268,26 @@ def patterns(root: Path, corpus: str, name: str) -> pd.DataFrame:
     rows = [{"pattern": p.name, "arcs": _spelt(p), **counts.loc[p.name].to_dict()} for p in chosen.patterns]
     table = pd.DataFrame(rows).set_index("pattern")
     table["consistency"] *= 100
-    whole = ["matches", "mistaken", "words", "misled"]
-    return table.astype(dict.fromkeys(whole, int)).rename(columns={"consistency": "consistent, %"})
+    integer_columns = ["matches", "mistaken", "words", "misled"]
+    return table.astype(dict.fromkeys(integer_columns, int)).rename(columns={"consistency": "consistent, %"})
 
 
 def _spelt(pattern: pattern_language.Pattern) -> str:
-    """The arcs of a pattern by the names of its words."""
+    """Return the arcs of a pattern by the names of its words."""
     names = {**dict(enumerate(pattern.names)), pattern_language.ROOT: "root", pattern_language.OUTSIDE: "outside"}
-    spelt = [f"{names[h]} → {names[m]}" for h, m in pattern.arcs]
-    return " | ".join(", ".join(spelt[k] for k in way) for way in pattern.ways)
+    arcs = [f"{names[h]} → {names[m]}" for h, m in pattern.arcs]
+    return " | ".join(", ".join(arcs[k] for k in alternative) for alternative in pattern.ways)
 
 
 def candidates(root: Path, corpus: str, rows: int) -> pd.DataFrame:
-    """The first rows of what the error analysis found."""
+    """Return the first rows of the pattern candidates that the error analysis lists."""
     table = analysis(root, corpus, "candidates").set_index("rank").head(rows)
     table["consistency"] *= 100
     return table.rename(columns={"consistency": "consistent, %"})
 
 
 def analysis(root: Path, corpus: str, kind: str) -> pd.DataFrame:
-    """A table of `studies.qian_liu_2013.patterns` as the reference run keeps it. Raises InputError if it is missing."""
+    """Read a table of `studies.qian_liu_2013.patterns` of the reference run. Raises InputError if it is missing."""
     try:
         return pd.read_csv(root / "results" / "reference" / "patterns" / f"{corpus}.{kind}.csv")
     except (OSError, pd.errors.EmptyDataError):
@@ -277,6 +295,7 @@ def analysis(root: Path, corpus: str, kind: str) -> pd.DataFrame:
 
 
 def _stale(root: Path, corpus: str, kind: str, reason: str) -> InputError:
+    """Return the error for a table of the error analysis that is missing or out of date."""
     folder = Path("results/reference/patterns")
     hint = f"python -m studies.qian_liu_2013.patterns {corpus} --output {folder}"
     return InputError(reason, path=root / folder / f"{corpus}.{kind}.csv", hint=hint)

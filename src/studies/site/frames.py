@@ -1,7 +1,7 @@
-"""What the stages that all questions share have written, as frames: corpora, pruner, training, decoding, benchmark.
+"""Read the metrics of the stages that all questions share, as data frames.
 
-Rows follow the lists in params.yaml, never what lies in a folder: files of a removed decoder stay behind and must not
-come back as a row. A file that the lists ask for and that is not there is an error.
+Rows follow the lists in params.yaml, not the files in a folder: files of a removed decoder remain and must not come
+back as a row. A listed file that is missing is an error.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ OWN_TABLES = ("graph", "transition", "sampling")
 
 
 def convert(results: Results) -> pd.DataFrame:
-    """One row a corpus and split: what the conversion counted; of tags, labels and dropped sentences their number.
+    """Return the counts of the conversion, one row per corpus and split.
 
-    `attrs["sources"]`: corpus -> title, language and licence; `attrs["seen"]`: corpus -> columns of the treebank
-    besides forms and tags that the parsers see.
+    Tags, labels and dropped sentences are given by their number. `attrs["sources"]` maps each corpus to title, language
+    and licence. `attrs["seen"]` maps each corpus to the treebank columns, besides forms and tags, that the parsers see.
     """
     rows, sources, seen = [], {}, {}
     for corpus in results.corpora:
@@ -34,19 +34,20 @@ def convert(results: Results) -> pd.DataFrame:
         attributes = converted["meta"].get("attributes", ())
         seen[corpus] = [column for column in ("lemma", "feats") if column in attributes]
         for split in ("train", "dev", "test"):
-            counted = converted["splits"][split]
-            dropped = sum(counted["dropped"].values())
-            kinds = {name: len(counted[name]) for name in ("upos", "xpos", "deprel")}
-            rows.append({"corpus": corpus, "split": split, **counted, **kinds, "dropped": dropped})
+            counts = converted["splits"][split]
+            dropped = sum(counts["dropped"].values())
+            kinds = {name: len(counts[name]) for name in ("upos", "xpos", "deprel")}
+            rows.append({"corpus": corpus, "split": split, **counts, **kinds, "dropped": dropped})
     data = frame(rows, results.folder / "metrics" / "convert")
     data.attrs.update(sources=sources, seen=seen)
     return data
 
 
 def tagging(results: Results) -> pd.DataFrame:
-    """One row a corpus with predicted tags, column of tags and split: words, accuracy (%), the same of the words
+    """Return tagging accuracy, one row per corpus with predicted tags, column of tags and split.
 
-    whose form training lacks (NaN for train, which is jackknifed). No rows where all tags are gold.
+    Columns include words and accuracy (%), for all words and for words whose form is not in the training set (NaN for
+    train, which is jackknifed). There are no rows if all tags are gold.
     """
     rows = []
     for corpus in results.corpora:
@@ -62,7 +63,7 @@ def tagging(results: Results) -> pd.DataFrame:
 
 
 def pruner(results: Results) -> pd.DataFrame:
-    """corpus, split, k, recall: share of words whose true head is among the k that the pruner keeps."""
+    """Return corpus, split, k and recall: the share of words whose true head is among the k that the pruner keeps."""
     rows = [
         {"corpus": corpus, "split": split, "k": int(k), "recall": recall}
         for corpus in results.corpora
@@ -73,48 +74,57 @@ def pruner(results: Results) -> pd.DataFrame:
 
 
 def pruner_thresholds(results: Results) -> pd.DataFrame:
-    """corpus, split, threshold, recall, heads_a_word: what the k best heads of training are left. May be empty."""
+    """Return corpus, split, threshold, recall and heads_a_word of a pruner with a probability threshold.
+
+    The threshold prunes the k best heads of training further. May be empty.
+    """
     rows = [
-        {"corpus": corpus, "split": split, **left}
+        {"corpus": corpus, "split": split, **measured}
         for corpus in results.corpora
-        for split, found in results.read("pruner", f"{corpus}.json").get("thresholds", {}).items()
-        for left in found
+        for split, measurements in results.read("pruner", f"{corpus}.json").get("thresholds", {}).items()
+        for measured in measurements
     ]
     return pd.DataFrame(rows, columns=["corpus", "split", "threshold", "recall", "heads_a_word"])
 
 
 def decode(results: Results) -> pd.DataFrame:
-    """One row a corpus and row of the parameters that all corpora have: accuracy, certificates and work on test.
+    """Return accuracy, certificates and work on test, one row per corpus and row of the parameters that all corpora
+    have.
 
-    las and complete_labelled are NaN where there are no labels.
+    las and complete_labelled are NaN if there are no labels.
     """
     return frame(_decoded(results, lambda row: row.everywhere), results.folder / "metrics" / "decode")
 
 
 def variants(results: Results) -> pd.DataFrame:
-    """The same of rows that some corpora have alone, or that have tags or a seed of their own. May have no rows."""
+    """Return the metrics of `decode` for rows that only some corpora have, or with tags or a seed of their own.
+
+    May have no rows.
+    """
     rows = _decoded(results, lambda row: row.system == "graph" and not row.everywhere)
     names = ["corpus", "row", "model", "learner", "decoder", "k", "tags", "seed", "uas", "complete"]
     return pd.DataFrame(rows, columns=None if rows else names)
 
 
 def peers(results: Results) -> pd.DataFrame:
-    """One row a parser of others and its corpus: accuracy, package, seconds of training, speed. May be empty.
+    """Return the results of parsers of other projects, one row per parser and corpus.
 
-    Any system without a table of its own is among them.
+    Columns include accuracy, package, seconds of training and speed. Every system without a table of its own is
+    included. May be empty.
     """
     others = set(SYSTEMS) - set(OWN_TABLES)
-    about = dict.fromkeys(("package", "version", "notes"), "")
-    rows = [about | measured | {"peer": measured["row"]} for measured in of_systems(results, *others)]
+    package_facts = dict.fromkeys(("package", "version", "notes"), "")
+    rows = [package_facts | measured | {"peer": measured["row"]} for measured in of_systems(results, *others)]
     names = ["corpus", "peer", "uas", "las", "complete", "package", "version", "tags", "notes"]
     return pd.DataFrame(rows, columns=[*names, "train_cpu_s", "words_per_cpu_s"])
 
 
 def train(results: Results) -> pd.DataFrame:
-    """One row a corpus and trained model: the best epoch, its dev UAS and LAS (NaN: none), seconds of training.
+    """Return the training results, one row per corpus and trained model.
 
-    capped is the share (%) of the training sentences whose decoding reached the limit on dynamic programs in the last
-    epoch (NaN: the training did not count them).
+    best_epoch, dev_uas and dev_las belong to the best epoch (dev_las is NaN without labels); cpu_s and wall_s are
+    seconds of training. capped is the share (%) of the training sentences whose decoding reached the limit on dynamic
+    programs in the last epoch (NaN: not counted).
     """
     trained = {row.trained: row for row in results.params.rows.values() if row.everywhere}
     rows = []
@@ -137,14 +147,14 @@ def train(results: Results) -> pd.DataFrame:
 
 
 def benchmark(results: Results) -> pd.DataFrame:
-    """One row a corpus and row of the parameters: seconds, speed and work, medians over repeats."""
+    """Return seconds, speed and work, one row per corpus and row of the parameters; medians over repeats."""
     timed = [row for row in results.params.rows.values() if row.everywhere and row.benchmarked]
     rows = [_timed(results, corpus, row) for corpus in results.corpora for row in timed]
     return frame(rows, results.folder / "metrics" / "benchmark")
 
 
 def by_length(results: Results) -> pd.DataFrame:
-    """The benchmark's rows by sentence length: corpus, row, its fields, lo, hi, sentences, means."""
+    """Return the benchmark by sentence length: corpus, row and its fields, lo, hi, sentences, means."""
     keys = ["corpus", "row", "model", "learner", "decoder", "k"]
     rows = [
         {**{key: row[key] for key in keys}, **part}
@@ -155,17 +165,17 @@ def by_length(results: Results) -> pd.DataFrame:
 
 
 def sentences(results: Results, corpus: str, row: Row) -> pd.DataFrame:
-    """One line a test sentence of a row: n, value, bound, status, dp_calls, nodes, correct, scored, `words`
-    (`attachment.marks`), correct_labelled where there are labels, gold where the decoder's settings ask for it.
+    """Read the results of a row, one line per test sentence.
 
-    A reference does not keep them.
+    Columns: n, value, bound, status, dp_calls, nodes, correct, scored, `words` (`attachment.marks`), correct_labelled
+    if there are labels, gold if the settings of the decoder require it. A reference run does not store them.
     """
     data = results.predicted(corpus, "decode", row.trained, f"{row}.csv", dtype={"words": str}, keep_default_na=False)
     return data.set_index("sentence")
 
 
 def of_systems(results: Results, *systems: str) -> list[dict[str, Any]]:
-    """Metrics of `decode` of the rows of some systems, with the seconds of training and the speed."""
+    """Return the `decode` metrics of the rows of some systems, with the seconds of training and the speed."""
     rows = _decoded(results, lambda row: row.system in systems)
     for measured in rows:
         corpus, row = measured["corpus"], results.params.rows[measured["row"]]
@@ -175,11 +185,14 @@ def of_systems(results: Results, *systems: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _decoded(results: Results, wanted: Callable[[Row], bool]) -> list[dict[str, Any]]:
-    """What `decode` wrote of the rows that are wanted: corpus by corpus, and then row by row of those of some."""
+def _decoded(results: Results, selected: Callable[[Row], bool]) -> list[dict[str, Any]]:
+    """Return the `decode` metrics of the rows that `selected` accepts.
+
+    The rows that all corpora have come first, corpus by corpus; rows that only some corpora have follow, row by row.
+    """
     labelled = {"las": float("nan"), "complete_labelled": float("nan")}
     rows = list(results.params.rows.values())
-    places = [(corpus, row) for corpus in results.corpora for row in results.params.rows_of(corpus) if wanted(row)]
+    places = [(corpus, row) for corpus in results.corpora for row in results.params.rows_of(corpus) if selected(row)]
     return [
         {"corpus": corpus, **row.key, **labelled, **_parsed(results, corpus, row)}
         for corpus, row in sorted(places, key=lambda place: rows.index(place[1]) if place[1].corpora else -1)
@@ -187,7 +200,7 @@ def _decoded(results: Results, wanted: Callable[[Row], bool]) -> list[dict[str, 
 
 
 def _parsed(results: Results, corpus: str, row: Row) -> dict[str, Any]:
-    """Metrics of `decode` of a row."""
+    """Return the `decode` metrics of a row. Raises InputError if they are missing."""
     rows = results.read("decode", corpus, f"{row.trained}.json")
     if row.name not in rows:
         path = results.folder.joinpath("metrics", "decode", corpus, f"{row.trained}.json")
@@ -196,7 +209,7 @@ def _parsed(results: Results, corpus: str, row: Row) -> dict[str, Any]:
 
 
 def _timed(results: Results, corpus: str, row: Row) -> dict[str, Any]:
-    """Metrics of `benchmark` of a row."""
+    """Return the `benchmark` metrics of a row. Raises InputError if they are missing."""
     measured = {timed["row"]: timed for timed in results.read("benchmark", f"{corpus}.json")}
     if row.name not in measured:
         path = results.folder.joinpath("metrics", "benchmark", f"{corpus}.json")
@@ -205,10 +218,12 @@ def _timed(results: Results, corpus: str, row: Row) -> dict[str, Any]:
 
 
 def frame(rows: list[dict[str, Any]], path: Path) -> pd.DataFrame:
-    """Rows of metrics. Raises InputError where there are none.
+    """Make a data frame of rows of metrics. Raises InputError if there are none.
 
-    path  where they should lie
+    path  folder in which the metrics should be
     """
     if not rows:
-        raise InputError("no results", path=path, hint="list corpora and decode rows in params.yaml, then run it again")
+        raise InputError(
+            "no results", path=path, hint="list corpora and decode rows in params.yaml, then run the pipeline again"
+        )
     return pd.DataFrame(rows)

@@ -1,7 +1,7 @@
-"""Parameters of the notebooks: types, ranges and names that exist, checked before anything is computed.
+"""Check the parameters of the notebooks (types, ranges, existing names) before anything is computed.
 
-A notebook's first cell assigns its parameters; the next one calls `check(corpus=corpus, k=k)` with all of them. A wrong
-value is a SettingError, which a notebook shows as one line that names the parameter and what it may be.
+The first cell of a notebook assigns its parameters; the next one calls `check(corpus=corpus, k=k)` with all of them. A
+wrong value raises SettingError. A notebook shows this error as one line with the parameter and its valid values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WORDS = "write one word per line: form, lemma, coarse tag, fine tag, features, w
 
 @dataclass(frozen=True)
 class Parameters(Checked):
-    """All parameters of notebooks, with what each may be; a notebook has some of them."""
+    """The parameters of all notebooks with their valid values; each notebook has some of them."""
 
     corpus: Text = option("", "names of corpora, separated by spaces")
     model: Text = option("", "the name of a model")
@@ -54,7 +54,7 @@ class Parameters(Checked):
 def check(**parameters: object) -> None:
     """Check the types and ranges of all parameters of a notebook. Raises SettingError.
 
-    A parameter that papermill was given and the notebook does not have is an error, too: papermill only warns of it.
+    A parameter that papermill received and the notebook lacks is an error, too: papermill only warns about it.
     """
     for name in _injected():
         if name not in parameters:
@@ -62,23 +62,23 @@ def check(**parameters: object) -> None:
     try:
         read(Parameters, parameters)
     except SettingError as error:
-        about = {field.name: field.metadata["help"] for field in fields(Parameters)}
-        raise SettingError(error.key, error.reason, f"give {about[error.key]}") from None
+        descriptions = {field.name: field.metadata["help"] for field in fields(Parameters)}
+        raise SettingError(error.key, error.reason, f"give {descriptions[error.key]}") from None
 
 
 def _injected() -> list[str]:
-    """Return the names that the cell assigns which papermill adds to a notebook."""
+    """Return the names that are assigned in the cell which papermill adds to a notebook."""
     from IPython import get_ipython
 
     shell = get_ipython()
     cells = shell.user_ns.get("In", []) if shell is not None else []
     source = next((cell for cell in cells if cell.startswith("# Parameters\n")), "")
-    targets = [target for node in ast.parse(source).body if isinstance(node, ast.Assign) for target in node.targets]
-    return [target.id for target in targets if isinstance(target, ast.Name)]
+    assigned = [target for node in ast.parse(source).body if isinstance(node, ast.Assign) for target in node.targets]
+    return [target.id for target in assigned if isinstance(target, ast.Name)]
 
 
 def known(parameter: str, value: str, available: Iterable[str], kind: str | None = None) -> list[str]:
-    """Return the names in a text that separates them by spaces. Raises SettingError for one that is not available."""
+    """Return the names in a text, separated by spaces. Raises SettingError for a name that is not available."""
     valid, kind = sorted(set(available)), kind or parameter
     for name in value.split():
         if name not in valid:
@@ -87,7 +87,7 @@ def known(parameter: str, value: str, available: Iterable[str], kind: str | None
 
 
 def one(parameter: str, value: str, available: Iterable[str], kind: str | None = None) -> str:
-    """Return the one name in a text. Raises SettingError for none, several, or one that is not available."""
+    """Return the only name in a text. Raises SettingError for no name, several names, or an unavailable name."""
     valid = set(available)
     names = known(parameter, value, valid, kind)
     if len(names) != 1:
@@ -97,9 +97,9 @@ def one(parameter: str, value: str, available: Iterable[str], kind: str | None =
 
 
 def corpora(corpus: str, results: Sequence[Results], question: Any = None) -> list[str]:
-    """Return the corpora that are to be shown, none for all. Raises SettingError for one that no run has.
+    """Return the corpora to show; an empty list means all. Raises SettingError for a corpus that no run has.
 
-    question  class of the settings whose corpora these are; without one, the corpora of the run
+    question  class of the settings that list the available corpora; None: the corpora of the run
     """
     available: set[str] = set()
     for run in results:
@@ -109,13 +109,18 @@ def corpora(corpus: str, results: Sequence[Results], question: Any = None) -> li
 
 
 def at_least(parameter: str, value: int, least: int) -> None:
-    """Raise SettingError for a number that leaves nothing to show."""
+    """Raise SettingError for a number that is too small to show anything."""
     if value < least:
-        raise SettingError(parameter, f"nothing has so few as {value}", f"choose a number from {least}")
+        raise SettingError(
+            parameter, f"{value} is too small: nothing would be shown", f"choose a number of at least {least}"
+        )
 
 
 def words(sentence: str, gloss: str = "") -> Treebank:
-    """Return a sentence of one's own as a treebank. Raises SettingError."""
+    """Return a sentence that a user typed as a treebank. Raises SettingError.
+
+    gloss  optional translation, one word for each word of the sentence
+    """
     from studies.site.playground import typed
 
     lines = sentence.strip().splitlines()
@@ -128,7 +133,7 @@ def words(sentence: str, gloss: str = "") -> Treebank:
         raise SettingError("sentence", error.reason, WORDS) from None
     if gloss.split() and len(gloss.split()) != len(lines):
         reason = f"{len(gloss.split())} words for a sentence of {len(lines)}"
-        raise SettingError("gloss", reason, "give one word for each, or an empty text")
+        raise SettingError("gloss", reason, "give one translation for each word, or an empty text")
     return treebank
 
 

@@ -1,11 +1,11 @@
-"""A sentence to play with: require and forbid arcs, leave factors out, prune harder, and watch the search.
+"""Explore one sentence: require and forbid arcs, leave factors out, prune harder, and watch the search.
 
     play = Playground(model, sentence)
     play.explore(k=5, without=["sibling"], forbid=[(2, 1)])
     play.widgets(taggers)         # the same with buttons, in JupyterLab, and a line to type a sentence
 
-Every answer comes from the same scored problem and search as `treebound parse`: what is taken away changes the problem,
-never the search, so that status and bound mean what they always do.
+Every answer comes from the scored problem and the search that `treebound parse` uses. The options change the problem,
+never the search, so that status and bound keep their meaning.
 """
 
 from __future__ import annotations
@@ -38,17 +38,18 @@ from treebound.systems.tagging.several import Taggers
 from treebound.treebanks import document
 
 Arc = tuple[int, int]
-ANY = [("(any)", -1)]  #: what a choice of words offers besides them
+ANY = [("(any)", -1)]  #: the choice of no word in a list of words
 
 
 def typed(sentence: str) -> Treebank:
-    """One sentence typed as lines of form, lemma, coarse tag, fine tag, features; `_`, or nothing, is not known.
+    """Read one sentence from lines of form, lemma, coarse tag, fine tag and features.
 
-    Raises InputError for a line of more columns, and where there is no word.
+    A column that is `_` or missing is unknown. Raises InputError for a line with more columns, and for a text without
+    words.
     """
     rows = [line.split() for line in sentence.strip().splitlines()]
     if not rows:
-        raise InputError("no words", hint="give a word a line: form, lemma, coarse tag, fine tag, features")
+        raise InputError("no words", hint="write one word per line: form, lemma, coarse tag, fine tag, features")
     for number, row in enumerate(rows, 1):
         if len(row) > 5:
             raise InputError(
@@ -59,16 +60,21 @@ def typed(sentence: str) -> Treebank:
 
 
 def tagged(text: str, taggers: Taggers) -> Treebank:
-    """One sentence in plain words; signs are words of their own, tags and all else are the taggers'.
+    """Read one sentence from plain text and tag it.
 
-    Raises InputError where there is no word.
+    Punctuation marks become words of their own. Raises InputError for a text without words.
     """
     return taggers.apply(typed("\n".join(re.findall(r"\w+(?:['’-]\w+)*|[^\w\s]", text))))
 
 
 @dataclass(frozen=True)
 class Explored:
-    """A parse of a problem, with what there is to see of it."""
+    """A parse of a problem, with its drawings and tables.
+
+    words   forms of the sentence
+    unit    number of integer steps in a score of 1.0
+    marked  arcs to mark in the tree
+    """
 
     words: Sequence[str]
     parse: Parse
@@ -77,7 +83,10 @@ class Explored:
 
     @cached_property
     def tree(self) -> Svg:
-        """The best tree; under each word its margin, what the best tree without the word's arc scores less."""
+        """Draw the best tree with the margin of each word's arc below the word.
+
+        The margin is the score difference between the best tree and the best tree without the arc.
+        """
         confidence = self.parse.confidence
         margins = None if confidence is None or confidence.margins is None else confidence.margins
         tags = None if margins is None else [f"{margin / self.unit:.2f}" for margin in margins[1:]]
@@ -85,49 +94,58 @@ class Explored:
 
     @property
     def certificate(self) -> Table:
-        """Score, bound, status and work."""
-        return Table(certificate(self.parse, self.unit), "What the search says about this tree", digits=4)
+        """Return score, bound, status and work as a table."""
+        return Table(certificate(self.parse, self.unit), "Score, bound and status of this tree", digits=4)
 
     @property
     def alternatives(self) -> Table:
-        """The k best trees. ValueError where they were not asked for."""
+        """Return the k best trees as a table. Raises ValueError if the parse has no list of trees."""
         return Table(tree_table(self.words, self.parse, self.unit), "The best trees", digits=3)
 
     @property
     def arcs(self) -> Table:
-        """Every word with its head, margin and marginal."""
-        return Table(word_table(self.words, self.parse, self.unit), "Every word's head and how sure it is", digits=3)
+        """Return every word with its head, margin and marginal as a table."""
+        return Table(
+            word_table(self.words, self.parse, self.unit), "The head of every word, with margin and marginal", digits=3
+        )
 
     @property
     def bounds(self) -> Svg:
-        """Upper and lower bound over the calls of the dynamic program, as a figure."""
+        """Draw the upper and lower bound against the calls of the dynamic program."""
         trace = self.parse.record.bounds
-        return as_svg(charts.bounds(trace), f"Upper and lower bound over {len(trace)} calls")
+        return as_svg(charts.bounds(trace), f"Upper and lower bound over {len(trace)} dynamic-program calls")
 
     def search(self, steps: int | None = None) -> Svg:
-        """The search tree, as it is after so many nodes."""
+        """Draw the search tree after `steps` nodes; None: after all nodes."""
         nodes = self.parse.record.nodes
         return search_tree_svg(nodes[:steps], self.words)
 
     def lost(self, best: Explored, word: int, margin: float) -> Remarks:
-        """What this tree, which lacks the arc of a word, scores less than the best one, beside that arc's margin."""
+        """Compare the best tree with this tree, which lacks the arc of a word, and state the margin of the arc.
+
+        best    the unrestricted result
+        word    the dependent of the arc
+        margin  margin of the arc in the best tree
+        """
         head = best.parse.heads[word]
         arc = f"{self.words[head - 1] if head else 'root'} → {self.words[word - 1]}"
-        found = f"{best.parse.status}, {best.parse.work['dp_calls']} calls of the dynamic program"
-        less = f"{(best.parse.value - self.parse.value) / best.unit:.4f} less ({self.parse.status})"
-        said = (
-            f"The best of all trees for this one sentence scores {best.parse.value / best.unit:.4f} ({found}); without "
-            f"its least certain arc, {arc}, the best scores {less}; the margin of that arc is {margin:.4f}."
+        search = f"{best.parse.status}, {best.parse.work['dp_calls']} calls of the dynamic program"
+        loss = f"{(best.parse.value - self.parse.value) / best.unit:.4f} less ({self.parse.status})"
+        sentence = (
+            f"The best tree of this sentence scores {best.parse.value / best.unit:.4f} ({search}). The best tree "
+            f"without the least certain arc, {arc}, scores {loss}. The margin of the arc is {margin:.4f}."
         )
-        return Remarks((said,))
+        return Remarks((sentence,))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"image/svg+xml": self.tree._repr_svg_(), "text/plain": self.tree.alt}
 
 
 class Playground:
-    """A sentence and a model. `sentence`: typed lines (see `typed`) or a treebank, of which the first one is taken.
+    """A sentence with a model, whose problem can be changed and searched.
 
+    sentence  typed lines (see `typed`), or a treebank, whose first sentence is taken
+    k         candidate heads per word; None: as the model was trained
     families  the factor families that may be left out
     """
 
@@ -141,7 +159,7 @@ class Playground:
     def problem(
         self, k: int | None, without: Collection[str], require: Collection[Arc], forbid: Collection[Arc]
     ) -> Problem:
-        """The scored problem, changed. InputError for an arc or a family that there is not."""
+        """Return the changed scored problem. Raises InputError for an unknown arc or family, or a pruned arc."""
         if unknown := set(without) - set(self.families):
             raise InputError(f"no factors {min(unknown)!r}", hint=f"choose from {', '.join(self.families)}")
         n = len(self.words)
@@ -152,11 +170,11 @@ class Playground:
         arcs = list(zip(problem.head.tolist(), problem.mod.tolist(), strict=True))
         if pruned := set(require) - set(arcs):
             h, m = min(pruned)
-            raise InputError(f"the pruner took {h} → {m} away", hint="raise k")
+            raise InputError(f"the pruner removed {h} → {m}", hint="raise k")
         heads = {m: h for h, m in require}
-        out = np.array([arc in set(forbid) or heads.get(arc[1], arc[0]) != arc[0] for arc in arcs], bool)
+        excluded = np.array([arc in set(forbid) or heads.get(arc[1], arc[0]) != arc[0] for arc in arcs], bool)
         parts = {name: table for name, table in problem.parts.items() if name not in without}
-        return replace(problem, arc=np.where(out, -np.inf, problem.arc), parts=parts)
+        return replace(problem, arc=np.where(excluded, -np.inf, problem.arc), parts=parts)
 
     def explore(
         self,
@@ -168,48 +186,57 @@ class Playground:
         trees: int = 0,
         **search: Any,
     ) -> Explored:
-        """The best tree of the changed problem, with margins, and the `trees` best ones.
+        """Find the best tree of the changed problem, with margins, marginals and the `trees` best trees if it is
+        proved.
 
-        k        candidate heads a word; None: as the playground was made
-        require  arcs (head, modifier), words from 1, 0 is the root; forbid: the same
-        search   options of branch and bound, `config="published"` for one
-        Raises InputError where no tree is left.
+        k        candidate heads per word; None: the value of the playground
+        without  factor families to leave out
+        require  arcs (head, modifier) that the tree must have; words are numbered from 1, the root is 0
+        forbid   arcs that the tree must not have
+        search   options of branch and bound, for instance `config="published"`
+
+        Raises InputError if no tree satisfies the restrictions.
         """
         problem = self.problem(k or self.k, without, require, forbid)
         search.setdefault("space", self.model.spec.space)
         decoder = BranchAndBound(record=True, **search)
         parse = decoder.decode(problem)
         if parse.status == "infeasible":
-            raise InputError("no tree has all these arcs and none of those", hint="require or forbid less, or raise k")
+            raise InputError(
+                "no tree has all required arcs and no forbidden arc", hint="require or forbid less, or raise k"
+            )
         if parse.certified:
             parse = Assess(margins=True, marginals=True, k=trees)(decoder, problem, parse)
         return Explored(self.words, parse, problem.unit or 1.0, frozenset(require))
 
     def widgets(self, taggers: Taggers | None = None) -> Any:
-        """`explore` with buttons, as a widget of ipywidgets: see `Buttons`."""
+        """Return `explore` with buttons, as a widget of ipywidgets; see `Buttons`."""
         return Buttons(self, taggers).box
 
 
 class Buttons:
-    """Candidate heads, factors, an arc to require and one to forbid, steps of the search, and what comes of them.
+    """Controls for `Playground.explore`: candidate heads, factors, a required and a forbidden arc, and search steps.
 
-    taggers  of a sentence that is typed; None: there is no line to type one
-    found    what is shown; None where there is no such tree, and `said` says why
+    taggers  taggers for a typed sentence; None: there is no line to type a sentence
+    found    the displayed result; None if there is no tree, and `said` then states the reason
     """
 
     def __init__(self, play: Playground, taggers: Taggers | None = None):
         self.play, self.taggers = play, taggers
         self.found: Explored | None = None
-        self.text = ui.Text(description="sentence", placeholder="type one, then Enter", continuous_update=False)
+        self.text = ui.Text(
+            description="sentence", placeholder="type a sentence and press Enter", continuous_update=False
+        )
         self.k = ui.IntSlider(min=1, max=1, description="heads k", continuous_update=False)
         self.factors = ui.SelectMultiple(options=play.families, value=play.families, description="factors")
         self.require, self.forbid = (
-            tuple(ui.Dropdown(options=ANY, description=name) for name in (what, "→")) for what in ("require", "forbid")
+            tuple(ui.Dropdown(options=ANY, description=name) for name in (action, "→"))
+            for action in ("require", "forbid")
         )
         self.steps = ui.IntSlider(value=1, min=1, max=1, description="nodes")
         self.said, self.shown = ui.Label(), ui.HTML()
-        for one in (self.k, self.factors, *self.require, *self.forbid):
-            one.observe(self.search, "value")
+        for control in (self.k, self.factors, *self.require, *self.forbid):
+            control.observe(self.search, "value")
         self.steps.observe(self.show, "value")
         self.text.observe(self.type, "value")
         rows = ((self.k, self.steps), (self.factors,), self.require, self.forbid)
@@ -218,10 +245,10 @@ class Buttons:
         self.start()
 
     def start(self) -> None:
-        """Offer the words of the sentence, nothing required or forbidden, and show its best tree."""
+        """Offer the words of the sentence without required or forbidden arcs, and show the best tree."""
         n = len(self.play.words)
         words = [("root", 0), *((f"{i} {word}", i) for i, word in enumerate(self.play.words, 1))]
-        self.starting = True  # what is offered changes choice by choice: one search is enough
+        self.starting = True  # setting the choices triggers events: search once, at the end
         for heads, modifiers in (self.require, self.forbid):
             heads.options, modifiers.options = [*ANY, *words], [*ANY, *words[1:]]
         self.k.max, self.k.value = n, min(self.play.k or n, n)
@@ -229,7 +256,7 @@ class Buttons:
         self.search()
 
     def type(self, _: Any = None) -> None:
-        """Take the typed sentence instead, with the taggers' tags."""
+        """Replace the sentence by the typed one, with tags of the taggers."""
         assert self.taggers is not None
         try:
             self.play = Playground(self.play.model, tagged(self.text.value, self.taggers), self.play.k)
@@ -239,7 +266,7 @@ class Buttons:
             self.start()
 
     def search(self, _: Any = None) -> None:
-        """Explore what is chosen, and show it."""
+        """Search with the chosen restrictions and show the result."""
         if self.starting:
             return
         left_out = [name for name in self.play.families if name not in self.factors.value]
@@ -253,10 +280,10 @@ class Buttons:
         self.show()
 
     def show(self, _: Any = None) -> None:
-        """Tree, certificate, alternatives, bounds, and the search tree after as many nodes as are chosen."""
-        found, seen = self.found, []
-        if found is not None:
-            alternatives = [found.alternatives] if found.parse.certified else []
-            tables = [table._repr_html_() for table in (found.certificate, *alternatives)]
-            seen = [found.tree.markup, *tables, found.bounds.markup, found.search(self.steps.value).markup]
-        self.shown.value = "\n".join(seen)
+        """Show tree, certificate, alternatives, bounds, and the search tree after the chosen number of nodes."""
+        explored, parts = self.found, []
+        if explored is not None:
+            alternatives = [explored.alternatives] if explored.parse.certified else []
+            tables = [table._repr_html_() for table in (explored.certificate, *alternatives)]
+            parts = [explored.tree.markup, *tables, explored.bounds.markup, explored.search(self.steps.value).markup]
+        self.shown.value = "\n".join(parts)

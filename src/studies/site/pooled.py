@@ -1,13 +1,13 @@
-"""Random-effects meta-analysis: one pooled effect from the effects that several treebanks show.
+"""Pool the effects of several treebanks into one by random-effects meta-analysis.
 
-The effect of treebank i is y_i = mu + u_i + e_i. Here u_i, of variance tau^2, is how much that treebank differs from
-treebanks in general, and e_i, of variance v_i, is what other test sentences and other seeds would have changed.
+The effect of treebank i is y_i = mu + u_i + e_i. Here u_i, of variance tau^2, is the difference between this treebank
+and treebanks in general. The error e_i, of variance v_i, comes from the choice of test sentences and seeds.
 
-mu is the mean over treebanks with the interval of Hartung & Knapp (2001) for equal weights: the spread between
-treebanks holds all sources of variance, u_i, sentences and seeds, whether v_i is known well or not. Weights by
-precision (Sidik & Jonkman 2002) are computed as well, for comparison. With as few treebanks as here their intervals
-promise more than they hold: page 94 has the simulation (`studies.across.verdicts`), docs/decisions/031 the reasons.
-tau^2 is estimated by restricted maximum likelihood. Tests: worked examples that are published.
+mu is the mean over treebanks, with the interval of Hartung & Knapp (2001) for equal weights. The spread between
+treebanks contains all sources of variance (u_i, sentences and seeds), whether v_i is known well or not. For comparison,
+a mean with weights by precision (Sidik & Jonkman 2002) is computed as well. With as few treebanks as here, its
+intervals are too narrow: page 94 has the simulation (`studies.across.verdicts`), docs/decisions/031 the reasons. tau^2
+is estimated by restricted maximum likelihood. The tests are published worked examples.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from treebound.metrics.calibration import NORMAL_95
 
 LEVEL = 0.95
 Z = NORMAL_95  #: half the width of a 95 % interval of a normal distribution, in standard errors
-#: Fisher scoring of tau^2 ends when no value changes by more than this share of the variances, or after so many steps
+#: Fisher scoring of tau^2 ends when no value changes by more than _PRECISION times the variances, or after _STEPS
 _PRECISION, _STEPS = 1e-8, 200
 
 Array = npt.NDArray[np.float64]
 
 
 class Interval(NamedTuple):
-    """An estimate, its standard error, and the ends of its interval. Arrays if many analyses were made at once."""
+    """An estimate, its standard error, and the ends of its interval; arrays if many analyses were made at once."""
 
     effect: Array
     se: Array
@@ -40,11 +40,12 @@ class Interval(NamedTuple):
 class Pooled(NamedTuple):
     """A pooled effect, in the unit of the effects.
 
-    mean        mu from equal weights
-    p           two-sided p-value of mu = null
-    predicted_low, predicted_high   where the effect that one more treebank shows is expected (prediction interval)
-    tau2, I2    variance between treebanks, and its share (%) of all variance
-    weighted    mu from weights by precision
+    - mean: mu from equal weights.
+    - p: two-sided p-value of the hypothesis mu = null.
+    - predicted_low, predicted_high: prediction interval, the range in which the effect on one more treebank is
+      expected.
+    - tau2, I2: variance between treebanks, and its share (%) of the total variance.
+    - weighted: mu from weights by precision.
     """
 
     mean: Interval
@@ -62,11 +63,11 @@ def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, le
     Parameters
     ----------
     effects, variances
-        float64[..., k]; the leading axes are analyses of their own. Variances may be 0.
+        float64[..., k]; the leading axes are separate analyses. Variances may be 0.
     null
         The effect that `p` tests.
     level
-        Of the intervals.
+        Confidence level of the intervals.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, le
     y, v = np.broadcast_arrays(np.asarray(effects, float), np.asarray(variances, float))
     k = y.shape[-1]
     if k < 2:
-        raise ValueError("one treebank cannot be pooled")
+        raise ValueError("one treebank cannot be pooled: give at least two")
     if not (np.isfinite(y).all() and np.isfinite(v).all() and (v >= 0).all()):
         raise ValueError("effects must be finite, and variances finite and not negative")
     mean = _interval(y, np.ones_like(y), level)
@@ -86,7 +87,7 @@ def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, le
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * t.sf(np.abs(mean.effect - null) / mean.se, k - 1)
     p = np.where(mean.se > 0, p, np.where(mean.effect == null, 1.0, 0.0))
-    # equal effects without variances have no weights: a variance far below the effects stands for 0
+    # a variance of 0 has no weight: replace it by a variance far below the effects
     v = np.maximum(v, 1e-12 * np.maximum(1.0, np.square(y).max(axis=-1, keepdims=True)))
     tau2, a = between(y, v), 1 / v
     typical = (k - 1) * a.sum(-1) / (np.square(a.sum(-1)) - np.square(a).sum(-1))  # Higgins & Thompson (2002)
@@ -96,7 +97,7 @@ def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, le
 
 
 def _interval(y: Array, w: Array, level: float) -> Interval:
-    """The weighted mean with the interval of Hartung & Knapp."""
+    """Return the weighted mean with the interval of Hartung & Knapp."""
     from scipy.stats import t
 
     k = y.shape[-1]
@@ -114,16 +115,16 @@ def between(y: Array, v: Array) -> Array:
     shape = y.shape[:-1]
     y, v = y.reshape(-1, y.shape[-1]), v.reshape(-1, v.shape[-1])
     tau2 = np.maximum(0, np.var(y, axis=-1, ddof=1) - v.mean(-1))
-    open_ = np.arange(len(y))  # analyses whose estimate still moves
+    open_ = np.arange(len(y))  # analyses that have not converged
     for _ in range(_STEPS):
-        now = tau2[open_]
-        w = 1 / (v[open_] + now[:, None])
+        current = tau2[open_]
+        w = 1 / (v[open_] + current[:, None])
         s1, s2, s3 = w.sum(-1), np.square(w).sum(-1), (w**3).sum(-1)
         mu = (w * y[open_]).sum(-1) / s1
         gradient = (np.square(w) * np.square(y[open_] - mu[:, None])).sum(-1) - (s1 - s2 / s1)
-        new = np.maximum(0, now + gradient / (s2 - 2 * s3 / s1 + np.square(s2 / s1)))
-        tau2[open_] = new
-        open_ = open_[np.abs(new - now) > _PRECISION * (v[open_].mean(-1) + now)]
+        updated = np.maximum(0, current + gradient / (s2 - 2 * s3 / s1 + np.square(s2 / s1)))
+        tau2[open_] = updated
+        open_ = open_[np.abs(updated - current) > _PRECISION * (v[open_].mean(-1) + current)]
         if not len(open_):
             break
     return tau2.reshape(shape)
@@ -134,9 +135,9 @@ def holm(p: npt.ArrayLike) -> Array:
     values = np.asarray(p, float)
     order = np.argsort(values, kind="stable")
     steps = np.maximum.accumulate(values[order] * (len(values) - np.arange(len(values))))
-    out = np.empty_like(values)
-    out[order] = np.minimum(1.0, steps)
-    return out
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(1.0, steps)
+    return adjusted
 
 
 class Mean(NamedTuple):
@@ -149,28 +150,29 @@ class Mean(NamedTuple):
 
 
 def over_seeds(places: Sequence[Sequence[Sequence[float]]]) -> list[Mean]:
-    """Average over seeds, with intervals that cover other sentences and other seeds.
+    """Average over seeds, with intervals that allow for other sentences and other seeds.
 
     Parameters
     ----------
     places
-        For each place (for instance a treebank) a row for each seed: value, and the ends of its 95 % interval over
+        For each place (for instance a treebank) one row per seed: the value and the ends of its 95 % interval over
         sentences.
 
-    The variance over sentences is the mean of the seeds' (they are tested on the same sentences), that of training is
-    the variance between seeds divided by their number, estimated from all places with several seeds together. A place
-    with one seed has the former alone: what its seed adds shows between treebanks.
+    The variance over sentences is the mean over seeds, since all seeds are tested on the same sentences. The variance
+    of training is the variance between seeds, estimated from all places with several seeds together, divided by the
+    number of seeds. A place with one seed has the variance over sentences alone: the effect of its seed appears as
+    variance between treebanks.
     """
     spread = [(np.var([row[0] for row in rows], ddof=1), len(rows) - 1) for rows in places if len(rows) > 1]
     training = sum(v * df for v, df in spread) / max(1, sum(df for _, df in spread))
-    out = []
+    means = []
     for rows in places:
         data = np.asarray(rows, float)
         value, seeds = float(data[:, 0].mean()), len(data)
         if seeds == 1:
-            out.append(Mean(value, float(data[0, 1]), float(data[0, 2]), 1))
+            means.append(Mean(value, float(data[0, 1]), float(data[0, 2]), 1))
             continue
         sentences = float(np.square((data[:, 2] - data[:, 1]) / (2 * Z)).mean())
         half = Z * float(np.sqrt(sentences + training / seeds))
-        out.append(Mean(value, value - half, value + half, seeds))
-    return out
+        means.append(Mean(value, value - half, value + half, seeds))
+    return means

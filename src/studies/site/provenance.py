@@ -1,4 +1,4 @@
-"""What was run, on what, at what cost; and what a parse says about itself."""
+"""Describe the runs (what was run, on which data, at which cost) and single parses as tables."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from studies.site.collect import Results
 from studies.site.rows import stacked
 from treebound.core.parse import Parse
 
-#: column of `training`
+#: column of `training`: share of training sentences that reached the limit
 CAPPED = "at the limit, %"
 
 
 def times(results: Results) -> pd.DataFrame:
-    """stage, wall_s, cpu_s: what `pipeline.run` noted, the last time that each stage ran. May be empty."""
+    """Return stage, wall_s and cpu_s of the last execution of each stage, as `pipeline.run` recorded them.
+
+    May be empty.
+    """
     path = results.folder / "stages.csv"
     names = ["stage", "wall_s", "cpu_s"]
     data = pd.read_csv(path, names=names) if path.is_file() else pd.DataFrame(columns=names)
@@ -25,7 +28,10 @@ def times(results: Results) -> pd.DataFrame:
 
 
 def provenance(results: Sequence[Results]) -> pd.DataFrame:
-    """One column a run, one row a fact. Facts of this run come from its parameters and metrics files."""
+    """Return facts about the runs, one column per run and one row per fact.
+
+    Facts about this run come from its parameters and metrics files.
+    """
     columns = {}
     for r in results:
         decoded, timed = frames.decode(r), frames.benchmark(r)
@@ -35,40 +41,41 @@ def provenance(results: Sequence[Results]) -> pd.DataFrame:
         machine |= machine.pop("versions", {})
         columns[r.name] = {
             "commit": str(r.info["commit"])[:12] if "commit" in r.info else "the sources in this folder",
-            "stages computed at other commits, with the same code": _elsewhere(r.info) or "none",
-            "date": str(r.info.get("date", "not recorded: the same run gives the same pages")),
-            "machine": ", ".join(f"{k} {v}" for k, v in machine.items()) or "the one that computed this report",
+            "stages computed at other commits with the same code": _elsewhere(r.info) or "none",
+            "date": str(r.info.get("date", "not recorded, so that the same run gives the same pages")),
+            "machine": ", ".join(f"{k} {v}" for k, v in machine.items()) or "the machine that computed this report",
             "test sets (sha256)": ", ".join(f"{corpus} {total[:12]}" for corpus, total in sums.items()),
-            "part of the data": f"the first {r.params.slice} sentences" if r.params.slice else "all of it",
+            "part of the data": f"the first {r.params.slice} sentences" if r.params.slice else "all sentences",
             "seed": str(r.params.seed),
             "models trained": str(len(trained)),
             "training these models, CPU seconds": f"{sum(seconds['cpu_s'] for seconds in trained):,.0f}",
             "graph-based rows that all corpora have, tested": str(len(decoded)),
             "test sentences that these rows parsed": f"{decoded['sentences'].sum():,}",
-            "parsing them once, as far as they were timed, CPU seconds": f"{timed['cpu_s'].sum():,.1f}",
+            "parsing them once (timed rows only), CPU seconds": f"{timed['cpu_s'].sum():,.1f}",
         }
     return pd.DataFrame(columns)
 
 
 def models(results: Results) -> list[tuple[str, str]]:
     """List (corpus, trained model) of every row that the stages `train` and `decode` have, of all systems and seeds."""
-    found = ((corpus, row.trained) for corpus in results.corpora for row in results.params.rows_of(corpus))
-    return list(dict.fromkeys(found))
+    pairs = ((corpus, row.trained) for corpus in results.corpora for row in results.params.rows_of(corpus))
+    return list(dict.fromkeys(pairs))
 
 
 def _elsewhere(info: dict[str, Any]) -> str:
-    """How many stages of a reference were computed at which other commits."""
+    """Return how many stages of a reference run were computed at which other commits."""
     return ", ".join(f"{count} at {commit[:12]}" for commit, count in info.get("other_commits", {}).items())
 
 
 def time_spent(results: Sequence[Results]) -> pd.DataFrame:
-    """Return where the time of a run goes. Rows (provenance, kind of stage), dearest first: stages, minutes.
+    """Return the time that each kind of stage took: one row per run and kind, largest CPU time first.
 
-    Stages of a kind run side by side, so their minutes by the clock add up to more than the run took. CPU time
-    of a stage includes starting, reading and compiling; that of `train` is hence more than the seconds of `provenance`.
+    Columns: stages, CPU minutes, minutes by the clock. Stages of a kind run in parallel, so their minutes by the clock
+    add up to more than the duration of the run. The CPU time of a stage includes starting, reading and compiling; for
+    `train` it is therefore more than the seconds in `provenance`.
     """
-    found = [times(run).assign(provenance=run.name) for run in results]
-    data = pd.concat(found).assign(kind=lambda d: d["stage"].str.split("@").str[0])
+    tables = [times(run).assign(provenance=run.name) for run in results]
+    data = pd.concat(tables).assign(kind=lambda d: d["stage"].str.split("@").str[0])
     data = data.groupby(["provenance", "kind"], sort=False)[["cpu_s", "wall_s"]].agg(["count", "sum"])
     data = pd.DataFrame(
         {
@@ -81,10 +88,11 @@ def time_spent(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def training(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Every trained model. Rows (provenance, corpus, learner, model): epochs, best one, its dev UAS and LAS, CPU s.
+    """Return every trained model: epochs, best epoch with its dev UAS and LAS, CPU seconds.
 
-    CAPPED is the share of training sentences whose decoding reached the limit on dynamic programs in the last epoch.
-    LAS is left out where no model has labels, CAPPED where no training counted them.
+    The index is provenance, corpus, learner, model. CAPPED is the share of training sentences whose decoding reached
+    the limit on dynamic programs in the last epoch. The column of LAS is left out if no model has labels, CAPPED if no
+    training counted the limit.
     """
     data = stacked(results, wanted, frames.train).rename(columns={"provenance": ""})
     data = data.sort_values(["", "corpus", "learner"], kind="stable").set_index(["", "corpus", "learner", "model"])
@@ -98,7 +106,7 @@ def training(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
 
 
 def certificate(parse: Parse, unit: float = 1.0) -> pd.DataFrame:
-    """What one parse says about itself, in one column; scores are divided by `unit`."""
+    """Return score, bound, gap, status and work of a parse in one column; scores are divided by `unit`."""
     facts = {
         "score of the tree": parse.value / unit,
         "upper bound on the score of any tree": parse.bound / unit,
@@ -111,36 +119,41 @@ def certificate(parse: Parse, unit: float = 1.0) -> pd.DataFrame:
 
 
 def word_table(words: Sequence[str], parse: Parse, unit: float) -> pd.DataFrame:
-    """One row a word of a parse with margins and marginals: its head, how sure it is, and its head in the next tree
-    of the k-best list that attaches it elsewhere.
+    """Return one row per word of a parse: head, margin, marginal and next head.
+
+    The next head is the first different head of the word in the k-best list. Raises ValueError for a parse without
+    margins and marginals.
     """
-    found = parse.confidence
-    if found is None or found.margins is None or found.marginals is None:
-        raise ValueError("the parse has no margins and marginals")
+    confidence = parse.confidence
+    if confidence is None or confidence.margins is None or confidence.marginals is None:
+        raise ValueError("the parse has no margins and marginals: request both from the parser")
     names = ["(root)", *words]
     rows = []
     for m, word in enumerate(words, 1):
-        others = [tree.heads[m] for tree in found.trees if tree.heads[m] != parse.heads[m]]
+        other_heads = [tree.heads[m] for tree in confidence.trees if tree.heads[m] != parse.heads[m]]
         rows.append(
             {
                 "word": word,
                 "head": names[parse.heads[m]],
-                "margin": float(found.margins[m]) / unit,
-                "marginal": float(found.marginals[m]),
-                "next head": names[others[0]] if others else "–",
+                "margin": float(confidence.margins[m]) / unit,
+                "marginal": float(confidence.marginals[m]),
+                "next head": names[other_heads[0]] if other_heads else "–",
             }
         )
     return pd.DataFrame(rows).set_index("word")
 
 
 def tree_table(words: Sequence[str], parse: Parse, unit: float) -> pd.DataFrame:
-    """One row a tree of the k-best list: what it scores less than the best, and what it attaches elsewhere."""
+    """Return one row per tree of the k-best list: score difference to the best tree, and the words with another head.
+
+    Raises ValueError for a parse without a k-best list.
+    """
     if parse.confidence is None or not parse.confidence.trees:
-        raise ValueError("the parse has no k-best list")
+        raise ValueError("the parse has no k-best list: request one from the parser")
     names = ["(root)", *words]
     rows = []
     for tree in parse.confidence.trees:
-        moved = [m for m in range(1, len(names)) if tree.heads[m] != parse.heads[m]]
-        what = ", ".join(f"{names[m]} → {names[tree.heads[m]]}" for m in moved)
-        rows.append({"below the best": (parse.value - tree.value) / unit, "words elsewhere": what or "–"})
+        changed_words = [m for m in range(1, len(names)) if tree.heads[m] != parse.heads[m]]
+        changes = ", ".join(f"{names[m]} → {names[tree.heads[m]]}" for m in changed_words)
+        rows.append({"below the best": (parse.value - tree.value) / unit, "words elsewhere": changes or "–"})
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="tree"))

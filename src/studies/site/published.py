@@ -1,6 +1,6 @@
-"""Figures printed in the papers, as data with their source: `published.toml` of a paper, or of a question.
+"""Read the figures printed in the papers, with their sources: `published.toml` of a paper or a question.
 
-Nothing of ours is in there.
+These files hold no results of this project.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ QIAN_LIU = "qian_liu_2013"
 
 @cache
 def paper(key: str) -> dict:
-    """All that is stored in a folder of `studies` about one paper: title, setting and its tables."""
+    """Return everything that a folder of `studies` stores about its paper: title, setting and tables."""
     file = files("studies") / key / "published.toml"
     if not file.is_file():
         raise InputError(f"no published figures are stored for {key!r}", hint=f"add src/studies/{key}/published.toml")
@@ -26,9 +26,9 @@ def paper(key: str) -> dict:
 
 
 def table(key: str, name: str) -> pd.DataFrame:
-    """A published table; NaN is the paper's N/A. `attrs["source"]` says where in the paper it stands.
+    """Return a published table; NaN stands for N/A in the paper.
 
-    Raises InputError for a table that is not stored.
+    `attrs["source"]` names the place in the paper. Raises InputError for a table that is not stored.
     """
     stored = paper(key)
     if not isinstance(stored.get(name), dict):

@@ -1,12 +1,12 @@
-"""Executed notebooks -> one static site that reads well from disk: no server, no network, no script that it needs.
+"""Render executed notebooks as one static site that works from disk, without a server or a network.
 
     python -m studies.site.render [--notebooks results/notebooks] [--out results/report]
 
-The page of the notebook `index` is the entry; the others follow in the order of params.yaml. Maths becomes MathML,
-figures become files beside the pages, so do tables (as CSV); code and long tables are folded away, and so are sections
-whose heading has the tag `fold`, and all but the first sentences of a remark. A cell with the tag `answer` has the
-answer to the question of the page, and its output stands below the question. Same notebooks, same bytes. What the
-script adds: tables that are sorted by a click, and steps that are shown one at a time.
+The page of the notebook `index` is the entry; the others follow in the order of params.yaml. Maths becomes MathML.
+Figures and tables (as CSV) become files beside the pages. Code, long tables, sections whose heading has the tag `fold`,
+and all but the first sentences of a remark are folded away. The output of a cell with the tag `answer` answers the
+question of the page and is shown below it. The same notebooks give the same bytes. A script is optional: it sorts
+tables by a click, and shows the steps of a search one at a time.
 """
 
 from __future__ import annotations
@@ -42,13 +42,17 @@ from studies.site.show import STATEMENTS
 from treebound.core.errors import InputError
 
 INDEX = "index"  #: the notebook that becomes the entry page
-LONG = 24  #: rows of a table that is folded away under its caption
-SAID = 3  #: sentences of a remark that are shown; the others are folded away behind them
+LONG = 24  #: a table with more rows than this is folded away under its caption
+SAID = 3  #: sentences of a remark that are shown; the others are folded away
 
 
 @dataclass
 class Page:
-    """One notebook on its way to a page."""
+    """The page of a notebook while it is rendered.
+
+    sections  anchor and text of each heading of level 2
+    cells     HTML of the page, in order
+    """
 
     name: str
     title: str = ""
@@ -60,17 +64,16 @@ class Page:
 def render(notebooks: Sequence[Path], out: Path) -> Path:
     """Write the site into the folder `out`, replacing it, and return its entry page.
 
-    notebooks  executed notebooks, one of them named index.ipynb, in the order of the navigation
-    Raises InputError for a notebook that is missing, was not executed, holds an error or maths that is not understood.
+    notebooks  executed notebooks in the order of the navigation; one is named index.ipynb
+
+    Raises InputError for a notebook that is missing, was not executed, or holds an error or unsupported maths.
     """
     if INDEX not in [path.stem for path in notebooks]:
-        raise InputError(
-            "no notebook named index among those to render", hint="list it in params.yaml under notebooks:"
-        )
+        raise InputError("no notebook named index in the list", hint="list it in params.yaml under notebooks:")
     environment = Environment(
         loader=PackageLoader("studies.site"), autoescape=select_autoescape(), trim_blocks=True, lstrip_blocks=True
     )
-    place = Path(os.path.realpath(out))  # a link to a folder stays one
+    place = Path(os.path.realpath(out))  # a symbolic link to a folder is kept
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as folder:
         site = Path(folder) / "site"
@@ -103,10 +106,11 @@ def _replace(new: Path, old: Path) -> None:
 
 
 def _page(path: Path, site: Path) -> Page:
+    """Render one notebook. Raises InputError for a cell that was not executed or failed."""
     notebook = read(path)
     page = Page(path.stem)
     markdown = _markdown(page, path)
-    code: list[str] = []  # of the cells since the last text, to be folded away in one place
+    code: list[str] = []  # code of the cells since the last text, folded away together
 
     def fold() -> None:
         if code:
@@ -114,7 +118,7 @@ def _page(path: Path, site: Path) -> Page:
             page.cells.append(f"<details><summary>Code</summary>{listing}</details>")
             code.clear()
 
-    section = ""  # what ends the section that is folded away
+    section = ""  # closing tag of the folded section
     for number, cell in enumerate(notebook.cells, 1):
         tags = cell.metadata.get("tags", ())
         if cell.cell_type == "markdown":
@@ -131,13 +135,13 @@ def _page(path: Path, site: Path) -> Page:
             page.cells.append(text)
         elif cell.cell_type == "code" and cell.source.strip():
             if cell.execution_count is None:
-                raise InputError(f"cell {number} was not executed", path=path, hint="run studies.site.execute")
+                raise InputError(f"cell {number} was not executed", path=path, hint="run studies.site.execute first")
             for i, output in enumerate(cell.outputs, 1):
-                shown = _output(output, f"{page.name}-{number}-{i}", path, number, site, markdown)
-                if "answer" in tags:  # stands below the question, wherever it was computed
-                    page.cells.insert(1, f'<div class="answer">{shown}</div>')
+                markup = _output(output, f"{page.name}-{number}-{i}", path, number, site, markdown)
+                if "answer" in tags:  # shown below the question, wherever it was computed
+                    page.cells.insert(1, f'<div class="answer">{markup}</div>')
                 else:
-                    page.cells.append(shown)
+                    page.cells.append(markup)
             code.append(cell.source)
     fold()
     page.cells.append(section)
@@ -147,7 +151,7 @@ def _page(path: Path, site: Path) -> Page:
 
 
 def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, markdown: mistune.Markdown) -> str:
-    """One output as HTML; images are written to the site as files called `name`."""
+    """Return one output as HTML; images are written to the site as files called `name`."""
     if output.output_type == "error":
         raise InputError(f"cell {cell} failed with {output.ename}: {output.evalue}", path=path)
     if output.output_type == "stream":
@@ -159,70 +163,76 @@ def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, 
         return _figure(site, f"{name}.svg", markup.encode(), unescape(alt[1]) if alt else f"Figure of cell {cell}")
     if "image/png" in data:
         return _figure(site, f"{name}.png", base64.b64decode(data["image/png"]), f"Figure of cell {cell}")
-    if "text/html" in data and "<table" not in data["text/html"]:  # steps of a search, a table without rows
+    if (
+        "text/html" in data and "<table" not in data["text/html"]
+    ):  # for instance the steps of a search, or the note for a table without rows
         return str(data["text/html"])
     if "text/html" in data:
         return _table(site, name, re.sub(r'href="([\w-]+)\.ipynb', r'href="\1.html', data["text/html"]), data)
     if len(data.get(STATEMENTS, ())) > SAID:
-        first, more = data[STATEMENTS][:SAID], data[STATEMENTS][SAID:]
-        listed = "".join(f"<li>{markdown(one['says'])}</li>" for one in more)
-        said = markdown(" ".join(one["says"] for one in first))
-        count = f"{len(more)} more remark{'s' * (len(more) > 1)}"
-        return f'{said}<details class="more"><summary>{count}</summary><ul>{listed}</ul></details>'
+        first, further = data[STATEMENTS][:SAID], data[STATEMENTS][SAID:]
+        items = "".join(f"<li>{markdown(statement['says'])}</li>" for statement in further)
+        paragraph = markdown(" ".join(statement["says"] for statement in first))
+        count = f"{len(further)} more remark{'s' * (len(further) > 1)}"
+        return f'{paragraph}<details class="more"><summary>{count}</summary><ul>{items}</ul></details>'
     if "text/markdown" in data:
         return str(markdown(data["text/markdown"]))
     return f"<pre>{escape(data.get('text/plain', ''))}</pre>"
 
 
 def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
-    """A table that scrolls in its frame and is written as CSV; one of many rows waits behind its caption."""
+    """Return a table as HTML that scrolls in its frame, and write it as CSV.
+
+    A table with many rows is folded away under its caption.
+    """
     link = ""
-    named_here = re.search(r'href="([\w-]+\.csv)"', markup)  # a file that the notebook names, and links to
+    linked_file = re.search(r'href="([\w-]+\.csv)"', markup)  # a file that the notebook names and links to
     if "text/csv" in data:
-        file = named_here[1] if named_here else f"tables/{name}.csv"
+        file = linked_file[1] if linked_file else f"tables/{name}.csv"
         (site / file).write_text(data["text/csv"], encoding="utf-8")
-        link = "" if named_here else f'<p class="where"><a href="{file}" download>CSV</a></p>'
+        link = "" if linked_file else f'<p class="where"><a href="{file}" download>CSV</a></p>'
     rows = markup.partition("<tbody>")[2].count("<tr>")
     caption = re.search("<caption>(.*?)</caption>", markup, re.S)
-    named = re.sub("<[^>]*>", "", caption[1]) if caption else "Table"
-    opening = f'<div class="scroll" role="region" aria-label="{named}" tabindex="0">'
-    tally = 'class="claims"' in markup  # the caption says what the table comes to; on the first page it is shown
-    if caption is None or (tally and named_here):
+    label = re.sub("<[^>]*>", "", caption[1]) if caption else "Table"
+    opening = f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">'
+    tally = 'class="claims"' in markup  # the caption sums up the table, so that the first page shows it
+    if caption is None or (tally and linked_file):
         return f"{opening}{markup}</div>{link}"
-    bare = f"{opening}{markup.replace(caption[0], '', 1)}</div>{link}"
-    if rows <= LONG and not tally:  # a caption outside the frame does not scroll out of sight
-        return f'<p class="caption">{caption[1]}</p>{bare}'
+    content = f"{opening}{markup.replace(caption[0], '', 1)}</div>{link}"
+    if rows <= LONG and not tally:  # a caption outside the frame stays visible when the table scrolls
+        return f'<p class="caption">{caption[1]}</p>{content}'
     summary = f"<summary>{caption[1]}{'' if tally else f' ({rows} rows)'}</summary>"
-    return f'<details class="long">{summary}{bare}</details>'
+    return f'<details class="long">{summary}{content}</details>'
 
 
 def _figure(site: Path, name: str, content: bytes, alt: str) -> str:
-    kept = sorted((site / "figures").iterdir())
+    """Write a figure to the site, unless it has the same figure already, and return its HTML."""
+    files = sorted((site / "figures").iterdir())
     name = next(
-        (path.name for path in kept if path.read_bytes() == content), name
-    )  # a figure of two pages is kept once
+        (path.name for path in files if path.read_bytes() == content), name
+    )  # a figure that two pages show is stored once
     (site / "figures" / name).write_bytes(content)
     file = f"figures/{name}"
-    if b"<title>" in content.partition(b"</title>")[2]:  # words that say more under the pointer must stand in the page
+    if b"<title>" in content.partition(b"</title>")[2]:  # tooltips work only if the page contains the SVG itself
         return f'<figure>{content.decode()}<figcaption><a href="{file}" download>SVG</a></figcaption></figure>'
     save = f'<figcaption><a href="{file}" download>{Path(name).suffix[1:].upper()}</a></figcaption>'
     return f'<figure><img src="{file}" alt="{escape(alt)}">{save}</figure>'
 
 
 def _markdown(page: Page, path: Path) -> mistune.Markdown:
-    """A Markdown renderer that notes the headings of `page` and turns maths into MathML."""
+    """Return a Markdown renderer that records the headings of `page` and turns maths into MathML."""
 
     def formula(text: str, display: str) -> str:
-        out = mathml(unescape(text).strip(), display=display)
-        if "\\" in out:  # latex2mathml passes on commands that it does not know
+        markup = mathml(unescape(text).strip(), display=display)
+        if "\\" in markup:  # latex2mathml passes on commands that it does not know
             raise InputError(f"maths not understood: {text.strip()}", path=path, hint="use simpler LaTeX")
-        return out
+        return markup
 
     class Renderer(mistune.HTMLRenderer):
         def heading(self, text: str, level: int, **attrs: object) -> str:
             if level == 1 and not page.title:
                 page.title = text
-                return ""  # the template prints it
+                return ""  # the template prints the title
             anchor = re.sub(r"[^a-z0-9]+", "-", re.sub(r"<[^>]*>", "", text).lower()).strip("-")
             if level == 2:
                 page.sections.append((anchor, text))
@@ -247,8 +257,10 @@ def _markdown(page: Page, path: Path) -> mistune.Markdown:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Command line; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m studies.site.render", description="Render the report.")
+    """Run the command line and return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m studies.site.render", description="Render executed notebooks as a static site."
+    )
     parser.add_argument(
         "--notebooks", type=Path, default=Path("results/notebooks"), help="folder of executed notebooks"
     )

@@ -1,4 +1,4 @@
-"""Which rows of the parameters play which part in the tables, and how runs stand beside each other."""
+"""Find the rows of the parameters that tables and claims use, and combine the tables of several runs."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from studies.site import frames
 from studies.site.collect import Results
 from treebound.core.errors import InputError
 
-#: what identifies a row of the metrics, and how tables show it
+#: columns that identify a row of the metrics, and columns that show it in tables
 AT = ["corpus", "row"]
 KEYS = ["corpus", "model", "learner", "decoder", "k"]
 
 
 def at(corpus: str, row: Row) -> tuple[str, str]:
-    """The values of AT."""
+    """Return the values of the columns AT for a row of a corpus."""
     return corpus, row.name
 
 
 def find(params: Params, corpus: str = "", **fields: object) -> list[Row]:
-    """The rows of our own parser that have these fields.
+    """Return the rows of our own parser whose fields have the given values.
 
-    corpus  its rows with its tags and the seed of the run, those that all corpora have first; without one the latter
+    corpus  rows of this corpus with its tags and the seed of the run, rows of all corpora first; empty: only rows that
+            all corpora have
     """
     rows = [row for row in params.rows_of(corpus) if params.plain(corpus, row)] if corpus else params.rows.values()
     ours = [row for row in rows if row.system == "graph" and (corpus or row.everywhere)]
@@ -33,19 +34,22 @@ def find(params: Params, corpus: str = "", **fields: object) -> list[Row]:
 
 
 def corpora_of(results: Sequence[Results], wanted: Sequence[str]) -> dict[str, list[str]]:
-    """Provenance -> its corpora among `wanted` (empty: all). Raises InputError for one that the last run lacks."""
+    """Map each provenance to its corpora among `wanted` (empty: all).
+
+    Raises InputError for a corpus that the last run lacks.
+    """
     last = results[-1]
     for corpus in wanted:
         if corpus not in last.corpora:
-            there = ", ".join(last.corpora)
-            raise InputError(f"no results for corpus {corpus!r}", hint=f"{last.name} has {there}; see params.yaml")
+            available = ", ".join(last.corpora)
+            raise InputError(f"no results for corpus {corpus!r}", hint=f"{last.name} has {available}; see params.yaml")
     return {r.name: [c for c in r.corpora if not wanted or c in wanted] for r in results}
 
 
 def stacked(
     results: Sequence[Results], wanted: Sequence[str], frame: Callable[[Results], pd.DataFrame]
 ) -> pd.DataFrame:
-    """A frame of every provenance, one below the other, with a first column `provenance`."""
+    """Concatenate a table of every provenance; the first column is `provenance`."""
     keep = corpora_of(results, wanted)
     parts = []
     for r in results:
@@ -56,69 +60,77 @@ def stacked(
 
 
 def of_one_run(data: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the first run that has any: what is summed over corpora counts no sentence of two runs twice.
+    """Return the rows of the first run, so that sums over corpora count no sentence of two runs twice.
 
-    data  with a column `run`
+    data  has a column `run`
     """
     return data[data["run"] == data["run"].iloc[0]] if len(data) else data
 
 
 def agreed(data: pd.DataFrame) -> pd.DataFrame:
-    """Rows that several provenances share become one, whose column `in` names them; rows that differ stay apart."""
+    """Merge rows that several provenances share; the column `in` names the provenances.
+
+    Rows that differ stay separate.
+    """
     keys = [column for column in data.columns if column != "provenance"]
     merged = data.groupby(keys, sort=False, dropna=False)["provenance"].agg(", ".join).reset_index()
     return merged.rename(columns={"provenance": "in"})
 
 
 def whole(params: Params, row: Row) -> bool:
-    """Whether a row decodes the whole test set, not the first sentences alone."""
+    """Return True if a row decodes the whole test set, not only its first sentences."""
     return params.decoders[row.decoder].sentences is None
 
 
 def exhaustive(params: Params, row: Row) -> bool:
-    """Whether the decoder of a row searches without a limit on its work, where it is one that could have a limit."""
+    """Return True if the decoder of a row searches without a limit on calls or nodes."""
     settings = params.decoders[row.decoder]
     return settings.max_dp_calls is None and settings.max_nodes is None
 
 
 def main_rows(params: Params, learner: str, corpus: str = "") -> dict[str, Row]:
-    """Model -> its row of the main comparison: the whole test set, decoded with the k of training.
+    """Map each model to its row of the main comparison: the whole test set, decoded with the k of training.
 
-    The row of a search without a limit is preferred to one of a search that may give up; a row of AD3 is none of them.
-    corpus: as in `find`
+    corpus  see `find`
+
+    A row whose search has no limit is preferred to a row whose search may give up. Rows of AD3 are excluded.
     """
     rows = [row for row in find(params, corpus, learner=learner, k=params.train.k) if whole(params, row)]
     rows = [row for row in rows if params.decoders[row.decoder].decoder != AD3]
-    chosen = {row.model: row for row in reversed(rows)}  # the first of a model
+    chosen = {row.model: row for row in reversed(rows)}  # keep the first row of each model
     chosen |= {row.model: row for row in reversed(rows) if exhaustive(params, row)}
     return {model: chosen[model] for model in dict.fromkeys(row.model for row in rows)}
 
 
 def seeds_of(params: Params, corpus: str, row: Row) -> dict[int, Row]:
-    """Seed -> the row that differs from this one in nothing else, its own seed first."""
-    tags, own = params.tags_and_seed(corpus, row)
-    same = lambda other: (other.model, other.system, other.learner, other.decoder, other.k)  # noqa: E731
-    out = {own: row}
-    for other in params.rows_of(corpus):
-        its_tags, seed = params.tags_and_seed(corpus, other)
-        if its_tags == tags and same(other) == same(row):
-            out.setdefault(seed, other)
-    return out
+    """Map each seed to the row that differs from `row` in its seed alone; the seed of `row` comes first."""
+    tags, own_seed = params.tags_and_seed(corpus, row)
+    fields = lambda candidate: (candidate.model, candidate.system, candidate.learner, candidate.decoder, candidate.k)  # noqa: E731
+    rows_by_seed = {own_seed: row}
+    for candidate in params.rows_of(corpus):
+        its_tags, seed = params.tags_and_seed(corpus, candidate)
+        if its_tags == tags and fields(candidate) == fields(row):
+            rows_by_seed.setdefault(seed, candidate)
+    return rows_by_seed
 
 
 def learners_of(params: Params) -> list[str]:
-    """The learners of all rows, those of single corpora included."""
+    """Return the learners of all rows, including rows of single corpora."""
     return list(dict.fromkeys(row.learner for corpus in ("", *params.corpora) for row in find(params, corpus)))
 
 
 def metrics_of(results: Results) -> pd.DataFrame:
-    """What `decode` wrote of all rows of our own parser, by AT."""
+    """Return the `decode` metrics of all rows of our own parser, indexed by AT."""
     parts = [data for data in (frames.decode(results), frames.variants(results)) if len(data)]
     return pd.concat(parts).set_index(AT)
 
 
 def sweep(params: Params) -> list[Row]:
-    """The rows that differ in k alone, from most to least pruned: of the model that has most of them."""
+    """Return the rows that differ in k alone, from most to least pruned.
+
+    Several models may have rows like these; the model with most of them is taken. Raises InputError if there are fewer
+    than two rows.
+    """
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in find(params):
         groups.setdefault((row.model, row.learner, row.decoder), []).append(row)
@@ -129,16 +141,19 @@ def sweep(params: Params) -> list[Row]:
 
 
 def configurations(params: Params) -> list[Row]:
-    """The rows that decode the same scores with the published configuration, then with tuned ones.
+    """Return the rows that decode the same scores with the published configuration and then with tuned ones.
 
-    First the tuned one over the backbone that the published one has, where there is such a row.
+    The first tuned row has the same backbone as the published one, if there is a row with it. Raises InputError if no
+    row is decoded with both configurations.
     """
     for published in find(params):
         settings = params.decoders[published.decoder]
         if settings.config != "published":
             continue
-        same = find(params, model=published.model, learner=published.learner, k=published.k)
-        tuned = [row for row in same if exhaustive(params, row) and params.decoders[row.decoder].config == "tuned"]
+        same_scores = find(params, model=published.model, learner=published.learner, k=published.k)
+        tuned = [
+            row for row in same_scores if exhaustive(params, row) and params.decoders[row.decoder].config == "tuned"
+        ]
         alike = [row for row in tuned if params.decoders[row.decoder].sentences == settings.sentences]
         tuned = alike or tuned
         if tuned:
@@ -150,9 +165,11 @@ def configurations(params: Params) -> list[Row]:
 
 
 def tour_row(params: Params, model: str = "", k: int | str = 10) -> Row:
-    """A row for the tour: `model` (or that of the sweep) at `k`, with the learner of the sweep if there is a choice.
+    """Return a row for the tour: a model at `k`, with the learner of the sweep if there is a choice.
 
-    Raises InputError where params.yaml has none.
+    model  empty: the model of `sweep`
+
+    Raises InputError if params.yaml has no row with this model and k.
     """
     swept = sweep(params)[0]
     rows = [row for row in find(params, model=model or swept.model, k=k) if whole(params, row)]
@@ -163,28 +180,30 @@ def tour_row(params: Params, model: str = "", k: int | str = 10) -> Row:
     return next((row for row in rows if row.learner == swept.learner), rows[0])
 
 
-# --- rows by name: how claims call them
+# --- rows by the names that claims use
 
 ALL_FACTORS, PUBLISHED_SEARCH, TUNED_SEARCH = "all factors", "published search", "tuned search"
-AD3 = "ad3"  #: decoder of rows that are called after their model (`relaxed`)
-#: rows of parsers of others, which are called as their packages are
+AD3 = "ad3"  #: decoder whose rows have the names that `relaxed` makes
+#: rows of parsers of other projects, named after their packages
 OTHERS = tuple(name for name in SYSTEMS if name not in ("graph", "transition", "sampling"))
 
 
 def named_rows(params: Params, corpus: str, learner: str) -> dict[str, Row]:
-    """The rows of a corpus and learner by name: each model's of the main comparison; that of the model of `sweep` as
-    ALL_FACTORS, and pruned otherwise as `k = 3`, `no pruning`; the same scores searched as published and as tuned; a
-    model decoded with AD3 under the name that `relaxed` gives.
+    """Map the names that claims use to the rows of a corpus and learner.
+
+    Each model of the main comparison has its own name; the model of `sweep` is also called ALL_FACTORS. The rows of the
+    sweep are called `k = 3`, `no pruning` and so on. PUBLISHED_SEARCH and TUNED_SEARCH search the same scores. A model
+    that AD3 decodes has the name that `relaxed` makes.
     """
     rows = main_rows(params, learner, corpus)
-    every, swept, compared = "combined", [], []
+    all_factors_model, swept, compared = "combined", [], []
     with suppress(InputError):
         swept = sweep(params)
-        every = swept[0].model
+        all_factors_model = swept[0].model
     with suppress(InputError):
         compared = configurations(params)
-    if every in rows:
-        rows[ALL_FACTORS] = rows[every]
+    if all_factors_model in rows:
+        rows[ALL_FACTORS] = rows[all_factors_model]
     rows |= {pruning(run.k): run for run in swept if run.learner == learner}
     if compared and compared[0].learner == learner:
         rows |= {PUBLISHED_SEARCH: compared[0], TUNED_SEARCH: compared[-1]}
@@ -195,7 +214,7 @@ def named_rows(params: Params, corpus: str, learner: str) -> dict[str, Row]:
 
 
 def row_names(params: Params) -> Collection[str]:
-    """Every name that a row of these parameters, or of params/reference.yaml, can have."""
+    """Return all names that rows can have with these parameters or with params/reference.yaml."""
     ks = ("none", params.train.k, *params.pruner.ks)
     roles = (ALL_FACTORS, PUBLISHED_SEARCH, TUNED_SEARCH)
     others = (name for name, row in params.rows.items() if row.system != "graph")
@@ -204,10 +223,10 @@ def row_names(params: Params) -> Collection[str]:
 
 
 def relaxed(model: str) -> str:
-    """Name of a model's row that AD3 decodes."""
+    """Return the name of the row in which AD3 decodes a model."""
     return f"{model} by AD3"
 
 
 def pruning(k: object) -> str:
-    """Name of a pruning setting in legends and tables."""
+    """Return the name of a pruning setting in legends and tables."""
     return "no pruning" if str(k) == "none" else f"k = {k}"

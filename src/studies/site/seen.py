@@ -1,4 +1,4 @@
-"""Columns of a treebank, besides forms and tags, that the parser of a row sees."""
+"""Find the treebank columns, besides forms and tags, that the parser of a row sees."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ ALL = ("graph", "sampling")
 
 
 def offered(results: Results) -> dict[str, list[str]]:
-    """Map each corpus to those of its columns in NAMES that parsers may see."""
+    """Map each corpus to the columns, among NAMES, that parsers may see."""
     return dict(frames.convert(results).attrs["seen"])
 
 
 def seen(results: Results, corpus: str, row: Row, columns: Collection[str]) -> tuple[str, ...]:
-    """Return those of `columns` that the parser of a row sees.
+    """Return the `columns` that the parser of a row sees.
 
     columns  `offered` of the corpus
 
-    Graph-based parsers and those that sample see all of them. A parser by transitions sees the columns that its
-    feature model has cells for, and the metrics of its training name that feature model. Packages of others are
+    Graph-based parsers and parsers that sample see all of them. A transition-based parser sees the columns for which
+    its feature model has cells; the metrics of its training name the feature model. Packages of other projects are
     trained with forms and tags alone.
     """
     if row.system in ALL:
@@ -39,14 +39,14 @@ def seen(results: Results, corpus: str, row: Row, columns: Collection[str]) -> t
 
 
 def in_words(columns: Collection[str]) -> str:
-    """Name columns in a sentence."""
+    """Join the names of columns for a sentence."""
     return " and ".join(NAMES[column] for column in columns)
 
 
-def by_corpus(found: Mapping[str, Collection[str]]) -> str:
-    """Describe in a cell what one parser sees on each corpus."""
+def by_corpus(columns_of: Mapping[str, Collection[str]]) -> str:
+    """Describe in a table cell which columns one parser sees on each corpus."""
     where: dict[str, list[str]] = {}
-    for corpus, columns in found.items():
+    for corpus, columns in columns_of.items():
         if columns:
             where.setdefault(in_words(columns), []).append(corpus)
-    return "; ".join(f"{what} ({', '.join(corpora)})" for what, corpora in where.items()) or "nothing"
+    return "; ".join(f"{names} ({', '.join(corpora)})" for names, corpora in where.items()) or "nothing"

@@ -1,8 +1,9 @@
-"""The makers of sentences: what every remark is put together from.
+"""Build the sentences of the remarks from the figures of a run.
 
-A figure that differs comes with its interval and p, or is said not to be tested; a range with the places of its ends; a
-share with its whole; several tests with how many of them chance alone would pass. A remark is a generator of sentences
-under `about`, which keeps the cells that each rests on, so that they can be read beside it (`report.statements`).
+A difference comes with its interval and p-value, or with a note that it was not tested. A range names the places of its
+ends, a share its total. A list of several tests states how many of them would be significant by chance alone. A remark
+is a generator of sentences under `about`. `about` stores the cells that each sentence was computed from, so that they
+can be read beside it (`studies.site.statements`).
 """
 
 from __future__ import annotations
@@ -21,60 +22,72 @@ from studies.site.show import Remarks, Sentence, said_p
 from treebound.metrics.calibration import wilson
 
 LEVEL = 0.05  #: p below which a difference counts as significant
-FEW = 8  #: rows of a comparison that are all named; of more, the significant ones
-RUNS = (f", {REFERENCE}", f", {THIS_RUN}")  #: ends of labels, said once a page
-ONE_SEED = "Each figure is one training with one seed."
-UNTESTED = "These differences were not tested."
+FEW = 8  #: a comparison with at most this many rows names all of them; a longer one only the significant ones
+RUNS = (f", {REFERENCE}", f", {THIS_RUN}")  #: ends of labels that name the run; a page states the run once
+ONE_SEED = "Each figure comes from one training run with one seed."
+UNTESTED = "These differences were not tested for significance."
 
-Said = Iterator[str | tuple[str, Any]]  #: sentences, alone or with the rows that they rest on
+Said = Iterator[str | tuple[str, Any]]  #: sentences, each alone or with the rows that it was computed from
 
 
 def about(absent: str = "") -> Callable[[Callable[..., Said]], Callable[..., Remarks]]:
-    """A remark of what a generator says about its first argument, a table; `absent`: of one without rows."""
+    """Turn a generator of sentences about a table into a function that returns `Remarks`.
 
-    def made(remark: Callable[..., Said]) -> Callable[..., Remarks]:
-        @wraps(remark)
-        def say(data: Any, *more: Any, **named: Any) -> Remarks:
+    absent  the only sentence of a remark about a table without rows; empty: the generator runs in any case
+    """
+
+    def decorate(generator: Callable[..., Said]) -> Callable[..., Remarks]:
+        @wraps(generator)
+        def build_remarks(data: Any, *arguments: Any, **options: Any) -> Remarks:
             if absent and not len(data):
                 return Remarks((absent,))
-            pairs = (said if isinstance(said, tuple) else (said, data) for said in remark(data, *more, **named))
+            pairs = (
+                statement if isinstance(statement, tuple) else (statement, data)
+                for statement in generator(data, *arguments, **options)
+            )
             return Remarks(tuple(Sentence.on(text, rows) for text, rows in pairs))
 
-        return say
+        return build_remarks
 
-    return made
+    return decorate
 
 
 def named(label: Any) -> str:
-    """The label of a row, levels joined."""
+    """Return the label of a row as text, with its levels joined."""
     return " · ".join(str(part) for part in label if str(part)) if isinstance(label, tuple) else str(label)
 
 
 def told_apart(index: pd.Index) -> list[str]:
-    """The labels of rows, without levels, and without the name of a run, that are the same in all of them."""
-    same = [level for level in range(index.nlevels) if index.get_level_values(level).nunique() == 1]
-    labels = [named(label) for label in (index.droplevel(same) if 0 < len(same) < index.nlevels else index)]
+    """Return the labels of rows without the levels and without the name of a run that all rows share."""
+    constant_levels = [level for level in range(index.nlevels) if index.get_level_values(level).nunique() == 1]
+    labels = [
+        named(label)
+        for label in (index.droplevel(constant_levels) if 0 < len(constant_levels) < index.nlevels else index)
+    ]
     run = next((run for run in RUNS if all(label.endswith(run) for label in labels)), "")
     return [label.removesuffix(run) for label in labels]
 
 
 def listing(parts: Iterable[Any], nothing: str = "none") -> str:
-    """Things side by side, or that there are none."""
+    """Join things with commas, or return `nothing` if the list is empty."""
     return ", ".join(map(named, parts)) or nothing
 
 
 def how_many_corpora(names: Iterable[str]) -> str:
-    """How many corpora rows of such names have, `tr_twt` or `tr_twt, this run`: one that two runs have is one."""
+    """Count the corpora in names such as `tr_twt` or `tr_twt, this run`, and say so in words.
+
+    A corpus that two runs have counts once.
+    """
     counted = Counter(name.partition(", ")[0] for name in names)
-    twice = [name for name, count in counted.items() if count > 1]
-    more = f" ({listing(twice)} in two runs)" if twice else ""
-    return f"{len(counted)} {'corpus' if len(counted) == 1 else 'corpora'}{more}"
+    in_both_runs = [name for name, count in counted.items() if count > 1]
+    note = f" ({listing(in_both_runs)} in two runs)" if in_both_runs else ""
+    return f"{len(counted)} {'corpus' if len(counted) == 1 else 'corpora'}{note}"
 
 
 def difference(row: Any) -> str:
-    """A difference in points with its interval and its p, as far as it has them; or that it was not tested.
+    """Describe a difference in points with its interval and p-value, or say that it was not tested.
 
-    row  difference; low, high, p, and the number of seeds that it is a mean of, as far as there are any
+    row  has `difference`; optional: low, high, p, and seeds (number of seeds that the difference is a mean of)
     """
     low, high, p = (row.get(name, float("nan")) for name in ("low", "high", "p"))
     ends = f" [{low:+.2f}, {high:+.2f}]" if low == low and high == high else ""
@@ -84,82 +97,91 @@ def difference(row: Any) -> str:
 
 
 def differences(rows: pd.DataFrame) -> str:
-    """Every difference with the name of its row, the largest first."""
+    """List all differences with the names of their rows, largest absolute value first."""
     order = rows["difference"].abs().argsort(kind="stable")[::-1]
     return listing(f"{rows.index[i]} ({difference(rows.iloc[i])})" for i in order)
 
 
 def by_chance(tests: int, level: float = LEVEL) -> str:
-    """How many of so many tests would pass a level where nothing differs."""
+    """Say how many of `tests` independent tests pass a level by chance if nothing differs."""
     expected = level * tests
     return f"about {expected:.0f}" if expected >= 1 else "fewer than one"
 
 
 def told(rows: pd.DataFrame, level: float = LEVEL, short: bool = False) -> str:
-    """Which differences are significant and which way, how many are not, and how many chance alone would pass.
+    """List the significantly better and worse rows and count the others; say what chance alone would pass.
 
-    rows   difference, p or an interval of that level (low, high) or both; indexed by what they are of
-    short  for the answer of a page: without those that are not, and without chance
+    rows   has difference and p, or an interval (low, high) at this level, or both; the index names the
+           comparisons
+    short  leave out the list of the other rows and the remark about chance, for the answer at the top of a page
     """
     rows = rows.set_axis(told_apart(rows.index))
-    sure, of = rows["p"] < level if "p" in rows else (rows["low"] > 0) | (rows["high"] < 0), len(rows)
-    better, worse = (rows[sure & (rows["difference"] * sign > 0)] for sign in (1, -1))
-    rest = rows[~sure]
-    said = f"significant at {100 * level:g} %, better: {differences(better)}; worse: {differences(worse)}"
-    said += f"; not significant: {len(rest)} of {of}"
+    significant, tests = rows["p"] < level if "p" in rows else (rows["low"] > 0) | (rows["high"] < 0), len(rows)
+    better, worse = (rows[significant & (rows["difference"] * sign > 0)] for sign in (1, -1))
+    others = rows[~significant]
+    text = (
+        f"significantly better at the {100 * level:g} % level: {differences(better)}; "
+        f"significantly worse: {differences(worse)}"
+    )
+    text += f"; not significant: {len(others)} of {tests}"
     if short:
-        return said
-    said += f" ({differences(rest)})" if len(rest) and of <= FEW else ""
-    return said + (f"; of {of} tests {by_chance(of, level)} would pass by chance alone" if of > 1 else "")
+        return text
+    text += f" ({differences(others)})" if len(others) and tests <= FEW else ""
+    return text + (
+        f"; by chance alone, {by_chance(tests, level)} of {tests} tests would be significant" if tests > 1 else ""
+    )
 
 
-def share(right: int, of: int) -> str:
-    """A share in % of single things taken for independent, with its 95 % interval and its whole."""
-    low, high = (100 * end for end in wilson(right, of))
-    return f"{100 * right / of if of else float('nan'):.1f} % [{low:.1f}, {high:.1f}] of {of:,}"
+def share(part: int, whole: int) -> str:
+    """Describe a share in % with its 95 % interval and its total.
+
+    The interval (Wilson) takes the counted things for independent.
+    """
+    low, high = (100 * end for end in wilson(part, whole))
+    return f"{100 * part / whole if whole else float('nan'):.1f} % [{low:.1f}, {high:.1f}] of {whole:,}"
 
 
 def span(values: pd.Series, text: str = "{:.2f}") -> str:
-    """The least and the largest of some figures with their places; of one, that."""
+    """Describe the smallest and the largest of several figures with their places; a single figure stands alone."""
     values = values.dropna()
     values = values.set_axis(told_apart(values.index))
     ends = [
-        f"{text.format(values.iloc[at])} ({values.index[at]})"
-        for at in dict.fromkeys((values.argmin(), values.argmax()))
+        f"{text.format(values.iloc[position])} ({values.index[position]})"
+        for position in dict.fromkeys((values.argmin(), values.argmax()))
     ]
     return " to ".join(ends)
 
 
 def ranked(values: pd.Series, text: str = "{:.2f}") -> str:
-    """Figures with their places, the largest first, and that they were not tested."""
+    """List figures with their places, largest first, and say that their differences were not tested."""
     order = values.set_axis(told_apart(values.index)).dropna().sort_values(ascending=False, kind="stable")
     return f"{listing(f'{place} {text.format(value)}' for place, value in order.items())}. {ONE_SEED} {UNTESTED}"
 
 
 def correlation(x: pd.Series, y: pd.Series, groups: pd.Series | None = None) -> str:
-    """Spearman's rank correlation with its interval, and between which values it lies without any one pair or group.
+    """Describe Spearman's rank correlation with its interval and its sensitivity to single pairs and groups.
 
     groups  name of the group that each pair belongs to, for instance its language; None: every pair is its own group
 
-    A few extreme pairs make Pearson's correlation. Ranks are less at their mercy, and the values without one pair or
-    group show how much. The 95 % interval is Fisher's with the variance of Bonett & Wright (2000). There must be five
-    pairs.
+    The sensitivity is the range of the correlation when any one pair, or any one group, is left out. A few extreme
+    pairs can determine Pearson's correlation; ranks depend less on them. The 95 % interval is Fisher's with the
+    variance of Bonett & Wright (2000). At least five pairs are needed.
     """
     both = pd.DataFrame({"x": x, "y": y}).dropna()
     n = len(both)
     r = float(both["x"].corr(both["y"], method="spearman"))
     middle, half = np.arctanh(np.clip(r, -1 + 1e-9, 1 - 1e-9)), Z * np.sqrt((1 + r**2 / 2) / (n - 3))
-    said = f"{r:+.2f} [{np.tanh(middle - half):+.2f}, {np.tanh(middle + half):+.2f}] (Spearman, {n} pairs)"
-    parts = {"pair": pd.Series(range(n), both.index)}
+    sentence = f"{r:+.2f} [{np.tanh(middle - half):+.2f}, {np.tanh(middle + half):+.2f}] (Spearman, {n} pairs)"
+    partitions = {"pair": pd.Series(range(n), both.index)}
     if groups is not None:
-        parts["group"] = groups.reindex(both.index)
-    for what, of in parts.items():
-        rest = [both[(of != name).to_numpy()] for name in of.unique()]
-        without = [float(data["x"].corr(data["y"], method="spearman")) for data in rest if len(data) > 2]
+        partitions["group"] = groups.reindex(both.index)
+    for kind, members in partitions.items():
+        remainders = [both[(members != name).to_numpy()] for name in members.unique()]
+        without = [float(data["x"].corr(data["y"], method="spearman")) for data in remainders if len(data) > 2]
         if without:
-            label = groups.name if what == "group" and groups is not None else what
-            said += f", without any one {label} {min(without):+.2f} to {max(without):+.2f}"
-    return said
+            label = groups.name if kind == "group" and groups is not None else kind
+            sentence += f"; leaving out any one {label} gives {min(without):+.2f} to {max(without):+.2f}"
+    return sentence
 
 
 def mean_with_interval(values: pd.Series) -> str:
@@ -172,7 +194,7 @@ def mean_with_interval(values: pd.Series) -> str:
 
 
 def seeds_in_words(seeds: pd.Series) -> str:
-    """Say how many trainings figures are means of; the index names their places."""
+    """Say how many trainings the figures are means of; the index of `seeds` names their places."""
     places: dict[int, list[str]] = {}
     for place, count in zip(told_apart(seeds.index), seeds.astype(int), strict=True):
         places.setdefault(count, []).append(place)
@@ -181,12 +203,15 @@ def seeds_in_words(seeds: pd.Series) -> str:
     if len(places) == 1:
         return f"means of {next(iter(places))} seeds"
     several = [f"{count} seeds on {listing(names)}" for count, names in sorted(places.items()) if count > 1]
-    rest = "; one training each elsewhere" if 1 in places else ""
-    return f"means of {' and of '.join(several)}{rest}"
+    elsewhere = "; one training each elsewhere" if 1 in places else ""
+    return f"means of {' and of '.join(several)}{elsewhere}"
 
 
 def each(data: pd.DataFrame, by: str | list[str]) -> Iterator[tuple[Any, pd.DataFrame]]:
-    """The groups of a table in the order of its rows, by columns or levels of its index, which their rows lose."""
+    """Yield the groups of a table in the order of its rows.
+
+    by  columns or index levels; the rows of a group lose these index levels
+    """
     columns = [by] if isinstance(by, str) else by
     inside = all(name in data.index.names for name in columns)
     for place, rows in data.groupby(level=by, sort=False) if inside else data.groupby(by, sort=False):
@@ -194,12 +219,16 @@ def each(data: pd.DataFrame, by: str | list[str]) -> Iterator[tuple[Any, pd.Data
 
 
 def unproved(shares: pd.Series, what: str) -> str:
-    """Which rows a limit on the search left with fewer proofs than sentences; `shares`: % proved."""
-    left = shares[shares < 100]
-    if left.empty:
+    """Say whether every tree is proved optimal, and list the rows that a limit on the search left unproved.
+
+    shares  share of proved trees for each row, in %
+    what    the rows in words
+    """
+    unfinished = shares[shares < 100]
+    if unfinished.empty:
         return f"Every tree of {what} is proved optimal for its model."
     return (
-        f"Every tree of {len(shares) - len(left)} of {len(shares)} rows is proved optimal for its model; a limit on "
-        "the search left fewer proofs in the others, whose figures may be due to that: "
-        f"{listing(f'{share:.1f} % of {named(at)}' for at, share in left.items())}."
+        f"Every tree of {len(shares) - len(unfinished)} of {len(shares)} rows is proved optimal for its model. In "
+        "the other rows a limit on the search left trees without a proof, which may affect their figures; proved are "
+        f"{listing(f'{share:.1f} % of {named(row)}' for row, share in unfinished.items())}."
     )

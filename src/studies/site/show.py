@@ -1,4 +1,4 @@
-"""How notebooks show what they have: tables with a caption, and remarks."""
+"""Show tables with captions and remarks in notebooks."""
 
 from __future__ import annotations
 
@@ -11,22 +11,26 @@ from typing import Any
 
 import pandas as pd
 
-#: what stands in a cell without a figure
+#: text of a table cell without a figure
 NOTHING = "–"
-#: rows of a table that are kept beside a sentence about it, and the kind of output that has both
+#: number of table rows that are stored with a sentence about the table; MIME type of sentences with their cells
 CELLS, STATEMENTS = 40, "application/vnd.treebound.statements+json"
 
 
 def typeset(text: str) -> str:
-    """Text for people: the hyphen before a number is a minus sign, unless it stands between two things (31-40)."""
+    """Return text for people: the hyphen before a number becomes a minus sign.
+
+    A hyphen between two things, as in 31-40, stays.
+    """
     return re.sub(r"(?<![\w.)\]-])-(?=\.?\d)", "\N{MINUS SIGN}", text)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A DataFrame as a captioned HTML table, index and columns with any number of levels, and as CSV for programs.
+    """A DataFrame as an HTML table with a caption, and as CSV for programs.
 
-    Floats have `digits` decimals, or those that `by_column` names; its keys are innermost column names.
+    The index and the columns may have any number of levels. Floats are shown with `digits` decimals, or with the number
+    in `by_column`, whose keys are names of the innermost column level.
     """
 
     data: pd.DataFrame
@@ -43,7 +47,7 @@ class Table:
 
     def _repr_html_(self) -> str:
         if not len(self.data):
-            return f"<p>{escape(self.caption)}: no run here has any.</p>"
+            return f"<p>{escape(self.caption)}: no run has results for this table.</p>"
         body = [self._row(i) for i in range(len(self.data))]
         return "\n".join(
             [
@@ -60,7 +64,7 @@ class Table:
         )
 
     def _head(self) -> list[str]:
-        """One row a column level; the names of the index stand in the last."""
+        """Return one row per column level; the last row also holds the names of the index levels."""
         columns, names = self.data.columns, self.data.index.names
         rows = []
         for level in range(columns.nlevels):
@@ -79,11 +83,14 @@ class Table:
                 start += width
             rows.append("<tr>" + "".join(cells) + "</tr>")
         if not any(names) and columns.nlevels == 1 and not any(columns):
-            return []  # facts under no heading
+            return []  # a table of facts needs no heading
         return rows
 
     def _row(self, i: int) -> str:
-        """Row i; an outer level of the index is written where it changes and spans the rows it holds for."""
+        """Return row i as HTML.
+
+        The label of an outer index level is written once, where it changes, and spans all its rows.
+        """
         index = self.data.index
         cells = []
         for level in range(index.nlevels):
@@ -103,16 +110,18 @@ class Table:
         return "<tr>" + "".join(cells) + "</tr>"
 
     def _kind(self, column: int) -> str:
-        """number, text, or note (the column of that name)."""
+        """Return the kind of a column: number, text, or note (the column called `note`)."""
         if self._name(column) == "note":
             return "note"
         values = self.data.iloc[:, column]
         return "text" if len(values) and values.map(lambda v: isinstance(v, str)).all() else "number"
 
     def _name(self, column: int) -> str:
+        """Return the innermost name of a column."""
         return str(_levels(self.data.columns[column])[-1])
 
     def _cell(self, value: Any, column: int) -> str:
+        """Format a value; `column` is the number of its column."""
         if isinstance(value, str):
             return typeset(value) if re.fullmatch(r"-[\d.]+( \*)?", value) else value
         if pd.isna(value):
@@ -124,62 +133,65 @@ class Table:
 
 
 def is_p(name: str) -> bool:
-    """Whether a column of this name holds p-values: `p`, `p, sign`, `p (words)`."""
+    """Return True if a column of this name holds p-values: `p`, `p, sign`, `p (words)`."""
     return name == "p" or name.startswith(("p,", "p ("))
 
 
 def p_value(p: float, digits: int = 3) -> str:
-    """A p-value, which is never 0: one that would be rounded to it is said to be below the last digit."""
+    """Format a p-value.
+
+    A value that would be rounded to 0 is shown as below the last digit, since no p-value is 0.
+    """
     least = 10.0**-digits
     return f"< {least:.{digits}f}" if p < least else f"{p:.{digits}f}"
 
 
 def said_p(p: float) -> str:
-    """A p-value in a sentence."""
+    """Format a p-value for a sentence, for instance `p = 0.250`."""
     text = p_value(p)
     return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def _levels(label: Any) -> Sequence[Any]:
-    """The label of a row or column as one of several levels."""
+    """Return the label of a row or column as a sequence of levels."""
     return label if isinstance(label, tuple) else (label,)
 
 
 class Sentence(str):
-    """A sentence with the cells that it was computed from, as text."""
+    """A sentence together with the cells that it was computed from, as text."""
 
     cells: str
 
     @classmethod
     def on(cls, text: str, data: Any) -> Sentence:
-        """A sentence about a DataFrame or a Series."""
-        one = cls(text)
-        if isinstance(data, pd.DataFrame):  # cells that hold lists are tables of their own
+        """Make a sentence about a DataFrame or a Series."""
+        sentence = cls(text)
+        if isinstance(data, pd.DataFrame):  # columns of lists or dictionaries would make the text unreadable
             kinds = (data.iloc[:, i].map(type) for i in range(data.shape[1]))
             data = data.loc[:, [not kind.isin([list, dict]).any() for kind in kinds]]
-        one.cells = (
+        sentence.cells = (
             data.to_string(max_rows=CELLS, float_format=lambda x: f"{x:.6g}") if hasattr(data, "to_string") else ""
         )
-        return one
+        return sentence
 
 
 @dataclass(frozen=True)
 class Remarks:
-    """Sentences that were computed from the data beside them, as one paragraph of Markdown.
+    """Sentences that were computed from the data beside them, shown as one paragraph of Markdown.
 
-    As STATEMENTS each comes with its cells.
+    The output of type STATEMENTS holds each sentence with its cells.
     """
 
     sentences: tuple[str, ...]
 
     @property
     def short(self) -> Remarks:
-        """The first sentence: a page opens with it."""
+        """Return the first sentence alone, which opens a page."""
         return Remarks(self.sentences[:1])
 
     @property
     def rest(self) -> Remarks:
-        """The others."""
+        """Return all sentences but the first."""
         return Remarks(self.sentences[1:])
 
     def __add__(self, other: Remarks) -> Remarks:
@@ -189,7 +201,7 @@ class Remarks:
         return " ".join(self.sentences)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
-        stated = [{"says": typeset(one), "cells": getattr(one, "cells", "")} for one in self.sentences]
+        stated = [{"says": typeset(text), "cells": getattr(text, "cells", "")} for text in self.sentences]
         return {"text/plain": repr(self), "text/markdown": self._repr_markdown_(), STATEMENTS: stated}
 
     def _repr_markdown_(self) -> str:

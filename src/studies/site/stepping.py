@@ -1,6 +1,6 @@
-"""One search, step by step: node after node of branch and bound in words, beside the tree that it has grown by then.
+"""Describe a search of branch and bound step by step: each node in words, beside the search tree so far.
 
-All steps stand below each other; the script of the pages shows one at a time.
+The page contains all steps one below the other; its script shows one at a time.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from treebound.core.problem import Problem
 from treebound.plots.search_tree import search_tree_svg
 from treebound.scores.statement import problem
 
-LIMIT = 24  #: nodes that are told; a list of hundreds tells nothing
-NONE_YET = 1e15  #: bounds beyond it say that there is no tree, or none yet
+LIMIT = 24  #: number of nodes that are shown; a list of hundreds is unreadable
+NONE_YET = 1e15  #: a larger bound means that there is no tree, or no tree yet
 
 
 class Steps:
-    """The search of a record (`Parse.record`) of a sentence as an ordered list, a node an entry."""
+    """The search that produced a record (`Parse.record`), as an ordered list with one entry per node."""
 
     def __init__(self, record: Any, words: Sequence[str]):
         self.nodes, self.bounds, self.words = list(record.nodes), list(record.bounds), words
@@ -34,50 +34,58 @@ class Steps:
         for i, node in enumerate(self.nodes[:LIMIT], 1):
             picture = search_tree_svg(self.nodes[:i], self.words).markup
             entries.append(f"<li><p>{typeset(escape(self.told(node)))}</p>\n<div class='scroll'>{picture}</div></li>")
-        left = len(self.nodes) - LIMIT
-        more = f"<p>{left} more nodes are not shown.</p>" if left > 0 else ""
-        return f'<ol class="steps">{"".join(entries)}</ol>{more}'
+        hidden = len(self.nodes) - LIMIT
+        note = f"<p>{hidden} more nodes are not shown.</p>" if hidden > 0 else ""
+        return f'<ol class="steps">{"".join(entries)}</ol>{note}'
 
     def told(self, node: dict[str, Any]) -> str:
-        """What happens in a node: what it asks for, how its bound moves, and why it is left."""
+        """Describe a node: its restriction, how its bound moves, and how the search leaves it."""
         calls = [bound for bound in self.bounds if bound["node"] == node["id"]]
-        asks = "All trees."
+        restriction = "All trees of the sentence."
         if node["arc"] is not None:
             h, m = node["arc"]
             arc = f"{self.words[h - 1] if h else 'root'} → {self.words[m - 1]}"
-            asks = f"Trees {'with' if node['value'] else 'without'} {arc}, of node {node['parent']}."
+            restriction = f"The trees of node {node['parent']} {'with' if node['value'] else 'without'} {arc}."
         if not calls:
-            return f"{asks} No call is spent on it. {self._left(node, float('nan'))}"
+            return f"{restriction} The dynamic program is not called. {self._outcome(node, float('nan'))}"
         first, last = calls[0], calls[-1]
         span = f"call {first['call']}" if first is last else f"calls {first['call']} to {last['call']}"
-        moved = _score(first["ub"]) if first is last else f"from {_score(first['ub'])} to {_score(last['ub'])}"
+        change = _score(first["ub"]) if first is last else f"from {_score(first['ub'])} to {_score(last['ub'])}"
         best = _score(last["lb"])
-        return f"{asks} Upper bound, {span}: {moved}; best tree so far: {best}. {self._left(node, last['lb'])}"
+        return (
+            f"{restriction} Upper bound, {span}: {change}; score of the best tree so far: {best}. "
+            f"{self._outcome(node, last['lb'])}"
+        )
 
-    def _left(self, node: dict[str, Any], best: float) -> str:
+    def _outcome(self, node: dict[str, Any], best: float) -> str:
+        """Describe how the search leaves a node; `best` is the score of the best tree so far."""
         if node["ub"] < -NONE_YET:
-            return "No tree is left: closed."
+            return "The node has no tree and is closed."
         if node["status"] == "branched":
-            below = next((n["arc"] for n in self.nodes if n["parent"] == node["id"]), None)
-            if below is None:
-                return "It is split."
-            return f"Bound and tree are apart, so it is split on {self._name(below)}."
+            split_arc = next((n["arc"] for n in self.nodes if n["parent"] == node["id"]), None)
+            if split_arc is None:
+                return "The node is split."
+            return f"The bound exceeds the best score, so the node is split on {self._name(split_arc)}."
         if node["status"] == "closed":
-            return "No tree in it scores more than the best one: closed."
-        return f"{node['status']}."
+            return "No tree of the node scores more than the best tree, so the node is closed."
+        return f"The status of the node is {node['status']}."
 
     def _name(self, arc: Sequence[int]) -> str:
+        """Return an arc in words."""
         h, m = arc
         return f"{self.words[h - 1] if h else 'root'} → {self.words[m - 1]}"
 
 
 def _score(value: float) -> str:
+    """Format a score, or a dash if there is none yet."""
     return f"{value:.3f}" if abs(value) < NONE_YET else NOTHING
 
 
 def drawn(n: int, seed: int, rich: float = 0.5) -> Problem:
-    """Scores drawn at random for n words, in thousandths: arcs, every two siblings and every chain of two arcs, these
-    with deviation `rich` beside 1 of arcs. What a search does with them needs no model.
+    """Draw random scores for n words, in thousandths, to show a search without a model.
+
+    There are scores of arcs (standard deviation 1), of all pairs of siblings and of all chains of two arcs (standard
+    deviation `rich`).
     """
     rng, size = np.random.default_rng(seed), n + 1
 

@@ -1,4 +1,4 @@
-"""Sentences about what the benchmarks measured, computed from the table's own data."""
+"""Make sentences about the results of the benchmarks from the cells of their table."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ import pandas as pd
 from studies.site.sentences import Said, about, listing
 
 
-@about("No benchmark has kept its figures here: run `make bench`, or one of docs/benchmarks.md with `--keep`.")
+@about(
+    "No benchmark has stored its figures here. Run `make bench`, or a benchmark of docs/benchmarks.md with `--keep`."
+)
 def targets(table: pd.DataFrame) -> Said:
-    """About `targets.targets`: how many are met, and which are not."""
+    """Describe the table of `targets.targets`: how many targets are met, and which are missed."""
     missed = table[table["met"] == "no"]
-    worst = (f"{name} ({_short(row['measured'])}, target {_short(row['target'])})" for name, row in missed.iterrows())
-    rest = f"; missed: {listing(worst)}" if len(missed) else ""
-    yield f"{len(table) - len(missed)} of {len(table)} targets are met{rest}.", missed if len(missed) else table
-    yield "Each was measured by the command beside it, on one machine and at its own time: none is an interval."
+    figures = (f"{name} ({_short(row['measured'])}, target {_short(row['target'])})" for name, row in missed.iterrows())
+    list_of_missed = f"; missed: {listing(figures)}" if len(missed) else ""
+    yield (
+        f"{len(table) - len(missed)} of {len(table)} targets are met{list_of_missed}.",
+        missed if len(missed) else table,
+    )
+    yield "Each figure was measured once, on one machine, by the command in its row; none has an interval."
 
 
 def _short(value: float) -> str:
+    """Format a figure with four significant digits, or without decimals from 1,000."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

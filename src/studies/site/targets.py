@@ -1,4 +1,4 @@
-"""What the benchmarks measured beside its target: results/reference/targets.json, which each of them adds to."""
+"""Read the measured figures and targets of the benchmarks from results/reference/targets.json."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ COLUMNS = ["measured", "target", "met", "how"]
 
 
 def targets(root: Path) -> pd.DataFrame:
-    """A row a figure, by its name: measured, target, met ("yes" or "no"), how (the command). None where none is kept.
+    """Return one row per figure: measured, target, met ("yes" or "no"), how (the command). The index is its name.
 
-    InputError for a file that is no such list.
+    The table is empty if no figures are stored. Raises InputError if the file is not a list of targets.
     """
     path = root / KEPT
     try:
-        kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
-        rows = {row["name"]: [row["measured"], row["target"], ("no", "yes")[row["met"]], row["how"]] for row in kept}
+        entries = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+        rows = {row["name"]: [row["measured"], row["target"], ("no", "yes")[row["met"]], row["how"]] for row in entries}
     except (ValueError, KeyError, TypeError, IndexError):
-        raise InputError("not a list of targets", path=path, hint="take it from the repository again") from None
+        raise InputError("not a list of targets", path=path, hint="restore the file from the repository") from None
     table = pd.DataFrame.from_dict(rows, orient="index", columns=COLUMNS).rename_axis("")
     return table.astype({"measured": float, "target": float})

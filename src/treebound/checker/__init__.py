@@ -1,1 +1,1 @@
-"""Proofs of optimality, checked by code that shares nothing with the solver."""
+"""Checkers of proofs of optimality, which share no code with the decoders."""

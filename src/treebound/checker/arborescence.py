@@ -1,6 +1,6 @@
-"""Best non-projective trees in plain exact arithmetic, for checking: Chu & Liu (1965), Edmonds (1967).
+"""Best non-projective trees in simple exact arithmetic, for checking: Chu & Liu (1965), Edmonds (1967).
 
-Recursive, on lists of arcs; shared with no decoder. Oracle: tests enumerate all trees.
+The algorithm is recursive, works on lists of arcs and is shared with no decoder. Oracle: tests enumerate all trees.
 """
 
 from __future__ import annotations
@@ -12,57 +12,59 @@ from treebound.checker.chart import Number
 
 
 class Arborescences:
-    """Trees over some arcs: words 1..n, every one reached from 0 over arcs (h, m).
+    """The trees over some arcs (h, m), in which every word 1..n is reached from the root 0.
 
     ends         (h, m) of every arc of the problem
-    single_root  exactly one arc leaves 0
+    single_root  whether exactly one arc leaves the root
     """
 
     def __init__(self, n: int, ends: Sequence[tuple[int, int]], single_root: bool):
         self.n, self.ends, self.single_root = n, ends, single_root
 
     def best(self, arcs: Iterable[int], score: Sequence[Number]) -> tuple[Number, list[int]]:
-        """(score of the best tree over `arcs`, its arcs by word 1..n); (-inf, []) where there is none. O(n * arcs)."""
+        """Return (score, arcs by word 1..n) of the best tree over `arcs`; (-inf, []) if there is none. O(n * arcs)."""
         arcs = list(arcs)
-        # a fine that no choice of arcs makes up for leaves as few roots as there can be
+        # a penalty that no choice of arcs outweighs minimises the number of roots
         total: Number = 0
         for a in arcs:
             total += score[a] if score[a] >= 0 else -score[a]
-        fine = 1 + 2 * total if self.single_root else 0
-        tree = _edmonds([(*self.ends[a], score[a] - (fine if self.ends[a][0] == 0 else 0), a) for a in arcs], self.n)
+        penalty = 1 + 2 * total if self.single_root else 0
+        tree = _edmonds([(*self.ends[a], score[a] - (penalty if self.ends[a][0] == 0 else 0), a) for a in arcs], self.n)
         if tree is None or (self.single_root and sum(self.ends[a][0] == 0 for a in tree) != 1):
             return -math.inf, []
         return sum(score[a] for a in tree), sorted(tree, key=lambda a: self.ends[a][1])
 
     def reach(self, arcs: Iterable[int], score: Sequence[Number], threshold: Number) -> set[int]:
-        """The arcs whose best tree scores more than `threshold`: each is forced into the tree in turn.
+        """Return the arcs whose best tree scores more than `threshold`.
 
-        An arc that replaces one of the best tree is looked at first: if that tree is good enough, no other is needed.
+        Each arc is forced into the tree in turn. First it replaces an arc of the best tree: if the result is a tree
+        with a sufficient score, no other tree is needed.
         """
         arcs = set(arcs)
         value, tree = self.best(arcs, score)
         if value <= threshold:
             return set()
-        found = set(tree)
+        reached = set(tree)
         into = {self.ends[a][1]: a for a in tree}
-        for a in sorted(arcs - found):
+        for a in sorted(arcs - reached):
             h, m = self.ends[a]
-            at = h
-            while at not in (0, m):
-                at = self.ends[into[at]][0]
+            node = h
+            while node not in (0, m):
+                node = self.ends[into[node]][0]
             roots = (h == 0) - (self.ends[into[m]][0] == 0)
-            swapped = value - score[into[m]] + score[a] if at == 0 and not (self.single_root and roots) else -math.inf
+            swapped = value - score[into[m]] + score[a] if node == 0 and not (self.single_root and roots) else -math.inf
             if swapped <= threshold:
                 swapped, _ = self.best((b for b in arcs if b == a or self.ends[b][1] != m), score)
             if swapped > threshold:
-                found.add(a)
-        return found
+                reached.add(a)
+        return reached
 
 
 def _edmonds(arcs: list[tuple[int, int, Number, int]], n: int) -> list[int] | None:
-    """Names of the arcs (head, modifier, score, name) of the best tree that spans what 0 must reach; None if none does.
+    """Return the names of the arcs of the best spanning tree, or None if there is none.
 
-    `n` words may be nodes; those into which no arc leads at the top level are missing.
+    arcs  (head, modifier, score, name) of every arc
+    n     number of nodes beside the root
     """
     best: dict[int, tuple[int, int, Number, int]] = {}
     for arc in arcs:
@@ -73,7 +75,7 @@ def _edmonds(arcs: list[tuple[int, int, Number, int]], n: int) -> list[int] | No
     cycle = _cycle({m: arc[0] for m, arc in best.items()})
     if not cycle:
         return [arc[3] for arc in best.values()]
-    # the cycle becomes one node; an arc into it counts what it adds over the cycle's arc that it replaces
+    # the cycle becomes one node; the score of an arc into it is the gain over the arc of the cycle that it replaces
     names = {m: i for i, m in enumerate((m for m in range(1, n + 1) if m not in cycle), 1)}
     node = len(names) + 1
     names = {0: 0, **names} | dict.fromkeys(cycle, node)
@@ -92,14 +94,14 @@ def _edmonds(arcs: list[tuple[int, int, Number, int]], n: int) -> list[int] | No
 
 
 def _cycle(head: dict[int, int]) -> set[int]:
-    """Some cycle of the words that hang on each other; empty if all reach 0."""
+    """Return the words of a cycle, or an empty set if all words reach the root."""
     done: set[int] = {0}
     for start in head:
-        path, at = [], start
-        while at not in done and at not in path:
-            path.append(at)
-            at = head[at]
-        if at in path:
-            return set(path[path.index(at) :])
+        path, word = [], start
+        while word not in done and word not in path:
+            path.append(word)
+            word = head[word]
+        if word in path:
+            return set(path[path.index(word) :])
         done.update(path)
     return set()

@@ -1,9 +1,9 @@
-"""An independent check of what a decoder claims: the tree, its score, and the proof that no tree scores more.
+"""Check independently the claims of a decoder: the tree, its score, and the proof that no tree scores more.
 
 A proof is a search tree of branch and bound (`core.certificate`). Every node stands for the trees over the arcs that it
-still allows. A step bounds every score from above by a function that is linear in the arcs (`majorants`), plus the
-families that the chart scores exactly (Qian & Liu 2013, section 3); what cannot exceed the claimed bound is removed.
-Nothing here is shared with a decoder.
+still allows. A step bounds all scores from above. The bound is a function that is linear in the arcs (`majorants`),
+plus the families that the chart scores exactly (Qian & Liu 2013, section 3). Edges or arcs whose best tree does not
+exceed the claimed bound are removed. No code here is shared with a decoder.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ from treebound.core.spaces import Space
 
 __all__ = ["CertNode", "Certificate", "Step", "certificate_faults", "check_parse", "tree_faults"]
 
-#: above these, scores of arcs alone are checked by their best tree: edges of a chart, arcs of trees that may cross
+#: above these numbers (edges of a chart, arcs of non-projective trees), scores of arcs alone need no certificate:
+#: the best tree is computed
 MANY_EDGES, MANY_ARCS = 2_000_000, 50_000
-R = TypeVar("R", bound=Region)
+AnyRegion = TypeVar("AnyRegion", bound=Region)
 
 
 def check_parse(
@@ -46,13 +47,13 @@ def check_parse(
     certificate: Certificate | None = None,
     space: Space = "projective",
 ) -> list[str]:
-    """What is wrong with a parse, in sentences; empty if nothing is.
+    """Return the faults of a parse as sentences; an empty list if there are none.
 
-    Always checked: that score, bound and status go together as `claim_faults` says, that there is such a tree of the
-    space, and its score. Without a certificate nothing more is: that nothing is wrong does not mean then that the bound
-    is proved. With one, no tree of the space scores more than `parse.bound`; none exists, if `infeasible`.
+    The checks are: score, bound and status agree (see `claim_faults`), the heads form a tree of the space, and the tree
+    has the claimed score. Without a certificate, the bound is not checked. With a certificate, the proof is checked,
+    too: no tree of the space scores more than `parse.bound`, and none exists if the status is `infeasible`.
     """
-    given, faults = _ordered(problem, space)
+    ordered, faults = _ordered(problem, space)
     faults = faults or claim_faults(parse)
     if not faults and parse.value == -math.inf:
         no_heads = len(parse.heads) == problem.n + 1 and not np.any(parse.heads[1:] != 0)
@@ -62,22 +63,23 @@ def check_parse(
         faults = faults or _score_faults(problem, parse)
     if faults or certificate is None:
         return faults
-    return _proof_faults(given, parse.bound, certificate, space)
+    return _proof_faults(ordered, parse.bound, certificate, space)
 
 
 def claim_faults(parse: Parse) -> list[str]:
-    """Why score, bound and status of a parse contradict each other; empty if they do not.
+    """Return contradictions between score, bound and status of a parse; an empty list if there are none.
 
-    optimal     a tree of this score, and no tree scores more: the bound is the score
-    gap, limit  a tree of this score, and no tree scores more than the bound, which is not below it; +inf claims nothing
-                about other trees. `limit` with the score -inf: no tree was found
-    heuristic   a tree of this score, nothing about others: the bound is +inf
-    infeasible  there is no tree: score and bound are -inf
+    optimal     There is a tree with this score, and no tree scores more. The bound equals the score.
+    gap, limit  There is a tree with this score, and no tree scores more than the bound, which is not below the score.
+                The bound +inf claims nothing about other trees. With `limit`, the score -inf means that no tree was
+                found.
+    heuristic   There is a tree with this score. Nothing is claimed about other trees, and the bound is +inf.
+    infeasible  There is no tree. Score and bound are -inf.
     """
     value, bound, status = parse.value, parse.bound, parse.status
     if status not in get_args(Status):
         return [f"unknown status {str(status)[:40]!r} (one of {', '.join(get_args(Status))})"]
-    faults = [f"the {what} is {x}" for what, x in (("score", value), ("bound", bound)) if x != x]
+    faults = [f"the {name} is {x}" for name, x in (("score", value), ("bound", bound)) if x != x]
     if faults:
         return faults
     if status == "infeasible":
@@ -94,7 +96,7 @@ def claim_faults(parse: Parse) -> list[str]:
 
 
 def tree_faults(heads: np.ndarray, n: int, space: str, single_root: bool) -> list[str]:
-    """Why heads[n + 1] is not a tree of the space; empty if it is one. O(n**2).
+    """Return the reasons why heads[n + 1] is not a tree of the space; an empty list if it is a tree. O(n**2).
 
     Examples
     --------
@@ -111,10 +113,10 @@ def tree_faults(heads: np.ndarray, n: int, space: str, single_root: bool) -> lis
     if faults:
         return faults
     for m in range(1, n + 1):
-        at, steps = m, 0
-        while at != 0 and steps <= n:
-            at, steps = head[at], steps + 1
-        if at != 0:
+        word, steps = m, 0
+        while word != 0 and steps <= n:
+            word, steps = head[word], steps + 1
+        if word != 0:
             return [f"word {m} does not reach the root: a cycle"]
     roots = [m for m in range(1, n + 1) if head[m] == 0]
     if single_root and len(roots) > 1:
@@ -127,6 +129,7 @@ def tree_faults(heads: np.ndarray, n: int, space: str, single_root: bool) -> lis
 
 
 def _score_faults(problem: Problem, parse: Parse) -> list[str]:
+    """Return contradictions between a parse and the score of its tree."""
     score = tree_score(problem, parse.heads)
     if score == -math.inf:
         return ["the tree uses an arc or a part that the problem forbids"]
@@ -144,31 +147,31 @@ def _score_faults(problem: Problem, parse: Parse) -> list[str]:
 def certificate_faults(
     problem: Problem, bound: float, certificate: Certificate, space: Space = "projective"
 ) -> list[str]:
-    """Why `certificate` does not prove that no tree of `problem` scores more than `bound`; empty if it does.
+    """Return the reasons why `certificate` does not prove that no tree of `problem` scores more than `bound`.
 
-    What no tree above `bound` can use, an edge of the chart or an arc, is removed as soon as a step shows it, which
-    removes every arc of which this is true and sometimes more. Arithmetic is exact: integers where scores are integers,
-    compiled where they fit; Fraction where scores are real, where the bound is widened by `TOLERANCE`. O(edges + parts)
-    for every step; non-projective trees cost up to a maximum spanning tree for every arc.
+    The list is empty if the proof is valid. An edge of the chart, or an arc, is removed as soon as a step shows that no
+    tree above `bound` uses it. Arithmetic is exact. Integer scores are computed in compiled code if they fit into 64
+    bits. Real scores are computed as Fraction, and the bound is widened by `TOLERANCE`. Each step costs O(edges +
+    parts). Non-projective trees cost up to one maximum spanning tree per arc.
     """
-    given, faults = _ordered(problem, space)
-    return faults or _proof_faults(given, bound, certificate, space)
+    ordered, faults = _ordered(problem, space)
+    return faults or _proof_faults(ordered, bound, certificate, space)
 
 
-def _proof_faults(given: Ordered | Problem, bound: float, certificate: Certificate, space: Space) -> list[str]:
-    """As `certificate_faults`, of a problem without faults."""
-    problem = given.problem if isinstance(given, Ordered) else given
+def _proof_faults(ordered: Ordered | Problem, bound: float, certificate: Certificate, space: Space) -> list[str]:
+    """Check a certificate like `certificate_faults`, for a problem that is known to be well-formed."""
+    problem = ordered.problem if isinstance(ordered, Ordered) else ordered
     if not bound < math.inf:
-        return [f"there is nothing to be proved about the bound {bound}"]
+        return [f"the bound {bound} claims nothing that could be proved"]
     exact = certificate.exact_families - {"arc"}
     projective = space == "projective"
     unproved = problem.parts.keys() - exact - BOUNDED_FAMILIES
     unproved |= exact - (CHART_FAMILIES if projective else frozenset())
     if unproved:
         return [f"no bound is known for the family {family}" for family in sorted(unproved)]
-    if isinstance(given, Ordered):
+    if isinstance(ordered, Ordered):
         try:
-            certificate = given.certificate(certificate)
+            certificate = ordered.certificate(certificate)
         except (ValueError, TypeError, IndexError, AttributeError) as error:
             return [str(error)]
     bounded = {family: table for family, table in problem.parts.items() if family not in exact}
@@ -179,51 +182,54 @@ def _proof_faults(given: Ordered | Problem, bound: float, certificate: Certifica
     if problem.unit:
         check_size(problem, exact, projective, compiled=True)
         with suppress(TooLarge):
-            return _walk(problem, bound, certificate, WholeNumbers(problem, bounded, exact, projective))
+            return _node_faults(problem, bound, certificate, WholeNumbers(problem, bounded, exact, projective))
     check_size(problem, exact, projective, compiled=False)
-    return _walk(problem, bound, certificate, _Numbers(problem, bounded, exact, projective))
+    return _node_faults(problem, bound, certificate, _Numbers(problem, bounded, exact, projective))
 
 
 def _bound_faults(problem: Problem, bound: float, projective: bool) -> list[str]:
-    """Why the scores of arcs alone contradict a bound, without a certificate: by the score of the best tree."""
+    """Check a bound for scores of arcs alone without a certificate, by the score of the best tree."""
     lowest, highest = best_score(problem, projective)
     threshold = closing_threshold(problem, bound)
     if highest <= threshold:
         return []
     if lowest <= threshold:
-        reason = f"the scores of {problem.n:,} words are too close to the bound {bound} for 64 bits"
+        reason = f"the scores of {problem.n:,} words are too close to the bound {bound} to be compared in 64 bits"
         raise TooLargeError(reason, hint="give integer scores, or check the tree and its score alone")
     return [f"a tree scores {float(highest):.12g}, more than the bound {bound}"]
 
 
 def _ordered(problem: Problem, space: str) -> tuple[Ordered | Problem, list[str]]:
-    """(the problem in order, as it is where its maker says that it is; what is wrong with it, whatever he says)."""
+    """Return (the problem in canonical order, its faults).
+
+    The problem is returned unchanged if it claims to be in canonical order; its faults are checked in either case.
+    """
     if problem.canonical == space:
         return problem, problem_faults(problem)
     try:
-        given = Ordered(problem, space == "projective")
+        ordered = Ordered(problem, space == "projective")
     except (ValueError, IndexError) as error:
         return problem, [str(error)]
-    return given, problem_faults(given.problem)
+    return ordered, problem_faults(ordered.problem)
 
 
 class _Bounds(Protocol):
-    """Arithmetic: all trees of a problem, and bounds on their scores."""
+    """The arithmetic of a check: the region of all trees of a problem, and bounds on their scores."""
 
     @property
     def bounded(self) -> Mapping[str, PartTable]:
-        """Families that the steps must bound."""
+        """Return the families that the steps must bound, with their parts."""
 
     def start(self) -> Any:
-        """The `Region` of all trees."""
+        """Return the `Region` of all trees."""
 
     def bound(self, step: Step, region: Any) -> Any:
-        """What the region's `above` takes. ValueError for a step that bounds nothing."""
+        """Return the bound of a step, for the region's method `above`. Raises ValueError for an invalid step."""
 
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Python's numbers, for all problems."""
+    """Exact arithmetic with Python's numbers, for all problems."""
 
     problem: Problem
     bounded: Mapping[str, PartTable]
@@ -237,11 +243,11 @@ class _Numbers:
         return majorant(self.problem, self.bounded, step, region.arcs, self.projective)
 
 
-def _walk(problem: Problem, bound: float, certificate: Certificate, bounds: _Bounds) -> list[str]:
-    """The faults of a certificate, by some arithmetic."""
+def _node_faults(problem: Problem, bound: float, certificate: Certificate, bounds: _Bounds) -> list[str]:
+    """Return the faults of a certificate, computed with the given arithmetic."""
     threshold = closing_threshold(problem, bound)
     waiting = Counter(node.parent for node in certificate.nodes)
-    regions: dict[int, Any] = {}  # what is left of the nodes whose children are still to come
+    regions: dict[int, Any] = {}  # remaining regions of nodes with children that are not yet visited
     closed: list[bool] = []
     branches: dict[int, list[tuple[int, int]]] = {}
     for i, node in enumerate(certificate.nodes):
@@ -251,7 +257,7 @@ def _walk(problem: Problem, bound: float, certificate: Certificate, bounds: _Bou
             region = bounds.start()
         else:
             if not 0 <= node.parent < i:
-                return [f"node {i} hangs on node {node.parent}, which does not come before it"]
+                return [f"node {i} has the parent {node.parent}, which does not come before it"]
             if not 0 <= node.arc < problem.arcs or node.value not in (0, 1):
                 return [f"node {i} decides arc {node.arc} to be {node.value}"]
             branches.setdefault(node.parent, []).append((node.arc, node.value))
@@ -267,31 +273,34 @@ def _walk(problem: Problem, bound: float, certificate: Certificate, bounds: _Bou
         if waiting[i]:
             regions[i] = region
     faults = [] if closed else ["the certificate is empty"]
-    for i, done in enumerate(closed):
+    for i, is_closed in enumerate(closed):
         children = sorted(branches.get(i, []))
-        two = len(children) == 2 and children[0][0] == children[1][0] and children[0] != children[1]
-        if not done and not two:
+        branched = len(children) == 2 and children[0][0] == children[1][0] and children[0] != children[1]
+        if not is_closed and not branched:
             faults.append(f"node {i} is not closed and has no pair of children for one arc")
     return faults
 
 
 def closing_threshold(problem: Problem, bound: float) -> Number:
-    """The largest score that does not contradict `bound`, exactly; with slack where scores are real numbers."""
+    """Return the largest score that does not contradict `bound`.
+
+    It is exact for integer scores. For real scores it includes a slack of `TOLERANCE`.
+    """
     if not math.isfinite(bound):
         return bound
     slack = 0.0 if problem.unit else TOLERANCE * max(1.0, abs(bound))
     return exact_number(problem)(math.floor(bound) if problem.unit else bound + slack)
 
 
-def decide(problem: Problem, region: R, arc: int, value: int) -> R:
-    """The trees without the arc (value 0), or with it: then without every other arc into its word (value 1)."""
+def decide(problem: Problem, region: AnyRegion, arc: int, value: int) -> AnyRegion:
+    """Return the trees of a region without an arc (value 0), or with it and so without all rival arcs (value 1)."""
     rivals = set(np.flatnonzero(problem.mod == problem.mod[arc]).tolist()) - {arc}
     return region.without({arc} if value == 0 else rivals)
 
 
 def _bound_node(problem: Problem, bounds: _Bounds, region: Any, steps: Sequence[Step], threshold: Number) -> Any:
-    """What is left of a node's trees after its steps; nothing if the node is closed."""
-    # what the decision left without a tree goes first: bounds depend on which arcs there still are
+    """Return the remaining region of a node after its steps; it is empty if the node is closed."""
+    # remove edges and arcs without any tree first, because bounds depend on the remaining arcs
     region = drop_forbidden(problem, bounds.bounded, region.above(None, -math.inf))
     for step in steps:
         if region.empty:
@@ -301,8 +310,11 @@ def _bound_node(problem: Problem, bounds: _Bounds, region: Any, steps: Sequence[
     return region if steps else region.above(None, -math.inf)
 
 
-def drop_forbidden(problem: Problem, bounded: Mapping[str, PartTable], region: R) -> R:
-    """Without the arcs that would complete a forbidden part whose other arcs are each the only one into their word."""
+def drop_forbidden(problem: Problem, bounded: Mapping[str, PartTable], region: AnyRegion) -> AnyRegion:
+    """Remove the arcs that would complete a forbidden part.
+
+    An arc completes a forbidden part if each other arc of the part is the only remaining arc into its word.
+    """
     forbidden = [
         {a for a in arcs if a != NONE}
         for family, table in bounded.items()
@@ -311,11 +323,11 @@ def drop_forbidden(problem: Problem, bounded: Mapping[str, PartTable], region: R
     ]
     if not forbidden:
         return region
-    left = region.arcs
-    rivals = Counter(problem.mod[sorted(left)].tolist())
-    fixed = {a for a in left if rivals[int(problem.mod[a])] == 1}
+    remaining = region.arcs
+    rivals = Counter(problem.mod[sorted(remaining)].tolist())
+    fixed = {a for a in remaining if rivals[int(problem.mod[a])] == 1}
     dropped: set[int] = set()
     for part in forbidden:
-        rest = part - fixed
-        dropped |= rest if len(rest) == 1 else part if not rest else set()
-    return region.without(dropped & left)
+        undecided = part - fixed
+        dropped |= undecided if len(undecided) == 1 else part if not undecided else set()
+    return region.without(dropped & remaining)

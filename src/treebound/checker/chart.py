@@ -1,27 +1,27 @@
-"""A plain chart of projective trees, for checking: exact numbers, Python loops, no tricks, shared with no decoder.
+"""A simple chart of projective trees for checking, with exact numbers and Python loops, shared with no decoder.
 
-The items are the grand-sibling spans of Koo & Collins (2010), Model 1, completed so that outermost grandchildren can be
-scored as well; g is the head of h, d = -1 (left) or +1 (right) a side.
+The items are the grand-sibling spans of Koo & Collins (2010), Model 1, extended so that outermost grandchildren can be
+scored as well; g is the head of h, and d = -1 (left) or +1 (right) is a side.
 
-    C(g, h, e, d)   h with all its modifiers on side d, covering h .. e
-    I(g, h, m)      h with its modifiers from the nearest to m on one side, covering h .. m with the inner half of m
-    S(h, s, m)      what lies between s and m, consecutive modifiers of h: the outer half of s, the inner half of m
+    C(g, h, e, d)   h with all its modifiers on side d, covering h .. e.
+    I(g, h, m)      h with its modifiers from the nearest to m on one side, covering h .. m with the inner half of m.
+    S(h, s, m)      the words between s and m, consecutive modifiers of h: the outer half of s, the inner half of m.
 
-    C(g, h, h, d)                                       no modifier on side d    outermost(g, h, none)
-    I(g, h, m) <- C(h, m, h + d, -d)                    m is the nearest         arc(h, m) + grandchild(g, h, m)
-                                                                                 + adjacent(h, none, m)
-                                                                                 + grand-sibling(g, h, none, m)
-    I(g, h, m) <- I(g, h, s)        S(h, s, m)          m comes after s          arc(h, m) + grandchild(g, h, m)
-                                                                                 + adjacent(h, s, m)
-                                                                                 + grand-sibling(g, h, s, m)
-    S(h, s, m) <- C(h, s, r, d)     C(h, m, r + d, -d)  r in s .. m - d
-    C(g, h, e, d) <- I(g, h, m)     C(h, m, e, d)       m is the farthest        outermost(g, h, m)
-    goal <- C(0, m, 1, -1)  C(0, m, n, +1)              one root                 arc(0, m)
-    goal <- C(-, 0, n, +1)                              any number of roots
+    C(g, h, h, d)                                   | no modifier on side d | outermost(g, h, none)
+    I(g, h, m) <- C(h, m, h + d, -d)                | m is the nearest      | arc(h, m) + grandchild(g, h, m)
+                                                    |                       | + adjacent(h, none, m)
+                                                    |                       | + grand-sibling(g, h, none, m)
+    I(g, h, m) <- I(g, h, s)        S(h, s, m)      | m comes after s       | arc(h, m) + grandchild(g, h, m)
+                                                    |                       | + adjacent(h, s, m)
+                                                    |                       | + grand-sibling(g, h, s, m)
+    S(h, s, m) <- C(h, s, r, d)  C(h, m, r + d, -d) | r in s .. m - d       |
+    C(g, h, e, d) <- I(g, h, m)     C(h, m, e, d)   | m is the farthest     | outermost(g, h, m)
+    goal <- C(0, m, 1, -1)  C(0, m, n, +1)          | one root              | arc(0, m)
+    goal <- C(-, 0, n, +1)                          | any number of roots   |
 
-Every projective tree has exactly one derivation. Where no exact family asks for it, g is left out of C and I. Such a
-family need not have parts: a search whose items keep g removes edges by it all the same, and so must its checker.
-With k candidate heads a word: O(n k^2 (n + k)) edges, O(n^4) without pruning.
+Every projective tree has exactly one derivation. If no exact family needs g, it is left out of C and I. A family counts
+even if it has no parts, because a search that keeps g in its items removes edges accordingly. With k candidate heads
+per word: O(n k^2 (n + k)) edges, O(n^4) without pruning.
 """
 
 from __future__ import annotations
@@ -34,22 +34,24 @@ from typing import NamedTuple
 
 from treebound.core.problem import NONE, NONE_OUTER, Problem
 
-#: g where the state does not keep it, and the head of the root
+#: stands for g in items that do not keep it, and for the head of the root
 ANY = -1
 
 Number = int | float | Fraction
 
 #: families that the chart can score
 CHART_FAMILIES = frozenset({"adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling"})
-#: those for which the chart keeps the head of a head
+#: families for which items keep the head of a head
 HEAD_FAMILIES = CHART_FAMILIES - {"adjacent-sibling"}
 
 
 class Edge(NamedTuple):
-    """One rule applied: item `head` from the items `tails` (up to two), at `score`, selecting `arc` (-1: none).
+    """An application of a rule, which builds item `head` from up to two items `tails`.
 
-    after   the arc of the nearest modifier on the same side of the same head, NONE where there is none; with `arc` this
-            is an adjacent-sibling part. None where the edge selects no arc, or the only one of a single root
+    arc    the arc that the edge selects; -1 for none
+    score  the score of the edge, without the score of the arc
+    after  the arc to the next modifier towards the head on the same side, or NONE. With `arc` it is an adjacent-sibling
+           part. None if the edge selects no arc, or the only arc of a single root
     """
 
     head: int
@@ -61,26 +63,31 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Chart:
-    """Edges in an order in which every item is complete before it is used; the goal is item 0 and comes last."""
+    """A chart as a list of edges, ordered such that every item is complete before it is used.
+
+    The goal is item 0 and comes last.
+    """
 
     items: int
     edges: list[Edge]
 
-    def keep(self, wanted: Callable[[Edge], bool]) -> Chart:
-        """The chart without the trees that use an unwanted edge."""
-        return Chart(self.items, [edge for edge in self.edges if wanted(edge)])
+    def keep(self, accepted: Callable[[Edge], bool]) -> Chart:
+        """Return the chart with only the edges that `accepted` accepts, and so the trees that use only these edges."""
+        return Chart(self.items, [edge for edge in self.edges if accepted(edge)])
 
 
 def exact_number(problem: Problem) -> Callable[[float], Number]:
-    """How to read a score without rounding: int where the problem's scores are integers, else Fraction."""
+    """Return a function that reads a score exactly: as int if scores are integers, else as Fraction."""
     read = int if problem.unit else Fraction
     return lambda x: -math.inf if x == -math.inf else read(x)
 
 
 def build_chart(problem: Problem, exact: frozenset[str]) -> Chart:
-    """The chart of all trees of `problem` that nothing in `exact` forbids, scored by the families in `exact` alone.
+    """Return the chart of all trees of `problem` that the families in `exact` do not forbid, scored by these families.
 
-    exact: some of CHART_FAMILIES. The scores of arcs are left to `max_marginals`; arcs at -inf are left out.
+    exact  some of CHART_FAMILIES
+
+    Scores of arcs are added later, by `max_marginals`. Arcs with the score -inf are left out.
     """
     if not exact <= CHART_FAMILIES:
         raise ValueError(f"the chart does not score {sorted(exact - CHART_FAMILIES)}")
@@ -88,6 +95,8 @@ def build_chart(problem: Problem, exact: frozenset[str]) -> Chart:
 
 
 class _Builder:
+    """The construction of a chart, from narrow to wide spans."""
+
     def __init__(self, problem: Problem, exact: frozenset[str]):
         number = exact_number(problem)
         self.n, self.single_root = problem.n, problem.single_root
@@ -113,20 +122,22 @@ class _Builder:
         self.edges: list[Edge] = []
 
     def _add(self, item: tuple, tails: Sequence[tuple], arc: int, *scores: Number, after: int | None = None) -> None:
-        """Add an edge if its tails can be built and nothing in it is forbidden."""
+        """Add an edge if its tails exist and none of its scores is -inf."""
         if -math.inf in scores or any(tail not in self.items for tail in tails):
             return
         head = self.items.setdefault(item, len(self.items))
         self.edges.append(Edge(head, tuple(self.items[tail] for tail in tails), arc, sum(scores), after))
 
     def _half(self, h: int, m: int, e: int, d: int) -> tuple:
-        """The item C of word m with head h."""
+        """Return the item C of word m with head h."""
         return ("C", h if self.with_head else ANY, m, e, d)
 
     def _score(self, family: str, *arcs: int) -> Number:
+        """Return the score of a part of a family; 0 if there is no such part."""
         return self.scores[family].get(arcs, 0)
 
     def build(self) -> Chart:
+        """Return the complete chart."""
         n = self.n
         for width in range(n + 1):
             for h in range(1 if self.single_root else 0, n + 1):
@@ -143,6 +154,7 @@ class _Builder:
         return Chart(len(self.items), self.edges)
 
     def _between_siblings(self, h: int, d: int, width: int) -> None:
+        """Add the edges of items S with the given head, side and width."""
         for s in self.modifiers[h, d]:
             m = s + d * width
             if (h, m) in self.number:
@@ -150,6 +162,7 @@ class _Builder:
                     self._add(("S", h, s, m), [self._half(h, s, r, d), self._half(h, m, r + d, -d)], -1)
 
     def _incomplete(self, h: int, d: int, width: int) -> None:
+        """Add the edges of items I with the given head, side and width."""
         m = h + d * width
         if (h, m) not in self.number:
             return
@@ -168,6 +181,7 @@ class _Builder:
                     self._add(("I", g, h, m), [("I", g, h, s), ("S", h, s, m)], arc, *scores(nearer), after=nearer)
 
     def _complete(self, h: int, d: int, width: int) -> None:
+        """Add the edges of items C with the given head, side and width."""
         e = h + d * width
         if not (1 <= e <= self.n or e == h):
             return
@@ -185,27 +199,31 @@ class _Builder:
 def edge_scores(
     chart: Chart, arc_score: Sequence[Number], adjacent_score: Mapping[tuple[int, int], Number] | None = None
 ) -> list[Number]:
-    """Every edge's own score, with arc_score[a] of the arc that it selects and adjacent_score[s, a] of the adjacent
-    pair of arcs that it completes (s NONE: a is the nearest).
+    """Return the score of every edge, including arcs and adjacent pairs.
+
+    arc_score       arc_score[a] is added to each edge that selects arc a
+    adjacent_score  adjacent_score[s, a] is added to each edge that completes the adjacent pair (s, a); s is NONE if a
+                    is the nearest modifier
     """
-    own = [edge.score + arc_score[edge.arc] if edge.arc >= 0 else edge.score for edge in chart.edges]
+    scores = [edge.score + arc_score[edge.arc] if edge.arc >= 0 else edge.score for edge in chart.edges]
     if adjacent_score:
         pairs = [None if edge.after is None else (edge.after, edge.arc) for edge in chart.edges]
-        own = [s if pair is None else s + adjacent_score.get(pair, 0) for s, pair in zip(own, pairs, strict=True)]
-    return own
+        scores = [s if pair is None else s + adjacent_score.get(pair, 0) for s, pair in zip(scores, pairs, strict=True)]
+    return scores
 
 
 def max_marginals(
     chart: Chart, arc_score: Sequence[Number], adjacent_score: Mapping[tuple[int, int], Number] | None = None
 ) -> tuple[Number, list[Number]]:
-    """Score of the best tree, and for every edge that of the best tree that uses it; -inf where there is none.
+    """Return the score of the best tree, and for every edge the score of the best tree that uses it.
 
-    Scores as in `edge_scores`. Max-product inside and outside passes: O(edges), exact for int and Fraction.
+    The scores are -inf where no tree exists. For the arguments see `edge_scores`. The inside and outside passes of
+    max-product take O(edges) and are exact for int and Fraction.
     """
     inside: list[Number] = [-math.inf] * chart.items
     outside: list[Number] = [-math.inf] * chart.items
-    own = edge_scores(chart, arc_score, adjacent_score)
-    for edge, score in zip(chart.edges, own, strict=True):
+    scores = edge_scores(chart, arc_score, adjacent_score)
+    for edge, score in zip(chart.edges, scores, strict=True):
         total = sum((inside[t] for t in edge.tails), score)
         if total > inside[edge.head]:
             inside[edge.head] = total
@@ -213,7 +231,7 @@ def max_marginals(
     marginal: list[Number] = [-math.inf] * len(chart.edges)
     for i in range(len(chart.edges) - 1, -1, -1):
         head, tails = chart.edges[i][:2]
-        total = sum((inside[t] for t in tails), outside[head] + own[i])
+        total = sum((inside[t] for t in tails), outside[head] + scores[i])
         if total == -math.inf:
             continue
         marginal[i] = total
@@ -223,7 +241,7 @@ def max_marginals(
 
 
 def best_tree(chart: Chart, arc_score: Sequence[Number]) -> tuple[Number, list[int]]:
-    """Score and arcs of a best tree of a chart that has one. O(edges)."""
+    """Return (score, arcs) of a best tree of a chart. O(edges). Raises ValueError if the chart has no tree."""
     inside: list[Number] = [-math.inf] * chart.items
     chosen: list[Edge | None] = [None] * chart.items
     for edge, score in zip(chart.edges, edge_scores(chart, arc_score), strict=True):

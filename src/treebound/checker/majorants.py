@@ -1,6 +1,7 @@
-"""Upper bounds of tree scores that are linear in the arcs, in plain exact arithmetic; shared with no decoder.
+"""Upper bounds on tree scores that are linear in the arcs, in simple exact arithmetic; shared with no decoder.
 
-Products of arcs (Qian & Liu 2013, section 3.2), functions of the number of modifiers, and stars (`stars.Stars`).
+There are bounds for products of arcs (Qian & Liu 2013, section 3.2), for functions of the number of modifiers, and for
+stars (`stars.Stars`).
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from treebound.core.problem import NONE, PartTable, Problem
 PRODUCT_FAMILIES = frozenset(
     {"grandchild", "sibling", "head-bigram", "great-grandchild", "tri-sibling", "comb", "pattern"}
 )
-#: families that some bound covers; those of stars alone and adjacent pairs with the arc above need more than shares
+#: families that some bound covers; families of stars need multipliers, except `grand-sibling` in projective trees
 BOUNDED_FAMILIES = PRODUCT_FAMILIES | STAR_FAMILIES
 
-#: relative slack where scores are real numbers; none where they are integers
+#: relative slack of real scores; integer scores have none
 TOLERANCE = 1e-9
 
 
 @dataclass
 class Majorant:
-    """constant + sum of arc[a] over a tree's arcs + sum of adjacent[s, b] over its adjacent pairs of arcs."""
+    """A bound: constant + sum of arc[a] over a tree's arcs + sum of adjacent[s, b] over its adjacent pairs of arcs."""
 
     constant: Number
     arc: list[Number]
@@ -41,16 +42,21 @@ def majorant(
     problem: Problem,
     bounded: Mapping[str, PartTable],
     step: Step,
-    left: Set[int] | None = None,
+    remaining: Set[int] | None = None,
     projective: bool = True,
 ) -> Majorant:
-    """A bound on the scores of all trees over the arcs `left` (None: all), but for what the chart scores exactly.
+    """Return a bound on the scores of all trees over some arcs, without the families that the chart scores exactly.
 
-    Raises ValueError for numbers that are missing, too few, fractional where scores are integers, or out of range, and
-    for families that the step does not bound. O(parts), and what `Stars` take where there are multipliers.
+    bounded     family -> parts to bound
+    step        the numbers of the bound
+    remaining   arcs that trees may use; None for all
+    projective  whether trees are projective
+
+    Raises ValueError if numbers are missing, too few, out of range, or fractional with integer scores, and for families
+    that the step does not bound. O(parts), plus the cost of `Stars` if there are multipliers.
     """
     number = exact_number(problem)
-    alive = set(range(problem.arcs)) if left is None else set(left)
+    alive = set(range(problem.arcs)) if remaining is None else set(remaining)
     alive -= set(np.flatnonzero(problem.arc == -np.inf).tolist())
     rivals = Counter(problem.mod[sorted(alive)].tolist())
     certain = {a for a in alive if rivals[int(problem.mod[a])] == 1}
@@ -79,7 +85,7 @@ def majorant(
     if step.child is not None and step.parent is not None:
         u, w = (_numbers("multipliers", x, problem.arcs, problem) for x in (step.child, step.parent))
         total, loss = Stars(problem, in_stars, projective).total(alive, certain, u, w)
-        # every word has one arc: what its star loses by it, the tree pays for it
+        # every word has exactly one arc, so its star's loss by this arc can be charged to the arc
         bound.arc = [score + a + b - c for score, a, b, c in zip(bound.arc, u, w, loss, strict=True)]
         bound.constant += total
     return bound
@@ -88,11 +94,11 @@ def majorant(
 def _add_products(
     bound: Majorant, table: PartTable, shares: np.ndarray, shift: list[Number] | None, problem: Problem
 ) -> None:
-    """Bound parts that fire when all their arcs are in the tree."""
+    """Add the bound of parts that fire when all their arcs are in the tree."""
     number, family = exact_number(problem), table.family
     pairs = shares.ndim == 1
     if family == "grand-sibling" and not pairs:
-        raise ValueError("shares of grand-sibling are those of an arc and an adjacent pair")
+        raise ValueError("grand-sibling needs one share per part: for the arc, and the rest for the adjacent pair")
     if not pairs and shares.shape != table.arcs.shape:
         raise ValueError(f"shares of {family} have the shape {shares.shape}, not {table.arcs.shape}")
     flat = _numbers(f"shares of {family}", shares.ravel(), shares.size, problem)
@@ -112,16 +118,16 @@ def _add_products(
                 raise ValueError(f"one share for the {len(arcs)} arcs of {family} part {i}")
             share = [share[0], phi - share[0]] if phi >= 0 else share
         elif any(s for a, s in zip(row, share, strict=True) if a == NONE) or (phi < 0 and any(share[1:])):
-            raise ValueError(f"a share of {family} part {i} where none is due")
+            raise ValueError(f"{family} part {i} has a share in an empty or unused column")
         else:
             share = [s for a, s in zip(row, share, strict=True) if a != NONE]
         if phi >= 0:
-            # where scores are real numbers, the sum may fall short of phi by rounding: the first arc makes up for it
+            # the sum of real shares may fall short of phi by rounding; the first arc takes the difference
             total: Number = sum(share)
             short = phi - total
             slack = 0.0 if problem.unit else TOLERANCE * float(phi)
             if any(s < 0 for s in share) or not -slack <= short <= slack:
-                raise ValueError(f"shares {share} of {family} part {i} are outside 0..{phi}, or are not {phi} together")
+                raise ValueError(f"shares {share} of {family} part {i} are outside 0..{phi}, or do not add up to {phi}")
             share[0] += max(0, short)
             for a, s in zip(arcs, share, strict=True):
                 _add(bound, a, s)
@@ -133,17 +139,18 @@ def _add_products(
             bound.constant += share[0] * (len(arcs) - 1)
 
 
-def _add(bound: Majorant, what: int | tuple[int, int], score: Number) -> None:
-    if isinstance(what, tuple):
-        bound.adjacent[what] = bound.adjacent.get(what, 0) + score
+def _add(bound: Majorant, target: int | tuple[int, int], score: Number) -> None:
+    """Add a share to the score of an arc, or of an adjacent pair of arcs."""
+    if isinstance(target, tuple):
+        bound.adjacent[target] = bound.adjacent.get(target, 0) + score
     else:
-        bound.arc[what] += score
+        bound.arc[target] += score
 
 
 def _add_valency(
     bound: Majorant, table: PartTable, slope: list[Number], alive: set[int], certain: set[int], problem: Problem
 ) -> None:
-    """Bound what the number of a word's modifiers scores: by a line above all counts that are still possible."""
+    """Add the bound of valency scores: for each word, a line above the scores of all possible counts."""
     number = exact_number(problem)
     scores: dict[int, dict[int, Number]] = {}
     for (h, count), score in zip(table.arcs.tolist(), table.score.tolist(), strict=True):
@@ -157,11 +164,12 @@ def _add_valency(
             bound.arc[a] += slope[h]
 
 
-def _numbers(what: str, values: np.ndarray, size: int, problem: Problem) -> list[Number]:
+def _numbers(name: str, values: np.ndarray, size: int, problem: Problem) -> list[Number]:
+    """Return an array of a step as exact numbers. Raises ValueError for a wrong size or invalid numbers."""
     if len(values) != size:
-        raise ValueError(f"{what}: {len(values)} numbers, not {size}")
+        raise ValueError(f"{name}: {len(values)} numbers, not {size}")
     if not all(isinstance(value, int) or math.isfinite(value) for value in values.tolist()):
-        raise ValueError(f"{what}: not all are finite")
+        raise ValueError(f"{name}: not all are finite")
     if problem.unit and any(value != int(value) for value in values.tolist()):
-        raise ValueError(f"{what}: fractions, where scores are integers")
+        raise ValueError(f"{name}: fractions, though scores are integers")
     return [exact_number(problem)(value) for value in values.tolist()]

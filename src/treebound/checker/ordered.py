@@ -1,6 +1,7 @@
-"""Problems written by hand as the checker wants them: arcs in order, counts complete, no part that cannot fire.
+"""Canonical form of problems written by hand: sorted arcs, complete counts, and no parts that can never fire.
 
-A parser's problems are so already. Parts that no tree has would take their shares from others, and prove less.
+A parser's problems have this form already. Parts that occur in no tree would take shares from other parts and weaken
+the bound.
 """
 
 from __future__ import annotations
@@ -14,52 +15,54 @@ import numpy as np
 from treebound.core.certificate import Step
 from treebound.core.problem import LONGEST_COMB, MAX_COUNT, NONE, PartTable, Problem, canonical_order
 
-C = TypeVar("C", bound=Any)  #: `Certificate`
+AnyCertificate = TypeVar("AnyCertificate", bound=Any)  #: `Certificate`
 
 
 class Ordered:
-    """A problem in order, and what a certificate of the given one says of it.
+    """A problem in canonical form, with the translation of certificates about the original problem.
 
-    problem  arcs sorted, parts without those that score and cannot fire
+    problem  the problem with sorted arcs, and without parts that have a score but can never fire
     """
 
-    def __init__(self, given: Problem, projective: bool):
-        order = canonical_order(given.n, given.head, given.mod)
-        self.order: np.ndarray | None = None if np.array_equal(order, np.arange(given.arcs)) else order
+    def __init__(self, original: Problem, projective: bool):
+        order = canonical_order(original.n, original.head, original.mod)
+        self.order: np.ndarray | None = None if np.array_equal(order, np.arange(original.arcs)) else order
         self.rank = np.argsort(order)
-        #: family -> the given rows that are left, where some are not
+        #: family -> bool mask of the remaining rows, for families that lost some
         self.kept: dict[str, np.ndarray] = {}
-        tables = {family: self._table(given, table, projective) for family, table in given.parts.items()}
-        self.problem = given
-        if self.order is not None or any(tables[f] is not given.parts[f] for f in tables):
+        tables = {family: self._table(original, table, projective) for family, table in original.parts.items()}
+        self.problem = original
+        if self.order is not None or any(tables[f] is not original.parts[f] for f in tables):
             self.problem = replace(
-                given, head=given.head[order], mod=given.mod[order], arc=given.arc[order], parts=tables
+                original, head=original.head[order], mod=original.mod[order], arc=original.arc[order], parts=tables
             )
 
-    def certificate(self, given: C) -> C:
-        """A certificate about the given problem as one about `problem`; anything else of it stays as it is.
+    def certificate(self, certificate: AnyCertificate) -> AnyCertificate:
+        """Return a certificate about the original problem as one about `problem`; its other entries are unchanged.
 
-        ValueError for other numbers of shares than of parts, or of multipliers than of arcs.
+        Raises ValueError if the number of shares differs from the number of parts, or the number of multipliers from
+        the number of arcs.
         """
         if self.order is None and not self.kept:
-            return given
+            return certificate
         nodes = []
-        for node in given.nodes:
-            there = self.order is not None and 0 <= node.arc < len(self.rank)
-            arc = int(self.rank[node.arc]) if there else node.arc
+        for node in certificate.nodes:
+            has_arc = self.order is not None and 0 <= node.arc < len(self.rank)
+            arc = int(self.rank[node.arc]) if has_arc else node.arc
             nodes.append(replace(node, arc=arc, steps=[self._step(step) for step in node.steps]))
-        return replace(given, nodes=nodes)
+        return replace(certificate, nodes=nodes)
 
-    def _table(self, given: Problem, table: PartTable, projective: bool) -> PartTable:
+    def _table(self, original: Problem, table: PartTable, projective: bool) -> PartTable:
+        """Return the parts of a family in canonical form, and store which rows remain."""
         rows, score = table.arcs, table.score
         scored = np.flatnonzero(score != 0.0)
         keep = np.ones(len(table), np.bool_)
-        keep[scored] = _possible(given, table.family, rows[scored], projective)
+        keep[scored] = _possible(original, table.family, rows[scored], projective)
         if not keep.all():
             self.kept[table.family] = keep
             rows, score = rows[keep], score[keep]
         if table.family == "valency":
-            return _complete(given, PartTable(table.family, rows, score))
+            return _complete(original, PartTable(table.family, rows, score))
         if table.family == "comb" and rows.shape[1] < LONGEST_COMB:
             rows = np.pad(rows, ((0, 0), (0, LONGEST_COMB - rows.shape[1])), constant_values=NONE)
         if self.order is not None:
@@ -67,6 +70,7 @@ class Ordered:
         return table if rows is table.arcs else PartTable(table.family, rows, score)
 
     def _step(self, step: Step) -> Step:
+        """Return a step for the canonical form of the problem."""
         shares = dict(step.shares)
         for family in self.kept.keys() & shares.keys():
             if np.shape(shares[family])[:1] != self.kept[family].shape:
@@ -82,9 +86,9 @@ class Ordered:
         return replace(step, shares=shares, **moved)
 
 
-def _complete(given: Problem, table: PartTable) -> PartTable:
-    """Every number of modifiers of every word that has one, in order: those that were left out score 0."""
-    most = np.minimum(np.bincount(given.head, minlength=given.n + 1), MAX_COUNT)
+def _complete(original: Problem, table: PartTable) -> PartTable:
+    """Return a valency table in order, with score 0 for missing counts of every word that has a part."""
+    most = np.minimum(np.bincount(original.head, minlength=original.n + 1), MAX_COUNT)
     words = sorted(set(table.arcs[:, 0].tolist()))
     known = {tuple(row): score for row, score in zip(table.arcs.tolist(), table.score.tolist(), strict=True)}
     rows = [(h, c) for h in words for c in range(most[h] + 1)]
@@ -96,7 +100,11 @@ def _complete(given: Problem, table: PartTable) -> PartTable:
 
 
 def _possible(problem: Problem, family: str, rows: np.ndarray, projective: bool) -> np.ndarray:
-    """bool[F]: parts that some tree may have, as far as two of its arcs tell, or a chain that comes back."""
+    """Return bool[F]: the parts that may occur in a tree.
+
+    Each pair of arcs of a part must be compatible, and the chain of a great-grandchild part must not return to its
+    head.
+    """
     head, mod = problem.head, problem.mod
     if family == "valency":
         return rows[:, 1] <= np.bincount(head, minlength=problem.n + 1)[rows[:, 0]]
@@ -111,7 +119,7 @@ def _possible(problem: Problem, family: str, rows: np.ndarray, projective: bool)
         if projective:
             (low, high), (left, right) = (np.sort([head[i], mod[i]], axis=0) for i in (a, b))
             apart |= ((low < left) & (left < high) & (high < right)) | ((left < low) & (low < right) & (right < high))
-            # an arc stands above its own words alone: not above the head of its head
+            # in a projective tree, no arc spans the head of its own head
             apart |= (mod[a] == head[b]) & (left < head[a]) & (head[a] < right)
             apart |= (mod[b] == head[a]) & (low < head[b]) & (head[b] < high)
         out &= ~(apart & (a != b) & (x >= 0) & (y >= 0))

@@ -1,17 +1,18 @@
-"""Proofs of parsed sentences in a file, for `treebound check`: JSON Lines, compressed with gzip, bzip2 or xz.
+"""Certificate files, which `treebound check` reads: JSON Lines, compressed with gzip, bzip2 or xz.
 
-The first line names format, version and tree space, `derivations` for those of `evaluation.joint_proofs`, whose lines
-are of their own. The entry `"valid": "ud"` announces proofs about valid trees alone, whose lines `validity_proofs`
-describes. Then one line a sentence, in the order of the parsed file: `null` where nothing was proved, else
+The first line is a header with format, version and tree space. The space `derivations` announces lines in the format of
+`joint_proofs`. The entry `"valid": "ud"` announces proofs about valid trees only, in the format of `validity_proofs`.
+Each further line belongs to a sentence, in the order of the parsed file. It is `null` if nothing was proved, and
+otherwise an object with these entries:
 
-    words, arcs   of the sentence, to tell a file that belongs to something else
+    words, arcs   their numbers in the sentence, to recognise the file of another parse
     exact         families that the chart scores
     nodes         [parent, arc, value] of every node of the search tree
-    steps         [node, field of Step, family or "", places, numbers] in the order in which they are to be applied; a
-                  new step begins with every "step" entry. Only numbers that differ from the step before are written, at
-                  their places in the flattened array; before the first, shares are those of `first_shares`, others 0
+    steps         [node, field of Step, family or "", gaps, numbers] in the order of application
 
-Numbers are written as they are: integers of any size, floats with all their digits.
+Every "step" entry begins a new step. Only numbers that differ from the step before are written. `gaps` are the
+differences of their positions in the flattened array. Before the first step, shares come from `first_shares`, and
+other arrays are 0. Integers of any size and floats are written with all their digits.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ from treebound.core.spaces import Space
 from treebound.support import compression
 
 FORMAT, VERSION = "treebound certificates", 1
-Of = Space | Literal["derivations"]  #: what proofs are about: trees of a space, or derivations
+Of = Space | Literal["derivations"]  #: objects that proofs are about: trees of a space, or derivations
 SPACES = (*get_args(Space), "derivations")
-Valid = Literal["ud"]  #: rules that the trees must keep: those of Universal Dependencies
+Valid = Literal["ud"]  #: rules that the trees must keep: `ud`, the rules of Universal Dependencies
 T = TypeVar("T")
 LONGEST_LINE = 2**28  #: bytes that a line may have
 #: fields of Step with one array
@@ -43,7 +44,7 @@ _ARRAYS = ("shift", "slope", "child", "parent")
 
 
 class Writer:
-    """Certificates into a stream of bytes, one sentence after the other. `compression.writing` gives such a stream."""
+    """A writer of certificates to a binary stream, sentence by sentence; see `compression.writing`."""
 
     def __init__(self, file: BinaryIO, space: Of = "projective", valid: Valid | None = None):
         self._out = file
@@ -51,31 +52,31 @@ class Writer:
         self.write(json_line(header if valid is None else header | {"valid": valid}))
 
     def add(self, problem: Problem, certificate: Certificate | None) -> None:
-        """The proof of the next sentence, None if there is none."""
+        """Write the proof of the next sentence, or null if it is None."""
         self.write(line(problem, certificate))
 
     def write(self, text: bytes) -> None:
-        """The proof of the next sentence, as `line` gives it."""
+        """Write the line of the next sentence, as `line` returns it."""
         self._out.write(text)
 
 
 def line(problem: Problem, certificate: Certificate | None) -> bytes:
-    """The line of a sentence in a certificate file, as a worker can make it for a `Writer` elsewhere."""
+    """Return the line of a sentence in a certificate file, so that a worker can prepare it for a `Writer`."""
     return json_line(None if certificate is None else encoded(problem, certificate))
 
 
 def json_line(data: Any) -> bytes:
-    """A line of a certificate file."""
+    """Return a line of a certificate file with JSON data."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
 class Reader:
-    """The lines of a certificate file, one sentence after the other.
+    """A reader of the lines of a certificate file, sentence by sentence.
 
-    space  the trees among which the parses are claimed to be the best, as the file says; the model decides
-    valid  the rules that these trees must keep, `ud`, with lines of `validity_proofs`; None: there are no such rules
+    space  the tree space that the file states; the space of the model decides
+    valid  the rules that trees must keep: `ud` with lines of `validity_proofs`, or None
 
-    Raises InputError, here and when lines are taken, where the file is damaged or none of these.
+    Raises InputError, also while lines are read, if the file is damaged or is not a certificate file.
     """
 
     def __init__(self, path: Path, lines: Iterator[tuple[int, bytes]]):
@@ -92,29 +93,32 @@ class Reader:
         self.valid = cast("Valid | None", header.get("valid"))
 
     def line(self) -> tuple[int, bytes]:
-        """The next sentence's number of line and text, for `proof`."""
+        """Return the line number and the text of the next sentence's proof, for `proof`."""
         number, text = next(self._lines, (0, b""))
         if not number:
             raise InputError("ends before the parsed file", path=self.path, hint="give the file of the same run")
         return number, text
 
     def next(self, problem: Problem) -> Certificate | None:
-        """The proof of the next sentence, whose problem this is; None if it has none."""
+        """Return the proof of the next sentence, whose problem is given, or None if it has none."""
         return proof(problem, self.path, *self.line())
 
     def finish(self) -> None:
-        """InputError if there are certificates left."""
+        """Raise InputError if the file has more certificates."""
         if next(self._lines, None) is not None:
             raise InputError("goes on after the parsed file", path=self.path, hint="give the file of the same run")
 
 
 def proof(problem: Problem, path: Path, number: int, text: bytes) -> Certificate | None:
-    """What line `number` of a certificate file says, None if nothing. InputError if it is not about this problem."""
+    """Return the proof in line `number` of a certificate file, or None for null.
+
+    Raises InputError if the proof is not about this problem.
+    """
     return read_line(path, number, text, partial(decoded, problem))
 
 
 def read_line(path: Path, number: int, text: bytes, decode: Callable[[Any], T]) -> T | None:
-    """What `decode` makes of a line, None if there is nothing in it. InputError where it fails."""
+    """Return what `decode` makes of a line, or None for null. Raises InputError if `decode` fails."""
     data = _read(path, number, text)
     if data is None:
         return None
@@ -130,18 +134,18 @@ def read_line(path: Path, number: int, text: bytes, decode: Callable[[Any], T]) 
 
 
 def _read(path: Path, number: int, text: bytes) -> Any:
-    """The JSON of a line, with each key once and no NaN. Raises InputError."""
+    """Parse a line of JSON. Raises InputError for invalid JSON, duplicate keys and NaN."""
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len({key for key, _ in pairs}) < len(pairs):
             raise ValueError("a key given twice")
         return dict(pairs)
 
-    def refused(name: str) -> Any:
-        raise ValueError(f"{name} is no number")
+    def reject_constant(name: str) -> Any:
+        raise ValueError(f"{name} is not a number")
 
     try:
-        return json.loads(text, object_pairs_hook=once, parse_constant=refused)
+        return json.loads(text, object_pairs_hook=unique_keys, parse_constant=reject_constant)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:100]
         raise InputError(f"damaged or foreign file ({reason})", path=path, line=number, hint="parse again") from None
@@ -149,12 +153,12 @@ def _read(path: Path, number: int, text: bytes) -> Any:
 
 @contextmanager
 def reading(path: Path) -> Iterator[Reader]:
-    """Open a certificate file. Raises InputError where it cannot be read."""
+    """Open a certificate file and yield a `Reader`. Raises InputError if it cannot be read."""
     try:
         file = compression.opened(path)
     except (OSError, compression.UnreadableError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot be read: {reason}", path=path, hint="name a file of proofs") from None
+        raise InputError(f"cannot be read: {reason}", path=path, hint="name a certificate file") from None
 
     def lines() -> Iterator[tuple[int, bytes]]:
         number = 0
@@ -162,7 +166,7 @@ def reading(path: Path) -> Iterator[Reader]:
             while text := file.readline(LONGEST_LINE):
                 number += 1
                 if len(text) == LONGEST_LINE:
-                    raise InputError("a line that is too long", path=path, line=number, hint="parse again")
+                    raise InputError("the line is too long", path=path, line=number, hint="parse again")
                 yield number, text
         except compression.READ_ERRORS:
             raise InputError("damaged or foreign file", path=path, line=number + 1, hint="parse again") from None
@@ -172,9 +176,13 @@ def reading(path: Path) -> Iterator[Reader]:
 
 
 def first_shares(table: PartTable, whole: bool, rows: bool) -> np.ndarray:
-    """What most shares of a search are: equal ones where a score is positive, rounded down for integers, else 0.
+    """Return the shares that differences are written against, because most shares of a search equal them.
 
-    rows: [F, r], the first arc takes the rest; else [F], of the first of two arcs.
+    If a part's score is positive, its arcs have equal shares, rounded down for integer scores. Otherwise the shares are
+    0.
+
+    whole  whether scores are integers
+    rows   whether to return [F, r], where the first arc takes the remainder, or [F], the share of the first of two arcs
     """
     positive = np.where(table.score > 0, table.score, 0.0)
     if not rows:
@@ -187,24 +195,24 @@ def first_shares(table: PartTable, whole: bool, rows: bool) -> np.ndarray:
 
 
 def encoded(problem: Problem, certificate: Certificate) -> dict[str, Any]:
-    """A certificate of a problem as JSON data."""
+    """Return a certificate of a problem as JSON data."""
     steps: list[list] = []
-    before: dict[tuple[str, str], np.ndarray] = {}
+    previous: dict[tuple[str, str], np.ndarray] = {}
     for number, node in enumerate(certificate.nodes):
         for step in node.steps:
             steps.append([number, "step", "", [], []])
-            given = {("shares", family): share for family, share in step.shares.items()}
-            given |= {(name, ""): getattr(step, name) for name in _ARRAYS if getattr(step, name) is not None}
-            for (name, family), array in given.items():
+            arrays = {("shares", family): share for family, share in step.shares.items()}
+            arrays |= {(name, ""): getattr(step, name) for name in _ARRAYS if getattr(step, name) is not None}
+            for (name, family), array in arrays.items():
                 key = (name, f"{family}*" if array.ndim == 2 else family)
-                old = before.get(key)
+                base = previous.get(key)
                 flat = array.ravel()
-                if old is None:
-                    old = _first(problem, name, family, array.ndim == 2)
-                places = np.flatnonzero(flat != old)
-                numbers = [int(x) if problem.unit else float(x) for x in flat[places].tolist()]
-                steps.append([number, *key, np.diff(places, prepend=0).tolist(), numbers])
-                before[key] = flat
+                if base is None:
+                    base = _first(problem, name, family, array.ndim == 2)
+                positions = np.flatnonzero(flat != base)
+                numbers = [int(x) if problem.unit else float(x) for x in flat[positions].tolist()]
+                steps.append([number, *key, np.diff(positions, prepend=0).tolist(), numbers])
+                previous[key] = flat
     return {
         "words": problem.n,
         "arcs": problem.arcs,
@@ -215,18 +223,21 @@ def encoded(problem: Problem, certificate: Certificate) -> dict[str, Any]:
 
 
 def decoded(problem: Problem, data: dict[str, Any]) -> Certificate:
-    """The certificate that `encoded` made. Any exception means that it is none of this problem."""
+    """Return the certificate that `encoded` encoded.
+
+    Any exception means that the data do not belong to this problem.
+    """
     if data.keys() != {"words", "arcs", "exact", "nodes", "steps"}:
         raise ValueError(f"its entries are {', '.join(map(str, data))}")
     if data["words"] != problem.n or data["arcs"] != problem.arcs:
         raise ValueError(f"it has {data['words']} words and {data['arcs']} arcs, not {problem.n} and {problem.arcs}")
     if not all(type(x) is int for node in data["nodes"] for x in node):
-        raise TypeError("nodes are not given by whole numbers")
+        raise TypeError("entries of nodes are not integers")
     nodes = [CertNode(parent, arc, value) for parent, arc, value in data["nodes"]]
-    before: dict[tuple[str, str], np.ndarray] = {}
+    previous: dict[tuple[str, str], np.ndarray] = {}
     for number, name, family, gaps, numbers in data["steps"]:
         if type(number) is not int or not 0 <= number < len(nodes):
-            raise ValueError(f"a step of node {str(number)[:20]}")
+            raise ValueError(f"a step of the unknown node {str(number)[:20]}")
         steps = nodes[number].steps
         if name == "step":
             steps.append(Step({}))
@@ -235,9 +246,9 @@ def decoded(problem: Problem, data: dict[str, Any]) -> Certificate:
             raise ValueError(f"unknown entry {str(name)[:20]!r}")
         key, rows = (name, family), family.endswith("*")
         family = family.removesuffix("*")
-        if key not in before:
-            before[key] = _first(problem, name, family, rows).astype(np.int64 if problem.unit else float)
-        before[key] = array = _changed(before[key], gaps, numbers)
+        if key not in previous:
+            previous[key] = _first(problem, name, family, rows).astype(np.int64 if problem.unit else float)
+        previous[key] = array = _changed(previous[key], gaps, numbers)
         if name == "shares":
             shaped = array.reshape(problem.parts[family].arcs.shape) if rows else array
             steps[-1] = replace(steps[-1], shares=steps[-1].shares | {family: shaped})
@@ -247,23 +258,29 @@ def decoded(problem: Problem, data: dict[str, Any]) -> Certificate:
 
 
 def _changed(array: np.ndarray, gaps: list, numbers: list) -> np.ndarray:
-    """The array with other numbers at places with these gaps; int64 or float, object where an integer is too large."""
+    """Return a copy of an array with some numbers replaced.
+
+    gaps     differences of the positions of the new numbers
+    numbers  the new numbers
+
+    The dtype is int64 or float; it becomes object if an integer is too large.
+    """
     if set(map(type, gaps)) - {int} or set(map(type, numbers)) - {int, float} or len(gaps) != len(numbers):
-        raise TypeError("not all are numbers, or not as many as there are places")
+        raise TypeError("entries of a step are not numbers, or there are not as many numbers as gaps")
     array = array.copy()
     if not numbers:
         return array
     if array.dtype != float and not all(type(x) is int and abs(x) < 2**62 for x in numbers):
-        array = array.astype(object)  # the check says what is wrong with it
-    places = np.cumsum(np.array(gaps, np.int64))
-    if places.min() < 0:
-        raise IndexError("a place below 0")
-    array[places] = numbers
+        array = array.astype(object)  # the check reports numbers that are too large
+    positions = np.cumsum(np.array(gaps, np.int64))
+    if positions.min() < 0:
+        raise IndexError("a negative position")
+    array[positions] = numbers
     return array
 
 
 def _first(problem: Problem, name: str, family: str, rows: bool) -> np.ndarray:
-    """What an array is before anything is known of it, flat."""
+    """Return the flat initial values of an array, against which the first step is written."""
     if name == "shares":
         return first_shares(problem.parts[family], problem.unit > 0, rows).ravel()
     return np.zeros(problem.n + 1 if name == "slope" else problem.arcs)

@@ -1,7 +1,7 @@
-"""A slow, plain branch and bound that looks for a certificate of a claimed bound, whatever decoder claimed it.
+"""A simple, slow branch and bound that searches for a certificate of a claimed bound, whichever decoder claimed it.
 
-It trusts nothing but the problem, and what it finds is checked by `certificates.check_parse` all the same. The chart
-scores exactly what it can; sibling pairs alone are left to be bounded (Qian & Liu 2013, section 3).
+It relies on nothing but the problem, and its certificates are checked by `certificates.check_parse` like all others.
+The chart scores all families but sibling pairs exactly; sibling pairs are bounded (Qian & Liu 2013, section 3).
 """
 
 from __future__ import annotations
@@ -27,24 +27,26 @@ from treebound.core.dtypes import INDEX, NO_HEAD
 from treebound.core.errors import UnsupportedError
 from treebound.core.problem import PartTable, Problem
 
-#: bounds to try at the root and at other nodes before branching
+#: number of bounds to compute before branching, at the root and at other nodes
 ROOT_STEPS, NODE_STEPS = 60, 15
-#: Polyak factor, halved after PATIENCE bounds that are no better
+#: Polyak factor, and the number of bounds without improvement after which it is halved
 RHO, PATIENCE = 1.5, 5
 
 
 @dataclass(frozen=True)
 class Refutation:
-    """A tree that scores more than the claimed bound: heads int32[n + 1]."""
+    """A tree that scores more than the claimed bound, given by its heads int32[n + 1]."""
 
     heads: np.ndarray
 
 
 def prove(problem: Problem, bound: float, max_steps: int = 2000) -> Certificate | Refutation | None:
-    """A certificate that no projective tree of `problem` scores more than `bound`, or a tree that does.
+    """Return a certificate that no projective tree of `problem` scores more than `bound`, or a tree that does.
 
-    None if `max_steps` bounds were not enough; each takes a few passes over the chart, some milliseconds.
-    UnsupportedError for families that neither the chart nor sibling bounds cover.
+    max_steps  number of bounds to compute at most; each takes some milliseconds for a few passes over the chart
+
+    Returns None if `max_steps` bounds are not enough. Raises UnsupportedError if the problem has a family that is
+    neither `sibling` nor scored by the chart.
     """
     unknown = problem.parts.keys() - CHART_FAMILIES - {"sibling"}
     if unknown:
@@ -61,19 +63,22 @@ def prove(problem: Problem, bound: float, max_steps: int = 2000) -> Certificate 
             region = decide(problem, region, arc, value)
         steps = min(max_steps, ROOT_STEPS if arc < 0 else NODE_STEPS)
         max_steps -= steps
-        found = _search_node(siblings, region, share, node.steps, steps, closing_threshold(problem, bound))
-        if isinstance(found, Refutation):
-            return found
-        if found is not None:
+        outcome = _search_node(siblings, region, share, node.steps, steps, closing_threshold(problem, bound))
+        if isinstance(outcome, Refutation):
+            return outcome
+        if outcome is not None:
             if max_steps <= 0:
                 return None
-            region, share, branch = found
+            region, share, branch = outcome
             waiting += [(len(nodes) - 1, branch, v, region, share) for v in (0, 1)]
     return Certificate(nodes, exact)
 
 
 class _Siblings:
-    """The bounded pairs (e, f) with score phi; forbidden ones get a finite score that no tree makes up for."""
+    """The sibling pairs (e, f) with their scores phi, which are bounded.
+
+    A forbidden pair gets a finite negative score so large that no tree can make up for it.
+    """
 
     def __init__(self, problem: Problem):
         self.problem = problem
@@ -87,30 +92,35 @@ class _Siblings:
         self.top = np.abs(self.phi)
 
     def start(self) -> np.ndarray:
-        """Positive scores shared equally, nothing on negative ones."""
+        """Return initial shares: half of each positive score, and 0 for negative scores."""
         half = np.floor(self.top / 2) if self.problem.unit else self.top / 2
         return np.where(self.phi >= 0, half, 0.0)
 
     def fold(self, share: np.ndarray, alive: np.ndarray, certain: np.ndarray) -> np.ndarray:
-        """Exact shares for pairs with an arc that is gone or certain (bool[A] each), the rest as they are."""
-        gone_e, gone_f, sure_e, sure_f = ~alive[self.e], ~alive[self.f], certain[self.e], certain[self.f]
-        positive = np.select([gone_e | sure_f, gone_f | sure_e], [self.top, 0.0], share)
-        negative = np.select([gone_e | gone_f, sure_e | sure_f], [0.0, self.top], share)
+        """Return the shares with exact values for pairs that have a removed or a certain arc.
+
+        alive    bool[A]: the remaining arcs
+        certain  bool[A]: the remaining arcs that are the only arc into their word
+        """
+        removed_e, removed_f, certain_e, certain_f = ~alive[self.e], ~alive[self.f], certain[self.e], certain[self.f]
+        positive = np.select([removed_e | certain_f, removed_f | certain_e], [self.top, 0.0], share)
+        negative = np.select([removed_e | removed_f, certain_e | certain_f], [0.0, self.top], share)
         return np.where(self.phi >= 0, positive, negative)
 
 
 def _search_node(
     siblings: _Siblings, region: ProjectiveTrees, share: np.ndarray, log: list[Step], steps: int, threshold: Number
 ) -> tuple[ProjectiveTrees, np.ndarray, int] | Refutation | None:
-    """Bound one node by Polyak steps. None if it is closed, a Refutation, or (region, shares, arc to branch on).
+    """Bound one node by Polyak steps.
 
-    log  gets the steps that removed anything: no others are needed for the proof
+    Returns None if the node is closed, a Refutation, or (region, shares, arc to branch on). The steps that removed
+    edges are appended to `log`; the proof needs no others.
     """
     problem = siblings.problem
     rho, stale, lowest = RHO, 0, math.inf
     region = drop_forbidden(problem, siblings.bounded, region)
     slack_of_arc = np.zeros(problem.arcs)
-    alive, certain = _left(problem, region)
+    alive, certain = _remaining(problem, region)
     for _ in range(max(1, steps)):
         share = siblings.fold(share, alive, certain)
         step = Step(dict.fromkeys(siblings.bounded, share))
@@ -121,7 +131,7 @@ def _search_node(
             region = drop_forbidden(problem, siblings.bounded, above)
         if above.empty or region.empty:
             return None
-        alive, certain = _left(problem, region)
+        alive, certain = _remaining(problem, region)
         tree = np.zeros(problem.arcs, bool)
         best, arcs = best_tree(above.chart, bound.arc)
         tree[arcs] = True
@@ -138,18 +148,19 @@ def _search_node(
         lowest = min(lowest, upper)
         if stale >= PATIENCE:
             rho, stale = rho / 2, 0
-        # A positive pair gives to the arc that is not in the tree; a negative one rises if both are, falls if none is.
+        # The share of a positive pair moves to the arc that the tree lacks. The share of a negative pair rises if the
+        # tree has both arcs, and falls if it has none.
         direction = np.where(phi >= 0, zf.astype(int) - ze, (ze & zf).astype(int) - (~ze & ~zf))
-        room = np.where(direction > 0, siblings.top - share, share) * (direction != 0)
-        alpha = rho * (upper - float(threshold)) / max(1, int((room > 0).sum()))
+        reach = np.where(direction > 0, siblings.top - share, share) * (direction != 0)
+        alpha = rho * (upper - float(threshold)) / max(1, int((reach > 0).sum()))
         if problem.unit and math.isfinite(alpha):
             alpha = max(1.0, math.floor(alpha + 0.5))
-        share = np.clip(share + np.where(room > 0, direction * np.minimum(alpha, room), 0.0), 0.0, siblings.top)
+        share = np.clip(share + np.where(reach > 0, direction * np.minimum(alpha, reach), 0.0), 0.0, siblings.top)
     return region, share, int(np.where(alive & ~certain, slack_of_arc, -1.0).argmax())
 
 
-def _left(problem: Problem, region: ProjectiveTrees) -> tuple[np.ndarray, np.ndarray]:
-    """bool[A]: the arcs that are left, and those of them that are the only one into their word."""
+def _remaining(problem: Problem, region: ProjectiveTrees) -> tuple[np.ndarray, np.ndarray]:
+    """Return two arrays bool[A]: the remaining arcs, and the remaining arcs that are the only one into their word."""
     alive = np.zeros(problem.arcs, bool)
     alive[list(region.arcs)] = True
     heads = Counter(problem.mod[alive].tolist())

@@ -1,4 +1,4 @@
-"""What is left of the trees of a node, as steps of a proof remove from it: edges of a chart, or arcs."""
+"""Regions: sets of trees of a node, from which the steps of a proof remove edges of a chart, or arcs."""
 
 from __future__ import annotations
 
@@ -17,70 +17,73 @@ from treebound.core.problem import Problem
 
 
 class Region(Protocol):
-    """A set of trees."""
+    """A set of trees that the steps of a proof reduce."""
 
     @property
     def arcs(self) -> Set[int]:
-        """The arcs that its trees may use."""
+        """Return the arcs that the trees may use."""
 
     @property
     def empty(self) -> bool:
-        """True if nothing is left. A region without a tree may still look not empty until a bound is asked for."""
+        """Return whether the region is known to be empty.
+
+        A region without trees may be recognised as empty only when a bound is computed.
+        """
 
     def without(self, arcs: Set[int]) -> Self:
-        """Its trees that use none of `arcs`."""
+        """Return the region of the trees that use none of `arcs`."""
 
     def above(self, bound: Majorant | None, threshold: Number) -> Self:
-        """What of it some tree uses whose bound (None: 0) exceeds `threshold`."""
+        """Return the region reduced to the edges or arcs of trees whose bound (None: 0) exceeds `threshold`."""
 
 
 @dataclass(frozen=True)
 class ProjectiveTrees:
-    """The derivations of a chart."""
+    """The trees of a chart, as a region of projective trees."""
 
     chart: Chart
-    size: int  #: arcs of the problem
+    size: int  #: number of arcs of the problem
 
     @cached_property
     def arcs(self) -> Set[int]:
-        """See `Region`."""
+        """The arcs that the trees may use; see `Region`."""
         return {edge.arc for edge in self.chart.edges} - {-1}
 
     @property
     def empty(self) -> bool:
-        """See `Region`."""
+        """Return whether the region is known to be empty; see `Region`."""
         return not self.chart.edges
 
     def without(self, arcs: Set[int]) -> Self:
-        """See `Region`."""
+        """Return the region of the trees that use none of `arcs`; see `Region`."""
         return replace(self, chart=self.chart.keep(lambda edge: edge.arc not in arcs)) if arcs else self
 
     def above(self, bound: Majorant | None, threshold: Number) -> Self:
-        """See `Region`. Every edge whose best derivation is bounded by the threshold goes."""
+        """Remove every edge whose best derivation does not exceed the threshold; see `Region`."""
         bound = bound or Majorant(0, [0] * self.size)
         _, marginal = max_marginals(self.chart, bound.arc, bound.adjacent)
-        kept = [e for e, m in zip(self.chart.edges, marginal, strict=True) if m + bound.constant > threshold]
-        return replace(self, chart=Chart(self.chart.items, kept))
+        remaining = [e for e, m in zip(self.chart.edges, marginal, strict=True) if m + bound.constant > threshold]
+        return replace(self, chart=Chart(self.chart.items, remaining))
 
 
 @dataclass(frozen=True)
 class NonProjectiveTrees:
-    """The trees over some arcs."""
+    """The trees over some arcs, as a region of trees that may cross."""
 
     arcs: Set[int]
     space: Arborescences
 
     @property
     def empty(self) -> bool:
-        """See `Region`."""
+        """Return whether the region is known to be empty; see `Region`."""
         return not self.arcs
 
     def without(self, arcs: Set[int]) -> Self:
-        """See `Region`."""
+        """Return the region of the trees that use none of `arcs`; see `Region`."""
         return replace(self, arcs=self.arcs - arcs)
 
     def above(self, bound: Majorant | None, threshold: Number) -> Self:
-        """See `Region`. Every arc whose best tree is bounded by the threshold goes."""
+        """Remove every arc whose best tree does not exceed the threshold; see `Region`."""
         bound = bound or Majorant(0, [0] * len(self.space.ends))
         if bound.constant == -math.inf:
             return replace(self, arcs=frozenset())
@@ -88,7 +91,10 @@ class NonProjectiveTrees:
 
 
 def whole_space(problem: Problem, exact: frozenset[str], projective: bool) -> Region:
-    """All trees of a problem, those that use a forbidden arc left out; `exact` families scored, if projective."""
+    """Return the region of all trees of a problem that use no forbidden arc.
+
+    exact  families that score the edges of the chart, for projective trees
+    """
     if projective:
         return ProjectiveTrees(build_chart(problem, exact), problem.arcs)
     ends = list(zip(problem.head.tolist(), problem.mod.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""The score of one tree, part by part, in exact arithmetic: slow, plain, and shared with no decoder."""
+"""The score of one tree, part by part, in exact arithmetic: slow, simple, and shared with no decoder."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from treebound.core.problem import LONGEST_COMB, MAX_COUNT, NONE, NONE_OUTER, PR
 
 
 def tree_score(problem: Problem, heads: np.ndarray) -> int | float:
-    """Score of the tree heads[n + 1] under `problem`; -inf if it uses an arc that is not there or anything forbidden.
+    """Return the score of the tree heads[n + 1] under `problem`; -inf if it uses a missing arc or a forbidden part.
 
-    An exact Python int where the problem's scores are integers (unit > 0), else a correctly rounded float. O(parts).
-    Raises ValueError if heads does not fit the problem. Whether heads form a tree is for `certificates.tree_faults`.
+    The score is an exact Python int if the problem's scores are integers (unit > 0), else a correctly rounded float.
+    O(parts). Raises ValueError if the length of `heads` does not fit the problem. `certificates.tree_faults` checks
+    whether the heads form a tree.
     """
     if len(heads) != problem.n + 1:
         raise ValueError(f"{len(heads)} heads for a sentence of {problem.n} words (expected n + 1)")
@@ -26,13 +27,13 @@ def tree_score(problem: Problem, heads: np.ndarray) -> int | float:
     scores = [float(problem.arc[number[arc]]) for arc in arcs]
     selected = np.zeros(problem.arcs + 1, bool)
     selected[[number[arc] for arc in arcs]] = True
-    selected[-1] = True  # where NONE points
+    selected[-1] = True  # the entry of NONE, which is -1
     for family, table in problem.parts.items():
         if family in PRODUCTS:
             fires = selected[table.arcs].all(axis=1)
         else:
-            wanted = {tuple(number.get(arc, arc) for arc in part) for part in tree_parts(family, heads)}
-            fires = np.array([tuple(part) in wanted for part in table.arcs.tolist()], bool)
+            occurring = {tuple(number.get(arc, arc) for arc in part) for part in tree_parts(family, heads)}
+            fires = np.array([tuple(part) in occurring for part in table.arcs.tolist()], bool)
         scores += table.score[fires].tolist()
     if -math.inf in scores:
         return -math.inf
@@ -40,10 +41,11 @@ def tree_score(problem: Problem, heads: np.ndarray) -> int | float:
 
 
 def tree_parts(family: str, heads: np.ndarray) -> list[tuple]:
-    """The parts of a family that a tree contains, by arcs (h, m) and NONE / NONE_OUTER, as `docs/architecture.md` says.
+    """Return the parts of a family that occur in a tree.
 
-    Only what is defined on the tree itself: not `pattern`, and adjacent siblings below the root whether or not the
-    problem lists them. A word and a number for `valency`; combs are not padded.
+    Arcs are pairs (h, m), NONE or NONE_OUTER, in the order of `docs/architecture.md`. A part of `valency` is a word and
+    a number, and combs are not padded. The family `pattern` is not supported, because its parts depend on more than the
+    tree. Adjacent siblings below the root are included whether or not the problem lists them.
     """
     head = [int(h) for h in heads]
     words = range(1, len(head))
@@ -52,7 +54,7 @@ def tree_parts(family: str, heads: np.ndarray) -> list[tuple]:
     for m in words:
         h = head[m]
         arc = (h, m)
-        # in arc order: to the left from near to far, then to the right
+        # arcs are ordered: to the left from near to far, then to the right from near to far
         below = [(m, g) for g in sorted(modifiers[m], key=lambda g: (g > m, abs(g - m)))]
         nearer = [s for s in modifiers[h] if min(h, m) < s < max(h, m)]
         adjacent = (h, min(nearer, key=lambda s: abs(s - m))) if nearer else NONE

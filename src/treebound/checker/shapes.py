@@ -1,4 +1,7 @@
-"""Is a problem one that the checker's bounds speak about? They look parts up by their arcs, in the documented order."""
+"""Check that a problem is well-formed for the checker's bounds.
+
+The bounds look up parts by their arcs, in the documented order.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import numpy as np
 
 from treebound.core.problem import MAX_COUNT, NONE, NONE_OUTER, SHORTEST_COMB, PartTable, Problem
 
-#: arcs of a part, where their number is fixed
+#: number of arcs of a part, for families in which it is fixed
 WIDTH = {
     "adjacent-sibling": 2,
     "outermost-grandchild": 2,
@@ -22,40 +25,45 @@ WIDTH = {
 
 
 def problem_faults(problem: Problem) -> list[str]:
-    """What a problem is wrong about; empty if nothing is. O(A log A + F log F) in arrays."""
+    """Return the reasons why a problem is malformed; an empty list if it is well-formed. O(A log A + F log F)."""
     n, head, mod = problem.n, problem.head, problem.mod
     if n < 1 or problem.unit < 0 or not np.isfinite(problem.unit):
-        return [f"{n} words, {problem.unit} units to 1.0"]
+        return [f"{n} words and {problem.unit} units per 1.0, which must be finite and not negative"]
     if not (head.shape == mod.shape == problem.arc.shape and head.ndim == 1):
-        return ["heads, modifiers and scores of arcs are not as many"]
+        return ["the numbers of heads, modifiers and scores of arcs differ"]
     if np.any((head < 0) | (head > n) | (mod < 1) | (mod > n) | (head == mod)):
-        return ["an arc between words that are not there"]
+        return ["an arc joins words that do not exist, or a word to itself"]
     key = head.astype(np.int64)
     key *= 2
     key += mod > head
     key *= n + 1
     key += abs(mod.astype(np.int64) - head)
     if np.any(key[1:] <= key[:-1]):
-        return ["arcs are not in their order, or given twice"]
-    faults = [] if _scores_are_good(problem, problem.arc) else ["scores of arcs are not integers, or not numbers"]
+        return ["arcs are not in canonical order, or are repeated"]
+    faults = (
+        []
+        if _scores_are_good(problem, problem.arc)
+        else ["scores of arcs are not integers though there is a unit, or not numbers"]
+    )
     for family, table in problem.parts.items():
         if family != table.family or table.arcs.ndim != 2 or table.arcs.shape[0] != len(table.score):
-            faults.append(f"parts of {family} and their scores are not as many, or of another family")
+            faults.append(f"the numbers of parts and scores of {family} differ, or the table has another family")
         elif len(table):
             if not _scores_are_good(problem, table.score):
-                faults.append(f"scores of {family} are not integers, or not numbers")
+                faults.append(f"scores of {family} are not integers though there is a unit, or not numbers")
             elif not _shaped(problem, table):
-                faults.append(f"parts of {family} are not of its shape, or given twice")
+                faults.append(f"parts of {family} do not have the shape of the family, or are repeated")
     return faults
 
 
 def _scores_are_good(problem: Problem, scores: np.ndarray) -> bool:
+    """Return whether all scores are numbers or -inf, and integers if the problem has a unit."""
     finite = scores[scores != -np.inf]
     return bool(np.isfinite(finite).all() and (not problem.unit or (finite == np.rint(finite)).all()))
 
 
 def _shaped(problem: Problem, table: PartTable) -> bool:
-    """Are all rows parts of their family, none of them twice? A part that no tree has may be listed."""
+    """Return whether all rows are distinct parts of their family. They may include parts that occur in no tree."""
     arcs, family = table.arcs.astype(np.int64), table.family
     if WIDTH.get(family, arcs.shape[1]) != arcs.shape[1]:
         return False
@@ -63,7 +71,7 @@ def _shaped(problem: Problem, table: PartTable) -> bool:
         return _counts_are_whole(problem, arcs)
     if arcs.min() < NONE_OUTER or arcs.max() >= problem.arcs:
         return False
-    head = np.append(problem.head.astype(np.int64), [-9, -9])  # of NONE_OUTER and NONE: no word
+    head = np.append(problem.head.astype(np.int64), [-9, -9])  # entries of NONE_OUTER and NONE: no word
     mod = np.append(problem.mod.astype(np.int64), [-9, -9])
     first, last = arcs[:, 0], arcs[:, -1]
     empty = arcs < 0
@@ -82,12 +90,15 @@ def _shaped(problem: Problem, table: PartTable) -> bool:
         good = _neighbours(head, mod, arcs)
     else:
         listed = (arcs >= NONE).all(axis=1) & (arcs >= 0).any(axis=1)
-        return bool(listed.all())  # products of whatever arcs: each is bounded on its own
-    return bool(good.all()) and _once(arcs, problem.arcs)
+        return bool(listed.all())  # products of any arcs: each is bounded by itself
+    return bool(good.all()) and _all_distinct(arcs, problem.arcs)
 
 
-def _once(rows: np.ndarray, largest: int) -> bool:
-    """Is no row there twice? Entries lie between NONE_OUTER and `largest`; rows in their order need no sorting."""
+def _all_distinct(rows: np.ndarray, largest: int) -> bool:
+    """Return whether all rows are distinct.
+
+    Entries lie between NONE_OUTER and `largest`. Sorted rows are recognised without another sort.
+    """
     if (largest + 3.0) ** rows.shape[1] > 2.0**62:
         return len(np.unique(rows, axis=0)) == len(rows)
     key = np.zeros(len(rows), np.int64)
@@ -97,25 +108,30 @@ def _once(rows: np.ndarray, largest: int) -> bool:
 
 
 def _follow(head: np.ndarray, mod: np.ndarray, s: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """bool[F]: s (or NONE) is nearer to the head than b, on the same side of the same head."""
+    """Return bool[F]: s (or NONE) is nearer to the head than b, on the same side of the same head."""
     to_s, to_b = mod[s] - head[s], mod[b] - head[b]
     nearer = (head[s] == head[b]) & (to_s * to_b > 0) & (abs(to_s) < abs(to_b))
     return (b >= 0) & ((s == NONE) | ((s >= 0) & nearer))
 
 
 def _neighbours(head: np.ndarray, mod: np.ndarray, arcs: np.ndarray) -> np.ndarray:
-    """bool[F]: neighbouring modifiers of one head above 0, near to far; NONE behind them."""
+    """Return bool[F]: arcs of each row are neighbouring modifiers of one word, from near to far, padded with NONE."""
     size = (arcs >= 0).sum(axis=1)
-    one, two = arcs[:, :-1], arcs[:, 1:]
+    nearer, farther = arcs[:, :-1], arcs[:, 1:]
     step = np.where(mod[arcs[:, 0]] > head[arcs[:, 0]], 1, -1)[:, None]
-    runs = (two == NONE) | ((one >= 0) & (two >= 0) & (head[one] == head[two]) & (mod[two] - mod[one] == step))
-    runs &= (mod[one] - head[one]) * step > 0  # all on one side
-    runs |= (one == NONE) & (two == NONE)
+    runs = (farther == NONE) | (
+        (nearer >= 0) & (farther >= 0) & (head[nearer] == head[farther]) & (mod[farther] - mod[nearer] == step)
+    )
+    runs &= (mod[nearer] - head[nearer]) * step > 0  # all on one side
+    runs |= (nearer == NONE) & (farther == NONE)
     return (size >= SHORTEST_COMB) & (head[arcs[:, 0]] > 0) & runs.all(axis=1) & (arcs[:, 0] >= 0)
 
 
 def _counts_are_whole(problem: Problem, parts: np.ndarray) -> bool:
-    """Every word that has parts has all of 0, 1, .. up to its number of arcs, or to the MAX_COUNT."""
+    """Return whether the counts of every word with parts are complete.
+
+    They must be 0, 1, .. up to the word's number of arcs, or up to MAX_COUNT.
+    """
     word, count = parts.T
     if word.min() < 1 or word.max() > problem.n or count.min() < 0:
         return False
@@ -123,4 +139,4 @@ def _counts_are_whole(problem: Problem, parts: np.ndarray) -> bool:
     np.maximum.at(most, word, count)
     possible = np.minimum(MAX_COUNT, np.bincount(problem.head, minlength=problem.n + 1))
     full = (listed == most + 1) & ((most == MAX_COUNT) | (most == possible))
-    return _once(parts, int(parts.max())) and bool((full | (listed == 0)).all())
+    return _all_distinct(parts, int(parts.max())) and bool((full | (listed == 0)).all())

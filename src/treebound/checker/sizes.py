@@ -1,4 +1,4 @@
-"""The size of a proof before anything of it is made: edges of the chart, and bytes that checking takes."""
+"""The size of a proof, computed before the check: edges of the chart, and bytes of memory."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from treebound.checker.chart import HEAD_FAMILIES
 from treebound.core.limits import check_memory
 from treebound.core.problem import Problem
 
-#: bytes of an edge in arrays that double when they are full, and that are copied once; of an item's number
+#: bytes of an edge, in arrays that double when they are full and are copied once, and bytes of an item's number
 _EDGE, _ITEM = 200, 8
-#: bytes of an edge, of an arc, of a part of r arcs as Python objects with exact numbers
+#: bytes of an edge, an arc, a part, and each arc of a part, as Python objects with exact numbers
 _OBJECT = 500
-#: bytes of a part in look-up tables of all pairs of a head's arcs
+#: bytes of a part, and of each arc of a part, in look-up tables over all pairs of a head's arcs
 _PART = 100
 
 
 def chart_edges(problem: Problem, exact: Set[str]) -> int:
-    """An upper bound of the edges of `chart.build_chart`; it is met if all arcs are possible. O(A log A)."""
+    """Return an upper bound on the edges of `chart.build_chart`, tight if all arcs are possible. O(A log A)."""
     n, head, mod = problem.n, problem.head.astype(np.int64), problem.mod.astype(np.int64)
     distance = abs(mod - head)
     order = np.lexsort((distance, mod > head, head))
@@ -36,10 +36,10 @@ def chart_edges(problem: Problem, exact: Set[str]) -> int:
 
 
 def check_size(problem: Problem, exact: Set[str], projective: bool, compiled: bool) -> None:
-    """Raise TooLargeError if checking a proof takes more than the limit of memory.
+    """Raise TooLargeError if checking a proof would take more memory than the limit.
 
     exact     families that the chart scores
-    compiled  in arrays of integers; else in Python's numbers
+    compiled  whether numbers are in arrays of int64, or Python's numbers
     """
     parts = sum(table.arcs.size + len(table) for table in problem.parts.values())
     edges = chart_edges(problem, exact) if projective else 0

@@ -1,4 +1,4 @@
-"""The arcs that the words of a sentence may still have, and what all trees made of these arcs have in common."""
+"""Domains: the arcs that the words of a sentence may still have, and the common properties of all their trees."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ ArcTest = Callable[[int, int, str], bool]
 class Domains:
     """The (head, label) pairs that every word may still have.
 
-    pairs  n + 1 collections; the one at index 0 is not read
+    pairs  n + 1 collections; the collection at index 0 is not read
 
-    A statement about "every tree" means every dependency tree, projective or not, all of whose arcs are in the domains.
+    In the methods, "every tree" means every dependency tree, projective or not, whose arcs are all in the domains.
     """
 
     def __init__(self, pairs: Sequence[Collection[Pair]]):
@@ -31,15 +31,15 @@ class Domains:
         return all(test(word, head, label) for head, label in self.pairs[word])
 
     def some(self, test: ArcTest) -> bool:
-        """Return whether there is a word all of whose possible arcs pass a test."""
+        """Return whether some word exists whose possible arcs all pass a test."""
         return any(self.always(word, test) for word in self.words)
 
     def labelled(self, word: int, labels: Collection[str]) -> bool:
-        """Return whether the universal label of a word is in `labels`, whichever arc the word has."""
+        """Return whether every arc that a word may have has a universal label in `labels`."""
         return all(universal(label) in labels for _, label in self.pairs[word])
 
     def unlabelled(self, word: int, labels: Collection[str]) -> bool:
-        """Return whether the universal label of a word is not in `labels`, whichever arc the word has."""
+        """Return whether no arc that a word may have has a universal label in `labels`."""
         return not any(universal(label) in labels for _, label in self.pairs[word])
 
     def is_child(self, word: int, head: int, labels: Collection[str]) -> bool:
@@ -55,7 +55,7 @@ class Domains:
         return any(word != head and self.may_be_child(word, head, labels) for word in self.words)
 
     def never_below(self, word: int, ancestor: int) -> bool:
-        """Return whether a word is a descendant of `ancestor` in no tree. The root is a descendant of no word."""
+        """Return whether a word is not a descendant of `ancestor` in any tree. The root is a descendant of no word."""
         return not self._descendants(ancestor) >> word & 1
 
     def always_below(self, word: int, ancestor: int) -> bool:
@@ -63,7 +63,7 @@ class Domains:
         return word != ancestor and bool(self._ancestors[word] >> ancestor & 1)
 
     def always_projective(self, word: int) -> bool:
-        """Return whether the arc into a word is projective in every tree: its head dominates all words in between."""
+        """Return whether in every tree the head of a word dominates all words between the head and the word."""
         heads = {head for head, _ in self.pairs[word]}
         return all(
             head == 0 or all(self.always_below(x, head) for x in range(min(head, word) + 1, max(head, word)))
@@ -72,12 +72,12 @@ class Domains:
 
     @cached_property
     def _heads(self) -> list[list[int]]:
-        """Possible heads of every word."""
+        """Return the possible heads of every word."""
         return [[], *(sorted({head for head, _ in self.pairs[word]}) for word in self.words)]
 
     @cached_property
     def _dependents(self) -> list[list[int]]:
-        """Possible dependents of the root and of every word."""
+        """Return the possible dependents of the root and of every word."""
         dependents: list[list[int]] = [[] for _ in range(len(self.pairs))]
         for word in self.words:
             for head in self._heads[word]:
@@ -86,10 +86,11 @@ class Domains:
 
     @cached_property
     def _ancestors(self) -> list[int]:
-        """Words on every path from the root, as bits, the word itself included: the dominators in the possible arcs.
+        """Return, as bits, the words on every path from the root to a word, itself included: its dominators.
 
-        Every tree's path from the root to a word is such a path. A word without any path has all bits: it is in no
-        tree. The largest fixed point of dom(m) = {m} + the intersection of dom(h) over possible heads h.
+        Every tree's path from the root to a word is such a path in the graph of possible arcs. A word without a path
+        has all bits, since it is in no tree. The sets are the largest fixed point of dom(m) = {m} + the intersection of
+        dom(h) over possible heads h.
         """
         everything = (1 << len(self.pairs)) - 1
         dominators = [1, *([everything] * len(self.words))]
@@ -106,7 +107,7 @@ class Domains:
         return dominators
 
     def _descendants(self, word: int) -> int:
-        """Words that may be descendants of a word, as bits: reached by possible arcs past no ancestor of the word."""
+        """Return, as bits, the words that may be descendants of a word: reachable without its ancestors."""
         if word not in self._below:
             seen = self._ancestors[word] | 1 << word
             reached, waiting = 0, [word]

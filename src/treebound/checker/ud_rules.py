@@ -1,8 +1,8 @@
-"""The validator's rules about heads, labels and tags, as a checker that shares nothing with a solver reads them.
+"""The validator's rules about heads, labels and tags, in a checker that shares no code with a solver.
 
-A rule is asked about domains: the (head, label) pairs that every word may still have. `surely_broken` answers whether
-every tree made of these pairs breaks the rule. Where every word has one pair, the answer is exact. Source: the rules of
-levels 2 and 3 of the validator of Universal Dependencies (udtools 0.2.9), which has the same ids.
+A rule is applied to domains: the (head, label) pairs that every word may still have. `surely_broken` returns whether
+every tree with arcs from the domains breaks the rule. The answer is exact if every word has one pair. Source: the rules
+of levels 2 and 3 of the validator of Universal Dependencies (udtools 0.2.9), which uses the same ids.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ Rule = Callable[[WordFacts, Domains, bool], bool]
 
 _LABELS = """
     acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed
+
     flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative xcomp
 """
 #: universal labels
@@ -33,11 +34,11 @@ LABEL_FORMAT = re.compile(r"[a-z]+(:[a-z]+)?")
 
 @dataclass(frozen=True)
 class TagRule:
-    """The tags that a dependent with some label may have.
+    """The tags that a dependent with a certain label may have.
 
-    tags      tags, or beginnings of tags where `whole` is False
-    allowed   whether the dependent must have one of the tags, or must have none
-    whole     whether a tag must be equal to one of `tags`, or only begin with one
+    - `tags`: tags, or prefixes of tags if `whole` is False
+    - `allowed`: whether the dependent must have one of the tags, or must have none of them
+    - `whole`: whether tags are compared as a whole, or by prefix
     """
 
     tags: tuple[str, ...]
@@ -93,8 +94,8 @@ def surely_broken(
 ) -> bool:
     """Return whether every tree with arcs from the domains breaks a rule of the validator.
 
-    The answer True is proved. The answer False says nothing, except where every word has one pair and the pairs are a
-    tree: then the tree keeps the rule. True is also returned where a word has no pair, because there is no tree.
+    True is certain. False proves nothing, unless every word has one pair and the pairs form a tree: then the tree
+    keeps the rule. The result is also True if a word has no pair, because there is no tree.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def surely_broken(
     domains
         For every word 1..n the (head, label) pairs that it may still have; the collection at index 0 is not read.
     space
-        "projective" allows the rule to rely on projective trees; with the default, the answer is true of all trees.
+        "projective" allows the rule to assume projective trees; with the default, the answer holds for all trees.
 
     Returns
     -------
@@ -141,21 +142,22 @@ def surely_broken(
 def broken_rules(
     rules: Iterable[str], facts: WordFacts, heads: Sequence[int], labels: Sequence[str], projective: bool
 ) -> list[str]:
-    """Return the rules that one tree breaks, given as n + 1 heads and n + 1 labels. The rules must be known."""
+    """Return the rules that one tree breaks, given by n + 1 heads and n + 1 labels. The rules must be known."""
     domains = Domains([(), *([pair] for pair in zip(heads[1:], labels[1:], strict=True))])
     return [rule for rule in rules if RULES[rule](facts, domains, projective)]
 
 
 def _tag_rule(label: str, words: WordFacts, domains: Domains, _: bool) -> bool:
+    """Return whether some word always breaks the rule about the tags of a label."""
     rule = TAG_RULES[label]
     wrong = [rule.is_broken_by(tag) for tag in words.external]
     broken = (m for m in domains.words if wrong[m] and domains.labelled(m, {label}))
-    # a word that was torn apart has the tag of its parts, which are not known here
+    # the tag of a word that was split depends on its parts, which are not known here
     return any(label != "advmod" or not domains.may_have_child(m, {"goeswith"}) for m in broken)
 
 
 def _punctuation_is_punct(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """See `upos-rel-punct`."""
+    """Decide whether every tree breaks `upos-rel-punct`: a word with the tag PUNCT has the label `punct` or `root`."""
     return any(
         words.external[m] == "PUNCT"
         and all(not universal(label).startswith(("punct", "root")) for _, label in domains.pairs[m])
@@ -164,34 +166,35 @@ def _punctuation_is_punct(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _fixed_names(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """See `rel-upos-fixed`: neither end of an arc may be a proper noun."""
+    """Decide whether every tree breaks `rel-upos-fixed`: neither end of an arc `fixed` may be a proper noun."""
     name = [tag == "PROPN" for tag in words.external]
     return domains.some(lambda m, h, label: universal(label) == "fixed" and (name[m] or name[h]))
 
 
 def _fixed_heads(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """See `fixed-without-extpos`: the first word of a fixed expression says which tag the expression has."""
-    return domains.some(lambda m, h, label: universal(label) == "fixed" and h > 0 and words.unheaded[h])
+    """Decide whether every tree breaks `fixed-without-extpos`: the head of an arc `fixed` has the feature ExtPos."""
+    return domains.some(lambda m, h, label: universal(label) == "fixed" and h > 0 and words.no_extpos[h])
 
 
 def _foreign_words(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """See `flat-foreign-upos-feats`: both ends of an arc are foreign words."""
+    """Decide whether every tree breaks `flat-foreign-upos-feats`: both ends of `flat:foreign` are foreign words."""
     return domains.some(lambda m, h, label: label == "flat:foreign" and not (words.foreign[m] and words.foreign[h]))
 
 
 def _root_label(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """See `0-is-not-root`. Every tree has an arc from the root, so one of these labels must be `root`."""
+    """Decide whether every tree breaks `0-is-not-root`: the label of an arc from the root must be `root`."""
     return domains.some(lambda _, h, label: h == 0 and universal(label) != "root") or not any(
         h == 0 and universal(label) == "root" for m in domains.words for h, label in domains.pairs[m]
     )
 
 
 def _is_inner_subject(words: WordFacts, m: int, label: str) -> bool:
+    """Return whether a label makes a word the subject of its own clause, and not an outer subject."""
     return "subj" in universal(label) and label not in ("nsubj:outer", "csubj:outer") and not words.outer[m]
 
 
 def _one_child(is_meant: Callable[[WordFacts, int, str], bool], words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Return whether some word always has two dependents of a kind: words are counted by the head that they have."""
+    """Return whether some word always has two dependents of a kind. A dependent counts if its head is certain."""
     heads: set[int] = set()
     for m in domains.words:
         pairs = domains.pairs[m]
@@ -207,7 +210,7 @@ def _one_child(is_meant: Callable[[WordFacts, int, str], bool], words: WordFacts
 
 
 def _nominal_obliques(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """See `obl-should-be-nmod`."""
+    """Decide whether every tree breaks `obl-should-be-nmod`: an oblique does not depend on a nominal."""
 
     def is_nominal(h: int) -> bool:
         return (
@@ -220,12 +223,15 @@ def _nominal_obliques(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _orphans_head(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """See `orphan-parent`. The validator stops with an error where the head is the root; that counts as broken."""
+    """Decide whether every tree breaks `orphan-parent`: the head of an orphan has a label of ORPHANS_HEADS.
+
+    The validator stops with an error if the head is the root; this counts as broken.
+    """
     return _some_by_head(domains, {"orphan"}, lambda h: h == 0 or domains.unlabelled(h, ORPHANS_HEADS))
 
 
 def _some_by_head(domains: Domains, labels: Collection[str], is_bad: Callable[[int], bool]) -> bool:
-    """Return whether some word always has one of these labels and a bad head. Each head is judged once."""
+    """Return whether some word always has one of the labels and a bad head. Each head is judged once."""
     judged: dict[int, bool] = {}
     for m in domains.words:
         if domains.labelled(m, labels):
@@ -237,7 +243,7 @@ def _some_by_head(domains: Domains, labels: Collection[str], is_bad: Callable[[i
 
 
 def _leaf(rule: str, words: WordFacts, domains: Domains, projective: bool) -> bool:
-    """See `leaf-*`: dependents of a function word."""
+    """Decide whether every tree breaks a rule `leaf-*`, which restricts the dependents of a function word."""
     labels, allowed = LEAVES[rule]
     function_words = {m for m in domains.words if domains.labelled(m, labels)}
     if not function_words:
@@ -258,11 +264,12 @@ def _leaf(rule: str, words: WordFacts, domains: Domains, projective: bool) -> bo
 
 
 def _of_arcs(test: ArcTest) -> Rule:
-    """Return the rule that a single arc breaks."""
+    """Return the rule that is broken if some word's arc always passes a test."""
     return lambda words, domains, projective: domains.some(test)
 
 
 def _right_to_left(label: str) -> Rule:
+    """Return the rule that arcs with a label go from left to right."""
     return _of_arcs(lambda m, h, name: m < h and universal(name) == label)
 
 

@@ -1,4 +1,4 @@
-"""The validator's rules about gaps, crossing arcs and words that were torn apart (`goeswith`)."""
+"""The validator's rules about gaps, crossing arcs and words that were split by mistake (`goeswith`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from treebound.checker.ud_words import WordFacts, universal
 
 
 def _fixed_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """See `fixed-gap`: only punctuation may stand inside a fixed expression."""
+    """Decide whether every tree breaks `fixed-gap`: only punctuation may be inside a fixed expression."""
 
     def interrupts(x: int, h: int) -> bool:
         return domains.always(
@@ -22,7 +22,7 @@ def _fixed_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _goeswith_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """See `goeswith-gap`: the parts of a word follow its head without a gap."""
+    """Decide whether every tree breaks `goeswith-gap`: the parts of a split word are adjacent."""
 
     def is_bad(m: int, h: int, label: str) -> bool:
         if universal(label) != "goeswith" or h == 0:
@@ -33,7 +33,7 @@ def _goeswith_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _goeswith_space(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """See `goeswith-nospace`: a space follows every part of the word but the last."""
+    """Decide whether every tree breaks `goeswith-nospace`: a space follows every part of a split word but the last."""
 
     def is_bad(m: int, h: int, label: str) -> bool:
         if universal(label) != "goeswith" or h == 0:
@@ -47,12 +47,12 @@ def _goeswith_space(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _goeswith_typo(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """See `goeswith-missing-typo`: the head of a torn word has Typo=Yes."""
+    """Decide whether every tree breaks `goeswith-missing-typo`: the first part of a split word has Typo=Yes."""
     return domains.some(lambda m, h, label: universal(label) == "goeswith" and h > 0 and not words.typo[h])
 
 
 def _goeswith_column(is_empty: Callable[[WordFacts, int], bool]) -> Callable[[WordFacts, Domains, bool], bool]:
-    """Return the rule that a column is empty in all parts of a torn word but the first."""
+    """Return the rule that a column is empty in all parts of a split word but the first."""
 
     def rule(words: WordFacts, domains: Domains, _: bool) -> bool:
         return any(not is_empty(words, m) and domains.labelled(m, {"goeswith"}) for m in domains.words)
@@ -61,7 +61,10 @@ def _goeswith_column(is_empty: Callable[[WordFacts, int], bool]) -> Callable[[Wo
 
 
 def _punctuation_in_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """See `punct-is-nonproj`: the head of punctuation dominates all words between the two."""
+    """Decide whether every tree breaks `punct-is-nonproj`: arcs of punctuation are projective.
+
+    The head of punctuation must dominate all words between the two.
+    """
     return domains.some(
         lambda m, h, label: (
             universal(label) == "punct"
@@ -72,7 +75,11 @@ def _punctuation_in_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _punctuation_makes_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """See `punct-causes-nonproj`: no arc of a word that is no ancestor spans punctuation and ends before its head."""
+    """Decide whether every tree breaks `punct-causes-nonproj`: punctuation makes no other arc non-projective.
+
+    An arc breaks the rule if it spans the punctuation, ends before the head of the punctuation, and its head is not an
+    ancestor of the punctuation.
+    """
 
     def spans(m: int, h: int, x: int, y: int) -> bool:
         """Return whether the arc from y to x spans punctuation m with the head h, and y is no ancestor of m."""
@@ -86,15 +93,15 @@ def _punctuation_makes_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
     return domains.some(lambda m, h, label: universal(label) == "punct" and is_spanned(m, h))
 
 
-#: as `ud_rules.RULES`
+#: rules by id, in the form of `ud_rules.RULES`
 SHAPE_RULES: Mapping[str, Callable[[WordFacts, Domains, bool], bool]] = {
     "fixed-gap": _fixed_gap,
     "goeswith-gap": _goeswith_gap,
     "goeswith-nospace": _goeswith_space,
     "goeswith-missing-typo": _goeswith_typo,
-    "goeswith-lemma": _goeswith_column(lambda words, m: words.lemmaless[m]),
+    "goeswith-lemma": _goeswith_column(lambda words, m: words.no_lemma[m]),
     "goeswith-upos": _goeswith_column(lambda words, m: words.upos[m] == "X"),
-    "goeswith-feats": _goeswith_column(lambda words, m: words.bare[m]),
+    "goeswith-feats": _goeswith_column(lambda words, m: words.no_feats[m]),
     "punct-causes-nonproj": _punctuation_makes_gap,
     "punct-is-nonproj": _punctuation_in_gap,
 }

@@ -1,7 +1,7 @@
-"""The columns of a sentence that the rules of Universal Dependencies read, and the labels that a rule knows.
+"""The columns of a sentence that the rules of Universal Dependencies read, and universal labels.
 
-A column that is unknown (None) grants no exception and breaks no rule: without FEATS, for instance, no word has the
-feature ExtPos, and no word lacks the feature Typo.
+An unknown column (None) grants no exception and breaks no rule. Without FEATS, for instance, no word has the feature
+ExtPos, and no word lacks the feature Typo.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ ROOT_TAG = "<ROOT>"
 class Sentence(Protocol):
     """The known columns of a sentence; index 0 stands for the root and holds an empty string.
 
-    form, word_class  forms and UPOS tags
-    feats, misc       the columns FEATS and MISC of CoNLL-U; None where they are unknown
-    lemma             lemmas; None where they are unknown. This attribute may be absent
+    form        forms
+    word_class  UPOS tags
+    feats       column FEATS of CoNLL-U, or None
+    misc        column MISC of CoNLL-U, or None
+    lemma       lemmas, or None; the attribute may be absent
     """
 
     @property
@@ -38,19 +40,20 @@ class Sentence(Protocol):
 
 @dataclass(frozen=True)
 class WordFacts:
-    """The properties of the words that no tree changes; every field has n + 1 entries, index 0 is the root.
+    """Properties of the words that do not depend on the tree; each field has n + 1 entries, and index 0 is the root.
 
-    upos         tag of the word
-    external     tag that the word has towards its head: the feature ExtPos, or `upos` where ExtPos is absent
-    negation     whether the word negates: an adverb or a particle with Polarity=Neg
-    possessive   whether the word has Poss=Yes
-    typo         whether the word has Typo=Yes, or no word of the sentence has features: then the treebank may have none
-    bare         whether FEATS is empty or unknown
-    unheaded     whether FEATS is known and lacks ExtPos
-    foreign      whether the word has the tag X and no feature but Foreign=Yes, or FEATS is unknown
-    lemmaless    whether the lemma is empty or unknown
-    no_space     whether MISC says SpaceAfter=No
-    outer        whether MISC says Subject=Outer
+    - `upos`: tag of the word
+    - `external`: tag of the word for its head, which is the feature ExtPos, or `upos` if ExtPos is absent
+    - `negation`: whether the word negates, which holds for an adverb or a particle with Polarity=Neg
+    - `possessive`: whether the word has Poss=Yes
+    - `typo`: whether the word has Typo=Yes; True also if no word of the sentence has features, since the treebank may
+      have none
+    - `no_feats`: whether FEATS is empty or unknown
+    - `no_extpos`: whether FEATS is known and lacks ExtPos
+    - `foreign`: whether the word has the tag X and FEATS is unknown or Foreign=Yes alone
+    - `no_lemma`: whether the lemma is empty or unknown
+    - `no_space`: whether MISC contains SpaceAfter=No
+    - `outer`: whether MISC contains Subject=Outer
     """
 
     upos: tuple[str, ...]
@@ -58,21 +61,21 @@ class WordFacts:
     negation: tuple[bool, ...]
     possessive: tuple[bool, ...]
     typo: tuple[bool, ...]
-    bare: tuple[bool, ...]
-    unheaded: tuple[bool, ...]
+    no_feats: tuple[bool, ...]
+    no_extpos: tuple[bool, ...]
     foreign: tuple[bool, ...]
-    lemmaless: tuple[bool, ...]
+    no_lemma: tuple[bool, ...]
     no_space: tuple[bool, ...]
     outer: tuple[bool, ...]
 
     @property
     def n(self) -> int:
-        """Number of words."""
+        """Return the number of words."""
         return len(self.upos) - 1
 
     @classmethod
     def read(cls, sentence: Sentence) -> Self:
-        """Read the facts from a sentence's columns. Raises ValueError where columns differ in length."""
+        """Read the facts from the columns of a sentence. Raises ValueError if columns differ in length."""
         size, lemmas = len(sentence.form), getattr(sentence, "lemma", None)
         for column in (sentence.word_class, sentence.feats, sentence.misc, lemmas):
             if column is not None and len(column) != size:
@@ -89,19 +92,19 @@ class WordFacts:
             ),
             possessive=tuple(f.get("Poss") == "Yes" for f in feats),
             typo=tuple(not any(feats) or f.get("Typo") == "Yes" for f in feats),
-            bare=tuple(not f for f in feats),
-            unheaded=tuple(known and not f.get("ExtPos") for f in feats),
+            no_feats=tuple(not f for f in feats),
+            no_extpos=tuple(known and not f.get("ExtPos") for f in feats),
             foreign=tuple(
                 tag == "X" and (not known or f == {"Foreign": "Yes"}) for f, tag in zip(feats, upos, strict=True)
             ),
-            lemmaless=tuple(lemma in ("", "_") for lemma in lemmas or [""] * size),
+            no_lemma=tuple(lemma in ("", "_") for lemma in lemmas or [""] * size),
             no_space=tuple(m.get("SpaceAfter") == "No" for m in misc),
             outer=tuple(m.get("Subject") == "Outer" for m in misc),
         )
 
 
 def _attributes(text: str) -> dict[str, str]:
-    """Return the attributes of a FEATS or MISC string; the last value counts where an attribute is repeated."""
+    """Return the attributes of a FEATS or MISC string. If an attribute is repeated, the last value counts."""
     if text in ("", "_"):
         return {}
     parts = [part.split("=", 1) for part in text.split("|")]

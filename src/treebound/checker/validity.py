@@ -1,8 +1,8 @@
-"""An independent check of the best valid labelled tree: its score, its validity, and the proof that none scores more.
+"""Check independently that a labelled tree is the best valid one: its score, its validity, and the proof of optimality.
 
-A proof (`core.validity`) divides the labelled trees into regions. A region is closed where all its trees break a rule
-(`ud_rules`), where a word has no arc left, or where a certificate bounds the trees of its relaxation (`certificates`).
-Nothing here is shared with the search or with the rules that the search knows.
+A proof (`core.validity`) divides the labelled trees into regions. A region is closed in one of three ways: all its
+trees break a rule (`ud_rules`), a word has no arc left, or a certificate bounds the trees of its relaxation
+(`certificates`). The code shares nothing with the search or with the search's implementation of the rules.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from treebound.core.validity import Region, ValidityProof
 
 __all__ = ["validity_faults"]
 
-#: errors that a damaged proof may cause where it is read; each becomes a sentence
+#: errors that reading a damaged proof may raise; each is reported as a fault
 DAMAGE = (ValueError, TypeError, AttributeError, IndexError, KeyError, OverflowError)
 
 
@@ -38,11 +38,11 @@ def validity_faults(
     proof: ValidityProof | None,
     space: Space = "projective",
 ) -> list[str]:
-    """Return what is wrong with the claim that a labelled tree is the best valid one; empty if nothing is.
+    """Return the faults of the claim that a labelled tree is the best valid one; an empty list if there are none.
 
-    Always checked: that score, bound and status agree, that the tree is one of the space, that its labels and its score
-    are those of the problem, and that it breaks none of the rules. With a proof, no labelled tree that keeps all rules
-    scores more than `parse.bound`; none exists if the parse is `infeasible`. Without a proof the bound is not checked.
+    The checks are: score, bound and status agree, the tree belongs to the space, its labels and its score agree with
+    the problem, and it breaks no rule. With a proof, the bound is checked, too: no labelled tree that keeps all rules
+    scores more than `parse.bound`, and none exists if the status is `infeasible`.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def validity_faults(
     proof
         The regions of the search, or None.
     space
-        The trees that are meant.
+        The set of trees: projective or non-projective.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def validity_faults(
 
     Notes
     -----
-    Costs a check of every certificate in the proof, and O(labelled arcs) for every region.
+    The cost is a check of every certificate in the proof, plus O(labelled arcs) for every region.
     """
     statement, faults = _statement(labelled, sentence, rules, space)
     if statement is None:
@@ -81,7 +81,7 @@ def validity_faults(
     if faults or proof is None:
         return faults
     if not parse.bound < math.inf:
-        return [f"there is nothing to be proved about the bound {parse.bound}"]
+        return [f"the bound {parse.bound} claims nothing that could be proved"]
     try:
         return _shape_faults(statement, proof.regions) or _region_faults(statement, proof.regions, parse.bound)
     except DAMAGE as error:
@@ -90,7 +90,7 @@ def validity_faults(
 
 @dataclass(frozen=True)
 class _Statement:
-    """A problem that the claim is about: labelled trees, facts about the words, rules, and the space of the trees."""
+    """The problem of a claim: labelled trees, facts about the words, rules, and the space of the trees."""
 
     trees: LabelledSpace
     words: WordFacts
@@ -99,13 +99,14 @@ class _Statement:
 
     @property
     def projective(self) -> bool:
+        """Return whether the trees are projective."""
         return self.space == "projective"
 
 
 def _statement(
     labelled: LabelledProblem, sentence: Sentence, rules: Sequence[str], space: Space
 ) -> tuple[_Statement | None, list[str]]:
-    """Return the problem that a claim is about, or None and what is wrong with it."""
+    """Return (the problem that a claim is about, or None if it is malformed; its faults)."""
     unknown = [f"unknown rule {str(rule)[:40]!r}" for rule in rules if rule not in RULES]
     if unknown:
         return None, unknown
@@ -122,7 +123,7 @@ def _statement(
 
 
 def _tree_faults(statement: _Statement, parse: Parse) -> list[str]:
-    """Return what is wrong with a tree, its labels, its score, or what is claimed about it; empty if nothing is."""
+    """Return the faults of a tree: of its labels, its score, and the claims about it."""
     trees, inner = statement.trees, statement.trees.inner
     faults = claim_faults(parse)
     if faults:
@@ -147,20 +148,20 @@ def _tree_faults(statement: _Statement, parse: Parse) -> list[str]:
 
 
 def _shape_faults(statement: _Statement, regions: Sequence[Region]) -> list[str]:
-    """Return why regions are no binary division of all trees; empty if they are one."""
+    """Return the reasons why regions do not divide all trees in a binary tree; an empty list if they do."""
     if not regions:
         return ["the proof is empty"]
     sides: list[list[bool]] = [[] for _ in regions]
     for i, region in enumerate(regions):
         if not isinstance(region.parent, int | np.integer) or isinstance(region.parent, bool):
-            return [f"region {i} has the parent {str(region.parent)[:20]}"]
+            return [f"region {i} has the parent {str(region.parent)[:20]}, which is not an integer"]
         if i == 0:
             if region.parent != -1:
                 return ["the first region is not the root of the division"]
         elif not 0 <= region.parent < i:
-            return [f"region {i} hangs on region {region.parent}, which does not come before it"]
+            return [f"region {i} has the parent {region.parent}, which does not come before it"]
         elif not isinstance(region.inside, bool | np.bool_):
-            return [f"region {i} is on the side {str(region.inside)[:20]} of a split"]
+            return [f"region {i} is on the unknown side {str(region.inside)[:20]} of a split"]
         else:
             sides[region.parent].append(bool(region.inside))
         if region.split is not None:
@@ -172,44 +173,44 @@ def _shape_faults(statement: _Statement, regions: Sequence[Region]) -> list[str]
         if region.split is None and side:
             faults.append(f"region {i} is not divided and has {len(side)} children")
         elif region.split is not None and sorted(side) != [False, True]:
-            faults.append(f"region {i} is divided and has no pair of children, one on each side")
+            faults.append(f"region {i} is divided and does not have one child on each side")
     return faults
 
 
 def _region_faults(statement: _Statement, regions: Sequence[Region], bound: float) -> list[str]:
-    """Return the regions that nothing closes. The shape of the division has been checked."""
+    """Return the regions that nothing closes. The shape of the division must have been checked."""
     waiting = Counter(region.parent for region in regions)
     choices: dict[int, list[Choices]] = {}
     faults = []
     for i, region in enumerate(regions):
-        here = list(statement.trees.whole)
+        allowed = list(statement.trees.whole)
         if i > 0:
             split = regions[region.parent].split
             assert split is not None
-            here = statement.trees.divided(choices[region.parent], split, bool(region.inside))
+            allowed = statement.trees.divided(choices[region.parent], split, bool(region.inside))
             waiting[region.parent] -= 1
             if not waiting[region.parent]:
                 del choices[region.parent]
         if region.split is not None:
-            choices[i] = here
+            choices[i] = allowed
             continue
         try:
-            faults += [f"region {i}: {fault}" for fault in _closing_faults(statement, here, region, bound)]
+            faults += [f"region {i}: {fault}" for fault in _closing_faults(statement, allowed, region, bound)]
         except DAMAGE as error:
             faults.append(f"region {i} is damaged: {str(error)[:100]}")
     return faults
 
 
-def _closing_faults(statement: _Statement, here: list[Choices], region: Region, bound: float) -> list[str]:
-    """Return why a region may hold a valid tree above the bound; empty if the proof shows that it holds none."""
-    if any(word.empty for word in here[1:]):
+def _closing_faults(statement: _Statement, allowed: list[Choices], region: Region, bound: float) -> list[str]:
+    """Return the reasons why a region may hold a valid tree above the bound; an empty list if it is closed."""
+    if any(word.empty for word in allowed[1:]):
         return []
     if region.rule != "":
         if region.rule not in statement.rules:
             return [f"{str(region.rule)[:40]!r} is not one of the rules"]
-        domains = Domains([(), *(word.pairs for word in here[1:])])
+        domains = Domains([(), *(word.pairs for word in allowed[1:])])
         broken = RULES[region.rule](statement.words, domains, statement.projective)
-        return [] if broken else [f"not all of its trees are seen to break the rule {region.rule}"]
+        return [] if broken else [f"its trees do not all provably break the rule {region.rule}"]
     if region.bound is None:
         return ["neither a rule nor a bound closes it"]
-    return certificate_faults(statement.trees.relaxed(here), bound, region.bound, statement.space)
+    return certificate_faults(statement.trees.relaxed(allowed), bound, region.bound, statement.space)

@@ -1,11 +1,12 @@
-"""Proofs of the best valid trees as lines of a certificate file, whose header says `"valid": "ud"`.
+"""Proofs of the best valid trees, as lines of a certificate file whose header says `"valid": "ud"`.
 
-A line holds, besides `null` where nothing was proved,
+A line is `null` if nothing was proved, and otherwise an object with these entries:
 
-    words, arcs  of the sentence, to tell a proof of another file
-    regions      [parent, inside, word, pairs, rule, certificate] of every region. A closed region has word 0 and no
-                 pairs; a divided region has its split there, with the pairs as lists of a head and its labels. The
-                 certificate is that of `proofs.encoded`, or null
+    words, arcs  their numbers in the sentence, to recognise the proof of another file
+    regions      [parent, inside, word, pairs, rule, certificate] of every region
+
+The entries word and pairs hold the split of a region that is divided, with pairs as lists of a head and its labels.
+They are 0 and empty for a closed region. The certificate has the form of `proofs.encoded`, or is null.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ _ENTRIES = {"words", "arcs", "regions"}
 
 
 def validity_line(problem: Problem, proof: ValidityProof | None) -> bytes:
-    """Return the line of a sentence, for `proofs.Writer.write`. `problem` is that of the labelled problem."""
+    """Return the line of a sentence, for `proofs.Writer.write`; `problem` is `LabelledProblem.problem`."""
     return json_line(None if proof is None else encoded_validity(problem, proof))
 
 
 def read_validity(problem: Problem, path: Path, number: int, text: bytes) -> ValidityProof | None:
-    """Return the proof in line `number` of a file, None if the line has none. Raises InputError for other lines."""
+    """Return the proof in line `number` of a file, or None for null. Raises InputError for invalid lines."""
     return read_line(path, number, text, partial(decoded_validity, problem))
 
 
@@ -38,7 +39,7 @@ def encoded_validity(problem: Problem, proof: ValidityProof) -> dict[str, Any]:
     Parameters
     ----------
     problem
-        `LabelledProblem.problem`. Only its words, arcs and parts matter, not the scores of arcs.
+        `LabelledProblem.problem`. Its words, arcs and parts are used, but not the scores of arcs.
     proof
         The regions of a search.
 
@@ -60,14 +61,14 @@ def decoded_validity(problem: Problem, data: dict[str, Any]) -> ValidityProof:
     Parameters
     ----------
     problem
-        As of `encoded_validity`.
+        See `encoded_validity`.
     data
         JSON data.
 
     Returns
     -------
     ValidityProof
-        It has the right form; whether it proves anything is for `validity.validity_faults`.
+        A proof of the right form. `validity.validity_faults` checks whether it proves the claim.
 
     Raises
     ------
@@ -83,6 +84,7 @@ def decoded_validity(problem: Problem, data: dict[str, Any]) -> ValidityProof:
 
 
 def _encoded_region(problem: Problem, region: Region) -> list[Any]:
+    """Return the entries of a region in the file."""
     word, pairs = 0, []
     if region.split is not None:
         word = int(region.split.word)
@@ -97,16 +99,16 @@ def _decoded_region(
 ) -> Region:
     """Return a region from its entries in the file."""
     if not all(type(x) is int for x in (parent, inside, word)) or inside not in (0, 1) or not isinstance(rule, str):
-        raise ValueError(f"a region {str([parent, inside, word, rule])[:60]}")
+        raise ValueError(f"a malformed region {str([parent, inside, word, rule])[:60]}")
     if not 0 <= word <= problem.n or (word == 0 and pairs != []):
-        raise ValueError(f"a region that divides word {word}")
+        raise ValueError(f"a region divides the unknown word {word}, or has pairs without a word")
     split = None if word == 0 else Split(word, frozenset(pair for row in pairs for pair in _pairs(problem, *row)))
     bound = None if certificate is None else decoded(problem, certificate)
     return Region(parent, inside == 1, split, rule, bound)
 
 
 def _pairs(problem: Problem, head: Any, *labels: Any) -> list[tuple[int, int]]:
-    """Return the pairs of one head."""
+    """Return the (head, label) pairs of one head."""
     if not all(type(x) is int and x >= 0 for x in (head, *labels)) or head > problem.n or not labels:
-        raise ValueError(f"pairs {str([head, *labels])[:60]}")
+        raise ValueError(f"malformed pairs {str([head, *labels])[:60]}")
     return [(head, label) for label in labels]

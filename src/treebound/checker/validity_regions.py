@@ -1,4 +1,4 @@
-"""The labelled trees of a region of a validity proof: what every word may choose, and the best that it may score."""
+"""The labelled trees of a region of a validity proof: the choices of every word and their best scores."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from treebound.core.validity import Split
 
 @dataclass(frozen=True)
 class Choices:
-    """The labelled arcs that a word may have in a region. Regions share the choices of words that they leave alone.
+    """The labelled arcs that a word may have in a region.
 
-    head     int64[K] heads of the arcs into the word
-    label    int64[K, k] labels of every arc
-    score    float64[K, k] their scores
-    allowed  bool[K, k] the labelled arcs that the region allows
-    names    label id -> label
+    Regions share the choices of words that they do not restrict.
+
+    - `head`, int64[K]: heads of the arcs into the word
+    - `label`, int64[K, k]: labels of every arc
+    - `score`, float64[K, k]: scores of the labelled arcs
+    - `allowed`, bool[K, k]: the labelled arcs that the region allows
+    - `names`: names of the labels by id
     """
 
     head: np.ndarray
@@ -35,25 +37,25 @@ class Choices:
 
     @property
     def empty(self) -> bool:
-        """Whether the word has no labelled arc left."""
+        """Return whether the region allows no labelled arc into the word."""
         return not self.allowed.any()
 
     @cached_property
     def best(self) -> np.ndarray:
-        """float64[K]: score of every arc under its best allowed label; -inf where no label is allowed."""
+        """Return float64[K]: the score of every arc under its best allowed label, or -inf without an allowed label."""
         return np.where(self.allowed, self.score, -np.inf).max(axis=1, initial=-np.inf)
 
     @cached_property
     def pairs(self) -> frozenset[Pair]:
-        """The allowed (head, label) pairs."""
+        """Return the allowed (head, label) pairs."""
         arc, slot = np.nonzero(self.allowed)
         labels = self.label[arc, slot].tolist()
         return frozenset((h, self.names[label]) for h, label in zip(self.head[arc].tolist(), labels, strict=True))
 
     def part(self, split: Split, inside: bool) -> Self:
         """Return the choices on one side of a split of this word."""
-        wanted = np.array([h * len(self.names) + label for h, label in split.pairs], np.int64)
-        chosen = np.isin(self.head[:, None] * len(self.names) + self.label, wanted)
+        keys = np.array([h * len(self.names) + label for h, label in split.pairs], np.int64)
+        chosen = np.isin(self.head[:, None] * len(self.names) + self.label, keys)
         return replace(self, allowed=self.allowed & (chosen if inside else ~chosen))
 
     def score_of(self, head: int, label: int) -> float:
@@ -63,10 +65,10 @@ class Choices:
 
 
 class LabelledSpace:
-    """All labelled trees of a labelled problem, and the problem that knows no labels.
+    """The labelled trees of a labelled problem, and its relaxations, which are problems without labels.
 
-    arcs   for the root and every word the numbers of the arcs into it, none for the root
-    whole  for the root and every word its choices
+    arcs   by word (and root): indices of the arcs into it; the root has none
+    whole  by word (and root): its choices when nothing is restricted
     """
 
     def __init__(self, labelled: LabelledProblem):
@@ -80,7 +82,7 @@ class LabelledSpace:
         ]
 
     def faults(self) -> list[str]:
-        """Return why relaxations of the problem cannot be trusted to be exact; empty if they can."""
+        """Return the reasons why scores of relaxations might be rounded; an empty list if they are exact."""
         finite = [np.where(choices.allowed, choices.score, 0.0) for choices in self.whole]
         if self.inner.unit and any(np.any(np.rint(score) != score) for score in finite):
             return ["scores of labels are not integers, though the problem has a unit"]
@@ -92,17 +94,17 @@ class LabelledSpace:
         return []
 
     def split_faults(self, split: Split) -> list[str]:
-        """Return why a split divides no word of the problem; empty if it does."""
+        """Return the reasons why a split is invalid for this problem; an empty list if it is valid."""
         word, pairs = split.word, split.pairs
         if not _is_whole(word) or not 1 <= word <= self.inner.n:
             return [f"divides word {str(word)[:20]} of {self.inner.n}"]
-        if not isinstance(pairs, frozenset):  # anything else may change between one side and the other
-            return [f"has pairs {str(pairs)[:20]}, which are no frozen set"]
+        if not isinstance(pairs, frozenset):  # another collection might change between the checks of the two sides
+            return [f"has pairs {str(pairs)[:20]}, which are not a frozenset"]
         for head, label in pairs:
             if not (_is_whole(head) and _is_whole(label)):
-                return [f"names the pair {str((head, label))[:40]}, which is no head and label"]
+                return [f"names the pair {str((head, label))[:40]}, which is not a head and a label"]
             if not (0 <= head <= self.inner.n and 0 <= label < len(self.names)):
-                return [f"names the pair {str((head, label))[:40]} beyond the words and labels"]
+                return [f"names the pair {str((head, label))[:40]}, which is out of range"]
         return []
 
     def divided(self, region: Sequence[Choices], split: Split, inside: bool) -> list[Choices]:
@@ -111,7 +113,7 @@ class LabelledSpace:
         return [*region[:word], region[word].part(split, inside), *region[word + 1 :]]
 
     def relaxed(self, region: Sequence[Choices]) -> Problem:
-        """Return the problem whose arcs have the score of the best label that a region allows; -inf where none is."""
+        """Return the problem in which every arc has the score of its best allowed label, or -inf without one."""
         arc = np.full(self.inner.arcs, -np.inf)
         for numbers, choices in zip(self.arcs[1:], region[1:], strict=True):
             arc[numbers] = choices.best
@@ -125,7 +127,7 @@ class LabelledSpace:
         return self.inner.with_arc(arc)
 
     def label_faults(self, heads: Sequence[int], labels: Sequence[int]) -> list[str]:
-        """Return the words whose labelled arcs the problem does not have."""
+        """Return one sentence for each word whose labelled arc does not exist in the problem."""
         return [
             f"word {m} has the head {heads[m]} under label {labels[m]}, which the problem does not allow"
             for m in range(1, self.inner.n + 1)
@@ -134,4 +136,5 @@ class LabelledSpace:
 
 
 def _is_whole(number: object) -> bool:
+    """Return whether a value is an integer, and not a bool."""
     return isinstance(number, int | np.integer) and not isinstance(number, bool)

@@ -84,7 +84,7 @@ class Judges(Group):
     ] = None
     bits: Annotated[
         int | None,
-        typer.Option(min=12, max=28, help="Binary logarithm of the number of weights. [default: as `treebound train`]"),
+        typer.Option(min=12, max=28, help="Base-2 logarithm of the number of weights. [default: as `treebound train`]"),
     ] = None
     seed: Annotated[int, typer.Option(min=0, help="Random seed for the order of the training sentences.")] = 1
 

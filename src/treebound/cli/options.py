@@ -33,7 +33,8 @@ def options_of(classes: dict[str, type]) -> Callable[[Callable[..., None]], Call
         options = [_option(name, uses) for name, uses in settings.items()]
         every = (system for uses in settings.values() for use in uses for system in use.systems)
         systems = [system for system in dict.fromkeys(every) if system]
-        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *options, help_for(systems))]
+        last = [help_for(systems)] if systems else []
+        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *options, *last)]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in parameters}
         command.sections = {name: _section(uses[0].whose) for name, uses in settings.items()}  # type: ignore[attr-defined]

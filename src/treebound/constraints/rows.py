@@ -36,7 +36,29 @@ class Words:
         misc: Iterable[str] | None = None,
         lemma: Iterable[str] | None = None,
     ) -> Words:
-        """Return the words of a sentence, given one string per word."""
+        """Return the words of a sentence, given one string for each word.
+
+        Parameters
+        ----------
+        forms, classes : iterable of str
+            n forms and n word classes (UPOS).
+        feats, misc, lemma : iterable of str, optional
+            n strings of the columns FEATS, MISC and LEMMA. By default, the columns are empty.
+
+        Returns
+        -------
+        Words
+            The words, as constraints and rules read them.
+
+        Notes
+        -----
+        O(n). Decoders raise an error if the columns have different lengths.
+
+        Examples
+        --------
+        >>> Words.of(["Trees", "grow"], ["NOUN", "VERB"]).form
+        ('', 'Trees', 'grow')
+        """
         columns = (None if column is None else ("", *column) for column in (feats, misc, lemma))
         return cls(("", *forms), ("", *classes), *columns)
 

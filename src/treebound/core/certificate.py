@@ -22,7 +22,7 @@ class Step:
       parts ((g, h), (h, m)). This happens before these parts are bounded by shares. The score of every tree stays the
       same, because h has exactly one head.
     - `slope`: [n + 1] or None, for `valency`: f(count) <= slope * count + max_c (f(c) - slope * c).
-    - `child`, `parent`: [A] each, or both None. The multipliers u and w of `evaluation.stars.Stars`, for all families
+    - `child`, `parent`: [A] each, or both None. The multipliers u and w of `checker.stars.Stars`, for all families
       that no other field bounds.
 
     Shapes of the arrays in `shares`:

@@ -1,1 +1,1 @@
-"""Updates, the training loop, averages, checkpoints, model files, conventions of treebanks."""
+"""Online training: updates, the training loop, averages, checkpoints, model files, conventions of treebanks."""

@@ -1,4 +1,4 @@
-"""Averages of weights over all examples of training, as integers, so that every score is an exact sum."""
+"""Averages of weights over all training examples, as integers, so that every score is an exact sum."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ FIXED_UNIT = float(1 << 16)  #: 16 binary digits after the point, for learners w
 
 
 def averaged(weights: np.ndarray, sums: np.ndarray, total: float, unit: float = FIXED_UNIT) -> tuple[np.ndarray, float]:
-    """Return (int32[table] averages, units per 1.0); the unit is halved until the largest average fits.
+    """Return (int32[table] averaged weights, number of units per 1.0).
 
     weights  float32[table]
-    sums     float64[table] sum over updates of (share of the average that was settled before the update) * update
-    total    the share that is settled in the end: for a mean over examples, their number
+    sums     float64[table]: the sum over updates of (share of the average that was settled before the update) * update
+    total    the share that is settled at the end; for a mean over examples, the number of examples
+    unit     number of units per 1.0; it is halved until the largest average fits into int32
     """
     total = max(1.0, float(total))
     largest = largest_mean(weights, sums, total)

@@ -1,4 +1,4 @@
-"""Training that was interrupted, kept in a file after every epoch."""
+"""Checkpoints: the state of a training run, written to a file after every epoch so that the run can be resumed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,12 @@ Kept = TypeVar("Kept")
 
 @dataclass(frozen=True)
 class Trained(Generic[Kept]):
-    """best: the result of the best epoch; history: a record an epoch; seconds: (CPU, wall) of learning alone."""
+    """The outcome of a training run.
+
+    best     the result of the best epoch
+    history  one record per epoch
+    seconds  (CPU, wall) seconds of learning alone
+    """
 
     best: Kept
     history: list[dict]
@@ -34,8 +39,13 @@ class Trained(Generic[Kept]):
 Averages = tuple[np.ndarray, float]
 
 
-def key_of(settings: dict, treebanks: Iterable[Treebank], *more: bytes) -> str:
-    """Identifies a training by its settings (JSON values), the treebanks with their conventions, and whatever else."""
+def key_of(settings: dict, treebanks: Iterable[Treebank], *contents: bytes) -> str:
+    """Return the key of a training run: a digest of settings, treebanks with their conventions, and further content.
+
+    settings   JSON values
+    treebanks  treebanks whose heads, strings and conventions enter the digest
+    contents   further content, for instance of files that the training reads
+    """
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
     for treebank in treebanks:
         conventions = {name: treebank.meta.get(name) for name in ("single_root", "tag", "coarse", "attributes")}
@@ -44,25 +54,26 @@ def key_of(settings: dict, treebanks: Iterable[Treebank], *more: bytes) -> str:
             for begin in range(0, len(numbers), CHUNK):
                 digest.update(numbers[begin : begin + CHUNK].tobytes())
                 release()
-        for name in STRING_COLUMNS:  # numbered as they occur, which a vocabulary of more splits than one may not be
-            number = np.full(len(treebank.vocab[name]), -1, np.int64)
+        # ids become ranks of first occurrence, because a vocabulary that several splits share may differ in order
+        for name in STRING_COLUMNS:
+            ranks = np.full(len(treebank.vocab[name]), -1, np.int64)
             order: list[int] = []
             for (ids,) in treebank.chunks(name):
                 used, first = np.unique(ids, return_index=True)
                 for i in used[np.argsort(first)].tolist():
-                    if number[i] < 0:
-                        number[i] = len(order)
+                    if ranks[i] < 0:
+                        ranks[i] = len(order)
                         order.append(i)
-                digest.update(number[ids].tobytes())
+                digest.update(ranks[ids].tobytes())
             digest.update("\0".join(treebank.vocab[name][i] for i in order).encode())
-    for content in more:
+    for content in contents:
         digest.update(content)
     return digest.hexdigest()
 
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class State(Header):
-    """The header of a checkpoint."""
+    """The header of a checkpoint file."""
 
     key: str
     examples: Annotated[int, Field(ge=0)]
@@ -72,10 +83,12 @@ class State(Header):
 
 
 class Checkpoint:
-    """The file of a learner in training whose results are averages: (int32 weights, units per 1.0).
+    """The checkpoint file of a learner whose result is an average: (int32 weights, units per 1.0).
 
-    key   identifies the training: a file of another training is not resumed
-    more  name -> array that is state of the training, too: kept in the file, and put back in place
+    path     the file
+    key      key of the training run; a file with another key is not resumed
+    learner  the learner, whose state is saved and restored
+    more     name -> further array of the training state, which is saved and restored in place
     """
 
     def __init__(self, path: Path, key: str, learner: Learner, more: Mapping[str, np.ndarray] | None = None):
@@ -95,7 +108,10 @@ class Checkpoint:
         self.format.save(self.path, meta, arrays, compressed=False)
 
     def resume(self) -> Trained[Averages] | None:
-        """Put the learner into the state of the file; None if it belongs to another run or cannot be read."""
+        """Restore the learner from the file and return the outcome so far.
+
+        Returns None if there is no readable file or if it belongs to another training run.
+        """
         try:
             state, arrays = self.format.load(self.path)
         except ModelError:
@@ -109,5 +125,5 @@ class Checkpoint:
         return Trained((arrays["best"], state.unit), state.history, state.seconds)
 
     def remove(self) -> None:
-        """Training is over."""
+        """Delete the file, once training is complete."""
         self.path.unlink(missing_ok=True)

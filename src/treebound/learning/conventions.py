@@ -1,4 +1,4 @@
-"""What a model must know of the treebank that it was trained on: how its columns are used, which trees it has."""
+"""Conventions of a training treebank that its models store: the use of its columns, and the number of roots."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pydantic.dataclasses import dataclass as checked
 from treebound.core.treebank import Treebank
 from treebound.learning.storage import Attributes, Entry
 
-MOST_VALUES = 20_000  #: a column with more values than this is open, and tells nothing by them
+MOST_VALUES = 20_000  #: values of a column that a model stores at most; a column with more values is an open class
 
 
 @checked(config=ConfigDict(extra="forbid"))
 class Punctuation:
-    """Words with these tags in this column are left out of UAS."""
+    """A rule for punctuation: UAS leaves out the words with one of the tags in this column."""
 
     column: Annotated[str, Field(pattern="^(gold )?(form|lemma|upos|xpos|feats|deprel)$")]
     tags: list[str]
@@ -24,9 +24,20 @@ class Punctuation:
 
 @checked(config=ConfigDict(extra="forbid"))
 class Conventions:
-    """Those of a treebank's meta that stand in model files.
+    """The part of a treebank's meta that model files store.
 
-    values  column -> the values that it has in the training treebank, `_` included: input with others is warned about
+    Attributes
+    ----------
+    single_root
+        Whether every sentence has a single root.
+    tag, coarse
+        Columns of the fine and of the coarse tags.
+    attributes
+        Attributes of words that features may use.
+    punctuation
+        The words that UAS leaves out; None if it leaves out none.
+    values
+        Column -> the values of the training treebank, `_` included. Input with other values causes a warning.
     """
 
     single_root: bool
@@ -37,30 +48,33 @@ class Conventions:
     values: dict[Literal["upos", "xpos", "feats"], list[Entry]] | None = None
 
     def as_meta(self) -> dict[str, Any]:
-        """As `Treebank.meta` has them."""
+        """Return the conventions in the form of `Treebank.meta`, without fields that are None."""
         meta = asdict(self) | {"attributes": list(self.attributes)}
         return {name: value for name, value in meta.items() if value is not None}
 
 
 def conventions(meta: dict[str, Any]) -> dict[str, Any]:
-    """What a model file holds of the meta of its training treebank."""
+    """Return the part of a training treebank's meta that a model file stores, with defaults for missing entries."""
     defaults = {"single_root": True, "tag": "xpos", "coarse": "upos", "attributes": []}
     known = (*defaults, "punctuation", "values")
     return {name: value for name, value in (defaults | meta).items() if name in known and value is not None}
 
 
 def meta_of(train: Treebank) -> dict[str, Any]:
-    """Return the meta of a training treebank with the values of the columns that a model of it looks at. O(words)."""
+    """Return the meta of a training treebank, with the values of the columns that its models use.
+
+    A column with more than MOST_VALUES values is left out. O(words).
+    """
     meta = train.meta
     used = {meta.get("tag", "xpos"), meta.get("coarse", "upos"), *meta.get("attributes", ())}
     values = {}
     for column in ("upos", "xpos", "feats"):
-        found = train.values(column)
-        if column in used and len(found) <= MOST_VALUES:
-            values[column] = sorted(found)
+        observed = train.values(column)
+        if column in used and len(observed) <= MOST_VALUES:
+            values[column] = sorted(observed)
     return meta | {"values": values}
 
 
 def under(meta: dict[str, Any], treebank: Treebank) -> Treebank:
-    """A treebank whose columns are used as the model's were."""
+    """Return a treebank whose columns are used as in the training treebank of a model with this meta."""
     return replace(treebank, meta=treebank.meta | {name: meta[name] for name in ("tag", "coarse", "attributes")})

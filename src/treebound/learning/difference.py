@@ -1,4 +1,4 @@
-"""The memory that a feature difference is collected in."""
+"""The buffers in which kernels collect the features of a difference between two structures."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ import numpy as np
 
 
 class Difference:
-    """Weight slots, their signs and rates: kernels append one after another without looking whether there is room."""
+    """Growing buffers of weight slots with their signs and rates.
+
+    Kernels append to the buffers without bounds checks, so `reserve` must be called first.
+    """
 
     def __init__(self) -> None:
         self.slots = np.empty(0, np.int64)
         self.signs = np.empty(0, np.float32)
         self.rates = np.empty(0, np.float32)
 
-    def reserve(self, room: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(slots int64[*], signs, rates float32[*]) with room for so many features; rates are 1."""
-        if room > len(self.slots):
-            self.slots = np.empty(2 * room, np.int64)
-            self.signs, self.rates = np.empty(2 * room, np.float32), np.empty(2 * room, np.float32)
-        self.rates[:room] = 1.0
+    def reserve(self, capacity: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return buffers of slots, signs and rates for at least `capacity` features.
+
+        The dtypes are int64, float32 and float32. The rates are set to 1.
+        """
+        if capacity > len(self.slots):
+            self.slots = np.empty(2 * capacity, np.int64)
+            self.signs, self.rates = np.empty(2 * capacity, np.float32), np.empty(2 * capacity, np.float32)
+        self.rates[:capacity] = 1.0
         return self.slots, self.signs, self.rates

@@ -1,14 +1,17 @@
-"""Folds of a treebank: what is predicted for each by what was trained on the others."""
+"""Folds of a treebank for cross-validation and jackknifing."""
 
 from __future__ import annotations
 
 import numpy as np
 
 FOLDS = 10
-RUN = 10  #: neighbouring sentences, which are often of one text, stay together
+RUN = 10  #: consecutive sentences that share a fold, because they often belong to the same text
 
 
 def fold_of(sentences: int, folds: int = FOLDS) -> np.ndarray:
-    """int64[sentences]: the fold of each; RUN sentences in a row, or fewer where a fold would get none."""
+    """Return int64[sentences]: the number of the fold of each sentence.
+
+    RUN consecutive sentences share a fold, or fewer if otherwise a fold would be empty.
+    """
     run = max(1, min(RUN, sentences // folds))
     return np.arange(sentences) // run % folds

@@ -14,11 +14,11 @@ from treebound.core.treebank import Treebank
 from treebound.features.labels import numbers
 from treebound.treebanks.projectivise import is_projective, projectivise
 
-RELEASE = 1000  #: sentences after which the pages of a treebank in a file are released
+RELEASE = 1000  #: number of sentences after which the memory pages of a treebank in a file are released
 
 
 class GoldHeads(Sequence[np.ndarray]):
-    """int32[n + 1] heads of each sentence, as `Treebank.heads` returns them."""
+    """A sequence of the gold heads of each sentence, int32[n + 1], as `Treebank.heads` returns them."""
 
     def __init__(self, treebank: Treebank):
         self.treebank = treebank
@@ -37,7 +37,7 @@ class GoldHeads(Sequence[np.ndarray]):
 
 
 class GoldLabels:
-    """int32[n] numbers of the labels of each sentence among `names`, -1 for any other label."""
+    """The gold labels of each sentence, int32[n]: positions in `names`, -1 for any other label."""
 
     def __init__(self, treebank: Treebank, names: tuple[str, ...]):
         self.offsets, self.ids = treebank.offsets, treebank.columns["deprel"]
@@ -49,7 +49,7 @@ class GoldLabels:
 
 
 def projective(treebank: Treebank) -> tuple[GoldHeads, int]:
-    """Return the gold heads of every sentence, projectivised where arcs cross, and the number of such sentences."""
+    """Return the gold heads of every sentence, projectivised where arcs cross, and the number of changed sentences."""
     spool, lifted = Spool(INDEX), 0
     for i in range(len(treebank)):
         heads = treebank.heads(i)

@@ -1,4 +1,4 @@
-"""The one loop of online training: epochs, orders, records, the best epoch, taking up what was interrupted."""
+"""The loop of online training: epochs, orders of examples, records, the best epoch, and resumption."""
 
 from __future__ import annotations
 
@@ -16,17 +16,23 @@ Progress = Callable[[Iterable, str], Iterable]
 
 
 class Task(Protocol[KeptBy]):
-    """What is trained: its state is that of the last example seen."""
+    """A training task, whose state is that after the last example."""
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
-        """See all examples once, in this order; `show` passes items through and tells how far it is. What to record."""
+        """Learn from all examples once, in the given order, and return the record of the epoch.
+
+        `show` passes items through and reports progress.
+        """
 
     def result(self) -> KeptBy:
-        """What parses would use if training ended here."""
+        """Return the model that would be used if training ended now."""
 
 
 def shuffled(seed: int, examples: int, first: int = 0) -> Callable[[int], np.ndarray]:
-    """The order of the examples in each epoch, whose number counts from `first`: it depends on nothing else."""
+    """Return a function from the number of an epoch to a random order of the examples.
+
+    The order depends only on the seed, the number of examples and the number of the epoch, which counts from `first`.
+    """
     return lambda epoch: np.random.default_rng([seed, epoch + first]).permutation(examples)
 
 
@@ -41,22 +47,39 @@ def train(
     checkpoint: Checkpoint | None = None,
     progress: Progress | None = None,
 ) -> Trained[Kept]:
-    """Train for some epochs; the first of those that `score` best is kept, without a judge the last one.
+    """Train for some epochs and return the result of the best epoch.
 
-    title       before the number of the epoch, where progress is told
-    judge       what to record of a result, given the records of the epochs before; score: of a record, the more the
-                better
-    checkpoint  of a task whose results are averages: written after every epoch; training goes on from it and removes
-                it at the end
+    The seconds in the outcome cover learning alone, without `judge`.
+
+    Parameters
+    ----------
+    task
+        The training task.
+    epochs
+        Number of epochs.
+    order
+        Function from the number of an epoch, from 0, to the order of the examples.
+    title
+        Text before the number of the epoch in progress reports.
+    judge
+        Function from a result and the records of earlier epochs to further entries of the record of the epoch.
+    score
+        Function from a record to the score of the epoch. The first epoch with the highest score is kept; without
+        `score` the last one.
+    checkpoint
+        File of a task whose results are averages. It is resumed if it exists, written after every epoch, and deleted at
+        the end.
+    progress
+        Shows the progress of a loop.
     """
-    found: Trained[Any] | None = checkpoint.resume() if checkpoint else None
+    resumed: Trained[Any] | None = checkpoint.resume() if checkpoint else None
     best: Kept | None
-    best, history, (cpu, wall) = (found.best, found.history, found.seconds) if found else (None, [], (0.0, 0.0))
+    best, history, (cpu, wall) = (resumed.best, resumed.history, resumed.seconds) if resumed else (None, [], (0.0, 0.0))
     for epoch in range(len(history), epochs):
-        before = f" (dev so far {max(map(score, history)):.2f})" if score and history else ""
-        what = f"{title}epoch {epoch + 1}/{epochs}{before}"
+        best_so_far = f" (best dev score {max(map(score, history)):.2f})" if score and history else ""
+        label = f"{title}epoch {epoch + 1}/{epochs}{best_so_far}"
         cpu, wall = cpu - time.process_time(), wall - time.perf_counter()
-        record = {"epoch": epoch + 1, **task.learn(order(epoch), _shown(progress, what))}
+        record = {"epoch": epoch + 1, **task.learn(order(epoch), _shown(progress, label))}
         cpu, wall = cpu + time.process_time(), wall + time.perf_counter()
         if judge is not None or checkpoint is not None or epoch + 1 == epochs:
             result = task.result()
@@ -67,11 +90,12 @@ def train(
         if checkpoint is not None:
             assert best is not None
             checkpoint.save(cast("Trained[Averages]", Trained(best, history, (cpu, wall))))
-    assert best is not None, "at least one epoch"
+    assert best is not None, "training needs at least one epoch"
     if checkpoint is not None:
         checkpoint.remove()
     return Trained(best, history, (round(cpu, 2), round(wall, 2)))
 
 
-def _shown(progress: Progress | None, what: str) -> Show:
-    return lambda items: progress(items, what) if progress else items
+def _shown(progress: Progress | None, label: str) -> Show:
+    """Return a function that passes items through, and reports progress if `progress` is given."""
+    return lambda items: progress(items, label) if progress else items

@@ -1,7 +1,7 @@
-"""First-order pruner: a log-linear head classifier that keeps the k best heads of every word (Martins et al. 2009).
+"""The first-order pruner, a log-linear classifier that keeps the k best heads of every word (Martins et al. 2009).
 
-With a threshold only those that are at least that share as probable as the best one, which is fewer where the
-classifier is sure (as TurboParser does: Martins, Almeida & Smith 2013).
+With a threshold, a candidate head is also dropped if its probability is below that fraction of the best head's
+probability. Fewer heads remain where the classifier is sure (as in TurboParser: Martins, Almeida & Smith 2013).
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ PAIR = lines("""
     h.tag m-1.tag m.tag m+1.tag; h-1.tag h.tag h+1.tag m.tag; h.suffix m.tag; h.tag m.suffix
 """)
 TEMPLATES: Lines = {"pruner": PAIR, "pruner-head": HEAD, "pruner-mod": MODIFIER}
-DENSE = 1000  #: words of the longest sentence whose best tree is looked for among all arcs
-WIDE = 20  #: heads a word of a longer one
+DENSE = 1000  #: length in words up to which `Pruner.tree` considers all arcs
+WIDE = 20  #: candidate heads per word in longer sentences
 
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class PrunerHeader(Header):
-    """What stands in a pruner's file beside its weights."""
+    """The header of a pruner file."""
 
     attributes: Attributes
     history: History
@@ -55,9 +55,12 @@ FORMAT = Format(
 
 
 class Pruner:
-    """Keeps the k best heads of every word.
+    """A trained pruner, which keeps the k best heads of every word.
 
-    lines  its templates, under the names of TEMPLATES
+    weights     float32[2**bits]
+    attributes  attributes of words that features may use
+    history     one record per epoch of training
+    templates   feature templates, under the names of TEMPLATES; the attribute `lines` holds those in use
     """
 
     def __init__(
@@ -77,12 +80,16 @@ class Pruner:
         self.packed = packed(self.templates)
 
     def scores(self, rows: np.ndarray, tag: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(head, mod, log-linear scores) of all n^2 arcs of a sentence."""
+        """Return (head, mod, log-linear scores) of all n^2 arcs of a sentence."""
         head, mod = all_arcs(len(tag) - 1)
         return head, mod, score_arcs(self.templates, rows, tag, head, mod, self.weights, self.mask)
 
     def allowed(self, rows: np.ndarray, tag: np.ndarray, k: int | None, threshold: float = 0.0) -> np.ndarray:
-        """bool[n + 1, n + 1]: the arcs (head first) that survive; with k = None and no threshold all of them."""
+        """Return bool[n + 1, n + 1], indexed by head and modifier: the candidate arcs.
+
+        k          number of candidate heads per word; None keeps all
+        threshold  smallest probability of a candidate head, as a fraction of the best head's probability; 0 keeps all
+        """
         n = len(tag) - 1
         k = n if k is None else min(k, n)
         if k == n and not threshold:
@@ -94,10 +101,10 @@ class Pruner:
         return best_heads(self.packed, rows, tag, self.weights, self.mask, k, within)
 
     def tree(self, rows: np.ndarray, tag: np.ndarray, single_root: bool) -> np.ndarray:
-        """int32[n + 1]: heads of the best projective tree under the pruner's own scores. O(n^3).
+        """Return int32[n + 1]: the heads of the best projective tree under the pruner's own scores. O(n^3).
 
-        Of a sentence of more than DENSE words the best one among the WIDE best heads of each word and the words beside
-        it, O(n^2): a stated approximation.
+        For a sentence of more than DENSE words, only the WIDE best heads of each word and its two neighbours are
+        candidates, which takes O(n^2) time. The tree is then an approximation.
         """
         n = len(tag) - 1
         if n <= DENSE:
@@ -114,7 +121,7 @@ class Pruner:
         return heads_of(index, into)
 
     def recall(self, treebank: Treebank, ks: Iterable[int]) -> dict[int, float]:
-        """k -> share of words whose gold head is among the k best."""
+        """Return a dict k -> share of words whose gold head is among the k best heads."""
         table = TokenTable(treebank)
         ks = list(ks)
         hits = dict.fromkeys(ks, 0)
@@ -131,7 +138,7 @@ class Pruner:
         return {k: hits[k] / max(1, treebank.words) for k in ks}
 
     def kept(self, treebank: Treebank, k: int | None, threshold: float) -> tuple[float, float]:
-        """(share of words whose gold head survives, heads of a word that survive)."""
+        """Return (share of words whose gold head is a candidate, number of candidate heads per word)."""
         table, hits, arcs = TokenTable(treebank), 0, 0
         for i in range(len(treebank)):
             allowed, gold = self.allowed(*table.sentence(i), k, threshold), treebank.heads(i)[1:]
@@ -140,13 +147,13 @@ class Pruner:
         return hits / max(1, treebank.words), arcs / max(1, treebank.words)
 
     def save(self, path: str | Path) -> None:
-        """Write one file, atomically."""
+        """Write the pruner to one file, atomically."""
         fields = {"attributes": sorted(self.attributes), "history": self.history, "templates": self.lines}
         FORMAT.save(path, fields, {"weights": self.weights})
 
     @classmethod
     def load(cls, path: str | Path) -> Pruner:
-        """Read what `save` wrote. ModelError for anything else."""
+        """Read a file that `save` wrote. Raises ModelError for any other file."""
         header, arrays = FORMAT.load(path)
         try:
             return cls(arrays["weights"], frozenset(header.attributes), header.history, header.templates)
@@ -155,24 +162,24 @@ class Pruner:
 
 
 class _Training:
-    """A pruner in training by AdaGrad, as `treebound.learning.loop` takes it."""
+    """A training task of `treebound.learning.loop` that trains a pruner by AdaGrad."""
 
     def __init__(self, pruner: Pruner, train: Treebank, rate: float, sentences: np.ndarray):
         self.pruner, self.train, self.table = pruner, train, LazyTokenTable(train)
         self.sentences, self.words = sentences, int(train.lengths[sentences].sum())
         self.learner = AdaGrad(pruner.weights, np.zeros_like(pruner.weights), rate)
-        self.room = Output(np.empty(1 << 12, np.int64), np.empty(1 << 12, np.float32), 1.0, Place(0, pruner.mask))
+        self.buffer = Output(np.empty(1 << 12, np.int64), np.empty(1 << 12, np.float32), 1.0, Place(0, pruner.mask))
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
-        """One epoch."""
+        """Learn from all sentences once and return the mean loss per word."""
         pruner, loss = self.pruner, 0.0
         for i in show(self.sentences[order]):
             rows, tag = self.table.sentence(i)
-            loss += pruner_step(pruner.templates, rows, tag, self.train.heads(i), self.learner, self.room)
+            loss += pruner_step(pruner.templates, rows, tag, self.train.heads(i), self.learner, self.buffer)
         return {"loss": loss / max(1, self.words)}
 
     def result(self) -> Pruner:
-        """The pruner itself."""
+        """Return the pruner itself, whose weights are updated in place."""
         return self.pruner
 
 
@@ -186,13 +193,30 @@ def train_pruner(
     progress: Progress | None = None,
     sentences: np.ndarray | None = None,
 ) -> Pruner:
-    """Train by AdaGrad on the log-likelihood of the gold heads; O(n^2) features a sentence and epoch.
+    """Train a pruner by AdaGrad on the log-likelihood of the gold heads.
 
-    sentences  int64[*] numbers of the sentences of `train` that are learned from; None for all
+    Computes O(n^2) features per sentence and epoch.
+
+    Parameters
+    ----------
+    train
+        Training treebank.
+    epochs
+        Number of epochs.
+    bits
+        Binary logarithm of the size of the weight table.
+    seed
+        Seed of the random order of sentences.
+    rate
+        Learning rate.
+    progress
+        Shows the progress of a loop.
+    sentences
+        int64[*]: numbers of the training sentences to learn from; None for all.
     """
     chosen = np.arange(len(train)) if sentences is None else sentences
     task = _Training(Pruner(np.zeros(1 << bits, np.float32), attributes_of(train)), train, rate, chosen)
-    rng = np.random.default_rng(seed)  # one for all epochs
-    found = loop.train(task, epochs, lambda _: rng.permutation(len(chosen)), title="pruner ", progress=progress)
-    found.best.history = found.history
-    return found.best
+    rng = np.random.default_rng(seed)  # one generator for all epochs, so that each epoch has another order
+    outcome = loop.train(task, epochs, lambda _: rng.permutation(len(chosen)), title="pruner ", progress=progress)
+    outcome.best.history = outcome.history
+    return outcome.best

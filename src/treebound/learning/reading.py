@@ -1,4 +1,4 @@
-"""How a treebank of one's own is read, as settings that the command line and lists of models have."""
+"""Options that state how a user's own treebank is read, for the command line and for lists of models."""
 
 from __future__ import annotations
 
@@ -7,31 +7,41 @@ from typing import Literal
 
 from treebound.support.settings import Checked, SettingError, option
 
-#: attributes that may be chosen, in the order in which they are named
+#: attributes that may be chosen, in the order in which models list them
 CHOICES = ("suffix", "prefix", "length", "feats", "lemma")
 
 
 @dataclass(frozen=True)
 class Reading(Checked):
-    """How a treebank of one's own is read: what the catalogue says of its corpora."""
+    """Options that state how a user's own treebank is read.
+
+    For its own corpora, the catalogue holds this information.
+    """
 
     tag: Literal["", "xpos", "upos"] = option(
         "",
-        "Column of the fine tags: xpos or upos. [default: xpos where TRAIN fills it and DEV has the same ones, else "
-        "upos]",
+        "Column of the fine tags: xpos or upos. [default: xpos if nearly all words of TRAIN have one and DEV uses the "
+        "same tags, else upos]",
     )
     attributes: tuple[str, ...] = option(
         ("auto",),
-        "What is seen of words beside form and tags: some of suffix,prefix,length,feats,lemma, or none; auto: suffix, "
-        "and those of which TRAIN holds enough. Name fewer where input will lack them.",
+        "Attributes of words that features use beside form and tags: some of suffix,prefix,length,feats,lemma, or "
+        "none. The value auto chooses suffix, and each other attribute that is informative in TRAIN. Leave out an "
+        "attribute that the text to parse will lack.",
     )
-    multi_root: bool = option(False, "Sentences may have several roots. [default: one]")
-    encoding: str = option("utf-8", "Encoding of TRAIN and DEV, by its name in Python: cp1252, utf-16, gb18030 ...")
-    patterns: str = option("", "Hand-crafted patterns: a shipped file, as en_ud, or your own. [default: none]")
+    multi_root: bool = option(False, "Allow sentences to have several roots. [default: one root]")
+    encoding: str = option(
+        "utf-8", "Encoding of TRAIN and DEV, by its name in Python, such as cp1252, utf-16 or gb18030."
+    )
+    patterns: str = option(
+        "",
+        "Hand-crafted patterns that add features: the name of a shipped file, such as en_ud, or the path of your own "
+        "file. [default: none]",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in self.attributes if self.attributes not in (("auto",), ("none",)) else ():
             if name not in CHOICES:
-                hint = f"choose from {', '.join(CHOICES)}; or auto or none alone"
+                hint = f"choose from {', '.join(CHOICES)}; or give auto or none alone"
                 raise SettingError("attributes", f"unknown attribute {name!r}", hint)

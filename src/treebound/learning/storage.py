@@ -1,13 +1,15 @@
-"""One file of named arrays and a JSON header: no pickle, checked on load, written atomically.
+"""Model files: named arrays and a JSON header in one file, without pickle, checked on load, written atomically.
 
-A zip (numpy's .npz layout) whose member `header` is JSON and whose member `digest` covers header and arrays: what was
-changed after it was written is refused, even where the zip's own checksums were made anew. Files of before there were
-digests have none. Kernels index with what stands in a file and do not check, so everything is checked here: the header
-against a schema, the arrays against what the header asks for, before they take any memory.
+A file is a zip archive (numpy's .npz layout). Its member `header` is JSON, and its member `digest` covers header and
+arrays. A file that was changed after it was written is refused, even if the checksums of the zip archive were computed
+anew. Files of early versions have no digest. Kernels index with the contents of a file and do not check them, so
+everything is checked here. The header must match a schema, and the arrays must have the types and shapes that the
+header implies, before they take any memory.
 
-Tables of weights are mostly zeros. If a table `x` is declared sparse, the file holds its other entries, `x`, and a bit
-for each entry that tells which they are, `x.kept`; one more bit, which is set, marks the end. Neither is compressed:
-deflating and inflating the zeros took longer than all other work on a file. A file with the whole table is read, too.
+Tables of weights are mostly zeros. If a table `x` is declared sparse, the file holds its nonzero entries, `x`, and a
+bit mask `x.kept` that tells which entries they are. One more bit, which is set, marks the end of the mask. Neither is
+compressed: to deflate and inflate the zeros took longer than all other work on a file. A file with the whole table can
+be read, too.
 """
 
 from __future__ import annotations
@@ -34,23 +36,24 @@ from treebound.core.errors import InputError, ModelError, TreeboundError
 from treebound.support.atomic import replacing
 
 FORMAT = "treebound"
-#: bytes of the longest header that is read: one of a tagger holds its dictionary
+#: bytes of the longest header that is read; the header of a tagger is long, since it holds a dictionary
 LONGEST_HEADER = 1 << 28
-KEPT = ".kept"  #: ends the name of the bits of a table of which only some entries are written
+KEPT = ".kept"  #: suffix of the name of the bit mask of a sparse table
 _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What an array of a file must be: its type and one of these shapes, any where none is named."""
+    """The required type of an array in a file, and its possible shapes; an empty collection allows any shape."""
 
     dtype: type
     shapes: Collection[tuple[int, ...]] = ()
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names unchanged. Raises ValueError if a name occurs twice."""
     if len(set(names)) < len(names):
-        raise ValueError("a name stands there twice")
+        raise ValueError("a name occurs twice")
     return names
 
 
@@ -59,19 +62,19 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
 #: a string that fits into a column of a treebank
 Entry = Annotated[str, Field(pattern=cells.PATTERN)]
 Names = Annotated[tuple[Entry, ...], AfterValidator(_distinct)]
-#: what templates may speak about, in a model's header
+#: attributes of words that templates may use, in a model's header
 Attributes = Annotated[
     tuple[Literal["form", "lower", "tag", "coarse", "prefix", "suffix", "length", "feats", "lemma"], ...],
     AfterValidator(_distinct),
 ]
-#: integer weights to 1.0
+#: number of integer steps in a weight of 1.0
 Unit = Annotated[float, Field(ge=2.0**-64, le=2.0**62, allow_inf_nan=False)]
-#: one record an epoch
+#: one record per epoch
 History = list[dict[str, bool | int | FiniteFloat | str | None]]
 
 
 def tables(least: int, most: int, beyond: int = 0) -> set[tuple[int, ...]]:
-    """Shapes of weight tables of 2**least to 2**most entries, and `beyond` behind them."""
+    """Return the possible shapes of a weight table: 2**least to 2**most entries, plus `beyond` entries at the end."""
     return {((1 << bits) + beyond,) for bits in range(least, most + 1)}
 
 
@@ -85,7 +88,10 @@ def save_arrays(
 ) -> None:
     """Write `meta` (JSON values) and `arrays` to `path`, by way of a temporary file in the same folder.
 
-    `sparse` names the arrays of one axis of which only the entries that are not zero are written.
+    compressed  whether members are compressed
+    sparse      names of one-dimensional arrays whose nonzero entries alone are written
+
+    Raises TreeboundError if the file cannot be written.
     """
     kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     header = json.dumps({"format": FORMAT, **meta}, sort_keys=True, allow_nan=False).encode()
@@ -114,11 +120,12 @@ def save_arrays(
 
 
 def _add(z: zipfile.ZipFile, name: str, content: bytes | memoryview, kind: int) -> None:
-    """A member with a fixed date, so that files of equal content are the same bytes."""
+    """Add a member with a fixed date, so that files of equal content are byte-identical."""
     z.writestr(zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0)), content, kind, 1)
 
 
 def _digest(header: bytes, arrays: dict[str, np.ndarray]) -> bytes:
+    """Return the digest of a header and its arrays."""
     digest = hashlib.blake2b(header, digest_size=32)
     for name, array in sorted(arrays.items()):
         digest.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
@@ -127,13 +134,13 @@ def _digest(header: bytes, arrays: dict[str, np.ndarray]) -> bytes:
 
 
 def _bytes(array: np.ndarray) -> Any:
-    """The numbers of an array, without a copy."""
+    """Return the bytes of an array as a view, without a copy."""
     return memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]  # an array is a buffer
 
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class Header:
-    """What stands in the header of every file; a kind of file adds its fields."""
+    """The fields that the header of every file has; each kind of file adds its own."""
 
     format: str
     kind: str
@@ -145,10 +152,22 @@ H = TypeVar("H", bound=Header)
 
 @dataclass(frozen=True)
 class Format(Generic[H]):
-    """A kind of file: the class of its header, and from a header that is right the arrays that must be there.
+    """A kind of file: the class of its header, and the arrays that a file with a valid header must hold.
 
-    complete  puts into a header what files of this version lacked at first
-    sparse    arrays of one axis that are mostly zeros, whose layouts name shapes
+    Attributes
+    ----------
+    kind
+        Name of the kind, as the header states it.
+    version
+        Version of the format.
+    header
+        Class of the header.
+    layouts
+        Function from a header to the layouts of all arrays by name.
+    complete
+        Function that adds to a header the fields that early files of this version lack.
+    sparse
+        One-dimensional arrays that are mostly zeros; their layouts must list the possible shapes.
     """
 
     kind: str
@@ -163,15 +182,15 @@ class Format(Generic[H]):
         return TypeAdapter(self.header)
 
     def save(self, path: str | Path, fields: dict, arrays: dict[str, np.ndarray], *, compressed: bool = True) -> None:
-        """Write the other fields of the header (JSON values) and the arrays, as `save_arrays` does."""
+        """Write the format's own fields of the header (JSON values) and the arrays; see `save_arrays`."""
         meta = {"kind": self.kind, "version": self.version, **fields}
         save_arrays(path, meta, arrays, compressed=compressed, sparse=self.sparse)
 
     def load(self, path: str | Path) -> tuple[H, dict[str, np.ndarray]]:
-        """(header, arrays) of a file of this kind and version.
+        """Return (header, arrays) of a file of this kind and version.
 
-        Raises ModelError, which says what is wrong, for everything else: other files, damaged and foreign ones, arrays
-        of another type or shape, numbers that are not finite.
+        Raises ModelError with the reason for any other file: foreign or damaged files, arrays of another type or shape,
+        and numbers that are not finite.
         """
         hint = f"train it again, or name a treebound {self.kind} file"
 
@@ -181,8 +200,8 @@ class Format(Generic[H]):
             if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("kind") != self.kind:
                 raise ModelError(f"not a treebound {self.kind}", path=path, hint=hint)
             if meta.get("version") != self.version:
-                found = f"version {repr(meta.get('version'))[:30]}, this program reads {self.version}"
-                raise ModelError(f"{self.kind} of {found}", path=path, hint=hint)
+                versions = f"version {repr(meta.get('version'))[:30]}, this program reads {self.version}"
+                raise ModelError(f"{self.kind} of {versions}", path=path, hint=hint)
             if self.complete is not None:
                 self.complete(meta)
             header = self._schema.validate_json(raw if self.complete is None else json.dumps(meta), strict=True)
@@ -190,10 +209,10 @@ class Format(Generic[H]):
             files = {name[:-4]: info for name, info in members.items() if name.endswith(".npy")}
             tables = [name for name in self.sparse if name + KEPT in files]
             if files.keys() != {*layouts, *(name + KEPT for name in tables)}:
-                raise _DamagedError("other arrays than it has")
-            asked = layouts | {name: Layout(layouts[name].dtype) for name in tables}
-            asked |= {name + KEPT: _bits_of(layouts[name]) for name in tables}
-            stored = {name: _array(z, info, name, asked[name]) for name, info in files.items()}
+                raise _DamagedError("its arrays are not those that its header announces")
+            expected = layouts | {name: Layout(layouts[name].dtype) for name in tables}
+            expected |= {name + KEPT: _bits_of(layouts[name]) for name in tables}
+            stored = {name: _array(z, info, name, expected[name]) for name, info in files.items()}
             if "digest" in members and z.read(members["digest"]) != _digest(raw, stored):
                 raise _DamagedError("changed after it was written")
             whole = {name: _whole(name, stored[name], stored[name + KEPT], layouts[name]) for name in tables}
@@ -203,24 +222,27 @@ class Format(Generic[H]):
 
 
 def _bits_of(layout: Layout) -> Layout:
-    """Return the layout of the bits that tell which entries of a table are written."""
+    """Return the layout of the bit mask that tells which entries of a table are written."""
     return Layout(np.uint8, {(size // 8 + 1,) for (size,) in layout.shapes})
 
 
 def _whole(name: str, entries: np.ndarray, kept: np.ndarray, layout: Layout) -> np.ndarray:
-    """Return the table of a layout from its entries that were written, and the bits that tell which they are."""
+    """Return the whole table of a layout from its written entries and the bit mask that tells which they are."""
     from treebound.kernels.entries import restored
 
     last = int(kept[-1]) if len(kept) else 0
     size = 8 * len(kept) - 1 - ((last & -last).bit_length() - 1)
     set_bits = int(np.bitwise_count(kept).sum(dtype=np.int64))
     if not last or (size,) not in layout.shapes or entries.ndim != 1 or set_bits != len(entries) + 1:
-        raise _DamagedError(f"{name}: other entries than it claims")
+        raise _DamagedError(f"{name}: the number of entries does not match the bit mask")
     return restored(kept, entries, size)
 
 
 def kind_of(path: str | Path, wanted: str = "model") -> str:
-    """What kind of file this is, by its header. ModelError, which names what is wanted, where it is none of ours."""
+    """Return the kind of a file, which its header states.
+
+    Raises ModelError for a file that treebound did not write; the message names the kind `wanted`.
+    """
 
     def read(z: zipfile.ZipFile, members: Members) -> str:
         header = json.loads(z.read(members["header"]))
@@ -235,17 +257,18 @@ Members = dict[str, zipfile.ZipInfo]
 
 
 def _reading(path: str | Path, kind: str, hint: str, read: Callable[[zipfile.ZipFile, Members], Any]) -> Any:
-    """What `read` finds in the members of a file; whatever goes wrong is a ModelError."""
+    """Return the result of `read` for the members of a file, and turn every error into a ModelError."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe gives its bytes once and in order, a folder none
-            raise ModelError("no regular file", path=path, hint=f"name a treebound {kind} file")
+        # a zip archive needs random access, which pipes and folders do not offer
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise ModelError("not a regular file", path=path, hint=f"name a treebound {kind} file")
         with zipfile.ZipFile(path) as z:
             return read(z, _members(z))
     except FileNotFoundError:
         raise ModelError(f"no such {kind} file", path=path, hint="train one with: treebound train") from None
     except ModelError:
         raise
-    except InputError as error:  # of a class that the schema names
+    except InputError as error:  # raised by a class that the schema names
         raise ModelError(f"damaged {kind} file ({error.reason})", path=path, hint=hint) from None
     except ValidationError as error:
         first = error.errors()[0]
@@ -256,46 +279,46 @@ def _reading(path: str | Path, kind: str, hint: str, read: Callable[[zipfile.Zip
         raise ModelError(f"damaged {kind} file ({error})", path=path, hint=hint) from None
     except MemoryError:
         raise ModelError("does not fit into memory", path=path, hint="train it with fewer --bits") from None
-    except Exception as error:  # whatever zipfile, zlib, json and numpy raise for bytes that are not theirs
+    except Exception as error:  # zipfile, zlib, json and numpy raise many types of errors for damaged bytes
         raise ModelError(f"truncated or foreign file ({type(error).__name__})", path=path, hint=hint) from None
 
 
 class _DamagedError(Exception):
-    """What stands in the file is not what it must be."""
+    """Raised when the content of a file does not match its header, or is of another form."""
 
 
 def _members(z: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """The members by name. Names that stand there twice, other names, headers of any length are refused."""
+    """Return the members of a zip archive by name. Refuse duplicate names, unknown members and overlong headers."""
     members = {info.filename: info for info in z.infolist()}
     if "header" not in members:
         raise KeyError("header")
     if len(members) < len(z.infolist()):
-        raise _DamagedError("a name stands in it twice")
+        raise _DamagedError("a member occurs twice")
     for name, info in members.items():
         if name in ("header", "digest"):
             if info.file_size > LONGEST_HEADER:
                 raise _DamagedError(f"a {name} of {info.file_size} bytes")
         elif not name.endswith(".npy"):
-            raise _DamagedError("it holds something else")
+            raise _DamagedError("it has an unknown member")
         if info.compress_type not in _PLAIN:
-            raise _DamagedError("compressed in another way")
+            raise _DamagedError("unknown method of compression")
     return members
 
 
 def _array(z: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, layout: Layout) -> np.ndarray:
-    """An array of a file, which takes memory only where its type and shape are right."""
+    """Read an array of a file, after its type and shape have been checked, so that a damaged file takes no memory."""
     with z.open(info) as stream:
         if np.lib.format.read_magic(stream) != (1, 0):
             raise _DamagedError(f"{name}: another version of numpy's format")
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
         if fortran or dtype.hasobject or dtype.kind not in "iuf" or any(length < 0 for length in shape):
-            raise _DamagedError(f"{name}: no array of numbers in rows")
+            raise _DamagedError(f"{name}: not an array of numbers in C order")
         if dtype != np.dtype(layout.dtype):
             raise _DamagedError(f"{name}: numbers of type {dtype}, not {np.dtype(layout.dtype)}")
         if layout.shapes and shape not in layout.shapes:
-            raise _DamagedError(f"{name}: an array of shape {str(shape)[:40]}")
+            raise _DamagedError(f"{name}: unexpected shape {str(shape)[:40]}")
         if stream.tell() + math.prod(shape) * dtype.itemsize != info.file_size:
-            raise _DamagedError(f"{name}: another size than it claims")
+            raise _DamagedError(f"{name}: its size does not match its shape")
         array = np.empty(shape, dtype)
         content = _bytes(array)
         while len(content):

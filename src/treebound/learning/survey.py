@@ -1,14 +1,14 @@
-"""What a treebank of one's own holds, and what is chosen by it: the tag column, attributes, advice.
+"""Survey of a user's own treebank: choice of the tag column and of attributes, and advice on training.
 
-Files say nothing about how they are to be used, where the catalogue does for its corpora. Attributes of words beside
-form and tags are taken where they tell a parser something that it does not see otherwise, in enough words to learn
-from:
+For its corpora, the catalogue states how their columns are to be used; other treebanks do not. An attribute of words
+beside form and tags is chosen if it tells a parser something new for enough words to learn from:
 
-feats           of the words with the same tag, not all have the same features: the share of words whose features are
-                not the most frequent ones of their tag is at least ENOUGH
-lemma           the share of words with a lemma that is not the form in small letters is at least ENOUGH
-prefix, length  words are short, as where a character is a syllable: SHORT characters or fewer on average
-suffix          always
+- `feats` is chosen if at least a share ENOUGH of words have features that are not the most frequent features of their
+  tag.
+- `lemma` is chosen if at least a share ENOUGH of words have a lemma that differs from the lower-cased form.
+- `prefix` and `length` are chosen if words are short, with SHORT characters or fewer on average, for instance where a
+  character is a syllable.
+- `suffix` is always chosen.
 """
 
 from __future__ import annotations
@@ -28,18 +28,17 @@ from treebound.learning.reading import CHOICES, Reading
 from treebound.metrics.attachment import scored_words
 from treebound.treebanks.projectivise import is_projective, projectivise
 
-ENOUGH = 0.05  #: share of words of which an attribute must tell something
-TAGGED = 0.9  #: share of words that a tag column must fill to be the fine tag
-UNSEEN = 0.05  #: share of dev's words with a value that training lacks, from which on it is said
-SHORT = 2.5  #: characters a word, on average, up to which its first ones and its length are looked at
-#: share of training's trees that have crossing arcs, and of heads that making them projective changes, from either of
-#: which on crossing arcs are advised; of ten treebanks, those with 1.4 % and 6.4 % of such heads gained by it, and
-#: those with 0.6 % and fewer lost
+ENOUGH = 0.05  #: share of words for which an attribute must be informative
+TAGGED = 0.9  #: share of words that must have an XPOS tag for `xpos` to be the fine tag
+UNSEEN = 0.05  #: share of dev's words with a value that training lacks, from which on a warning is given
+SHORT = 2.5  #: mean length of words in characters up to which prefix and length are chosen
+#: Non-projective parsing is advised from this share of training trees with crossing arcs on, or from this share of
+#: heads on that change when the trees are made projective. Of ten treebanks, those with 1.4 % and 6.4 % of such heads
+#: gained by non-projective parsing, and those with 0.6 % and fewer lost.
 CROSSING, LIFTED = 0.15, 0.01
-LONGEST = (
-    150  #: words of the longest sentence whose best projective tree is looked for; longer ones count as projective
-)
-RELEASE = 1000  #: sentences after which the pages of a treebank in a file are released
+#: length in words up to which the best projective tree is computed; longer sentences count as projective
+LONGEST = 150
+RELEASE = 1000  #: number of sentences after which the memory pages of a treebank in a file are released
 
 #: the conventions of Universal Dependencies
 PUNCTUATION = {"column": "upos", "tags": ["PUNCT"]}
@@ -49,9 +48,9 @@ PUNCTUATION = {"column": "upos", "tags": ["PUNCT"]}
 class Survey:
     """Counts over a treebank with heads.
 
-    crossing  sentences with arcs that cross
-    lifted    words that have another head once their tree is made projective, as it is for training
-    several   sentences with more than one root
+    crossing  number of sentences with crossing arcs
+    lifted    number of words whose head changes when their tree is made projective for training
+    several   number of sentences with more than one root
     """
 
     sentences: int
@@ -62,7 +61,7 @@ class Survey:
 
 
 def survey(treebank: Treebank) -> Survey:
-    """Of an annotated treebank."""
+    """Return the counts of an annotated treebank."""
     crossing = lifted = several = 0
     for i in range(len(treebank)):
         if i % RELEASE == 0:
@@ -77,7 +76,7 @@ def survey(treebank: Treebank) -> Survey:
 
 
 def ceiling(treebank: Treebank) -> float:
-    """UAS in %, without punctuation, that projective trees cannot exceed."""
+    """Return the highest UAS (in %, without punctuation) that projective trees can reach."""
     counts, lost = scored_words(treebank), 0
     for i in range(len(treebank)):
         heads = treebank.heads(i)
@@ -88,9 +87,9 @@ def ceiling(treebank: Treebank) -> float:
 
 
 def _lost(heads: np.ndarray, scored: np.ndarray, single_root: bool) -> int:
-    """The heads that every projective tree gets wrong: those missed by the one with most right (Eisner's algorithm).
+    """Return the number of scored words whose head is wrong in every projective tree: the misses of the best such tree.
 
-    IN heads int32[n + 1], scored bool[n]. O(n^3).
+    heads int32[n + 1], scored bool[n]. Takes O(n^3) time (Eisner's algorithm). Returns 0 for more than LONGEST words.
     """
     n = len(heads) - 1
     if n > LONGEST:
@@ -110,29 +109,36 @@ def _lost(heads: np.ndarray, scored: np.ndarray, single_root: bool) -> int:
 
 
 def filled(treebank: Treebank, column: str) -> float:
-    """Share of words with a value other than `_`."""
+    """Return the share of words with a value other than `_` in a column."""
     return _share(treebank, column, lambda value: value != "_")
 
 
 def unseen(train: Treebank, dev: Treebank, column: str) -> float:
-    """Share of dev's words with a value in this column that no word of training has."""
+    """Return the share of dev's words whose value in this column occurs nowhere in training."""
     known = set(train.values(column))
     return _share(dev, column, lambda value: value not in known)
 
 
-def _share(treebank: Treebank, column: str, wanted: Callable[[str], bool]) -> float:
-    flags = np.array([wanted(value) for value in treebank.vocab[column].strings], bool)
+def _share(treebank: Treebank, column: str, accepted: Callable[[str], bool]) -> float:
+    """Return the share of words whose value in a column is accepted."""
+    flags = np.array([accepted(value) for value in treebank.vocab[column].strings], bool)
     return float(treebank.counts(column)[flags].sum() / treebank.words) if treebank.words else 0.0
 
 
 def fine_tag(train: Treebank, dev: Treebank | None = None) -> str:
-    """XPOS where nearly every word has one, and dev's ones are those of training; else UPOS."""
+    """Return the column of the fine tags: `xpos` or `upos`.
+
+    It is `xpos` if nearly every word of training has one and dev uses the same tags, and otherwise `upos`.
+    """
     known = dev is None or unseen(train, dev, "xpos") < UNSEEN
     return "xpos" if filled(train, "xpos") >= TAGGED and (known or not filled(train, "upos")) else "upos"
 
 
 def told(treebank: Treebank, attribute: str, tag: str) -> float:
-    """Share of words of which feats or lemma tells what form and tag do not: see above."""
+    """Return the share of words for which `feats` or `lemma` adds information to form and tag.
+
+    The module describes the two shares.
+    """
     if attribute == "lemma":
         pairs = _pairs(treebank, "lemma", "form")
         lemmas, forms = treebank.vocab["lemma"].strings, treebank.vocab["form"].strings
@@ -148,13 +154,13 @@ def told(treebank: Treebank, attribute: str, tag: str) -> float:
 def _pairs(treebank: Treebank, first: str, second: str) -> Counter[tuple[int, int]]:
     """Count the pairs of ids that words have in two columns."""
     pairs: Counter[tuple[int, int]] = Counter()
-    for one, other in treebank.chunks(first, second):
-        pairs.update(zip(one.tolist(), other.tolist(), strict=True))
+    for first_ids, second_ids in treebank.chunks(first, second):
+        pairs.update(zip(first_ids.tolist(), second_ids.tolist(), strict=True))
     return pairs
 
 
 def attributes(train: Treebank, tag: str) -> list[str]:
-    """The attributes of words that a parser of such a treebank should see beside form and tags."""
+    """Return the attributes of words that a parser of this treebank should use beside form and tags."""
     forms = train.vocab["form"].strings
     lengths = np.array([len(form) for form in forms], np.int64)
     characters = (train.counts("form") * lengths).sum() / max(1, train.words)
@@ -163,29 +169,33 @@ def attributes(train: Treebank, tag: str) -> list[str]:
 
 
 def describe(train: Treebank, dev: Treebank, reading: Reading | None = None) -> None:
-    """Write into the meta of both what their files do not say."""
+    """Store in the meta of both treebanks how they are to be read, which their files do not state.
+
+    reading  options of the user; the survey decides what they leave open
+    """
     reading = reading or Reading()
     tag = reading.tag or fine_tag(train, dev)
     coarse = "upos" if filled(train, "upos") else tag
-    wanted = reading.attributes
-    chosen = attributes(train, tag) if wanted == ("auto",) else [name for name in CHOICES if name in wanted]
-    told = {"single_root": not reading.multi_root, "tag": tag, "coarse": coarse, "patterns": reading.patterns}
+    requested = reading.attributes
+    chosen = attributes(train, tag) if requested == ("auto",) else [name for name in CHOICES if name in requested]
+    entries = {"single_root": not reading.multi_root, "tag": tag, "coarse": coarse, "patterns": reading.patterns}
     for treebank in (train, dev):
-        treebank.meta.update(told, punctuation=dict(PUNCTUATION), attributes=list(chosen))
+        treebank.meta.update(entries, punctuation=dict(PUNCTUATION), attributes=list(chosen))
 
 
 def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | str) -> list[str]:
-    """A summary of the training file in one line, then a line for each thing that ought to be looked at.
+    """Return a summary of the training file in one line, and one line for each warning or piece of advice.
 
-    projective  trees are to be projective; k: heads that a pruner keeps, if there is one
+    projective  whether the trees to predict are projective
+    k           number of candidate heads of the pruner; empty or 0 if there is no pruner
     """
-    ours, other, meta = survey(train), survey(dev), train.meta
+    counts, dev_trees, meta = survey(train), survey(dev), train.meta
     columns = ", ".join(f"{name} {100 * filled(train, name):.0f} %" for name in ("upos", "xpos", "feats", "lemma"))
-    roots = f"{ours.several:,} with several roots, " if ours.several else ""
+    roots = f"{counts.several:,} with several roots, " if counts.several else ""
     chosen = ", ".join(meta["attributes"]) or "none"
     out = [
-        f"{ours.sentences:,} sentences, {ours.words:,} words ({columns}), {roots}"
-        f"{100 * ours.crossing / max(1, ours.sentences):.1f} % with crossing arcs; "
+        f"{counts.sentences:,} sentences, {counts.words:,} words ({columns}), {roots}"
+        f"{100 * counts.crossing / max(1, counts.sentences):.1f} % with crossing arcs; "
         f"tag {meta['tag']}, attributes {chosen}" + (f", k {k}" if k else "")
     ]
     attributes = [name for name in meta["attributes"] if name == "feats"]
@@ -197,10 +207,11 @@ def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | str) -
             out.append(f"warning: {100 * share:.0f} % of dev's words have {column} that training lacks; {use}")
     if not max(filled(train, meta["tag"]), filled(train, meta["coarse"])):
         out.append("warning: no word has a tag; tag the files first (train --system tagging, tag)")
-    if projective and (ours.lifted >= LIFTED * ours.words or ours.crossing >= CROSSING * ours.sentences):
-        trees, heads = 100 * other.crossing / max(1, other.sentences), 100 * ours.lifted / ours.words
+    if projective and (counts.lifted >= LIFTED * counts.words or counts.crossing >= CROSSING * counts.sentences):
+        trees, heads = 100 * dev_trees.crossing / max(1, dev_trees.sentences), 100 * counts.lifted / counts.words
         out.append(
-            f"advice: train with --space non-projective: without crossing arcs, which {trees:.1f} % of dev's trees "
-            f"have, dev UAS is {ceiling(dev):.2f} at most, and {heads:.1f} % of training's heads would be learnt wrong"
+            f"advice: train with --space non-projective; {trees:.1f} % of dev's trees have crossing arcs. "
+            f"Without crossing arcs, dev UAS is {ceiling(dev):.2f} at most, and {heads:.1f} % of training's heads "
+            "would be learnt wrong"
         )
     return out

@@ -1,4 +1,4 @@
-"""What most systems do alike: the rest of a `treebound.core.system.System` is its own."""
+"""Base classes with the parts of `treebound.core.system.System` that most systems share."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from treebound.support.workers import in_batches
 
 
 class Naming:
-    """A parser whose parses hold the numbers of their labels in `names`, if any."""
+    """A parser whose parses hold labels as positions in `names`; without labels `names` is empty."""
 
     names: Sequence[str] | Vocabulary = ()
 
     def label_names(self, parse: Parse) -> list[str]:
-        """The n labels of a parse; `_` where it has none."""
+        """Return the n labels of a parse; each is `_` if the parse has no labels."""
         if parse.labels is None:
             return ["_"] * (len(parse.heads) - 1)
         return [self.names[i] for i in parse.labels[1:].tolist()]
 
 
 class InBatches(Naming):
-    """A parser of words that are made of a whole treebank at once, and that are cut into parts for workers.
+    """A parser that prepares the words of a whole treebank at once and divides them among workers.
 
-    A subclass has `words(treebank)`, whose `part(i, j)` is that of the sentences from i to before j, and
-    `parse_words(words)`.
+    A subclass has the methods `words(treebank)` and `parse_words(words)`. `words(treebank).part(i, j)` must return the
+    words of sentences i to j - 1.
     """
 
     words: Callable[[Treebank], Any]
@@ -40,23 +40,23 @@ class InBatches(Naming):
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
     ) -> list[Parse]:
-        """One a sentence, in order."""
-        given = self, self.words(treebank)
-        return in_batches(_parsed, given, len(treebank), workers=workers, scheduler=scheduler, progress=progress)
+        """Parse a treebank and return one Parse per sentence, in order."""
+        shared = self, self.words(treebank)
+        return in_batches(_parsed, shared, len(treebank), workers=workers, scheduler=scheduler, progress=progress)
 
 
-def _parsed(given: tuple[InBatches, Any], part: tuple[int, int]) -> list[Parse]:
-    """The sentences from part[0] to before part[1]."""
-    parser, words = given
+def _parsed(shared: tuple[InBatches, Any], part: tuple[int, int]) -> list[Parse]:
+    """Parse the sentences part[0] to part[1] - 1; `shared` is the parser and the words of the treebank."""
+    parser, words = shared
     return parser.parse_words(words.part(*part))
 
 
 class Learned:
     """A system that learns trees.
 
-    model    the class of its models, which has `load(path)`
-    finder   what makes a parser of a model and options, its class for instance
-    options  those that `finder` takes; None: it checks them itself
+    model    class of its models, which has `load(path)`
+    finder   function or class that makes a parser from a model and options
+    options  names of the options of `finder`; None if `finder` checks them itself
     """
 
     model: type[Any]
@@ -66,11 +66,11 @@ class Learned:
     attributes = True
 
     def fitted(self, settings: Any, train: Treebank) -> Any:
-        """As they are."""
+        """Return the settings unchanged."""
         return settings
 
     def key(self, settings: Any, train: Treebank, dev: Treebank) -> str:
-        """None: models are trained again where they are asked for again."""
+        """Return an empty key: a model is trained again whenever it is requested."""
         return ""
 
     def load(self, path: Path) -> Any:
@@ -78,24 +78,24 @@ class Learned:
         return self.model.load(path)
 
     def parser(self, model: Any, **options: Any) -> Any:
-        """What parses by a model. InputError for an option that it does not have."""
+        """Return a parser for a model. Raises InputError for an unknown option."""
         if self.options is not None and (unknown := [name for name in options if name not in self.options]):
-            there = f"; there is {', '.join(self.options)}" if self.options else ""
-            raise InputError(f"a parser of this model has no option {unknown[0]!r}", hint=f"leave it out{there}")
+            known = f"; the options are {', '.join(self.options)}" if self.options else ""
+            raise InputError(f"a parser of this model has no option {unknown[0]!r}", hint=f"leave it out{known}")
         return self.finder(model, **options)
 
 
 class Labelled(Learned):
-    """A system that learns labelled trees, whatever dev is like."""
+    """A system that learns labelled trees, independently of the development treebank."""
 
     def fitted(self, settings: Any, train: Treebank) -> Any:
-        """As they are. InputError for a treebank without labels."""
+        """Return the settings unchanged. Raises InputError for a treebank without labels."""
         if not has_labels(train):
             raise InputError("not every word has a label", hint="train another system, for instance graph")
         return settings
 
     def report(self, model: Any, dev: Treebank) -> str:
-        """Scores on dev."""
+        """Return UAS and LAS on the development treebank as text."""
         parser = self.parser(model)
         parses = parser.parse(dev)
         score = evaluate(dev, [p.heads for p in parses], [parser.label_names(p) for p in parses]).summary

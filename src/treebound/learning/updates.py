@@ -1,6 +1,6 @@
-"""Online updates, exchangeable: how far the weights go towards the features of the right structure.
+"""Update rules of online learning: the size of the step towards the features of the right structure.
 
-A new update is a class and a line in `UPDATES`.
+A new rule is a class and a line in `UPDATES`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from treebound.learning.averages import FIXED_UNIT, averaged
 
 
 class Update(Protocol):
-    """A rule for the size of a step.
+    """A rule for the size of an update step.
 
-    plain   costs of wrong structures and rates of features are ignored
-    scale   what scores are multiplied with and rounded before a sentence of training is decoded
+    plain  whether costs of wrong structures and rates of features are ignored
+    scale  factor of the scores before they are rounded and a training sentence is decoded
     """
 
     @property
@@ -29,60 +29,74 @@ class Update(Protocol):
     def scale(self) -> float: ...
 
     def size(self, margin: float, norm: float, cost: float) -> float:
-        """The step along a difference of this squared norm, whose sides ought to be `cost` apart and are `margin`."""
+        """Return the size of the step along a feature difference.
+
+        margin  score of the right structure minus score of the wrong structure
+        norm    squared norm of the feature difference
+        cost    the margin that is required
+        """
 
     def unit(self, examples: int) -> float:
-        """Units per 1.0 of the averaged weights."""
+        """Return the number of units per 1.0 in the averaged weights."""
 
 
 @dataclass(frozen=True)
 class Perceptron:
-    """A step of 1, whatever the margin (Collins 2002). Weights are integers, and so are their sums: exact averages."""
+    """A step of size 1, whatever the margin (Collins 2002).
+
+    Weights and their sums are integers, so averages are exact.
+    """
 
     plain: ClassVar[bool] = True
     scale: ClassVar[float] = 1.0
 
     def size(self, margin: float, norm: float, cost: float) -> float:
-        """1."""
+        """Return 1, the size of every step."""
         return 1.0
 
     def unit(self, examples: int) -> float:
-        """The number of examples: T w - sum is the average times T."""
+        """Return the number of examples T, because T * weights - sums is T times the average."""
         return float(max(1, examples))
 
 
 @dataclass(frozen=True)
 class Mira:
-    """The smallest step that makes the margin as large as the cost, or `limit` (Crammer et al. 2006, PA-I)."""
+    """The smallest step that raises the margin to the cost, up to `limit` (Crammer et al. 2006, PA-I)."""
 
     limit: float
     plain: ClassVar[bool] = False
     scale: ClassVar[float] = FIXED_UNIT
 
     def size(self, margin: float, norm: float, cost: float) -> float:
-        """min(limit, (cost - margin) / norm); not positive where the margin is large enough."""
+        """Return min(limit, (cost - margin) / norm), which is not positive if the margin is large enough."""
         return min(self.limit, (cost - margin) / norm)
 
     def unit(self, examples: int) -> float:
-        """Fixed point."""
+        """Return the unit of fixed-point weights."""
         return FIXED_UNIT
 
 
-#: name -> the update with this largest step
+#: name -> function from the largest step to the update rule
 UPDATES: Registry[Callable[[float], Update]] = Registry("learner")
 UPDATES.register("mira", Mira)
 UPDATES.register("perceptron", lambda limit: Perceptron())
 
 
 class Learner:
-    """Weights in training, with the sums that give their average.
+    """The weights of a model in training, with the sums from which their average is computed.
 
-    weights  float32[size] (integers for the perceptron, exact up to 2 ** 24)
-    sums     float64[size] sum over updates of (examples seen before) ** (degree + 1) * update
-    examples number of sentences seen
-    degree   0: the average counts the weights after every sentence alike. Above: it counts those after sentence t by
-             t ** degree, so that the poor weights of the first epoch count little (polynomial-decay averaging, Shamir
-             & Zhang 2013)
+    Attributes
+    ----------
+    weights
+        float32[size]; integers for the perceptron, exact up to 2 ** 24.
+    sums
+        float64[size]: sum over updates of (examples seen before the update) ** (degree + 1) * update.
+    examples
+        Number of sentences seen.
+    degree
+        With 0, the average counts the weights after every sentence alike. With a higher degree, the weights after
+        sentence t count t ** degree, so that the poor weights of the first epoch count little (polynomial-decay
+        averaging, Shamir & Zhang 2013).
     """
 
     def __init__(self, size: int, rule: Update, degree: int = 0):
@@ -93,9 +107,12 @@ class Learner:
         self.examples = 0
 
     def update(self, slots: np.ndarray, signs: np.ndarray, rates: np.ndarray, count: int, cost: float) -> None:
-        """Step towards the feature difference of the right and the wrong structure, which ought to be `cost` apart.
+        """Step along the feature difference of the right and the wrong structure.
 
-        rates  how far the weight of each slot goes with a step of 1: as if its feature were sqrt(rate), not 1
+        - `slots`, `signs`: the features of the difference
+        - `rates`: step sizes of the weights relative to a step of 1, as if each feature had the value sqrt(rate)
+        - `count`: number of features
+        - `cost`: required margin between the two structures
         """
         if self.rule.plain:
             rates[:count] = 1.0
@@ -111,5 +128,5 @@ class Learner:
         return averaged(self.weights, self.sums, self._settled(self.examples), self.rule.unit(self.examples))
 
     def _settled(self, examples: int) -> float:
-        """Return the share of the average that so many examples settle, in units that `sums` share."""
+        """Return the share of the average that a number of examples settles, in the unit of `sums`."""
         return float(examples) ** (self.degree + 1)

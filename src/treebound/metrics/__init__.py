@@ -1,4 +1,5 @@
-"""Attachment scores, significance tests, calibration, timing: arrays and numbers out, nothing printed.
+"""Attachment scores, significance tests, calibration and timing.
 
-A table is a dict of columns, arrays of the same length: `pandas.DataFrame(table)` shows it.
+The functions return arrays and numbers and print nothing. A table is a dict of columns, which are arrays of the same
+length: `pandas.DataFrame(table)` shows it.
 """

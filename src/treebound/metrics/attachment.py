@@ -1,4 +1,4 @@
-"""Attachment scores: how many words have the right head, sentence by sentence, with and without punctuation."""
+"""Attachment scores: the number of words with the right head in each sentence, with and without punctuation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from treebound.core.treebank import Treebank
 
 
 def scored_words(treebank: Treebank) -> np.ndarray:
-    """bool[W]: the words that count, i.e. all but punctuation as `meta["punctuation"]` defines it (nothing if absent).
+    """Return bool[W]: the words that are scored, which are all words but punctuation.
 
-    Punctuation is a matter of gold tags: `{"column": "upos", "tags": ["PUNCT"]}`.
+    `treebank.meta["punctuation"]` defines punctuation by gold tags: `{"column": "upos", "tags": ["PUNCT"]}`. If it is
+    absent, all words are scored.
     """
     rule = treebank.meta.get("punctuation")
     if not rule:
@@ -26,12 +27,17 @@ def scored_words(treebank: Treebank) -> np.ndarray:
 
 
 def join_heads(gold: Treebank, heads: Sequence[np.ndarray]) -> np.ndarray:
-    """int32[W]: heads[i] is int[n_i + 1] for sentence i, with the root first. InputError where lengths differ."""
+    """Return int32[W]: the heads of all words of a treebank in one array, without the roots.
+
+    heads  heads[i] is int[n_i + 1] for sentence i, with the root first
+
+    Raises InputError if the number of parses or the length of a parse does not match `gold`.
+    """
     if len(heads) != len(gold):
         raise InputError(f"{len(heads)} parses for the {len(gold)} sentences of {gold.name}")
     for i, (row, n) in enumerate(zip(heads, gold.lengths, strict=True)):
         if len(row) != n + 1:
-            raise InputError(f"sentence {i + 1} of {gold.name} has {n} words, its parse {len(row) - 1}")
+            raise InputError(f"sentence {i + 1} of {gold.name} has {n} words, but its parse has {len(row) - 1}")
     return np.concatenate([np.asarray(row)[1:] for row in heads]) if len(gold) else np.empty(0, np.int32)
 
 
@@ -39,20 +45,28 @@ def join_heads(gold: Treebank, heads: Sequence[np.ndarray]) -> np.ndarray:
 class Evaluation:
     """Attachment scores of one parsed treebank.
 
-    sentences  columns by name, one entry a sentence: n (words), scored (words that are not punctuation), correct
-               (scored words with the gold head), complete (all scored words are correct; so is a sentence without any),
-               and over all words, punctuation included, correct_all and complete_all; where there are labels also
-               correct_labelled (head and label) and complete_labelled, correct_labelled_all and complete_labelled_all
+    sentences  columns by name, with one entry per sentence
+
+    The columns over scored words (all words but punctuation) are n (words), scored (scored words), correct (scored
+    words with the gold head) and complete (whether all scored words are correct; true for a sentence without scored
+    words). correct_all and complete_all count all words, punctuation included. If there are labels, the columns
+    correct_labelled, complete_labelled, correct_labelled_all and complete_labelled_all count words with the gold head
+    and the gold label.
     """
 
     sentences: dict[str, np.ndarray]
 
     @property
     def summary(self) -> dict[str, float]:
-        """sentences, words, scored_words (counts); uas, complete (per cent); uas_all, complete_all with punctuation;
-        where there are labels las, complete_labelled, las_all, complete_labelled_all.
+        """Return the scores of the whole treebank by name.
 
-        NaN where there is nothing to score.
+        - `sentences`, `words`, `scored_words`: counts
+        - `uas`, `uas_all`: per cent of scored words, and of all words
+        - `las`, `las_all`: the same with labels; only if there are labels
+        - `complete`, `complete_all`: per cent of sentences without a wrong head among scored words, and among all words
+        - `complete_labelled`, `complete_labelled_all`: the same with labels; only if there are labels
+
+        A score without any word or sentence to count is NaN.
         """
         total, count = {name: int(column.sum()) for name, column in self.sentences.items()}, len(self.sentences["n"])
 
@@ -69,12 +83,12 @@ class Evaluation:
 
 
 def has_labels(treebank: Treebank) -> bool:
-    """Whether every word has a label other than `_`, as training needs it."""
+    """Return whether every word has a label other than `_`, which labelled training requires."""
     return treebank.words > 0 and not unlabelled(treebank)
 
 
 def is_labelled(treebank: Treebank) -> bool:
-    """Whether any word has a label other than `_`, so that labelled scores mean something."""
+    """Return whether any word has a label other than `_`, so that labelled scores are meaningful."""
     return unlabelled(treebank) < treebank.words
 
 
@@ -85,21 +99,27 @@ def unlabelled(treebank: Treebank) -> int:
 
 
 def right_labels(gold: Treebank, labels: Sequence[Sequence[str]]) -> np.ndarray:
-    """bool[W]: the words whose label is that of `gold`; labels[i] has n_i strings. InputError where lengths differ."""
+    """Return bool[W]: the words whose label equals the gold label.
+
+    labels  labels[i] holds the n_i labels of sentence i
+
+    Raises InputError if the lengths do not match `gold`.
+    """
     if [len(row) for row in labels] != gold.lengths.tolist():
         raise InputError(f"labels do not match the sentences of {gold.name}")
     number = gold.vocab["deprel"].get
     return np.array([number(s) for row in labels for s in row], np.int64) == gold.columns["deprel"]
 
 
-#: what `marks` writes for a wrong head, a right one, and a right one with the right label
+#: characters of `marks`: a wrong head, the right head with a wrong label or without labels, the right head and label
 WRONG, HEAD, LABELLED = "-", "h", "l"
 
 
 def marks(gold: Treebank, heads: Sequence[np.ndarray], labels: Sequence[Sequence[str]] | None = None) -> list[str]:
-    """One string a sentence, one character for each of its scored words: WRONG, HEAD or LABELLED.
+    """Return one string per sentence with one character per scored word: WRONG, HEAD or LABELLED.
 
-    What a test over single arcs needs of a parse, in a byte a word. heads, labels and errors as of `evaluate`.
+    Significance tests over words need only these marks, which take one byte per word. The arguments and the errors are
+    the same as for `evaluate`.
     """
     code = np.where(join_heads(gold, heads) == gold.head, HEAD, WRONG)
     if labels is not None and is_labelled(gold):
@@ -110,14 +130,39 @@ def marks(gold: Treebank, heads: Sequence[np.ndarray], labels: Sequence[Sequence
 
 
 def evaluate(gold: Treebank, heads: Sequence[np.ndarray], labels: Sequence[Sequence[str]] | None = None) -> Evaluation:
-    r"""Compare heads, int[n_i + 1] for every sentence i with the root first, with those of `gold`.
+    r"""Compare the heads of parses, and their labels if given, with the gold heads and labels.
 
-    labels  n_i strings for every sentence; labelled scores are given where they are and `gold` has labels. A label `_`
-            counts as any other, as in the evaluators of the CoNLL shared tasks: it is right where both files have it
-    InputError if `gold` is not annotated or the sentences do not match. O(words).
+    Parameters
+    ----------
+    gold : Treebank
+        The annotated sentences. `gold.meta["punctuation"]` defines the words that are not scored, see `scored_words`.
+    heads : sequence of array
+        int[n_i + 1] for every sentence i of n_i words: the head of each word, with the root first, whose head is -1.
+    labels : sequence of sequence of str, optional
+        n_i labels for every sentence. Labelled scores are computed if labels are given and `gold` has labels. The label
+        `_` is treated like any other label, as in the evaluators of the CoNLL shared tasks.
+
+    Returns
+    -------
+    Evaluation
+        Counts for every sentence, and `summary` with UAS, LAS and complete sentences in percent.
+
+    Raises
+    ------
+    InputError
+        If `gold` has words without heads, or if the number or the length of parses does not match.
+
+    Notes
+    -----
+    O(words).
+
+    References
+    ----------
+    Buchholz & Marsi (2006), CoNLL-X shared task on multilingual dependency parsing, section 4.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from treebound.treebanks.document import read
     >>> word = "{}\t{}\t_\t{}\t_\t_\t{}\t{}\t_\t_\n".format
     >>> text = word(1, "Trees", "NOUN", 2, "nsubj") + word(2, "grow", "VERB", 0, "root") + "\n"

@@ -1,19 +1,22 @@
-"""Does confidence say how often a parser is right?"""
+"""Calibration: compare the confidence of a parser with its accuracy."""
 
 from __future__ import annotations
 
 import numpy as np
 
 NORMAL_95 = 1.959964
-COLUMNS = ("words", "confidence", "mean", "accuracy", "low", "high")  #: of a reliability table
+COLUMNS = ("words", "confidence", "mean", "accuracy", "low", "high")  #: columns of a reliability table
 
 
 def reliability(confidence: np.ndarray, correct: np.ndarray, bins: int = 10) -> dict[str, np.ndarray]:
-    """Accuracy of the words of each bin of confidence, bins of equal size from the least confident to the most.
+    """Return the accuracy in each bin of confidence, from the least to the most confident words.
 
-    confidence float[W], correct bool[W]; words with nan are left out. Equal values never fall into different bins, so
-    there may be fewer. Columns: words, confidence (median, inf where most are), mean, accuracy and its 95 % interval
-    low .. high (Wilson 1927), in 0..1. O(W log W).
+    confidence  float[W]; words with NaN are left out
+    correct     bool[W]
+    bins        number of bins with equal numbers of words. Equal confidences share a bin, so there may be fewer bins
+
+    Columns: words, confidence (the median; inf if most values are inf), mean (of the confidence), accuracy, and low and
+    high, the ends of the 95 % interval of the accuracy (Wilson 1927). Accuracies are in 0..1. O(W log W).
     """
     known = ~np.isnan(confidence)
     confidence, correct = confidence[known], correct[known]
@@ -29,34 +32,36 @@ def reliability(confidence: np.ndarray, correct: np.ndarray, bins: int = 10) -> 
     return table | {"words": table["words"].astype(np.int64)}
 
 
-def wilson(right: int, of: int) -> tuple[float, float]:
-    """95 % interval of a share, Wilson (1927)."""
-    if of == 0:
+def wilson(right: int, total: int) -> tuple[float, float]:
+    """Return the ends of the 95 % interval (Wilson 1927) of `right` / `total`, or (0, 1) if `total` is 0."""
+    if total == 0:
         return 0.0, 1.0
-    p, z2 = right / of, NORMAL_95**2
-    middle, half = p + z2 / (2 * of), NORMAL_95 * np.sqrt(p * (1 - p) / of + z2 / (4 * of * of))
-    low, high = (middle - half) / (1 + z2 / of), (middle + half) / (1 + z2 / of)
-    return float(min(low, p)), float(max(high, p))  # p = 0 and p = 1 are ends of it but for rounding
+    p, z2 = right / total, NORMAL_95**2
+    middle, half = p + z2 / (2 * total), NORMAL_95 * np.sqrt(p * (1 - p) / total + z2 / (4 * total * total))
+    low, high = (middle - half) / (1 + z2 / total), (middle + half) / (1 + z2 / total)
+    return float(min(low, p)), float(max(high, p))  # rounding must not move the ends past p = 0 or p = 1
 
 
 def coverage(confidence: np.ndarray, correct: np.ndarray, points: int = 100) -> dict[str, np.ndarray]:
-    """Accuracy of the most confident words alone: columns kept (share of words) and accuracy, both in 0..1.
+    """Return the accuracy of the most confident words alone, for increasing shares of words.
 
-    Words with the same confidence are kept or dropped together; those with nan are the last to be kept. O(W log W).
+    Columns: kept (share of words) and accuracy, both in 0..1. Words with the same confidence are kept or dropped
+    together. Words with NaN are kept last. O(W log W).
     """
     ranked = np.where(np.isnan(confidence), -np.inf, confidence)
     order = np.argsort(-ranked, kind="stable")
     ordered = ranked[order]
     ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]) + 1, len(order))
-    wanted = np.linspace(0, len(order), points + 1)[1:]
-    ends = np.unique(ends[np.searchsorted(ends, wanted)])
+    targets = np.linspace(0, len(order), points + 1)[1:]
+    ends = np.unique(ends[np.searchsorted(ends, targets)])
     return {"kept": ends / len(order), "accuracy": np.cumsum(correct[order])[ends - 1] / ends}
 
 
 def calibration_error(probability: np.ndarray, correct: np.ndarray, bins: int = 10) -> float:
-    """Expected calibration error: mean distance of a bin's accuracy from its mean probability, weighted by words.
+    """Return the expected calibration error: the mean distance between a bin's accuracy and its mean probability.
 
-    Guo et al. (2017), section 2, with bins of equal size. nan for no words.
+    Bins have equal numbers of words and are weighted by words (Guo et al. 2017, section 2). Returns NaN if every
+    probability is NaN.
     """
     if np.isnan(probability).all():
         return float("nan")

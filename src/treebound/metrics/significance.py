@@ -1,4 +1,4 @@
-"""Is the difference between two parsers more than chance? Both tests are paired: same sentences, same words."""
+"""Significance tests of the difference between two parsers, paired over the same sentences or words."""
 
 from __future__ import annotations
 
@@ -9,32 +9,36 @@ import numpy as np
 from treebound.core.treebank import Treebank
 from treebound.metrics.attachment import join_heads, scored_words
 
-#: columns by name; a DataFrame is one, too
+#: columns by name; a DataFrame is accepted, too
 Table = Mapping[str, np.ndarray]
 
 
 def paired_bootstrap(
     a: Table, b: Table, *, samples: int = 10_000, seed: int = 0, level: float = 0.95
 ) -> dict[str, float]:
-    """UAS(a) - UAS(b) in points, with a percentile interval, over resampled sentences.
+    """Return UAS(a) - UAS(b) in percentage points, with a percentile interval over resampled sentences.
 
-    a, b  `Evaluation.sentences` over the same sentences (ValueError otherwise); a DataFrame with the columns `scored`
-          and `correct` will do
+    a, b     `Evaluation.sentences` of the two parsers over the same sentences; any table with the columns `scored` and
+             `correct` is accepted
+    samples  number of bootstrap samples
+    seed     seed of the random resampling
+    level    probability that the interval covers
 
-    Returns difference, low, high, p. p is two-sided: twice the share of samples on the other side of zero, with one
-    sample added so that it is never 0 (Efron & Tibshirani 1993, chapter 16). O(samples x sentences) time, in blocks.
+    Returns difference, low, high and p. The two-sided p is twice the share of samples on the other side of zero, with
+    one sample added so that p is never 0 (Efron & Tibshirani 1993, chapter 16). Raises ValueError if the tables are not
+    over the same sentences. Takes O(samples x sentences) time, in blocks.
     """
     if not np.array_equal(a["scored"], b["scored"]):
-        raise ValueError("the two tables are not over the same sentences")
+        raise ValueError("the two tables are not over the same sentences; evaluate both parsers on one treebank")
     gain = np.asarray(a["correct"], float) - np.asarray(b["correct"], float)
     scored = np.asarray(a["scored"], float)
     rng = np.random.default_rng(seed)
     block = max(1, 2_000_000 // max(1, len(scored)))
-    drawn = []
+    differences = []
     for start in range(0, samples, block):
         rows = rng.integers(len(scored), size=(min(block, samples - start), len(scored)))
-        drawn.append(100.0 * gain[rows].sum(axis=1) / np.maximum(scored[rows].sum(axis=1), 1.0))
-    points = np.concatenate(drawn)
+        differences.append(100.0 * gain[rows].sum(axis=1) / np.maximum(scored[rows].sum(axis=1), 1.0))
+    points = np.concatenate(differences)
     low, high = np.quantile(points, [(1 - level) / 2, (1 + level) / 2])
     other_side = min((points <= 0).sum(), (points >= 0).sum())
     p = min(1.0, 2.0 * (other_side + 1) / (samples + 1))
@@ -43,23 +47,27 @@ def paired_bootstrap(
 
 
 def mcnemar(gold: Treebank, a: Sequence[np.ndarray], b: Sequence[np.ndarray]) -> dict[str, float]:
-    """McNemar's exact test over scored words: does one parser correct the other more often than the reverse?
+    """Test by McNemar's exact test over scored words whether one parser is right more often than the other.
 
     a, b  heads for every sentence, as in `attachment.evaluate`
 
-    Returns only_a and only_b (words that only one of them attaches right), p (two-sided binomial). Words are treated
-    as independent, which they are not: the bootstrap over sentences is the more careful test.
+    Returns only_a and only_b (words that only this parser attaches right) and p (two-sided binomial). The test treats
+    words as independent, which they are not: the bootstrap over sentences is more careful.
     """
     counts = scored_words(gold)
     return mcnemar_words((join_heads(gold, a) == gold.head)[counts], (join_heads(gold, b) == gold.head)[counts])
 
 
 def mcnemar_words(right_a: np.ndarray, right_b: np.ndarray) -> dict[str, float]:
-    """As `mcnemar`, of bool[W]: which of the same words each parser gets right. ValueError where lengths differ.
+    """Run McNemar's exact test on two boolean arrays over the same words; see `mcnemar`.
+
+    right_a, right_b  bool[W]: the words that each parser gets right
+
+    Raises ValueError if the lengths differ.
 
     Examples
     --------
-    Of ten words the first parser alone has five right, the second one alone none.
+    Five of ten words are right for the first parser alone, and none for the second parser alone.
 
     >>> test = mcnemar_words(np.array([True] * 8 + [False] * 2), np.array([True] * 3 + [False] * 7))
     >>> test["only_a"], test["only_b"], test["p"]

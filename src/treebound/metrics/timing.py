@@ -11,7 +11,12 @@ import numpy as np
 
 
 class Stopwatch:
-    """`with Stopwatch() as watch: ...`, then `watch.wall` and `watch.cpu` (all threads of the process) in seconds."""
+    """A context manager that measures wall seconds (`wall`) and CPU seconds of all threads of the process (`cpu`).
+
+    with Stopwatch() as watch:
+        ...
+    print(watch.wall, watch.cpu)
+    """
 
     wall: float = 0.0
     cpu: float = 0.0
@@ -27,10 +32,11 @@ class Stopwatch:
 def measure(
     work: Callable[[], object], *, repeats: int = 5, warmup: int = 0, seconds: float = math.inf
 ) -> dict[str, np.ndarray]:
-    """Columns wall and cpu (seconds), one entry a repeat. The `warmup` calls before them (compilation, caches) are not
-    timed.
+    """Time repeated calls and return the columns wall and cpu in seconds, with one entry per repeat.
 
-    seconds  no repeat is begun once the others have taken this much CPU time
+    repeats  number of timed calls
+    warmup   number of calls before them that are not timed, for compilation and caches
+    seconds  no further repeat begins once the repeats so far have taken this much CPU time
     """
     for _ in range(warmup):
         work()
@@ -45,7 +51,7 @@ def measure(
 
 
 def speed(runs: Mapping[str, np.ndarray], words: int) -> dict[str, Any]:
-    """Summarize the table of `measure`: medians, the range of CPU seconds, words per CPU second."""
+    """Summarise the table of `measure`: medians, the range of CPU seconds, and words per CPU second."""
     cpu = float(np.median(runs["cpu"]))
     return {
         "repeats": len(runs["cpu"]),

@@ -17,7 +17,6 @@ class Group:
 
     key       `Suspect.group`, for instance `nmod -> obl, head moves right`
     kind      kind of the suspects: head, label or tag
-
     count     number of suspects
     share     `count` divided by the number of all suspects
     margin    sum of the margins

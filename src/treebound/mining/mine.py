@@ -36,10 +36,8 @@ class Mined:
 
     suspects   the ranked list, most doubtful annotation first, ties by sentence and word
     trees      index of a sentence -> best tree, for the sentences with suspects among heads and labels
-
     sentences  number of sentences of the treebank
     words      number of words of the treebank
-
     remarks    a line for each choice of a convention and for all sentences that were left out
     seconds    wall time of the whole run
     """
@@ -119,8 +117,12 @@ def mine(
     Notes
     -----
     The time is dominated by training, and by one search per sentence and doubted head. The margins are computed as in
-    `treebound.decoders.kbest`. The idea that annotation errors are found where a parser disagrees with the annotation
-    is old (van Halteren 2000).
+    `treebound.decoders.kbest`.
+
+    References
+    ----------
+    van Halteren (2000), The detection of inconsistency in manually tagged text, LINC: errors are sought where a model
+    disagrees with the annotation.
 
     Examples
     --------

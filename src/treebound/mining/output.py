@@ -37,7 +37,6 @@ class Row:
     path     path of the table, for messages
     line     number of the line in the file; the header is line 1
     ticked   whether an annotator accepts the proposal
-
     rank     place in the ranked list, from 1
     suspect  the suspect of the row
     """

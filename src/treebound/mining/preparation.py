@@ -29,9 +29,7 @@ class Prepared:
 
     treebank  the treebank that is mined
     examples  the treebank that models are trained on: the same treebank, or a reference
-
     usable    int64[*]: indices of the sentences of `examples` that a model can be trained on
-
     training  settings of the models
     remarks   a line for each choice of a convention and for all sentences that were left out
     """

@@ -75,7 +75,6 @@ class _Search(NamedTuple):
     problem  the scored problem, including the annotated arcs
     parse    the best tree
     whole    whether all candidates of the pruner are in the problem
-
     rivals   word -> the best tree with the annotated arc into it, for all words whose annotated head differs from the
              best tree
     """
@@ -91,7 +90,6 @@ class Miner:
 
     parser    parser of a model that was not trained on these sentences
     treebank  the annotated sentences, which may be a part of a larger treebank
-
     names     the id of each sentence
     numbers   the index of each sentence in the larger treebank
     """

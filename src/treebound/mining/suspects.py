@@ -17,11 +17,9 @@ class Suspect:
     sent_id   id of the sentence in its comments; if it has none, its number, from 1
     word      position of the word, 1..n
     form      form of the word
-
     kind      "head" if the head is doubted (with its label), "label" if only the label is doubted, or "tag"
     head, label, tag  the annotation
     proposed_head, proposed_label, proposed_tag  the model's preference; equal to the annotation where it is not doubted
-
     margin    difference between two scores: the best annotation of the sentence, and the best annotation in which this
               word is as annotated. 1.0 is the cost of one error in training. At least 0
     certified True if the margin is proved because both searches ended with a proof

@@ -159,11 +159,9 @@ class _Places:
     """A treebank as a sequence of P places: for each sentence the root, its words and an end; place 0 is padding.
 
     form      int64[P]: number of the form
-
     sentence  int64[P]: index of the sentence
     word      int64[P]: index of the word in the treebank; -1 for root and end
     head      int64[P]: place of the head; -1 for root, end and words without a head
-
     count     number of different forms, including root and end
     """
 

@@ -94,6 +94,13 @@ def decode(
     UnsupportedError
         If the decoder does not support a factor family, a space or an option.
 
+    References
+    ----------
+    Chu & Liu (1965), On the shortest arborescence of a directed graph, Scientia Sinica 14.
+    Eisner (1996), Three new probabilistic models for dependency parsing, COLING.
+    Qian & Liu (2013), Branch and bound algorithm for dependency parsing with non-local features, TACL 1.
+    Tarjan (1977), Finding optimum branchings, Networks 7.
+
     Examples
     --------
     Three words, integer scores: `arc[h, m]` with the head first, 0 the root.
@@ -178,6 +185,10 @@ def decode_all(
     ------
     InputError
         If a sentence cannot be decoded (the message gives its number, counted from 0), or if `lengths` do not fit.
+
+    Notes
+    -----
+    The time is the sum over the sentences, see `decode`. Memory holds all scores, and one sentence per worker.
 
     Examples
     --------

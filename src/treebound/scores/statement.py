@@ -114,7 +114,11 @@ def problem(
 
     Notes
     -----
-    O(n^2), with tensors O(n^3).
+    O(n^2) time and memory, with tensors O(n^3).
+
+    References
+    ----------
+    Qian & Liu (2013), Branch and bound algorithm for dependency parsing with non-local features, TACL 1: the families.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""What any program needs: files written whole, processes side by side, progress, YAML. Nothing here parses."""
+"""General utilities that do not depend on parsing: atomic files, parallel work, progress reports, settings, YAML."""

@@ -1,7 +1,7 @@
-"""The workers of a Dask cluster, through joblib's Dask backend. See docs/cluster.md and `support.workers.spread`.
+"""Parallel work on a Dask cluster, through joblib's Dask backend; see `support.workers.spread`.
 
-Every call of joblib gets a limited number of items, and the next one begins before the last one has ended: so few items
-are held at a time, and workers need not wait for each other.
+Items are passed to joblib in calls of limited size, and the next call begins before the last one has ended. Therefore
+few items are held at a time, and workers do not wait for each other. docs/cluster.md describes how to use a cluster.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ with needs("cluster"):
     from joblib import Parallel, delayed
     from joblib._dask import DaskDistributedBackend
 
-AHEAD = 2  #: items for each thread of the cluster in one call of joblib; two calls are under way at a time
-#: Dask keeps the last 1,000 messages of each connection, and ours hold a hundred sentences each
+AHEAD = 2  #: items per thread of the cluster in one call of joblib; two calls run at a time
+#: Dask keeps the last 1,000 messages of each connection; a message here holds a hundred sentences, so 10 are kept
 FEW_MESSAGES = {"distributed.admin.low-level-log-length": 10}
-PATIENCE = 20  #: seconds within which the scheduler must answer and have a worker
+PATIENCE = 20  #: seconds within which the scheduler must answer, and must have a worker
 
 
 class Backend(DaskDistributedBackend):
     """joblib's Dask backend with two corrections (joblib 1.6).
 
-    With one worker thread it would leave the cluster aside and compute in this process; and it waits for ever for a
-    task that is lost, since only results are passed on to whoever waits, not the scheduler's errors.
+    The original backend computes in this process if the cluster has a single worker thread. It also waits for ever for
+    a lost task, because it passes on results but not the scheduler's errors.
     """
 
     def effective_n_jobs(self, n_jobs: int = 1) -> int:
@@ -63,10 +63,10 @@ class Backend(DaskDistributedBackend):
 def spread(
     function: Callable[[Any, Any], Any], shared: Any, items: Iterable, scheduler: str, ordered: bool
 ) -> Iterator[Any]:
-    """As `support.workers.spread`."""
+    """Yield function(shared, item) of every item, computed on a cluster; see `support.workers.spread`."""
     with _connected(scheduler) as client:
-        # the result of a task, not scattered data: it is made again if all workers that hold it are lost
-        given = client.submit(pickle.loads, cloudpickle.dumps(shared), pure=False)
+        # shared data is the result of a task, because Dask recomputes results, but not scattered data, of lost workers
+        remote = client.submit(pickle.loads, cloudpickle.dumps(shared), pure=False)
 
         def begin(some: list) -> Generator:
             parallel = Parallel(
@@ -76,12 +76,13 @@ def spread(
                 pre_dispatch="all",
                 return_as="generator" if ordered else "generator_unordered",
             )
-            # an item in a tuple goes with its task; joblib would scatter it to one worker, and lose it with that one
-            return parallel(delayed(_call)(function, given, (item,)) for item in some)
+            # joblib would scatter a bare item to one worker, and lose it with this worker
+            # an item in a tuple is part of its task
+            return parallel(delayed(_call)(function, remote, (item,)) for item in some)
 
-        rest, running = iter(items), deque[Generator]()
+        remaining, running = iter(items), deque[Generator]()
         try:
-            while some := list(islice(rest, AHEAD * max(1, sum(client.ncores().values())) if ordered else None)):
+            while some := list(islice(remaining, AHEAD * max(1, sum(client.ncores().values())) if ordered else None)):
                 running.append(begin(some))
                 if len(running) == 2:
                     yield from running.popleft()
@@ -89,39 +90,51 @@ def spread(
                 yield from results
         except KilledWorker as error:
             raise TreeboundError(
-                f"{scheduler}: workers died of the same task again and again ({error.task})",
-                hint="their logs say why; often they have too little memory",
+                f"{scheduler}: several workers died while they ran the same task ({error.task})",
+                hint="look into their logs; a frequent reason is too little memory",
             ) from None
         except (CancelledError, FutureCancelledError, CommClosedError):
-            raise TreeboundError(f"{scheduler}: the scheduler has gone", hint="start it and this again") from None
+            raise TreeboundError(
+                f"{scheduler}: the connection to the scheduler was lost",
+                hint="start the scheduler and this command again",
+            ) from None
         finally:
             for results in running:
                 results.close()
 
 
 def _call(function: Callable[[Any, Any], Any], shared: Any, item: tuple[Any]) -> Any:
+    """Call a function with the shared data and one item."""
     return function(shared, item[0])
 
 
 @contextmanager
 def _connected(scheduler: str) -> Iterator[Client]:
-    """A client of the scheduler, whose workers are there and run this very program."""
+    """Yield a client of the scheduler, after checking its workers.
+
+    Raises InputError if the scheduler does not answer, has no worker, or if a worker runs another version of treebound.
+    """
     if not re.fullmatch(r"(\w+://)?[^/\s]+:\d+/?", scheduler):
-        raise InputError(f"{scheduler!r} is no address", hint="give one like tcp://HOST:8786")
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what fails is raised; a traceback helps nobody
+        raise InputError(f"{scheduler!r} is not an address", hint="give an address such as tcp://HOST:8786")
+    # errors are raised below, and tracebacks would only repeat them
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         with dask.config.set(FEW_MESSAGES):
             client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         reason = str(error).partition("\n")[0]
-        raise InputError(f"{scheduler}: no scheduler ({reason})", hint="start one with: dask scheduler") from None
+        raise InputError(
+            f"{scheduler}: no scheduler answers ({reason})", hint="start one with: dask scheduler"
+        ) from None
     with client, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sending large graph")  # a model is large, and goes once
-        warnings.filterwarnings("ignore", ".*tasks")  # joblib on calls that are given up after an error
+        warnings.filterwarnings("ignore", "Sending large graph")  # a model is large, and is sent once
+        warnings.filterwarnings("ignore", ".*tasks")  # joblib warns of calls that are cancelled after an error
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError:
-            raise InputError(f"{scheduler}: no worker", hint=f"start one with: dask worker {scheduler}") from None
+            raise InputError(
+                f"{scheduler}: the scheduler has no worker", hint=f"start one with: dask worker {scheduler}"
+            ) from None
         try:
             digests = client.run(digest)
         except Exception as error:
@@ -129,17 +142,19 @@ def _connected(scheduler: str) -> Iterator[Client]:
             raise InputError(
                 f"{scheduler}: a worker cannot import treebound ({reason})", hint="install this version there"
             ) from None
-        here = digest()
-        for worker, found in digests.items():
-            if found != here:
-                raise InputError(f"{scheduler}: {worker} runs another treebound", hint="install this version there")
+        ours = digest()
+        for worker, theirs in digests.items():
+            if theirs != ours:
+                raise InputError(
+                    f"{scheduler}: {worker} runs another version of treebound", hint="install this version there"
+                )
         yield client
 
 
 @cache
 def digest() -> str:
-    """Identifies the program: a hash of the sources of this package."""
-    found, here = hashlib.blake2b(digest_size=16), Path(__file__).parent
-    for source in sorted(here.rglob("*.py")):
-        found.update(f"{source.relative_to(here).as_posix()}\0".encode() + source.read_bytes())
-    return found.hexdigest()
+    """Return a hash of the sources of this package, which identifies the version of the program."""
+    checksum, package = hashlib.blake2b(digest_size=16), Path(__file__).parent
+    for source in sorted(package.rglob("*.py")):
+        checksum.update(f"{source.relative_to(package).as_posix()}\0".encode() + source.read_bytes())
+    return checksum.hexdigest()

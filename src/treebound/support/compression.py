@@ -1,4 +1,4 @@
-"""Compressed files: recognised by their first bytes when they are read, by the end of their names when written."""
+"""Compressed files: recognised by their first bytes when read, and by the suffix of their name when written."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _FIRST = {
     ".bz2": re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
     ".xz": re.compile(rb"\xfd7zXZ\x00"),
 }
-#: archives and compressed files that are not read, so that a message can name them
+#: first bytes of unsupported archives and compressed files, and their names for an error message
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a file of numpy",
     b"\x28\xb5\x2f\xfd": "a file compressed by zstd",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
     b"\x1f\x9d": "a file compressed by compress",
 }
-_LONGEST = 10  #: bytes that tell one kind of file from another
+_LONGEST = 10  #: number of bytes that distinguish the formats
 
 
 class UnreadableError(ValueError):
-    """Raised for a file that is compressed in another way than its name says, or in one that is not read.
+    """Raised for a file whose compression contradicts its name or is not supported.
 
-    hint  what to do about it
+    hint  advice for the user
     """
 
     def __init__(self, reason: str, hint: str):
@@ -46,28 +46,28 @@ class UnreadableError(ValueError):
 
 
 def suffix_of(path: str | Path) -> str:
-    """Return `.gz`, `.bz2` or `.xz` if the name ends so, in small or capital letters; else an empty string."""
+    """Return `.gz`, `.bz2` or `.xz` if the name ends with it, in lower or upper case; else an empty string."""
     suffix = Path(path).suffix.lower()
     return suffix if suffix in _OPENERS else ""
 
 
 def stem_of(path: str | Path) -> Path:
-    """Return the path without the suffix of a compressed file: `a.conllu` of `a.conllu.gz`."""
+    """Return the path without the suffix of a compressed file, for instance `a.conllu` for `a.conllu.gz`."""
     return Path(path).with_suffix("") if suffix_of(path) else Path(path)
 
 
 def opened(path: str | Path) -> Any:
-    """Open a file, compressed or not, as a binary stream of its content.
+    """Open a file, compressed or not, as a binary stream of its decompressed content.
 
-    Raises OSError where it cannot be opened, UnreadableError where its first bytes contradict its name.
+    Raises OSError if the file cannot be opened, and UnreadableError if its first bytes contradict its name.
     """
-    file = open(path, "rb")  # noqa: SIM115 - the caller closes it, as that of open
+    file = open(path, "rb")  # noqa: SIM115 - the caller closes it
     try:
         head = file.read(_LONGEST)
         kind = _kind(head)
         if suffix_of(path) not in ("", kind):
-            reason = f"it is named {Path(path).suffix} but is not compressed so, or is damaged"
-            raise UnreadableError(reason, "give it the name that it should have")
+            reason = f"the name ends in {Path(path).suffix}, but the content is not in this format or is damaged"
+            raise UnreadableError(reason, "rename it to match its content")
         if not file.seekable():
             return _decompressed(kind, _rejoined(head, file))
         if not kind:
@@ -81,9 +81,10 @@ def opened(path: str | Path) -> Any:
 
 
 def decompressed(stream: BinaryIO) -> Any:
-    """Return the content of a binary stream, which may be compressed; the stream itself stays open.
+    """Return a stream of the decompressed content of a binary stream, which may be compressed or not.
 
-    Only the first bytes are waited for. Raises UnreadableError for a kind of compression that is not read.
+    The given stream stays open. Only its first bytes are read at once. Raises UnreadableError for an unsupported
+    compression.
     """
     if stream.seekable():
         start = stream.tell()
@@ -98,11 +99,12 @@ def decompressed(stream: BinaryIO) -> Any:
 
 @contextmanager
 def writing(path: str | Path, otherwise: str = "") -> Iterator[Any]:
-    """Replace a file as `atomic.replacing` does, compressed if its name ends in .gz, .bz2 or .xz.
+    """Yield a stream that replaces a file as `atomic.replacing` does, compressed if the name ends in .gz, .bz2 or .xz.
 
-    otherwise  the suffix whose compression is used if the name has none of the three
+    otherwise  suffix of the compression to use if the name has none of the three
 
-    The same content gives the same bytes: no time and no name is stored. Raises InputError as `replacing` does.
+    The same content gives the same bytes, because neither time nor name is stored. Raises InputError as `replacing`
+    does.
     """
     suffix = suffix_of(path) or otherwise
     with replacing(path) as file:
@@ -111,7 +113,7 @@ def writing(path: str | Path, otherwise: str = "") -> Iterator[Any]:
             return
         stream = _compressing(suffix, file)
         yield stream
-        stream.close()  # not after an error: what is left of a pipe's content must not look whole
+        stream.close()  # not after an error, because truncated content must not look complete
 
 
 def _compressing(suffix: str, file: BinaryIO) -> Any:
@@ -122,34 +124,41 @@ def _compressing(suffix: str, file: BinaryIO) -> Any:
 
 
 def _kind(head: bytes) -> str:
-    """Return the suffix that files with these first bytes have; an empty string for a file that is not compressed."""
+    """Return the suffix of the compression of a file that begins with these bytes.
+
+    The suffix is empty for an uncompressed file. Raises UnreadableError for an unsupported format.
+    """
     for start, name in _OTHERS.items():
         if head.startswith(start):
-            raise UnreadableError(f"it is {name}, which is not read", "name a text file, or one compressed by gzip")
+            raise UnreadableError(
+                f"it is {name}, which is not supported", "give a text file, or a file compressed by gzip"
+            )
     return next((suffix for suffix, first in _FIRST.items() if first.match(head)), "")
 
 
 def _decompressed(kind: str, stream: Any) -> Any:
+    """Return a stream of decompressed content; `kind` is the suffix of the compression, or empty."""
     return _OPENERS[kind](stream, "rb") if kind else stream
 
 
 def _rejoined(head: bytes, stream: Any) -> io.BufferedReader:
+    """Return a buffered stream of bytes that were read already, and of the remaining stream."""
     return io.BufferedReader(_Rejoined(head, stream))
 
 
 class _Rejoined(io.RawIOBase):
-    """The first bytes of a stream that cannot be rewound, and the rest of it as it arrives."""
+    """A raw stream of bytes that were read already, followed by the remaining content of an unseekable stream."""
 
     def __init__(self, head: bytes, stream: Any):
         self._head, self._stream = head, stream
         self._more = getattr(stream, "read1", stream.read)
 
     def readable(self) -> bool:
-        """Return True."""
+        """Return True: the stream can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill some of the buffer, with whatever is there first; return the number of bytes, 0 at the end."""
+        """Read available bytes into the buffer without waiting for more. Return their number, which is 0 at the end."""
         size = len(buffer)
         data, self._head = self._head[:size], self._head[size:]
         data = data or self._more(size) or b""

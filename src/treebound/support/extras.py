@@ -1,4 +1,4 @@
-"""Packages that only some features need: the extras of `pip install`.
+"""Optional packages, which only some features need: the extras of `pip install`.
 
     with needs("ilp"):
         import highspy
@@ -16,7 +16,7 @@ from treebound.core.errors import InputError
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
-    """Import packages of an extra inside the block. InputError names the extra if one of them cannot be imported."""
+    """Import packages of an extra inside the block. Raises InputError, which names the extra, if an import fails."""
     try:
         yield
     except ImportError as error:

@@ -1,6 +1,7 @@
-"""Which module of the package imports which, read from the sources: for the key of compiled code and for `dvc.yaml`.
+"""The import graph of the package, read from the sources, for the key of compiled code and for `dvc.yaml`.
 
-Text, not syntax trees: the key is computed whenever the package is imported, within milliseconds.
+Imports are found by regular expressions, not by syntax trees, because the key is computed within milliseconds whenever
+the package is imported.
 """
 
 from __future__ import annotations
@@ -18,30 +19,33 @@ _NAME = re.compile(r"(\w+)(?:\s+as\s+\w+)?")
 
 
 def module_of(path: Path, package: Path = PACKAGE) -> str:
-    """`decoders.base` for <package>/decoders/base.py, `decoders` for its __init__.py, "" for the package's own."""
+    """Return the name of a module: `decoders.base` for <package>/decoders/base.py, `decoders` for decoders/__init__.py.
+
+    Returns an empty string for the __init__.py of the package itself.
+    """
     parts = path.relative_to(package).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def path_of(module: str, package: Path = PACKAGE) -> Path | None:
-    """Where a module stands, None if there is no such module."""
+    """Return the file of a module, or None if there is no module of this name."""
     path = package.joinpath(*module.split("."))
-    found = (path.with_name(f"{path.name}.py"), path / "__init__.py") if module else ()
-    return next(filter(Path.is_file, found), None)
+    candidates = (path.with_name(f"{path.name}.py"), path / "__init__.py") if module else ()
+    return next(filter(Path.is_file, candidates), None)
 
 
 @cache
 def imported(path: Path, package: Path = PACKAGE) -> frozenset[str]:
-    """The modules of the package that a file imports: at its head, within functions, and for types alone."""
-    found = set()
+    """Return the modules of the package that a file imports: at its top, within functions, and for types alone."""
+    imports = set()
     for origin, names, whole in _STATEMENT.findall(path.read_text(encoding="utf-8")):
         origin = (whole or origin).strip(".")
         inner = {f"{origin}.{name}".strip(".") for name in _NAME.findall(re.sub(r"#.*", "", names))}
         modules = {name for name in inner if path_of(name, package)}
-        found |= modules
+        imports |= modules
         if origin and (len(modules) < len(inner) or not inner):
-            found.add(origin)
-    return frozenset(found)
+            imports.add(origin)
+    return frozenset(imports)
 
 
 def closure(
@@ -50,20 +54,20 @@ def closure(
     without: frozenset[tuple[str, str]] = frozenset(),
     packages: bool = True,
 ) -> set[str]:
-    """The modules and all that they import, and so on.
+    """Return the modules and all modules that they import, directly or indirectly.
 
-    without   (importer, imported) pairs that do not count
-    packages  with the packages that hold them
+    without   (importer, imported) pairs that are ignored
+    packages  whether the packages that contain a module are included
     """
     seen: set[str] = set()
-    left = list(modules)
-    while left:
-        module = left.pop()
+    waiting = list(modules)
+    while waiting:
+        module = waiting.pop()
         path = path_of(module, package)
         if module in seen or path is None:
             continue
         seen.add(module)
-        left += [m for m in imported(path, package) if (module, m) not in without]
+        waiting += [m for m in imported(path, package) if (module, m) not in without]
         if packages and "." in module:
-            left.append(module.rpartition(".")[0])
+            waiting.append(module.rpartition(".")[0])
     return seen

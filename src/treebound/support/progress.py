@@ -1,9 +1,9 @@
-"""How far a long command is: a bar where standard error is a terminal, a line now and then where it is not.
+"""Progress reports of long commands: a progress bar on a terminal, and otherwise a line every 30 seconds.
 
     for item in over(items, "epoch 1/6"): ...
     with counting("sentences") as advance: advance(100)
 
-What cannot be said, because standard error is closed or full, is left out; the command goes on.
+If standard error is closed or full, reports are dropped and the command goes on.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-EVERY = 30.0  #: seconds between two lines, also those of different loops
+EVERY = 30.0  #: seconds between two lines, also across loops
 
-_said: float | None = None  # when the last line was written; None before the first loop
+_said: float | None = None  # time of the last line; None before the first loop
 
 
 def say(message: str) -> None:
-    """A line on standard error. One that is closed or cannot be written is replaced by nothing, for good."""
+    """Print a line on standard error. If this fails, discard all further output to standard error."""
     try:
         if sys.stderr is not None:
             print(message, file=sys.stderr, flush=True)
             return
     except (OSError, ValueError):
         pass
-    sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as the process
+    sys.stderr = open(os.devnull, "w")  # noqa: SIM115  stays open until the process ends
 
 
 def over(items: Iterable, what: str) -> Iterator:
-    """The items, whose number is known where they have a length."""
+    """Yield the items and report progress; `what` names the loop. The total is known if the items have a length."""
     with counting("", getattr(items, "__len__", lambda: None)(), what) as advance:
         for item in items:
             yield item
@@ -40,11 +40,11 @@ def over(items: Iterable, what: str) -> Iterator:
 
 @contextmanager
 def counting(unit: str, total: int | None = None, what: str = "") -> Iterator[Callable[[int], object]]:
-    """A function to call with the number of things that were just done.
+    """Yield a function to call with the number of things that were completed since the last call.
 
-    unit   what things are, in the plural
-    total  how many there are, where that is known: it makes the share and the estimate
-    what   the name of the loop
+    unit   name of the things, in the plural
+    total  number of things, if known; the report then shows the percentage and the remaining time
+    what   name of the loop
     """
     if sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty():
         from tqdm import tqdm
@@ -72,18 +72,21 @@ def counting(unit: str, total: int | None = None, what: str = "") -> Iterator[Ca
 
 
 def line(what: str, unit: str, done: int, total: int | None, seconds: float) -> str:
-    """What is said of a loop after some seconds."""
+    """Return a report on a loop after a number of seconds.
+
+    It states the name of the loop, the number of things done, and the remaining time or the speed.
+    """
     counted = f"{done:,}" + (f" of {total:,}" if total else "") + (f" {unit}" if unit else "")
     if total and done:
-        left = seconds * max(0, total - done) / done
-        counted += f", {min(100, 100 * done // total)} %, about {span(left)} left"
+        remaining = seconds * max(0, total - done) / done
+        counted += f", {min(100, 100 * done // total)} %, about {span(remaining)} left"
     elif seconds:
         counted += f", {done / seconds:,.1f} a second"
     return f"{what}: {counted}" if what else counted
 
 
 def span(seconds: float) -> str:
-    """Seconds as a reader takes them in: `40 s`, `12 min`, `3 h 20 min`."""
+    """Return a duration as readable text, such as `40 s`, `12 min` or `3 h 20 min`."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -1,11 +1,11 @@
-"""Settings of a system: one frozen class, read alike by the command line, by files and by Python.
+"""Settings of a system: a frozen class whose fields the command line, files and Python code share.
 
     @dataclass(frozen=True)
     class Settings(Checked):
         epochs: Epochs = option(6, "Passes over TRAIN.")
 
-A field is an option of the command line (`--epochs`), a key of a file (`epochs: 6`) and an argument. However one is
-made, its values are checked against the types, and a wrong one is a SettingError.
+A field is an option of the command line (`--epochs`), a key of a file (`epochs: 6`) and an argument. In each case its
+value is checked against its type, and a wrong value raises SettingError.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Cost = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
 
 class SettingError(InputError):
-    """A setting that there is not, or that cannot have this value."""
+    """Raised for an unknown setting, or for a value that a setting cannot have."""
 
     def __init__(self, key: str, reason: str, hint: str = ""):
         super().__init__(f"{key}: {reason}", hint=hint)
@@ -35,15 +35,15 @@ class SettingError(InputError):
 
 
 def option(default: Any, explanation: str) -> Any:
-    """A field with its default, and what the command line says about it."""
+    """Return a dataclass field with a default and the help text of its command-line option."""
     return field(default=default, metadata={"help": explanation})
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What settings inherit."""
+    """A base class of settings, which checks the values of the fields against their types."""
 
-    #: for pydantic, where settings are part of a file
+    #: configuration for pydantic, for settings that are part of a file
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     def __post_init__(self) -> None:
@@ -51,10 +51,10 @@ class Checked:
             try:
                 object.__setattr__(self, name, adapter.validate_python(getattr(self, name)))
             except ValidationError as error:
-                raise _fault(name, error) from None
+                raise _setting_error(name, error) from None
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON values, as stored in files."""
+        """Return the settings as JSON values, in the form in which files store them."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
 
@@ -64,15 +64,16 @@ S = TypeVar("S", bound=Checked)
 _CHECKS: dict[type, dict[str, TypeAdapter]] = {}
 
 
-def _adapters(of: type[Checked]) -> dict[str, TypeAdapter]:
-    """Of each field of a class, what checks its values; made once, when the first is checked."""
-    if of not in _CHECKS:
-        hints = get_type_hints(of, include_extras=True)
-        _CHECKS[of] = {f.name: TypeAdapter(hints[f.name]) for f in fields(of)}
-    return _CHECKS[of]
+def _adapters(settings_class: type[Checked]) -> dict[str, TypeAdapter]:
+    """Return the validators of all fields of a class, by name. They are created on first use."""
+    if settings_class not in _CHECKS:
+        hints = get_type_hints(settings_class, include_extras=True)
+        _CHECKS[settings_class] = {f.name: TypeAdapter(hints[f.name]) for f in fields(settings_class)}
+    return _CHECKS[settings_class]
 
 
-def _fault(name: str, error: ValidationError) -> SettingError:
+def _setting_error(name: str, error: ValidationError) -> SettingError:
+    """Return the SettingError for a value that pydantic rejects."""
     first = error.errors()[0]
     if first["type"] == "literal_error":
         names = first["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
@@ -83,18 +84,22 @@ def _fault(name: str, error: ValidationError) -> SettingError:
     return SettingError(name, first["msg"].removeprefix("Value error, "), hint)
 
 
-def read(of: type[S], given: Mapping[str, Any], *others: str) -> S:
-    """Settings from options or keys; names may also be a text that separates them by commas. Raises SettingError.
+def read(settings_class: type[S], values: Mapping[str, Any], *other_keys: str) -> S:
+    """Create settings from options or keys, and split text values of tuple fields at commas.
 
-    others  keys that the place where they stand has besides, for the message
+    settings_class  class of the settings
+    values          values by key
+    other_keys      further keys that are valid at this place, for the error message
+
+    Raises SettingError for an unknown key or a wrong value.
     """
-    known = _adapters(of)
-    if unknown := [key for key in given if key not in known]:
-        raise SettingError(str(unknown[0]), "unknown key", f"valid keys are {', '.join((*others, *known))}")
-    defaults = {f.name: f.default for f in fields(of)}
-    return of(**{k: split(v) if isinstance(defaults[k], tuple) else v for k, v in given.items()})
+    known = _adapters(settings_class)
+    if unknown := [key for key in values if key not in known]:
+        raise SettingError(str(unknown[0]), "unknown key", f"valid keys are {', '.join((*other_keys, *known))}")
+    defaults = {f.name: f.default for f in fields(settings_class)}
+    return settings_class(**{k: split(v) if isinstance(defaults[k], tuple) else v for k, v in values.items()})
 
 
 def split(value: Any) -> Any:
-    """Names from a text that separates them by commas."""
+    """Split a text at commas into a tuple of names; return any other value unchanged."""
     return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value

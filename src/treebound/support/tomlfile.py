@@ -1,4 +1,4 @@
-"""Settings in TOML: read as UTF-8, with the line of what is wrong."""
+"""TOML files of settings: read as UTF-8, with line numbers in error messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from treebound.core.errors import InputError
 
 
 def text(path: str | Path) -> str:
-    """What stands in a file. Raises InputError for what is no text, OSError or ValueError for what is no file."""
+    """Return the text of a UTF-8 file.
+
+    Raises InputError if the content is not UTF-8, and OSError or ValueError if the file cannot be read.
+    """
     content = Path(path).read_bytes()
     try:
         return content.decode("utf-8")
@@ -21,13 +24,13 @@ def text(path: str | Path) -> str:
 
 
 def parse(content: str, path: str | Path) -> dict[str, Any]:
-    """The tables of a text. Raises InputError, which names the file `path` and the line."""
+    """Parse TOML and return its tables. Raises InputError with the file `path` and the line."""
     try:
         return tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
         reason, _, where = str(error).removesuffix(")").partition(" (at ")
-        at = re.match(r"line (\d+)", where)
-        line = int(at[1]) if at else len(content.splitlines())
+        position = re.match(r"line (\d+)", where)
+        line = int(position[1]) if position else len(content.splitlines())
         raise InputError(f"not TOML: {reason}", path=path, line=line, hint="correct it") from None
     except (ValueError, RecursionError):
         raise InputError("a number too long, or nested too deeply", path=path, hint="correct it") from None

@@ -1,11 +1,11 @@
-"""Work on many items in several processes: forked ones on this machine, or those of a Dask cluster.
+"""Parallel work on many items, by forked processes on this machine or by the workers of a Dask cluster.
 
     for text in spread(annotate, parser, documents, workers=2): ...
     for text in spread(annotate, parser, documents, scheduler="tcp://10.0.0.1:8786"): ...
 
-Results are those of `function(shared, item)` in one process, whatever the number of workers: nothing that a worker does
-depends on another. Items are taken as they are needed and few are on the way at a time, so memory does not grow with
-their number.
+The results are the same as in one process, whatever the number of workers, because no call
+depends on another. Items are consumed on demand and few are in progress at a time, so memory does not grow with their
+number.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Shared = TypeVar("Shared")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-BATCH = 100  #: short items that a worker is given at a time
-AHEAD = 4  #: items that are on the way for each worker
-PR_SET_PDEATHSIG = 1  #: of Linux's prctl: a signal for this process when its parent ends
+BATCH = 100  #: short items in a batch
+AHEAD = 4  #: items in progress per worker
+PR_SET_PDEATHSIG = 1  #: option of Linux's prctl: send this process a signal when its parent ends
 
 
 def spread(
@@ -43,21 +43,38 @@ def spread(
     ordered: bool = True,
     short: bool = False,
 ) -> Generator[Result, None, None]:
-    """function(shared, item) of every item, in the order of the items, or as they are done if not `ordered`.
+    """Yield function(shared, item) of every item.
 
-    shared     what every call needs; goes to each worker once
-    workers    processes on this machine; 1: this one. Without effect where a scheduler is given
-    scheduler  address of a Dask scheduler, whose workers do all the work; a worker that ends is replaced by another.
-               `function` is a module's, and shared, items and results can be pickled
-    ordered    if not, a cluster gets all items at once: for items that are few and long
-    short      items take moments: work on the first one here, so that processes are not made for one item alone, and
-               inherit compiled kernels that each would otherwise have to load, or to compile
+    Parameters
+    ----------
+    function
+        Function of two arguments. With a scheduler, it must be defined in a module.
+    shared
+        First argument of every call; sent to each worker once.
+    items
+        Second arguments of the calls. With a scheduler, shared data, items and results must be picklable.
+    workers
+        Number of processes on this machine; 1 computes in this process. Ignored if a scheduler is given.
+    scheduler
+        Address of a Dask scheduler, whose workers do all the work. A worker that is lost is replaced by another one.
+    ordered
+        Whether results come in the order of the items, or as soon as they are ready. If not, a cluster gets all items
+        at once, which suits few long items.
+    short
+        Whether items take moments. If so, the first item is computed in this process: no processes are started for a
+        single item, and forked processes inherit compiled kernels instead of loading or compiling them.
 
-    Raises what `function` raises, what `items` raise after the results of the items before, TreeboundError where
-    workers are lost, InputError where a cluster cannot be used.
+    Raises
+    ------
+    Exception
+        Whatever `function` raises. Whatever `items` raises, after the results of the items before.
+    TreeboundError
+        If workers are lost.
+    InputError
+        If the cluster cannot be used.
     """
     faults: list[Exception] = []
-    items = _sound(items, faults)
+    items = _until_fault(items, faults)
     if scheduler is not None:
         from treebound.support import cluster
 
@@ -82,21 +99,24 @@ def in_batches(
     scheduler: str | None = None,
     progress: Callable[[Iterable, str], Iterable] | None = None,
 ) -> list[Result]:
-    """The results of `count` short items, in order; function(shared, (begin, end)) lists those of the items of a batch.
+    """Return the results of `count` short items in order, computed in batches.
 
-    progress  (results, what) -> the same results, told as they come; the rest as for `spread`
+    function  function(shared, (begin, end)) returns the list of the results of items begin to end - 1
+    progress  (results, name of the loop) -> the same results, reported as they come
+
+    The other parameters are those for `spread`.
     """
     batches = [(begin, min(begin + BATCH, count)) for begin in range(0, count, BATCH)]
-    found = spread(function, shared, batches, workers=workers, scheduler=scheduler, short=True)
-    each = (result for of_batch in found for result in of_batch)
-    return list(progress(each, "parse") if progress else each)
+    results = spread(function, shared, batches, workers=workers, scheduler=scheduler, short=True)
+    single_results = (result for of_batch in results for result in of_batch)
+    return list(progress(single_results, "parse") if progress else single_results)
 
 
 def blocks(count: int, size: int) -> list[range]:
-    """Divide `count` short items into ranges for `spread`: `size` items in each but the first and the last ones.
+    """Divide `count` short items into ranges of `size` items for `spread`, with smaller ranges at both ends.
 
-    The first range is worked on before there are workers, and the last ones decide how long one worker is busy when
-    the others have ended: they have an eighth of the items.
+    The first range is computed before workers start, and the last ranges decide how long one worker is still busy after
+    the others have ended. These ranges have an eighth of the items.
     """
     few = max(1, size // 8)
     middle = max(few, count - size)
@@ -104,8 +124,8 @@ def blocks(count: int, size: int) -> list[range]:
     return [range(begin, end) for begin, end in pairwise(starts) if begin < end]
 
 
-def _sound(items: Iterable[Item], faults: list[Exception]) -> Iterator[Item]:
-    """The items up to an exception, which is kept."""
+def _until_fault(items: Iterable[Item], faults: list[Exception]) -> Iterator[Item]:
+    """Yield the items up to an exception, which is appended to `faults`."""
     try:
         yield from items
     except Exception as fault:
@@ -115,15 +135,17 @@ def _sound(items: Iterable[Item], faults: list[Exception]) -> Iterator[Item]:
 def _local(
     function: Callable[[Any, Any], Any], shared: Any, items: Iterable, workers: int, ordered: bool
 ) -> Iterator[Any]:
-    """Forked processes share memory and compiled kernels with this one; nothing is sent but items and results.
+    """Yield the results of workers on this machine.
 
-    Where processes cannot be forked, threads take their place; they share one interpreter and so are slower.
+    Forked processes share memory and compiled kernels with this process, so only items and results are sent. Where
+    processes cannot be forked, threads are used, which are slower because they share one interpreter.
     """
     pool: Executor
     if sys.platform == "linux":
         context = multiprocessing.get_context("fork")
-        pool = ProcessPoolExecutor(workers, context, _begin, (function, shared))  # forked before anything is sent
-        submit = lambda item: pool.submit(_given, item)  # noqa: E731
+        # processes fork before anything is sent
+        pool = ProcessPoolExecutor(workers, context, _initialise, (function, shared))
+        submit = lambda item: pool.submit(_call_work, item)  # noqa: E731
     else:
         pool = ThreadPoolExecutor(workers)
         submit = lambda item: pool.submit(function, shared, item)  # noqa: E731
@@ -142,7 +164,7 @@ def _local(
 
 
 def _next(waiting: deque[Future], ordered: bool) -> Any:
-    """The result of the first item that is waited for, or of one that is done."""
+    """Remove and return the first result, or with `ordered` False any result that is ready."""
     if not ordered:
         wait(waiting, return_when=FIRST_COMPLETED)
         done = next(future for future in waiting if future.done())
@@ -151,18 +173,19 @@ def _next(waiting: deque[Future], ordered: bool) -> Any:
     return waiting.popleft().result()
 
 
-_work: tuple[Callable[[Any, Any], Any], Any]  # of a forked process: function and what its calls share
+_work: tuple[Callable[[Any, Any], Any], Any]  # set in a forked process: function and shared data
 
 
-def _begin(function: Callable[[Any, Any], Any], shared: Any) -> None:
-    """The start of a forked process. It ends with its parent, and silently on Control-C."""
+def _initialise(function: Callable[[Any, Any], Any], shared: Any) -> None:
+    """Initialise a forked process, so that it ends with its parent, and silently on Control-C."""
     global _work
     _work = function, shared
-    gc.freeze()  # what was there before is not looked at for cycles, nor are its pages copied
+    gc.freeze()  # the collector skips existing objects, so their memory pages are not copied
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _given(item: Any) -> Any:
+def _call_work(item: Any) -> Any:
+    """Call the function of a forked process with one item."""
     function, shared = _work
     return function(shared, item)

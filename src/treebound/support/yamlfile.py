@@ -1,4 +1,4 @@
-"""Settings in YAML: read strictly, with the line of everything that is wrong."""
+"""YAML files of settings: parsed strictly, with line numbers in error messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from treebound.core.errors import InputError
 
 
 class _Loader(yaml.SafeLoader):
-    """As SafeLoader, but a key stands once in a mapping, and what is no value is named with its line."""
+    """A SafeLoader that rejects duplicate keys and reports the line of an invalid value."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         seen: set[tuple[str, str]] = set()
@@ -27,13 +27,16 @@ class _Loader(yaml.SafeLoader):
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
             return super().construct_object(node, deep)
-        except ValueError:  # an integer of thousands of digits, a date that is none
+        except ValueError:  # an integer of thousands of digits, or an invalid date
             short = str(node.value)[:30]
-            raise yaml.MarkedYAMLError(problem=f"{short!r} is no value", problem_mark=node.start_mark) from None
+            raise yaml.MarkedYAMLError(
+                problem=f"{short!r} is not a valid value", problem_mark=node.start_mark
+            ) from None
 
 
-# a mapping is filled after it is made, by a function that YAML calls by its place in this table
+# PyYAML takes the empty mapping first and fills it later, so that a node may contain an alias of itself
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> Any:
+    """Construct a mapping for the loader's table of constructors."""
     data: dict = {}
     yield data
     data.update(loader.construct_mapping(node))
@@ -43,9 +46,11 @@ _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 
 
 def read(path: Path, hint: str = "") -> tuple[yaml.Node | None, Any]:
-    """(the nodes of a file, for `line_of`; its data). Raises InputError naming file, line and reason.
+    """Read a YAML file and return (root node for `line_of`, data).
 
-    hint  what to do where there is no such file
+    hint  advice for the user if the file cannot be read
+
+    Raises InputError with file, line and reason.
     """
     try:
         text = path.read_bytes().decode("utf-8")
@@ -71,7 +76,10 @@ def read(path: Path, hint: str = "") -> tuple[yaml.Node | None, Any]:
 
 
 def line_of(node: yaml.Node | None, keys: Sequence[int | str]) -> int | None:
-    """Line (from 1) of the innermost of some nested keys, or places in a list, that the file has."""
+    """Return the line (from 1) of a nested key or list index.
+
+    If the file lacks it, return the line of the innermost existing key or index on the path, or None.
+    """
     line = None
     for step in keys:
         if isinstance(node, yaml.MappingNode):
@@ -88,7 +96,7 @@ def line_of(node: yaml.Node | None, keys: Sequence[int | str]) -> int | None:
 
 
 def file_name(text: str) -> bool:
-    """Whether a text can be the name of a file at all."""
+    """Return whether a text can be the name of a file."""
     try:
         return bool(text.strip()) and b"\0" not in text.encode()
     except UnicodeEncodeError:

@@ -54,6 +54,53 @@ def system_of(path: str | Path) -> System:
 
 
 def load(path: str | Path, **options: Any) -> Parser:
-    """Return the parser of a model file of any system; `options` as for the parser of the system."""
+    r"""Load a model file of any system as a parser.
+
+    Parameters
+    ----------
+    path : str or Path
+        Model file that `treebound train` wrote, or `save` of a model.
+    **options
+        Options of the parser of the model's system. For graph-based models, see
+        `treebound.systems.graph.parser.Parser`: `decoder`, `k`, `threshold`, `valid` and the options of the decoder.
+
+    Returns
+    -------
+    Parser
+        Object with `parse(treebank)`, which returns one `treebound.core.parse.Parse` for each sentence, with the model
+        as `model`.
+
+    Raises
+    ------
+    ModelError
+        If the file is not a model, is damaged, or was written by another version.
+    UnsupportedError
+        If the model predicts no trees (taggers), or if the decoder does not support the model.
+    InputError
+        For an unknown option.
+
+    Notes
+    -----
+    Reading takes O(size of the file) time and memory. Only the package of the model's system is imported.
+
+    Examples
+    --------
+    Train a small model, store it, and load it.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import treebound
+    >>> from treebound.systems.graph.settings import Settings
+    >>> from treebound.treebanks import document
+    >>> word = "{}\t{}\t_\t{}\t_\t_\t{}\t{}\t_\t_\n".format
+    >>> rows = [word(1, "Cats", "NOUN", 2, "nsubj"), word(2, "see", "VERB", 0, "root"), word(3, "us", "PRON", 2, "obj")]
+    >>> treebank = document.read((("".join(rows) + "\n") * 20).encode()).treebank
+    >>> model = SYSTEMS["graph"]().train(Settings(families=(), epochs=1, bits=12), treebank, treebank)
+    >>> with TemporaryDirectory() as folder:
+    ...     model.save(Path(folder) / "model.npz")
+    ...     parser = treebound.load(Path(folder) / "model.npz", k=None)
+    >>> parser.parse(treebank)[0].heads.tolist()
+    [-1, 2, 0, 2]
+    """
     system = system_of(path)
     return system.parser(system.load(Path(path)), **options)

@@ -80,22 +80,17 @@ class Corpus:
 
     files        split -> names or patterns of files of the source, which are read in sorted order.
                  `archive.zip!member` names members of an archive. The key `all` names files that a split rule divides
-
     split        rule that divides the sentences into train, dev and test:
                  files: the keys of `files`;
                  every-tenth: sentence i of `all`, from 0, is test if i % 10 == 0, dev if i % 10 == 1, else train;
                  every-tenth-file: the same rule for whole files of `all`, by name;
                  dev-from-train: sentence i of the training files is dev if i % 10 == 1
-
     format       format name for `document.read`
     strict       whether a malformed sentence stops the conversion; otherwise it is left out and counted
     single_root  whether exactly one word of each tree is attached to 0
-
     tag, coarse  columns of the fine and the coarse tag that feature templates use
-
     attributes   further information for feature templates: prefix, suffix, length, feats, lemma
     patterns     name of a file of hand-written patterns in factors/patterns, or "" for none
-
     punctuation  a column and tags: words with these tags are left out of attachment scores
     """
 

@@ -47,7 +47,6 @@ class Claims:
     """The claims of one sentence as text.
 
     comments  key (of CLAIMS, KBEST or VALID) -> the values of its comments, in the order of the file
-
     misc      the keys of CONFIDENCE that some word of the sentence has
     older     whether the keys are the bare keys of older versions
     """

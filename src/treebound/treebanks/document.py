@@ -74,14 +74,11 @@ class Document:
     treebank  the columns of the sentences
     blocks    for each sentence its lines with their line ends, including comments and the empty line after it;
     rows      for each sentence the offsets of its word lines in its block
-
     layout    the columns of the lines. Constituent trees are converted to CoNLL-U when they are read
     tabular   True if the lines come from the file, False if they were converted from constituent trees
-
     bom       whether the file has a byte order mark of UTF-8, which is then written too
     header    the line `# global.columns = ...` of CoNLL-U Plus; it is written before the sentences
     tail      empty lines at the end that belong to no sentence
-
     skipped   the malformed sentences that lenient reading left out
     """
 
@@ -142,21 +139,49 @@ class Document:
         misc: Sequence[Sequence[Mapping[str, str]]] | None = None,
         columns: Mapping[str, Sequence[Sequence[str]]] | None = None,
     ) -> None:
-        """Write the sentences in UTF-8 with new values. All other parts of a UTF-8 file stay as they were.
+        r"""Write the sentences in UTF-8 with new values. All other parts of a UTF-8 file stay as they were.
 
-        Every argument after `out` has one entry per sentence.
+        Parameters
+        ----------
+        out : str, Path or binary file
+            A path, which is replaced as a whole, and compressed if it ends in .gz, .bz2 or .xz. Or a binary file, for
+            instance `sys.stdout.buffer`, to which the sentences are appended.
+        heads : sequence of array, optional
+            int[n + 1] for each sentence, as decoders return it. Entry 0 belongs to the root and is ignored.
+        labels : sequence of sequence of str, optional
+            n strings for each sentence, for the column DEPREL.
+        comments : sequence of sequence of str, optional
+            Lines `key = value` for each sentence. A comment with the same key is replaced; other comments follow the
+            last one.
+        misc : sequence of sequence of mapping, optional
+            n mappings of keys to values for each sentence, for the column MISC. An item with the same key is replaced;
+            others are appended.
+        columns : mapping, optional
+            Name of a string column, for instance xpos -> n strings for each sentence.
 
-        out       a path, which is replaced as a whole, and compressed if it ends in .gz, .bz2 or .xz; or a binary file,
-                  for instance `sys.stdout.buffer`, to which the sentences are appended
-        heads     int[n + 1] as decoders return it. Entry 0 belongs to the root and is ignored
-        labels    n strings for DEPREL
+        Raises
+        ------
+        InputError
+            If the file cannot be written, if a value does not fit into its field or line, or if the format lacks
+            comments or a column.
+        ValueError
+            If lengths do not match.
 
-        comments  lines `key = value`. A comment with the same key is replaced; other comments follow the last one
-        misc      n mappings of keys to values for MISC. An item with the same key is replaced; others are appended
-        columns   name of a string column, for instance xpos -> n strings for each sentence
+        Notes
+        -----
+        O(bytes).
 
-        Raises InputError if the file cannot be written, if a value does not fit into its field or line, or if the
-        format lacks comments or a column. Raises ValueError if lengths do not match.
+        Examples
+        --------
+        >>> import sys
+        >>> word = "{}\t{}\t_\t{}\t_\t_\t{}\t{}\t_\t_\n".format
+        >>> text = word(1, "Trees", "NOUN", 2, "nsubj") + word(2, "grow", "VERB", 0, "root") + "\n"
+        >>> document, out = read(text.encode()), io.BytesIO()
+        >>> document.write(out, heads=[np.array([-1, 0, 1])], labels=[["root", "dep"]], comments=[["parser = example"]])
+        >>> print(out.getvalue().decode().replace("\t", " ").rstrip())
+        # parser = example
+        1 Trees _ NOUN _ _ 0 root _ _
+        2 grow _ VERB _ _ 1 dep _ _
         """
         strings = dict(columns or {}) | ({"deprel": labels} if labels is not None else {})
         for name, entries in (("heads", heads), ("comments", comments), ("misc", misc), *strings.items()):
@@ -224,21 +249,38 @@ def read(
 ) -> Document:
     r"""Read a whole treebank file.
 
-    source     a path, an open file, the bytes of a file, or lines as bytes or str. A file may be compressed by gzip,
-               bzip2 or xz
+    Parameters
+    ----------
+    source : str, Path, file, bytes or iterable of lines
+        A path, an open file, the bytes of a file, or its lines as bytes or str. A file may be compressed by gzip, bzip2
+        or xz.
+    format : str, optional
+        One of `FORMATS`. By default, the format is detected from the suffix of the name, else from the first
+        characters. A first line `# global.columns = ...` means CoNLL-U Plus.
+    strict : bool, default True
+        Stop at the first malformed line. Otherwise its sentence is skipped and listed in `skipped`.
+    encoding : str, optional
+        Python's name of the file's encoding, by default UTF-8. It is ignored for XML, which names its encoding. In
+        another encoding than UTF-8, an invalid byte always stops the reading.
+    annotated : bool, default True
+        Require a tree for every sentence. Otherwise heads may be `_`, which are read as NO_HEAD.
+    needed : sequence of str
+        Columns that a file of CoNLL-U Plus must have, for instance head, deprel or misc. Files in other formats have
+        all columns after conversion to CoNLL-U.
 
-    format     one of FORMATS. By default, the format is detected from the suffix of the name, else from the first
-               characters. A first line `# global.columns = ...` means CoNLL-U Plus
+    Returns
+    -------
+    Document
+        The treebank, as `document.treebank`, and all lines of the file.
 
-    strict     stop at the first malformed line. Otherwise skip its sentence and list it in `skipped`
-    encoding   Python's name of the file's encoding, by default UTF-8; ignored for XML, which names its encoding. In
-               another encoding than UTF-8, an invalid byte always stops the reading
+    Raises
+    ------
+    InputError
+        For a file that cannot be read. The message names file, line and reason, and says what to do.
 
-    annotated  require a tree for every sentence. Otherwise heads may be `_`, which are read as NO_HEAD
-    needed     columns that a file of CoNLL-U Plus must have, for instance head, deprel or misc. Files in other formats
-               have all columns after conversion to CoNLL-U
-
-    Raises InputError with file, line, reason and a suggestion. Time and space O(bytes).
+    Notes
+    -----
+    Time and memory are O(bytes). `stream` reads a large file in parts.
 
     Examples
     --------
@@ -261,10 +303,36 @@ def stream(
     annotated: bool = True,
     needed: Sequence[str] = (),
 ) -> Iterator[Document]:
-    """Read a treebank file in parts of at most `sentences` sentences. None reads all at once.
+    r"""Read a treebank file in parts, for files that are larger than memory and for pipes.
 
-    The other arguments are the same as for `read`. Writing all parts to one file in order reproduces the input byte for
-    byte. There is always at least one part; it has no sentences if the file is empty.
+    Parameters
+    ----------
+    source, format, strict, encoding, annotated, needed
+        As for `read`.
+    sentences : int or None
+        Largest number of sentences of a part. None reads all sentences as one part.
+
+    Yields
+    ------
+    Document
+        At least one part; it has no sentences if the file is empty. Writing all parts to one file in order reproduces
+        the input byte for byte.
+
+    Raises
+    ------
+    InputError
+        As for `read`, when the part with the fault is read.
+
+    Notes
+    -----
+    Memory is O(bytes of a part).
+
+    Examples
+    --------
+    >>> word = "{}\t{}\t_\t{}\t_\t_\t{}\t{}\t_\t_\n".format
+    >>> text = word(1, "Trees", "NOUN", 2, "nsubj") + word(2, "grow", "VERB", 0, "root") + "\n"
+    >>> [len(part) for part in stream((text * 5).encode(), sentences=2)]
+    [2, 2, 1]
     """
     path, lines = open_lines(source)
     with closing(lines) if isinstance(source, (str, Path)) else nullcontext():

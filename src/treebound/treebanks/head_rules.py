@@ -81,7 +81,6 @@ def dependency_label(parent: str, head: str, child: str, functions: frozenset[st
 
     parent     label of the constituent that contains head and dependent
     head       label of its head child
-
     child      label of the child that contains the dependent
     functions  function tags of this child
     tag        part of speech of the dependent

@@ -5,7 +5,6 @@ The arrays for S sentences, W words and V different strings of a column:
 header   uint8          JSON in UTF-8 with format, version, name, meta
 offsets  int64[S + 1]   offsets of the sentences
 head     int32[W]       heads
-
 ids:C    int32[W]       ids of the strings of column C, for each of STRING_COLUMNS
 text:C   uint8          all strings of column C in UTF-8, concatenated
 ends:C   int64[V]       the end of each string in text:C

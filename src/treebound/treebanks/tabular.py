@@ -19,14 +19,11 @@ class Layout:
 
     name      name of the format in messages
     columns   `id`, `head` or a column of Treebank -> its position from 0
-
     least     smallest number of columns of a line
     most      largest number of columns of a line
     misc      position of the column of items `Key=Value|Key=Value`, or None if the format has no such column
-
     comments  whether lines that begin with # are allowed before the words
     extras    whether multiword tokens (3-4) and empty nodes (3.1) are allowed between the words
-
     names     the names of the columns in the comment `# global.columns`, or () if the format has no such comment
     """
 

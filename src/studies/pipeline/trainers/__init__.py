@@ -1,7 +1,7 @@
-"""Training and parsing of the systems that the pipeline compares: one module for each.
+"""Train and apply the systems that the pipeline compares: one module for each system.
 
-A module is imported when a model asks for its system. A new system is a module here, a line of `params.SYSTEMS` and a
-model in params.yaml.
+A module is imported when a model requests its system. To add a system, add a module here, a line of `params.SYSTEMS`,
+and a model in params.yaml.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from treebound.core.treebank import Treebank
 class Trees:
     """Trees that a system predicts for some sentences.
 
-    heads    int32[n + 1] of each; labels: n names of each, None where the system gives none
-    columns  name -> one value a sentence, for the file of predictions
-    facts    figures of the whole, for the metrics beside accuracy
+    heads    int32[n + 1] for each sentence
+    labels   n names for each sentence; None if the system predicts no labels
+    columns  name -> one value per sentence, for the file of predictions
+    facts    figures about all sentences, for the metrics besides accuracy
     """
 
     heads: Sequence[np.ndarray]
@@ -34,11 +35,12 @@ class Trees:
 
 
 class Loaded(NamedTuple):
-    """A trained system.
+    """A trained system, ready to parse.
 
-    parse  the function that is timed: from a treebank to the system's own result
-    trees  from a treebank and that result to the trees that are reported
-    work   from that result to name -> one number a sentence: seconds, dp_calls, nodes, certified; empty: not known
+    - parse: the timed function, from a treebank to the system's own result.
+    - trees: function from a treebank and the result to the trees that are reported.
+    - work: function from the result to lists with one number per sentence, by name: seconds, dp_calls, nodes,
+      certified. Empty if unknown.
     """
 
     parse: Callable[[Treebank], Any]
@@ -47,15 +49,15 @@ class Loaded(NamedTuple):
 
 
 class Trainer(Protocol):
-    """The functions of a module here."""
+    """The functions that each module of this package defines."""
 
     def train(self, params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str, Any], dict[str, float]]:
-        """Train a model and write it to `path`; its metrics (the same in every run) and its seconds."""
+        """Train a model and write it to `path`; return its metrics (the same in every run) and its seconds."""
 
     def load(self, params: Params, corpus: str, row: Row, path: Path) -> Loaded:
-        """Load the model of a row, with the row's way to parse."""
+        """Load the model of a row, with the settings of the row for parsing."""
 
 
 def trainer(system: str) -> Trainer:
-    """The module that trains a system and parses with it."""
+    """Return the module that trains a system and parses with it."""
     return cast("Trainer", import_module(f"{__name__}.{SYSTEMS[system]}"))

@@ -1,4 +1,4 @@
-"""Our own parser: linear models with non-local features, over any decoder."""
+"""Train and apply our own parser: linear models with non-local features and any decoder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from treebound.systems.graph.trainer import train as train_model
 
 
 def specification(params: Params, model: str, examples: Treebank, seed: int) -> Settings:
-    """Settings of the trainer: without labels where the corpus has none, and without patterns likewise."""
+    """Return the settings of the trainer, without labels or patterns if the corpus lacks them."""
     own = params.models[model].settings
     settings = replace(
         params.train,
@@ -43,7 +43,7 @@ def specification(params: Params, model: str, examples: Treebank, seed: int) -> 
 
 
 def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str, Any], dict[str, float]]:
-    """See `Trainer`. A run that was killed goes on at its last epoch."""
+    """Train a graph-based model, see `Trainer`. A run that was killed continues at its last epoch."""
     examples, dev = splits(params, corpus, name)
     seed = params.tags_and_seed(corpus, params.models[name])[1]
     spec = specification(params, name, examples, seed)
@@ -64,7 +64,7 @@ def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str,
 
 
 def pruner(params: Params, corpus: str, name: str, examples: Treebank) -> Pruner:
-    """The pruner of the corpus, or one of the model's own where it has other tags or another seed."""
+    """Return the pruner of the corpus, or train one if the model has other tags or another seed."""
     model = params.models[name]
     if params.plain(corpus, model):
         return Pruner.load(pruner_file(corpus))
@@ -73,14 +73,14 @@ def pruner(params: Params, corpus: str, name: str, examples: Treebank) -> Pruner
 
 
 def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
-    """See `Trainer`: the row's decoder and k."""
+    """Load a graph-based model with the decoder and k of the row, see `Trainer`."""
     settings = params.decoders[row.decoder]
     parser = Parser(Model.load(path), decoder=settings.decoder, k=row.heads, **settings.options)
     return Loaded(parser.parse, partial(_trees, params, row, parser), _work)
 
 
 def _trees(params: Params, row: Row, parser: Parser, gold: Treebank, parses: list[Parse]) -> Trees:
-    """The trees, proofs and work; scores of gold trees, where the settings ask for them."""
+    """Return the trees, proofs and work, and the scores of gold trees if the settings require them."""
     model, settings = parser.model, params.decoders[row.decoder]
     columns: dict[str, Any] = {
         name: [getattr(parse, name) for parse in parses] for name in ("value", "bound", "status")
@@ -104,6 +104,7 @@ def _trees(params: Params, row: Row, parser: Parser, gold: Treebank, parses: lis
 
 
 def _work(parses: list[Parse]) -> dict[str, list[float]]:
+    """Return seconds, dynamic-program calls, nodes and proofs, one value per sentence."""
     return {
         "seconds": [sum(parse.seconds.values()) for parse in parses],
         "dp_calls": [parse.work.get("dp_calls", 0) for parse in parses],

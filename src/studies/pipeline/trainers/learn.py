@@ -1,4 +1,4 @@
-"""Training of systems that learn by a class of settings: splits and tags, checkpoint, progress, seconds."""
+"""Train systems that learn from a class of settings: load the splits, write checkpoints and progress, take times."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from treebound.metrics.timing import Stopwatch
 
 
 def splits(params: Params, corpus: str, name: str) -> tuple[Treebank, Treebank]:
-    """Training and development split of a corpus, with the tags that a model is trained with."""
+    """Load the training and development split of a corpus with the tags of a model."""
     tags, _ = params.tags_and_seed(corpus, params.models[name])
     train, dev = (load(corpus, split, params.limit(split), tags) for split in ("train", "dev"))
     return train, dev
 
 
 def progress(corpus: str, name: str) -> Callable[[Iterable, str], Iterable]:
-    """A function that says what a training does, and gives back what it works through."""
+    """Return a function that reports an activity of a training and returns the items of the activity."""
 
-    def say(items: Iterable, what: str) -> Iterable:
-        stage.say(f"{corpus} {name}: {what}")
+    def report(items: Iterable, activity: str) -> Iterable:
+        stage.say(f"{corpus} {name}: {activity}")
         return items
 
-    return say
+    return report
 
 
 def checkpoint(corpus: str, name: str) -> Path:
-    """File for the checkpoint of a training, which says what it is of; its folder is created."""
+    """Return the path of the checkpoint of a training, and create its folder.
+
+    The checkpoint itself records the training to which it belongs.
+    """
     path = stage.CHECKPOINTS / f"{corpus}.{name}.npz"
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
@@ -40,9 +43,9 @@ def checkpoint(corpus: str, name: str) -> Path:
 def learn(
     system: Any, settings: Any, params: Params, corpus: str, name: str, path: Path
 ) -> tuple[Any, dict[str, Any], dict[str, float]]:
-    """Train a model and write it: (model, its settings and history, seconds).
+    """Train a model and write it; return the model, its settings and history, and the seconds.
 
-    A run that was killed goes on where its system's checkpoints let it.
+    A run that was killed continues from the last checkpoint of its system.
     """
     examples, dev = splits(params, corpus, name)
     with Stopwatch() as watch:

@@ -1,6 +1,6 @@
-"""Parsers of others, on the same splits and tags as ours.
+"""Train and apply parsers of other projects, on the same splits and tags as ours.
 
-Timed from treebank columns to heads, which includes filling the package's own data structures.
+The time is measured from treebank columns to heads, which includes filling the data structures of the package.
 """
 
 from __future__ import annotations
@@ -23,22 +23,26 @@ from treebound.systems.peers.peer import Tree
 from treebound.systems.peers.registry import PEERS
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"):
-    os.environ[variable] = "1"  # before a package is imported
+    os.environ[variable] = "1"  # must be set before a package is imported
 
 
 def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str, Any], dict[str, float]]:
-    """See `Trainer`."""
+    """Train a parser of another project, see `Trainer`."""
     model = params.models[name]
     peer, (_, seed) = PEERS[model.system], params.tags_and_seed(corpus, model)
     examples, dev = splits(params, corpus, name)
     with Stopwatch() as watch:
         peer.train(examples, dev, path, seed=seed, **model.settings)
-    about = {"package": peer.package, "version": metadata.version(peer.package)}
-    return about, {"cpu_s": watch.cpu, "wall_s": watch.wall}
+    description = {"package": peer.package, "version": metadata.version(peer.package)}
+    return description, {"cpu_s": watch.cpu, "wall_s": watch.wall}
 
 
 def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
-    """See `Trainer`; roots get the label that they have in training, which packages name in their way."""
+    """Load a parser of another project, see `Trainer`.
+
+    Packages name the label of roots in different ways. Predicted roots get the most frequent label of roots in training
+    instead.
+    """
     peer, (tags, _) = PEERS[row.system], params.tags_and_seed(corpus, row)
     examples = load_split(corpus, "train", params.limit("train"), tags)
     facts = {"package": peer.package, "version": metadata.version(peer.package), "notes": peer.notes}
@@ -46,11 +50,11 @@ def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
     return Loaded(peer.load(path), partial(reported, examples, facts), lambda _: {})
 
 
-def reported(train: Treebank, facts: dict[str, Any], gold: Treebank, found: list[Tree]) -> Trees:
-    """The trees with the label that most roots of training have on their roots."""
-    counts = np.bincount(train.columns["deprel"][train.head == 0], minlength=1)
-    root = train.vocab["deprel"][int(counts.argmax())]
+def reported(training: Treebank, facts: dict[str, Any], gold: Treebank, trees: list[Tree]) -> Trees:
+    """Return the trees, with the most frequent root label of the training set on their roots."""
+    counts = np.bincount(training.columns["deprel"][training.head == 0], minlength=1)
+    root = training.vocab["deprel"][int(counts.argmax())]
     labels = [
-        [label if head else root for head, label in zip(heads[1:], labels, strict=True)] for heads, labels in found
+        [label if head else root for head, label in zip(heads[1:], labels, strict=True)] for heads, labels in trees
     ]
-    return Trees([heads for heads, _ in found], labels, facts=facts)
+    return Trees([heads for heads, _ in trees], labels, facts=facts)

@@ -1,4 +1,4 @@
-"""Parsers that sample. Timed from treebank columns to trees."""
+"""Train and apply parsers that sample. The time is measured from treebank columns to trees."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from treebound.systems.sampling.system import SamplingSystem
 
 
 def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str, Any], dict[str, float]]:
-    """See `Trainer`. A run that was killed goes on at its last epoch."""
+    """Train a model that samples, see `Trainer`. A run that was killed continues at its last epoch."""
     model = params.models[name]
     settings = replace(model.settings, seed=params.tags_and_seed(corpus, model)[1])
     return learn(SamplingSystem(), settings, params, corpus, name, path)[1:]
 
 
 def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
-    """See `Trainer`: the search of the model's settings, or the best of the row's list."""
+    """Load a model that samples, see `Trainer`. The row chooses the search of the model or reranking."""
     settings = params.models[row.trained].settings
     facts = {"params_hash": digest({"model": row.model}, asdict(settings)), "families": list(settings.families)}
     if row.rerank is not None:
@@ -35,18 +35,21 @@ def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
 
 
 def _trees(parser: Parser, facts: dict[str, Any], gold: Treebank, parses: list[Parse]) -> Trees:
-    """What was found, and what gold trees score: where that is more, the search erred and not the model."""
-    values, right = [parse.value for parse in parses], parser.scores_of_trees(gold)
+    """Return the trees with their scores and the scores of gold trees.
+
+    A gold tree with a higher score counts as an error of the search, not of the model.
+    """
+    values, gold_values = [parse.value for parse in parses], parser.scores_of_trees(gold)
     columns: dict[str, Any] = {
         "value": values,
-        "gold": right,
+        "gold": gold_values,
         "restarts": [parse.work.get("restarts", 0) for parse in parses],
     }
-    missed = sum(one < two for one, two in zip(values, right, strict=True))
+    search_errors = sum(value < gold_value for value, gold_value in zip(values, gold_values, strict=True))
     labels = [parser.label_names(parse) for parse in parses] if parser.names else None
-    return Trees([parse.heads for parse in parses], labels, columns, facts | {"search_errors": missed})
+    return Trees([parse.heads for parse in parses], labels, columns, facts | {"search_errors": search_errors})
 
 
 def _work(parses: list[Parse]) -> dict[str, list[float]]:
-    """Sentences are not timed one by one."""
+    """Return nothing: sentences are not timed one by one."""
     return {}

@@ -1,4 +1,4 @@
-"""Transition-based parsers. Timed from treebank columns to labelled trees."""
+"""Train and apply transition-based parsers. The time is measured from treebank columns to labelled trees."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from treebound.systems.transition.training import PACKAGES
 
 
 def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str, Any], dict[str, float]]:
-    """See `Trainer`. A run that was killed goes on at its last epoch, or with its last machine.
+    """Train a transition-based model, see `Trainer`.
 
-    Where the package of the learner is not installed the file is empty and the metrics say so: nothing else fails.
+    A run that was killed continues at its last epoch or classifier. If the package of the learner is not installed, the
+    model file is empty and the metrics name the package; the run continues.
     """
     model = params.models[name]
     settings = replace(model.settings, seed=params.tags_and_seed(corpus, model)[1])
     module, package = PACKAGES.get(settings.learning, ("", ""))
     if module and find_spec(module) is None:
-        stage.say(f"{corpus} {name}: {package} is not installed: make classifiers")
+        stage.say(f"{corpus} {name}: {package} is not installed; install it with `make classifiers`")
         with replacing(path):
             pass
         return {"spec": settings.as_dict(), "missing": package}, {"cpu_s": 0.0, "wall_s": 0.0}
@@ -40,7 +41,10 @@ def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str,
 
 
 def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
-    """See `Trainer`: the row's beam. An empty file, of a learner whose package is not installed, finds no arcs."""
+    """Load a transition-based model with the beam of the row, see `Trainer`.
+
+    An empty file, for a learner whose package is not installed, gives trees without arcs between words.
+    """
     settings = params.models[row.trained].settings
     facts: dict[str, Any] = {"params_hash": digest({"model": row.model, "beam": row.beam}, asdict(settings))}
     if path.stat().st_size == 0:
@@ -50,16 +54,17 @@ def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
 
 
 def _trees(parser: Parser, facts: dict[str, Any], gold: Treebank, parses: list[Parse]) -> Trees:
+    """Return the trees with labels and scores."""
     labels = [parser.label_names(parse) for parse in parses]
     return Trees([parse.heads for parse in parses], labels, {"value": [parse.value for parse in parses]}, facts)
 
 
-def _nothing(facts: dict[str, Any], gold: Treebank, found: None) -> Trees:
-    """Every word attached to 0, and `missing`, which says that this is no result."""
+def _nothing(facts: dict[str, Any], gold: Treebank, result: None) -> Trees:
+    """Attach every word to the root; the fact `missing` marks this as no result."""
     heads = [np.concatenate([[-1], np.zeros(n, int)]) for n in gold.lengths.tolist()]
     return Trees(heads, [["_"] * n for n in gold.lengths.tolist()], facts=facts)
 
 
-def _work(found: Any) -> dict[str, list[float]]:
-    """Sentences are not timed one by one."""
+def _work(result: Any) -> dict[str, list[float]]:
+    """Return nothing: sentences are not timed one by one."""
     return {}

@@ -1,8 +1,8 @@
-"""Does it replicate? The claims of the papers as data, and the verdict of a run on each, computed from its rows.
+"""Answer "does it replicate?": the claims of the papers as data, and the verdict of a run on each claim.
 
-A claim stands in `claims.toml` in the folder of its paper: what is claimed, in our words; where, and what was
-published; the measure that it is about and the rows that this reads (`measures`); the test that it must pass. `load`
-reads the files, `judge` applies them to runs, `show` makes the table of the pages and `claims.csv`.
+The file `claims.toml` in the folder of a paper lists its claims. An entry has the claim in our words, its section and
+the published figures. It names the measure with the rows that it reads (`measures`), and the test. `load` reads the
+files, `judge` applies them to runs, `show` makes the table of the pages and `claims.csv`.
 """
 
 from studies.site.claims.show import NAME, replication, summary, verdicts, write

@@ -11,11 +11,11 @@ from treebound.core.errors import InputError
 
 
 def update() -> None:
-    """Judge the reference run of this project."""
+    """Judge the reference run of this project and write its claims.csv."""
     root = collect.find_root()
     run = collect.reference(root)
     if run is None:
-        raise InputError("there is no reference run", hint="make reference")
+        raise InputError("there is no reference run", hint="make one with `make reference`")
     write(root, run, run.folder / NAME)
 
 

@@ -1,4 +1,7 @@
-"""The verdict of a run on a claim: the effects of all treebanks pooled into one, beside what was published."""
+"""Judge a claim by the results of a run.
+
+The effects of all treebanks are pooled into one, which is compared with the published effect.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from studies.site.pooled import Pooled, Z, holm, pool
 VERDICTS = REPLICATED, SMALLER, NO_EFFECT, CONTRADICTED, INCONCLUSIVE, NOT_TESTED = (
     "replicated",
     "replicated, smaller",
-    "no effect of that size",
+    "no effect this large",
     "contradicted",
     "inconclusive",
     "not tested",
@@ -33,11 +36,11 @@ _PASSES: dict[str, Callable[[float, float], bool]] = {
 
 
 class Effect(NamedTuple):
-    """The pooled effect of all places of a claim, in the unit of its measure.
+    """The effect of a claim, pooled over all places where it was measured, in the unit of its measure.
 
-    treebanks   how many
-    value, low, high   with the 95 % interval, NaN where none is known
-    pooled      the analysis behind it, on the scale of the measure; None for one treebank
+    treebanks   number of treebanks
+    value, low, high   the effect with its 95 % interval; low and high are NaN if there is no interval
+    pooled      the underlying analysis, on the scale of the measure; None for one treebank
     """
 
     treebanks: int
@@ -47,16 +50,17 @@ class Effect(NamedTuple):
     pooled: Pooled | None
 
     @property
-    def sure(self) -> bool:
-        """Whether there is an interval."""
+    def has_interval(self) -> bool:
+        """Return True if the effect has an interval."""
         return self.low == self.low
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim, what was measured of it, and the verdict. claim: None where a paper has none yet.
+    """A claim, the measured values that bear on it, and the verdict.
 
-    adjusted  p-value of `effect` adjusted for the other claims of the paper (Holm); None: there is no p-value
+    claim     None: no claims of the paper have been written down yet
+    adjusted  p-value of `effect`, adjusted for the other claims of the paper (Holm); None: there is no p-value
     """
 
     paper: Paper
@@ -66,92 +70,110 @@ class Judged:
 
     @cached_property
     def effect(self) -> Effect | None:
-        """The pooled effect; None where nothing was measured."""
+        """Return the pooled effect, or None if nothing was measured or the test is `all`."""
         if self.claim is None or not self.measured or self.claim.test == "all":
             return None
         return effect_of(self.measured, MEASURES[self.claim.measure].scale, self.claim.than)
 
     @property
     def p(self) -> float | None:
-        """Two-sided p-value of the pooled effect being the threshold of the claim; of one treebank there is none."""
+        """Return the two-sided p-value of the hypothesis that the effect equals the threshold of the claim.
+
+        None: nothing was pooled, as with a single treebank.
+        """
         return None if self.effect is None or self.effect.pooled is None else float(self.effect.pooled.p)
 
     @property
     def verdict(self) -> str:
-        """One of VERDICTS, see `verdict_of`."""
+        """Return the verdict, one of VERDICTS; see `verdict_of`."""
         if self.claim is None or not self.measured:
             return NOT_TESTED
         if self.claim.otherwise:
             return INCONCLUSIVE
         if self.claim.test == "all":
             missed = CONTRADICTED if not self.claim.limit else INCONCLUSIVE
-            return REPLICATED if all(one.value == 100 for one in self.measured) else missed
+            return REPLICATED if all(place.value == 100 for place in self.measured) else missed
         assert self.effect is not None
         return verdict_of(self.claim, self.effect)
 
     @property
     def because(self) -> str:
-        """One or two sentences with the figures that the verdict rests on."""
+        """Explain the verdict in a few sentences, with the figures that it rests on."""
         if self.claim is None:
-            return "Its claims are not written down yet."
+            return "The claims of this paper have not been written down yet."
         if self.claim.needs:
-            return f"It needs {self.claim.needs}."
+            return f"A test of this claim needs {self.claim.needs}."
         if not self.measured:
-            return "The rows or corpora that it reads are not there."
+            return "This run lacks the rows or corpora on which the claim is tested."
         text = MEASURES[self.claim.measure].text
         if self.effect is None:
-            missed = [one for one in self.measured if one.value != 100]
+            below = [place for place in self.measured if place.value != 100]
             places = f"{len(self.measured)} place{'s' * (len(self.measured) > 1)}"
-            if not missed:
-                return f"All of them, in {places}."
-            worst = min(missed, key=lambda one: one.value)
-            stopped = f" The rest was stopped after {self.claim.limit}, which proves nothing." * bool(self.claim.limit)
-            return f"Not all in {len(missed)} of {places}, the least {said(worst, text)}.{stopped}"
-        told = _told(self.claim, self.effect, self.measured, self.verdict)
-        return f"{told} Tested otherwise than claimed: {self.claim.otherwise}." if self.claim.otherwise else told
+            if not below:
+                return f"The value is 100 % everywhere ({places})."
+            lowest = min(below, key=lambda place: place.value)
+            stopped = (
+                f" The search for the other trees was stopped after {self.claim.limit}, so it decides nothing."
+                * bool(self.claim.limit)
+            )
+            return (
+                f"The value is below 100 % in {len(below)} of {places}; the lowest is "
+                f"{value_in_words(lowest, text)}.{stopped}"
+            )
+        description = _effect_in_words(self.claim, self.effect, self.measured, self.verdict)
+        return (
+            f"{description} The test differs from the claim: {self.claim.otherwise}."
+            if self.claim.otherwise
+            else description
+        )
 
     @property
     def figures(self) -> str:
-        """Every value with its place and interval."""
+        """List all measured values with their places and intervals."""
         text = MEASURES[self.claim.measure].text if self.claim and self.measured else ""
-        return "; ".join(said(one, text) for one in self.measured)
+        return "; ".join(value_in_words(place, text) for place in self.measured)
 
 
 def effect_of(places: Sequence[Measured], scale: Scale = Scale.LINEAR, null: float | None = 0.0) -> Effect:
     """Pool the values of at least one place. Ratios are pooled as logarithms, shares as log odds.
 
-    null  effect that the p-value tests, in the unit of the measure; None, or one that has no place on the scale: none
+    null  the effect that the p-value tests, in the unit of the measure; there is no p-value if it is None or not finite
+          on the scale
     """
-    found = by_treebank(places, scale)
-    if len(found) == 1:
-        _, value, variance = found[0]
+    treebanks = by_treebank(places, scale)
+    if len(treebanks) == 1:
+        _, value, variance = treebanks[0]
         half = Z * np.sqrt(variance)
         low, high = scale.back(value - half), scale.back(value + half)
         value = scale.back(value)
-        if all(np.isnan(one.low) for one in places):
+        if all(np.isnan(place.low) for place in places):
             low = high = float("nan")
-        if len(places) == 1:  # as it was measured, intervals that are not symmetric included
+        if len(places) == 1:  # keep the interval as measured: it may be asymmetric
             value, low, high = places[0].value, places[0].low, places[0].high
         return Effect(1, value, low, high, None)
-    _, effects, variances = zip(*found, strict=True)
+    _, effects, variances = zip(*treebanks, strict=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        at = scale.to(null) if null is not None else float("nan")
-    pooled = pool(effects, variances, at if np.isfinite(at) else 0.0)
-    if not np.isfinite(at):
+        threshold_on_scale = scale.to(null) if null is not None else float("nan")
+    pooled = pool(effects, variances, threshold_on_scale if np.isfinite(threshold_on_scale) else 0.0)
+    if not np.isfinite(threshold_on_scale):
         pooled = pooled._replace(p=np.asarray(float("nan")))
     value, low, high = (scale.back(float(x)) for x in (pooled.mean.effect, pooled.mean.low, pooled.mean.high))
-    return Effect(len(found), value, low, high, pooled)
+    return Effect(len(treebanks), value, low, high, pooled)
 
 
 def verdict_of(claim: Claim, effect: Effect) -> str:
-    """Compare a pooled effect with a claim.
+    """Compare a pooled effect with a claim and return the verdict.
 
-    Replicated: the interval lies on the claimed side of the threshold and reaches the published effect, or beyond it.
-    Replicated, smaller: it lies on that side and ends below the published effect. Contradicted: it lies on the other
-    side. No effect of that size: it ends below the published effect and lies within the margin around the threshold.
-    Inconclusive: anything else, and whatever has no interval. Within a tolerance: the whole interval inside or outside.
+    Replicated: the interval lies on the claimed side of the threshold, and reaches or exceeds the published effect.
+    Replicated, smaller: it lies on the claimed side, but ends below the published effect.
+    Contradicted: it lies on the other side.
+    No effect this large: it ends below the published effect and lies within the margin around the threshold.
+    Inconclusive: all other cases, and every effect without an interval.
+
+    A claim with a tolerance is replicated if the whole interval lies within the tolerance, and contradicted if the
+    whole interval lies outside.
     """
-    if not effect.sure:
+    if not effect.has_interval:
         return INCONCLUSIVE
     low, high = effect.low, effect.high
     if claim.test == "within":
@@ -177,7 +199,7 @@ def verdict_of(claim: Claim, effect: Effect) -> str:
 
 
 def _margin(claim: Claim) -> tuple[float, float] | None:
-    """Ends of the margin around the threshold of a claim; None: it has no margin."""
+    """Return the ends of the margin around the threshold of a claim, or None if the claim has no margin."""
     if claim.margin is None or claim.than is None:
         return None
     if MEASURES[claim.measure].scale is Scale.LOG:
@@ -190,7 +212,7 @@ def threshold(claim: Claim) -> str:
     if not claim.measure:
         return ""
     if claim.test == "all":
-        return "every one"
+        return "100 % everywhere"
     assert claim.than is not None
     text = MEASURES[claim.measure].text
     if claim.test == "within":
@@ -201,68 +223,77 @@ def threshold(claim: Claim) -> str:
     if claim.effect is not None:
         parts.append(f"published {_number(text).format(claim.effect)}")
         if (ends := _margin(claim)) is not None:
-            parts.append(f"none within {_number(text).format(ends[0])} to {_number(text).format(ends[1])}")
+            parts.append(f"no effect if between {_number(text).format(ends[0])} and {_number(text).format(ends[1])}")
     return ", ".join(parts)
 
 
-def _told(claim: Claim, effect: Effect, measured: Sequence[Measured], verdict: str) -> str:
-    """The pooled effect in words."""
+def _effect_in_words(claim: Claim, effect: Effect, measured: Sequence[Measured], verdict: str) -> str:
+    """Describe the pooled effect of a claim in a few sentences."""
     measure = MEASURES[claim.measure]
     text, number = measure.text, _number(measure.text)
     if effect.pooled is None:
-        (treebank,) = {one.treebank for one in measured}
-        value = said(Measured(treebank, effect.value, effect.low, effect.high), text)
-        many = f", mean of {len(measured)}" if len(measured) > 1 else ""
+        (treebank,) = {place.treebank for place in measured}
+        value = value_in_words(Measured(treebank, effect.value, effect.low, effect.high), text)
+        mean_of = f", mean of {len(measured)}" if len(measured) > 1 else ""
         seeds = f", mean of {measured[0].seeds} seeds" if measured[0].seeds > 1 else ""
-        without = "" if effect.sure else " One value without an interval decides nothing."
-        return f"{value}{many}{seeds}: one treebank, which says nothing of others.{without}"
+        without = "" if effect.has_interval else " One value without an interval decides nothing."
+        return f"{value}{mean_of}{seeds}. This was measured on one treebank, which says nothing about others.{without}"
     pooled = effect.pooled
     interval = f"[{number.format(effect.low)}, {number.format(effect.high)}]"
-    counts = sorted({one.seeds for one in measured})
-    each = f", {counts[0]} seeds" if counts[0] > 1 else ""
-    each = f", {counts[0]} to {counts[-1]} seeds each" if len(counts) > 1 else each
-    out = f"{text.format(effect.value)} {interval} over {effect.treebanks} treebanks{each}."
+    counts = sorted({place.seeds for place in measured})
+    seeds_text = f", {counts[0]} seeds" if counts[0] > 1 else ""
+    seeds_text = f", {counts[0]} to {counts[-1]} seeds each" if len(counts) > 1 else seeds_text
+    description = f"{text.format(effect.value)} {interval} over {effect.treebanks} treebanks{seeds_text}."
     if effect.treebanks > 2:
         ends = [number.format(measure.scale.back(float(x))) for x in (pooled.predicted_low, pooled.predicted_high)]
-        out += f" Expected on one more: {ends[0]} to {ends[1]}; I² {float(pooled.I2):.0f} %."
+        description += (
+            f" The effect expected on one more treebank lies between {ends[0]} and {ends[1]}; "
+            f"I² is {float(pooled.I2):.0f} %."
+        )
     if verdict == INCONCLUSIVE and measure.scale is Scale.LINEAR and claim.test != "within":
-        out += f" An effect of {number.format((effect.high - effect.low) / 2).lstrip('+')} would have been seen."
+        description += (
+            " The interval is narrow enough to show an effect of "
+            f"{number.format((effect.high - effect.low) / 2).lstrip('+')}."
+        )
         if claim.effect is not None and not effect.low <= claim.effect <= effect.high:
-            out += f" The published one, {number.format(claim.effect)}, is outside."
-    return out
+            description += f" The published effect, {number.format(claim.effect)}, lies outside the interval."
+    return description
 
 
 def _number(text: str) -> str:
-    """The format of a value without its unit."""
+    """Return the format of a value without its unit."""
     return text[text.index("{") : text.index("}") + 1]
 
 
-def said(one: Measured, text: str) -> str:
-    """A value with its interval, where it has one, and its place."""
-    low, high = (_number(text).format(end) for end in (one.low, one.high))
-    ends = f" [{low}, {high}]" if one.low < one.high else ""
-    seeds = f", {one.seeds} seeds" if one.seeds > 1 else ""
-    return f"{text.format(one.value)}{ends} ({one.place}{seeds})"
+def value_in_words(measured: Measured, text: str) -> str:
+    """Describe a value with its place and with its interval, if it has one."""
+    low, high = (_number(text).format(end) for end in (measured.low, measured.high))
+    ends = f" [{low}, {high}]" if measured.low < measured.high else ""
+    seeds = f", {measured.seeds} seeds" if measured.seeds > 1 else ""
+    return f"{text.format(measured.value)}{ends} ({measured.place}{seeds})"
 
 
 def judge(runs: Sequence[Results], papers: Sequence[Paper]) -> list[Judged]:
-    """Every claim of these papers, judged by runs that belong together: a main one, and one over more corpora."""
-    out = []
+    """Judge every claim of some papers.
+
+    runs  results that belong together: a main run, and optionally one over more corpora
+    """
+    verdicts = []
     for paper in papers:
-        every = []
+        judged = []
         for claim in paper.claims or (None,):
-            found: list[Measured] = []
+            places: list[Measured] = []
             if claim is not None and claim.measure:
                 for results in runs:
                     measured = MEASURES[claim.measure].read(results, claim.rows, claim.compare)
-                    found += [m for m in measured if not claim.corpora or m.treebank in claim.corpora]
-            every.append(Judged(paper, claim, tuple(one for one in found if one.value == one.value)))
-        out += _adjusted(every)
-    return out
+                    places += [m for m in measured if not claim.corpora or m.treebank in claim.corpora]
+            judged.append(Judged(paper, claim, tuple(place for place in places if place.value == place.value)))
+        verdicts += _adjusted(judged)
+    return verdicts
 
 
-def _adjusted(every: Sequence[Judged]) -> list[Judged]:
-    """The claims of one paper with p-values adjusted for each other."""
-    p = {i: one.p for i, one in enumerate(every) if one.p is not None and one.p == one.p}
+def _adjusted(judged: Sequence[Judged]) -> list[Judged]:
+    """Return the claims of one paper with p-values adjusted for all its claims."""
+    p = {i: claim.p for i, claim in enumerate(judged) if claim.p is not None and claim.p == claim.p}
     adjusted = dict(zip(p, holm(list(p.values())), strict=True)) if p else {}
-    return [replace(one, adjusted=float(adjusted[i])) if i in adjusted else one for i, one in enumerate(every)]
+    return [replace(claim, adjusted=float(adjusted[i])) if i in adjusted else claim for i, claim in enumerate(judged)]

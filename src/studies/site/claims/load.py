@@ -1,4 +1,4 @@
-"""The files of claims, checked: what is misspelt in one is said with its file and line."""
+"""Read and check the files of claims. Errors name the file and the line."""
 
 from __future__ import annotations
 
@@ -16,25 +16,30 @@ from studies.site.claims.measures import MEASURES, PAPERS
 from treebound.core.errors import InputError
 
 Text = Annotated[str, Field(min_length=1)]
-NAME = "claims.toml"  #: in the folder of a paper
+NAME = "claims.toml"  #: file of claims in the folder of a paper
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
 class Claim(BaseModel):
-    """One claim of a paper.
+    """A claim of a paper and how it is tested.
 
-    name       unique in its paper
-    claim      in our words; section: where it stands; published: the figures, or that there are none
-    measure    one of `measures.MEASURES`; rows, compare: as it takes them; corpora: these alone; empty: all
-    test       what the pooled value must be: more, less, at least or at most `than`, or within `tolerance` of it; all:
-               100 % in every place
-    effects    published values of what the measure measures, one for each of the paper's data sets; empty: none are
-    margin     differences from `than` up to it count as none (of ratios: a factor); goes with `effects`
-    limit      of the work on a sentence, where a run has one: what it stops is neither for a claim nor against it
-    otherwise  how the run differs from what is claimed so much that it cannot decide; empty: it does not
-    needs      what no run here has: a claim without a measure
-    ours       the claim is not the paper's, but of this project
-    page       notebook with the table
+    - name: unique in its paper.
+    - claim: the claim in our words.
+    - section: section of the paper.
+    - published: the published figures, or a note that there are none.
+    - measure: one of `measures.MEASURES`.
+    - rows, compare: arguments of the measure.
+    - corpora: corpora that the test uses; empty: all.
+    - test: relation of the pooled value to `than`: more, less, at least, at most. The test `within` allows a distance
+      of `tolerance`; `all` requires 100 % in every place.
+    - effects: published values of the measured quantity, one for each data set of the paper; empty: none.
+    - margin: largest difference from `than` that counts as no effect (for ratios: a factor); requires `effects`.
+    - limit: limit of the run on the work for each sentence. Sentences that it stopped count neither for nor against
+      the claim.
+    - otherwise: difference between run and claim that makes a decision impossible; empty: none.
+    - needs: requirement that no run here meets; a claim with it has no measure.
+    - ours: True if the claim is made by this project, not by the paper.
+    - page: notebook with the table.
 
     `effects`, `than` and `margin` are fixed before a run is judged.
     """
@@ -62,7 +67,7 @@ class Claim(BaseModel):
 
     @property
     def effect(self) -> float | None:
-        """The mean of the published effects, of ratios the geometric one; None: no figure was published."""
+        """Return the mean of the published effects, the geometric mean for ratios, or None if none are published."""
         if not self.effects:
             return None
         scale = MEASURES[self.measure].scale
@@ -71,26 +76,33 @@ class Claim(BaseModel):
     @field_validator("measure")
     @classmethod
     def _known(cls, name: str) -> str:
+        """Check that the measure exists."""
         if name and name not in MEASURES:
             raise ValueError(f"no measure {name!r}; choose from {', '.join(MEASURES)}")
         return name
 
     @model_validator(mode="after")
     def _whole(self) -> Claim:
+        """Check that the keys of the claim fit together."""
         if bool(self.measure) == bool(self.needs):
-            raise ValueError("give a measure, or what it needs that no run has")
+            raise ValueError("give a measure, or under needs what a test needs and no run has")
         if self.measure and (self.than is None) != (self.test == "all"):
-            missing = "than is missing: the figure that the test compares with"
-            raise ValueError(missing if self.than is None else "than does not go with the test all")
+            missing = "than is missing: give the figure that the test compares with"
+            raise ValueError(missing if self.than is None else "remove than: the test all does not use it")
         if bool(self.effects) != (self.margin is not None):
-            raise ValueError("margin goes with effects: up to which difference from `than` an effect counts as none")
+            raise ValueError(
+                "give margin and effects together: a difference from `than` of at most margin counts as no effect"
+            )
         if (self.test == "within") != (self.tolerance is not None):
-            raise ValueError("tolerance goes with the test within, and with no other")
+            raise ValueError("give tolerance with the test within, and with no other test")
         return self
 
 
 class Paper(BaseModel):
-    """A paper and its claims. key: its name in tables and in addresses of pages."""
+    """A paper and its claims.
+
+    key  name of the paper in tables and in addresses of pages
+    """
 
     model_config = _STRICT
 
@@ -102,14 +114,14 @@ class Paper(BaseModel):
 
 @cache
 def load() -> tuple[Paper, ...]:
-    """The papers whose claims are stored, that of most claims first. Raises InputError as `read` does."""
+    """Return the papers whose claims are stored, most claims first. Raises InputError as `read` does."""
     return tuple(sorted((read(folder / NAME) for folder in PAPERS), key=lambda paper: (-len(paper.claims), paper.key)))
 
 
 def read(path: Path, params: Params | None = None) -> Paper:
-    """One file of claims. Raises InputError with file, line and reason.
+    """Read a file of claims. Raises InputError with file, line and reason.
 
-    params  of a project: rows that its parameters cannot name are errors too
+    params  of a project; with it, a claim may name only rows that these parameters can have
     """
     text = path.read_text(encoding="utf-8")
     try:
@@ -117,7 +129,9 @@ def read(path: Path, params: Params | None = None) -> Paper:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"not valid TOML: {error}", path=path) from None
     except ValidationError as error:
-        first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")  # a misspelt key is a missing one too
+        first = min(
+            error.errors(), key=lambda e: e["type"] != "extra_forbidden"
+        )  # a misspelt key also causes an error about a missing key
         line, where = _line(text, first["loc"])
         reason = first["msg"].removeprefix("Value error, ")
         if first["type"] == "extra_forbidden":
@@ -128,7 +142,7 @@ def read(path: Path, params: Params | None = None) -> Paper:
     for i, claim in enumerate(paper.claims):
         line, where = _line(text, ("claims", i, "rows"))
         if claim.name in names[:i]:
-            raise InputError(f"{where}a claim of this name stands above", path=path, line=line)
+            raise InputError(f"{where}the file has an earlier claim of this name", path=path, line=line)
         known = set(MEASURES[claim.measure].names(params)) if params and claim.measure else set(claim.rows)
         if unknown := [row for row in claim.rows if row not in known]:
             choice = ", ".join(sorted(known)) or "none"
@@ -137,16 +151,19 @@ def read(path: Path, params: Params | None = None) -> Paper:
 
 
 def _line(text: str, keys: tuple[int | str, ...]) -> tuple[int | None, str]:
-    """Line (from 1) of a key of a claim, or of where its claim begins, and both in words."""
+    """Return the line (from 1) of a key of a claim, and the claim and key in words.
+
+    A key that the file lacks gets the line where its claim begins.
+    """
     lines = text.splitlines()
     starts = [i for i, line in enumerate(lines) if line.strip() == "[[claims]]"]
     if len(keys) < 2 or keys[0] != "claims" or not isinstance(keys[1], int):
-        begin, end, rest = 0, starts[0] if starts else len(lines), keys
+        begin, end, keys_below = 0, starts[0] if starts else len(lines), keys
     else:
         begin, end = starts[keys[1]], (*starts, len(lines))[keys[1] + 1]
-        rest = keys[2:]
+        keys_below = keys[2:]
     name = next((m[1] for line in lines[begin:end] if (m := re.match(r'name\s*=\s*"(.*)"', line))), "")
-    key = str(rest[0]) if rest else ""
-    found = next((i for i in range(begin, end) if key and re.match(rf"{re.escape(key)}\s*=", lines[i])), None)
-    line = found if found is not None else begin if keys[:1] == ("claims",) else None
+    key = str(keys_below[0]) if keys_below else ""
+    place = next((i for i in range(begin, end) if key and re.match(rf"{re.escape(key)}\s*=", lines[i])), None)
+    line = place if place is not None else begin if keys[:1] == ("claims",) else None
     return None if line is None else line + 1, "".join(f"{part}: " for part in (name, key) if part)

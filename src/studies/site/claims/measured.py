@@ -1,4 +1,4 @@
-"""Results of measures, how they are pooled, and functions that several measures share."""
+"""Define the results of measures, pool them, and provide functions that several measures share."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from studies.site.pooled import Z
 
 
 class Measured(NamedTuple):
-    """A quantity in one place with the ends of its 95 % interval, NaN where it has none.
+    """A quantity measured in one place, with the ends of its 95 % interval.
 
-    place   corpus, and what else tells one value from another: `en_ewt, dev`
-    data    the treebank that it was measured on; empty: what `place` has before its first comma
-    seeds   how many trainings the value is a mean of
-    part, whole   of a share: counts; whole 0: it is not a share
+    low, high   NaN if there is no interval
+    place   the corpus and whatever else distinguishes values: `en_ewt, dev`
+    data    treebank of the measurement; empty: the part of `place` before its first comma
+    seeds   number of trainings that the value is a mean of
+    part, whole   counts of a share; whole is 0 if the quantity is not a share
     """
 
     place: str
@@ -34,34 +35,37 @@ class Measured(NamedTuple):
 
     @property
     def treebank(self) -> str:
-        """The treebank that it was measured on."""
+        """Return the treebank of the measurement."""
         return self.data or self.place.partition(",")[0]
 
 
 class Scale(StrEnum):
-    """Where effects are added up: as they are, as logarithms (ratios), or as log odds (shares in %)."""
+    """Scale on which effects are pooled: unchanged, as logarithms (ratios), or as log odds (shares in %)."""
 
     LINEAR = "linear"
     LOG = "log"
     ODDS = "log odds"
 
     def to(self, value: float) -> float:
-        """From the unit of the measure."""
+        """Convert a value from the unit of the measure to the scale."""
         if self is Scale.LOG:
             return float(np.log(value))
         return float(np.log(value / (100 - value))) if self is Scale.ODDS else value
 
     def back(self, value: float) -> float:
-        """To the unit of the measure."""
+        """Convert a value from the scale to the unit of the measure."""
         if self is Scale.LOG:
             return float(np.exp(value))
         return float(100 / (1 + np.exp(-value))) if self is Scale.ODDS else value
 
 
 class Measure(NamedTuple):
-    """A function (see the package), how its values are printed, and what the rows that it reads may be called.
+    """A function that measures a quantity in a run, and how its values are shown and pooled.
 
-    scale  on which places are pooled
+    read   function from results, rows and `compare` to values, see `studies.site.claims.measures`
+    text   format of a value
+    names  function from parameters to the row names that `read` accepts
+    scale  scale on which places are pooled
     """
 
     read: Callable[..., Iterator[Measured]]
@@ -71,23 +75,26 @@ class Measure(NamedTuple):
 
 
 def exact(place: str, value: float, data: str = "") -> Measured:
-    """A quantity that was counted, or measured once: without an interval."""
+    """Return a quantity that was counted, or measured once, as a value without an interval."""
     return Measured(place, value, float("nan"), float("nan"), data)
 
 
-def least(place: str, found: Sequence[Sequence[float]], seeds: int = 1) -> Measured:
-    """The least of several comparisons: value, low and high, each by itself."""
-    value, low, high = (float(x) for x in np.min(np.asarray(found, float), axis=0))
+def least(place: str, comparisons: Sequence[Sequence[float]], seeds: int = 1) -> Measured:
+    """Return the minimum of several comparisons: the minima of value, low and high, each taken separately."""
+    value, low, high = (float(x) for x in np.min(np.asarray(comparisons, float), axis=0))
     return Measured(place, value, low, high, seeds=seeds)
 
 
 def pairs(rows: Sequence[str], compare: str) -> list[tuple[str, str]]:
-    """Which rows are compared."""
-    return list(pairwise(rows)) if compare == "next" else [(rows[0], other) for other in rows[1:]]
+    """Return the pairs of rows that are compared: each with the next one, or the first with each of the others."""
+    return list(pairwise(rows)) if compare == "next" else [(rows[0], row) for row in rows[1:]]
 
 
 def share(place: str, part: int, whole: int, level: float = 0.95, method: str = "wilson", data: str = "") -> Measured:
-    """A share in % with a binomial interval; nothing known where there is nothing."""
+    """Return a share in % with a binomial interval.
+
+    If `whole` is 0, the value is NaN and the interval is 0 to 100 %.
+    """
     from scipy.stats import binomtest
 
     if not whole:
@@ -96,38 +103,41 @@ def share(place: str, part: int, whole: int, level: float = 0.95, method: str = 
     return Measured(place, 100 * part / whole, 100 * ends.low, 100 * ends.high, data, part=part, whole=whole)
 
 
-def on_scale(one: Measured, scale: Scale) -> tuple[float, float]:
-    """Effect and variance of a value on the scale where it is pooled.
+def on_scale(measured: Measured, scale: Scale) -> tuple[float, float]:
+    """Return effect and variance of a value on the scale where it is pooled.
 
-    The variance is that of a normal distribution with this 95 % interval, 0 where there is none; shares have the
-    empirical log odds, half a case added on either side, so that 0 and 100 % are finite.
+    The variance belongs to a normal distribution with the same 95 % interval, or 0 if there is no interval. Shares
+    become empirical log odds: half a case is added on either side, so that 0 and 100 % are finite.
     """
-    if scale is Scale.ODDS and one.whole:
-        there, rest = one.part + 0.5, one.whole - one.part + 0.5
-        return float(np.log(there / rest)), 1 / there + 1 / rest
-    if np.isnan(one.low):
-        return scale.to(one.value), 0.0
-    value, low, high = (scale.to(x) for x in (one.value, one.low, one.high))
+    if scale is Scale.ODDS and measured.whole:
+        inside, outside = measured.part + 0.5, measured.whole - measured.part + 0.5
+        return float(np.log(inside / outside)), 1 / inside + 1 / outside
+    if np.isnan(measured.low):
+        return scale.to(measured.value), 0.0
+    value, low, high = (scale.to(x) for x in (measured.value, measured.low, measured.high))
     return value, ((high - low) / (2 * Z)) ** 2
 
 
 def by_treebank(places: Sequence[Measured], scale: Scale) -> list[tuple[str, float, float]]:
-    """(treebank, effect, variance) of every treebank: the means of its places on the scale.
+    """Return (treebank, effect, variance) of every treebank, averaged over its places on the scale.
 
-    Places of one treebank share its sentences, so that their mean has a standard error as large as theirs are on
-    average, not a smaller one.
+    Places of one treebank share its sentences. Their mean therefore gets the average standard error of the places, not
+    a smaller one.
     """
-    of: dict[str, list[tuple[float, float]]] = {}
-    for one in places:
-        of.setdefault(one.treebank, []).append(on_scale(one, scale))
-    values = {treebank: np.array(found) for treebank, found in of.items()}
+    effects: dict[str, list[tuple[float, float]]] = {}
+    for place in places:
+        effects.setdefault(place.treebank, []).append(on_scale(place, scale))
+    values = {treebank: np.array(values_of_treebank) for treebank, values_of_treebank in effects.items()}
     return [(name, float(v[:, 0].mean()), float(np.sqrt(v[:, 1]).mean() ** 2)) for name, v in values.items()]
 
 
-def over_seeds(found: Sequence[tuple[str, Sequence[Sequence[float]]]]) -> list[Measured]:
-    """Means over seeds of (place, a row for each seed), see `pooled.over_seeds`."""
-    means = pooled.over_seeds([rows for _, rows in found])
+def over_seeds(rows_by_place: Sequence[tuple[str, Sequence[Sequence[float]]]]) -> list[Measured]:
+    """Average the rows (value, low, high) of each place over seeds; see `pooled.over_seeds`.
+
+    rows_by_place  pairs of a place and its rows, one row for each seed
+    """
+    means = pooled.over_seeds([rows for _, rows in rows_by_place])
     return [
         Measured(place, mean.value, mean.low, mean.high, seeds=mean.seeds)
-        for (place, _), mean in zip(found, means, strict=True)
+        for (place, _), mean in zip(rows_by_place, means, strict=True)
     ]

@@ -1,11 +1,11 @@
-"""What a claim is about: a quantity, read from the rows of a run, in every place that has them.
+"""Collect the measures of all papers. A measure reads a quantity from the rows of a run.
 
 A measure takes the results of a run, the names of rows, and which of them are compared (`each`: the first with each of
 the others; `next`: each with the one after it). It returns a `Measured` for every corpus, learner or set of folds that
-has all these rows. Of several comparisons in one place the least stands for them, so that a bound that it passes is
-passed by all.
+has all these rows. If one place has several comparisons, the measure returns the least of them, so that all of them
+pass a bound which this one passes.
 
-A new measure is a function in `claims.py` of its paper and a line in that module's `MEASURES`.
+To add a measure, write a function in `claims.py` of its paper and add a line to `MEASURES` in the same module.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from studies.site.claims.measured import Measure
 
 #: folders of papers that have claims, in alphabetical order
 PAPERS = tuple(sorted(path.parent for path in STUDIES.glob("*/claims.toml")))
-#: name in the files of claims -> measure
+#: measures by their names in the files of claims
 MEASURES: dict[str, Measure] = {
     name: measure
     for folder in PAPERS

@@ -1,6 +1,7 @@
-"""The checker's arithmetic once more, compiled, for problems whose scores are integers that fit.
+"""Compiled versions of the checker's arithmetic, for problems with integer scores that fit into int64.
 
-Everything here has a plain twin outside this folder (`chart`, `majorants`, `stars`, `arborescence`), which it is tested
-against and which takes over where numbers are real or too large. Sums stay below 2**62, checked before they are formed:
-int64 is as exact as Python's integers then. Nothing is shared with the kernels of the search.
+Every function here has a counterpart in plain Python outside this folder (`chart`, `majorants`, `stars`,
+`arborescence`). Tests compare the two, and the plain version takes over if numbers are real or too large. Sums are
+checked to stay below 2**62 before they are formed, so int64 is as exact as Python's integers. No code is shared with
+the kernels of the search.
 """

@@ -1,4 +1,4 @@
-"""Best non-projective trees as in `treebound.checker.arborescence`, in int64: only their scores are asked for."""
+"""The scores of best non-projective trees, as in `treebound.checker.arborescence`, computed in int64."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from treebound.support.jit import kernel
 
 @kernel
 def best_score(n, head, mod, score):
-    """The score of the best tree over some arcs (Chu & Liu 1965, Edmonds 1967); NO where there is none.
+    """Return the score of the best tree over some arcs (Chu & Liu 1965, Edmonds 1967); NO if there is none.
 
-    The arrays are used up. Every round adds the best arc into each node, takes it off all arcs into that node and makes
-    each cycle of best arcs one node. O(n A).
+    The input arrays are overwritten. Every round adds the score of the best arc into each node, subtracts it from all
+    arcs into that node, and contracts each cycle of best arcs to one node. O(n A).
     """
     nodes, total, count = n + 1, np.int64(0), len(head)
     best = np.empty(nodes, np.int64)
@@ -33,15 +33,15 @@ def best_score(n, head, mod, score):
         name[0], fewer, cycles = 0, 1, False
         seen[0] = 0
         for start in range(1, nodes):
-            at = start
-            while seen[at] < 0:
-                seen[at] = start
-                at = above[at]
-            if seen[at] == start and name[at] < 0 and at != 0:
+            node = start
+            while seen[node] < 0:
+                seen[node] = start
+                node = above[node]
+            if seen[node] == start and name[node] < 0 and node != 0:
                 cycles = True
-                while name[at] < 0:
-                    name[at] = fewer
-                    at = above[at]
+                while name[node] < 0:
+                    name[node] = fewer
+                    node = above[node]
                 fewer += 1
         if not cycles:
             return total
@@ -49,20 +49,21 @@ def best_score(n, head, mod, score):
             if name[m] < 0:
                 name[m] = fewer
                 fewer += 1
-        left = 0
+        remaining = 0
         for i in range(count):
             h, m = name[head[i]], name[mod[i]]
             if h != m:
-                head[left], mod[left], score[left] = h, m, score[i] - best[mod[i]]
-                left += 1
-        nodes, count = fewer, left
+                head[remaining], mod[remaining], score[remaining] = h, m, score[i] - best[mod[i]]
+                remaining += 1
+        nodes, count = fewer, remaining
 
 
 @kernel
 def reach(n, single_root, head, mod, alive, score, threshold):
-    """bool[A]: the arcs whose best tree over the arcs `alive` scores more than `threshold` (NO: any tree at all).
+    """Return bool[A]: the arcs whose best tree over the arcs `alive` scores more than `threshold`.
 
-    Each arc is forced in turn, unless the best arcs into all other words, a tree or not, are too few.
+    The threshold NO accepts any tree. Each arc is forced into the tree in turn, unless a bound shows that it does not
+    suffice: the sum of the best arcs into all other words, whether they form a tree or not.
     """
     A = len(head)
     total = np.int64(0)
@@ -76,8 +77,8 @@ def reach(n, single_root, head, mod, alive, score, threshold):
         if top[m] == NO:
             return keep
         relaxed += top[m]
-    # a fine that no choice of arcs makes up for leaves as few roots as there can be
-    fine = 1 + 2 * total if single_root else np.int64(0)
+    # a penalty that no choice of arcs outweighs minimises the number of roots
+    penalty = 1 + 2 * total if single_root else np.int64(0)
     some_head, some_mod, some_score = np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64)
     for a in range(A):
         if not alive[a] or relaxed - top[mod[a]] + score[a] <= threshold:
@@ -86,14 +87,14 @@ def reach(n, single_root, head, mod, alive, score, threshold):
         for b in range(A):
             if alive[b] and (b == a or mod[b] != mod[a]):
                 some_head[count], some_mod[count] = head[b], mod[b]
-                some_score[count] = score[b] - (fine if head[b] == 0 else 0)
+                some_score[count] = score[b] - (penalty if head[b] == 0 else 0)
                 count += 1
-        found = best_score(n, some_head[:count], some_mod[:count], some_score[:count])
-        if found == NO:
+        best = best_score(n, some_head[:count], some_mod[:count], some_score[:count])
+        if best == NO:
             continue
         if single_root:
-            found += fine  # of the one root; with several, what is left is below all trees with one
-            if found < -total:
+            best += penalty  # for one root; a tree with several roots stays below all trees with one root
+            if best < -total:
                 continue
-        keep[a] = found > threshold
+        keep[a] = best > threshold
     return keep

@@ -1,6 +1,6 @@
-"""The score of the best tree of scores of arcs alone, for sentences whose chart or proof would be too large.
+"""The score of the best tree under scores of arcs alone, for sentences whose chart or proof would be too large.
 
-Scores that are real numbers become integers, each rounded up: what no sum of these exceeds, no tree exceeds.
+Real scores are rounded up to integers, so the best sum of the rounded scores bounds every tree.
 """
 
 from __future__ import annotations
@@ -17,24 +17,25 @@ from treebound.core.limits import check_memory
 from treebound.core.problem import Problem
 from treebound.support.jit import kernel
 
-#: bytes for each cell of a matrix of arcs: five tables of spans; bytes for each arc of three arrays that are used up
+#: bytes per cell of the five tables of spans, and per arc of the arrays that `arborescences.best_score` overwrites
 _CELL, _ARC = 40, 40
 
 
 def best_score(problem: Problem, projective: bool) -> tuple[Number, Number]:
-    """Two numbers between which the score of the best tree of a problem without parts lies, both -inf if there is none.
+    """Return a lower and an upper bound on the score of the best tree of a problem without parts.
 
-    Integer scores: both are that score. Raises TooLarge for numbers that do not fit, TooLargeError above the limit of
-    memory. Projective O(n^3), else O(n arcs) at worst. Oracle: tests enumerate all trees.
+    Both are -inf if there is no tree, and both equal the best score if scores are integers. Raises TooLarge if numbers
+    do not fit, and TooLargeError above the limit of memory. Costs O(n^3) for projective trees, else O(n arcs) in the
+    worst case. Oracle: tests enumerate all trees.
     """
     n, size = problem.n, (_CELL * (problem.n + 1) ** 2 if projective else 0) + _ARC * problem.arcs
     check_memory(f"the check of {n:,} words with {problem.arcs:,} arcs", size, "raise the limit of memory")
     possible = problem.arc > -np.inf
     arc = problem.arc[possible]
     largest = max(1.0, float(np.abs(arc).max(initial=0.0)))
-    # a root arc is fined more than any tree can gain by it; reduced scores of arcs stay below 4 n scores and fines
-    fined = problem.single_root and not projective
-    power = math.floor(61 - math.log2(4.0 * (n + 1) * largest * (2 * n + 3 if fined else 1)))
+    # a root arc is penalised by more than any tree can gain by it; reduced scores stay below 4 n scores and penalties
+    penalised = problem.single_root and not projective
+    power = math.floor(61 - math.log2(4.0 * (n + 1) * largest * (2 * n + 3 if penalised else 1)))
     if problem.unit:
         if power < 0:
             raise TooLarge
@@ -44,12 +45,12 @@ def best_score(problem: Problem, projective: bool) -> tuple[Number, Number]:
     if projective:
         best = _best_projective(n, problem.single_root, head, mod, score)
     else:
-        fine = math.ceil(math.ldexp(largest, power)) * 2 * (n + 1) if fined else 0
-        score[head == 0] -= fine
+        penalty = math.ceil(math.ldexp(largest, power)) * 2 * (n + 1) if penalised else 0
+        score[head == 0] -= penalty
         best = arborescences.best_score(n, head.astype(np.int64), mod.astype(np.int64), score)
-        if best != NO and fined:
-            best += fine
-            if best < -(fine // 2):  # every tree has several roots
+        if best != NO and penalised:
+            best += penalty
+            if best < -(penalty // 2):  # every tree has several roots
                 best = NO
     if best == NO:
         return -math.inf, -math.inf
@@ -59,10 +60,10 @@ def best_score(problem: Problem, projective: bool) -> tuple[Number, Number]:
 
 @kernel
 def _best_projective(n, single_root, head, mod, score):
-    """The score of the best projective tree, NO where there is none: Eisner's spans (1996), head and end. O(n^3).
+    """Return the score of the best projective tree, NO if there is none: Eisner's algorithm (1996). O(n^3).
 
-    whole[h, e] is h with all its modifiers up to e; open_[h, m] the same with m as the last modifier, without m's own
-    modifiers beyond it. The transposed tables hold the same, so that every loop reads two rows.
+    whole[h, e] spans h with all its modifiers up to e. open_[h, m] spans h with m as the last modifier, without m's own
+    modifiers beyond m. The transposed table holds the same scores, so that every loop reads two rows.
     """
     arc = np.full((n + 1, n + 1), NO)
     for a in range(len(head)):
@@ -77,9 +78,9 @@ def _best_projective(n, single_root, head, mod, score):
             high = low + width
             inner = NO
             for k in range(low, high):
-                one, two = whole[low, k], whole[high, k + 1]
-                if one != NO and two != NO and one + two > inner:
-                    inner = one + two
+                part_a, part_b = whole[low, k], whole[high, k + 1]
+                if part_a != NO and part_b != NO and part_a + part_b > inner:
+                    inner = part_a + part_b
             if inner != NO:
                 if arc[low, high] != NO:
                     open_[low, high] = inner + arc[low, high]
@@ -87,14 +88,14 @@ def _best_projective(n, single_root, head, mod, score):
                     open_[high, low] = inner + arc[high, low]
             rightmost, leftmost = NO, NO
             for k in range(low + 1, high + 1):
-                one, two = open_[low, k], whole_to[high, k]
-                if one != NO and two != NO and one + two > rightmost:
-                    rightmost = one + two
+                part_a, part_b = open_[low, k], whole_to[high, k]
+                if part_a != NO and part_b != NO and part_a + part_b > rightmost:
+                    rightmost = part_a + part_b
             if low > 0:
                 for k in range(low, high):
-                    one, two = open_[high, k], whole_to[low, k]
-                    if one != NO and two != NO and one + two > leftmost:
-                        leftmost = one + two
+                    part_a, part_b = open_[high, k], whole_to[low, k]
+                    if part_a != NO and part_b != NO and part_a + part_b > leftmost:
+                        leftmost = part_a + part_b
             whole[low, high] = whole_to[high, low] = rightmost
             whole[high, low] = whole_to[low, high] = leftmost
     if not single_root:

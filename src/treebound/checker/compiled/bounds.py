@@ -1,4 +1,4 @@
-"""What `treebound.checker.majorants` adds up for products of arcs and for numbers of modifiers, in int64."""
+"""The bounds of `treebound.checker.majorants` for products of arcs and for numbers of modifiers, in int64."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from treebound.support.jit import kernel
 
 @kernel
 def add_pairs(first, second, phi, share, first_score, second_score):
-    """Bound parts of two, `first` and `second` being their places in the scores, which are added to.
+    """Bound parts of two arcs, and add the shares at positions `first` and `second` of the scores.
 
-    (place of the first part whose share is out of range or -1, the constant)
+    Returns (index of the first part whose share is out of range or -1, constant of the bound).
     """
     constant = np.int64(0)
     for i in range(len(phi)):
@@ -34,7 +34,10 @@ def add_pairs(first, second, phi, share, first_score, second_score):
 
 @kernel
 def add_rows(arcs, phi, share, arc_score):
-    """As `add_pairs`, for parts of several arcs with a share each, NONE where there is none."""
+    """Bound parts of several arcs with one share per arc, and add the shares to the scores of arcs.
+
+    Empty slots of `arcs` are NONE. Returns the same values as `add_pairs`.
+    """
     constant = np.int64(0)
     for i in range(len(phi)):
         size, total = 0, np.int64(0)
@@ -55,7 +58,10 @@ def add_rows(arcs, phi, share, arc_score):
 
 @kernel
 def add_valency(arcs, scores, slope, alive, certain, arc_score):
-    """The constant of the lines above all counts that are still possible; NO where none is allowed."""
+    """Add lines above the scores of all possible counts to the scores of arcs, and return the constant.
+
+    Returns NO if some word has no possible count.
+    """
     constant = np.int64(0)
     for h in range(1, len(arcs.out_first) - 1):
         last = scores.last[h]

@@ -1,4 +1,4 @@
-"""The chart of `treebound.checker.chart`, as arrays of edges: built and pruned by the same rules, in int64."""
+"""The chart of `treebound.checker.chart` as arrays of edges, built and pruned by the same rules in int64."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from treebound.support.jit import kernel
 
 
 class Edges(NamedTuple):
-    """Rules applied, in an order in which every item is complete before it is used; the goal is item 0.
+    """Applications of rules, ordered such that every item is complete before it is used; the goal is item 0.
 
-    head, left, right  int32[E] items, -1 where there is no tail
-    arc                int32[E] the arc that it selects, -1 for none
-    pair               int64[E] the adjacent pair that it completes, as a place in `Tables.adjacent`; -1 for none
-    score              int64[E] what the chart's families score, without arcs
-    items              their number
+    head, left, right  int32[E]: items, -1 for no tail
+    arc                int32[E]: the arc that the edge selects, -1 for none
+    pair               int64[E]: the adjacent pair that the edge completes, as a position in `Tables.adjacent`; -1 for
+                       none
+    score              int64[E]: score of the families of the chart, without arcs
+    items              number of items
     """
 
     head: np.ndarray
@@ -30,13 +31,15 @@ class Edges(NamedTuple):
 
 
 class _Items(NamedTuple):
-    """Numbers of the items, -1 until one can be built. A slot is an arc with its modifier (A: the root), where items
-    keep the arc above their word (`heads`), else a word.
+    """Numbers of the items, -1 as long as an item has no edge.
 
-    complete  C(slot, e, side) at (slot (n + 1) + e) 2 + side
-    half      I(slot, b) at half_at[slot] + rank(b)
-    between   S(s, b) at between_at[h] + rank(s) deg + rank(b)
-    sizes     int64[2]: edges and items so far
+    A slot stands for a word in an item. If items keep the arc into their word (`heads`), the slot is that arc, or A for
+    the root; otherwise it is the word.
+
+    - `complete`: C(slot, e, side) at (slot (n + 1) + e) 2 + side
+    - `half`: I(slot, b) at half_at[slot] + rank(b)
+    - `between`: S(s, b) at between_at[h] + rank(s) deg + rank(b)
+    - `sizes`, int64[2]: numbers of edges and of items so far
     """
 
     complete: np.ndarray
@@ -49,7 +52,7 @@ class _Items(NamedTuple):
 
 
 class _Chart(NamedTuple):
-    """What items and edges are made of; fields as the arguments of `build`, which makes it."""
+    """The data from which items and edges are built; the fields are described at `build`."""
 
     n: int
     alive: np.ndarray
@@ -61,6 +64,7 @@ class _Chart(NamedTuple):
 
 @kernel
 def _no_items(n, arcs, heads):
+    """Return the tables of items, without any item."""
     A, deg = len(arcs.head), np.diff(arcs.out_first)
     slots = A + 1 if heads else n + 1
     half_at, between_at = np.zeros(slots + 1, np.int64), np.zeros(n + 2, np.int64)
@@ -75,8 +79,12 @@ def _no_items(n, arcs, heads):
 
 
 @kernel
-def _add(edges, sizes, table, place, rest):
-    """Write an edge, whose head is the item at `place` of `table`; `rest` are its other fields. The edges, or more."""
+def _add(edges, sizes, table, place, fields):
+    """Append an edge and return the array of edges, which is enlarged if it is full.
+
+    place   position in `table` of the item that the edge builds
+    fields  the other fields of the edge
+    """
     if table[place] < 0:
         table[place] = sizes[1]
         sizes[1] += 1
@@ -84,14 +92,14 @@ def _add(edges, sizes, table, place, rest):
         edges = np.concatenate((edges, np.empty_like(edges)))
     row = edges[sizes[0]]
     row[0] = table[place]
-    row[1], row[2], row[3], row[4], row[5] = rest
+    row[1], row[2], row[3], row[4], row[5] = fields
     sizes[0] += 1
     return edges
 
 
 @kernel
 def _above(arcs, heads, h):
-    """Where the arcs above h stand in `Arcs.into`; one place, for no arc, where there is none or it is not kept."""
+    """Return the range in `Arcs.into` of the arcs into h; a range of one if there is none or items do not keep it."""
     if heads and h > 0:
         return arcs.into_first[h], arcs.into_first[h + 1]
     return 0, 1
@@ -99,7 +107,7 @@ def _above(arcs, heads, h):
 
 @kernel
 def _slot(arcs, heads, h, j):
-    """(arc above h, -1 for none, slot of h with it) at place j of what `_above` gives."""
+    """Return (arc into h or -1, slot of h with this arc) at position j of the range of `_above`."""
     if not heads:
         return -1, h
     return (-1, len(arcs.head)) if h == 0 else (arcs.into[j], arcs.into[j])
@@ -107,6 +115,7 @@ def _slot(arcs, heads, h, j):
 
 @kernel
 def _between_siblings(edges, chart, h, d, width):
+    """Add the edges of items S with head h, side d and the given width."""
     n, alive, arcs, _, _, items = chart
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     side = (d + 1) // 2
@@ -120,11 +129,11 @@ def _between_siblings(edges, chart, h, d, width):
         if b < 0 or not alive[b]:
             continue
         place = items.between_at[h] + i * deg + arcs.rank_out[b]
-        of_s, of_m = (nearer, b) if items.heads else (s, m)
+        slot_s, slot_m = (nearer, b) if items.heads else (s, m)
         r = s
         while r != m:
-            left = items.complete[(of_s * (n + 1) + r) * 2 + side]
-            right = items.complete[(of_m * (n + 1) + r + d) * 2 + 1 - side]
+            left = items.complete[(slot_s * (n + 1) + r) * 2 + side]
+            right = items.complete[(slot_m * (n + 1) + r + d) * 2 + 1 - side]
             if left >= 0 and right >= 0:
                 edges = _add(edges, items.sizes, items.between, place, (left, right, -1, -1, 0))
             r += d
@@ -133,6 +142,7 @@ def _between_siblings(edges, chart, h, d, width):
 
 @kernel
 def _incomplete(edges, chart, h, d, width):
+    """Add the edges of items I with head h, side d and the given width."""
     n, alive, arcs, scores, adjacent_at, items = chart
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     m = h + d * width
@@ -166,6 +176,7 @@ def _incomplete(edges, chart, h, d, width):
 
 @kernel
 def _complete(edges, chart, h, d, width):
+    """Add the edges of items C with head h, side d and the given width."""
     n, alive, arcs, scores, _, items = chart
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     e, side = h + d * width, (d + 1) // 2
@@ -197,14 +208,14 @@ def _complete(edges, chart, h, d, width):
 
 @kernel
 def build(n, single_root, alive, arcs, scores, heads, adjacent_at):
-    """The edges (int64[E, 6]: the fields of `Edges` in their order) and the number of items.
+    """Return the edges (int64[E, 6], the fields of `Edges` in order) and the number of items.
 
     alive        bool[A]: arcs that are not forbidden
-    scores       `Tables` of what the chart scores
-    heads        items keep the arc above their head
-    adjacent_at  where the adjacent pairs of a head are numbered from
+    scores       `Tables` of the families that the chart scores
+    heads        whether items keep the arc into their head
+    adjacent_at  number of the first adjacent pair of each head
 
-    O(E) time for E edges.
+    Takes O(E) time for E edges.
     """
     items = _no_items(n, arcs, heads)
     chart = _Chart(n, alive, arcs, scores, adjacent_at, items)
@@ -220,8 +231,8 @@ def build(n, single_root, alive, arcs, scores, heads, adjacent_at):
     if single_root:
         for i in range(arcs.out_first[0], arcs.out_first[1]):
             a = arcs.out[i]
-            at = (a if heads else arcs.mod[a]) * (n + 1)
-            left, right = items.complete[(at + 1) * 2], items.complete[(at + n) * 2 + 1]
+            first = (a if heads else arcs.mod[a]) * (n + 1)
+            left, right = items.complete[(first + 1) * 2], items.complete[(first + n) * 2 + 1]
             if alive[a] and left >= 0 and right >= 0:
                 edges = _add(edges, items.sizes, goal, 0, (left, right, a, -1, 0))
     else:
@@ -233,30 +244,38 @@ def build(n, single_root, alive, arcs, scores, heads, adjacent_at):
 
 @kernel
 def modifier_score(arcs, scores, deg, h, x, s, b):
-    """What a modifier adds; NO where forbidden. x: the arc above h, s: rank of the nearer modifier; -1 for none."""
+    """Return the score that modifier arc b adds; NO if it is forbidden.
+
+    x  arc into h, or -1
+    s  rank of the nearer modifier, or -1
+    """
     rank = arcs.rank_out[b]
     total = np.int64(0)
     if len(scores.adjacent) > 0:
-        found = scores.adjacent[scores.adjacent_at[h] + rank * (deg + 1) + s + 1]
-        if found == NO:
+        score = scores.adjacent[scores.adjacent_at[h] + rank * (deg + 1) + s + 1]
+        if score == NO:
             return NO
-        total += found
+        total += score
     if x >= 0 and len(scores.grandchild) > 0:
-        found = scores.grandchild[scores.grandchild_at[h] + arcs.rank_in[x] * deg + rank]
-        if found == NO:
+        score = scores.grandchild[scores.grandchild_at[h] + arcs.rank_in[x] * deg + rank]
+        if score == NO:
             return NO
-        total += found
+        total += score
     if x >= 0 and len(scores.grand) > 0:
-        found = scores.grand[scores.grand_at[h] + (arcs.rank_in[x] * (deg + 1) + s + 1) * deg + rank]
-        if found == NO:
+        score = scores.grand[scores.grand_at[h] + (arcs.rank_in[x] * (deg + 1) + s + 1) * deg + rank]
+        if score == NO:
             return NO
-        total += found
+        total += score
     return total
 
 
 @kernel
 def end_score(arcs, scores, deg, h, x, side, last):
-    """What the farthest modifier (its rank, -1 for none) of a side (0: left) adds; NO where forbidden."""
+    """Return the score that the farthest modifier of a side adds; NO if it is forbidden.
+
+    side  0 for left, 1 for right
+    last  rank of the farthest modifier, or -1
+    """
     if x < 0 or len(scores.outermost) == 0:
         return np.int64(0)
     place = last + 2
@@ -267,20 +286,22 @@ def end_score(arcs, scores, deg, h, x, side, last):
 
 @kernel
 def above(edges, arc_score, pair_score, threshold):
-    """bool[E]: the edges whose best derivation scores more than `threshold`, NO for any derivation at all.
+    """Return bool[E]: the edges whose best derivation scores more than `threshold`.
 
-    pair_score  int64 by `Edges.pair`, empty where no pair scores
+    The threshold NO accepts any derivation.
+
+    pair_score  int64 by `Edges.pair`; empty if no pair has a score
     """
     count = len(edges.head)
     inside = np.full(edges.items, NO, np.int64)
     outside = np.full(edges.items, NO, np.int64)
-    own = edges.score.copy()
+    scores = edges.score.copy()
     for i in range(count):
         if edges.arc[i] >= 0:
-            own[i] += arc_score[edges.arc[i]]
+            scores[i] += arc_score[edges.arc[i]]
         if len(pair_score) > 0 and edges.pair[i] >= 0:
-            own[i] += pair_score[edges.pair[i]]
-        total = own[i]
+            scores[i] += pair_score[edges.pair[i]]
+        total = scores[i]
         left, right = edges.left[i], edges.right[i]
         if (left >= 0 and inside[left] == NO) or (right >= 0 and inside[right] == NO):
             continue
@@ -296,7 +317,7 @@ def above(edges, arc_score, pair_score, threshold):
         left, right = edges.left[i], edges.right[i]
         if outside[edges.head[i]] == NO or (left >= 0 and inside[left] == NO) or (right >= 0 and inside[right] == NO):
             continue
-        total = outside[edges.head[i]] + own[i]
+        total = outside[edges.head[i]] + scores[i]
         if left >= 0:
             total += inside[left]
         if right >= 0:

@@ -1,4 +1,4 @@
-"""Steps of a proof applied to what is left of a node's trees, in int64: `certificates` with compiled arithmetic."""
+"""Application of the steps of a proof to regions in int64: the compiled arithmetic of `certificates`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from treebound.core.problem import PartTable, Problem
 
 @dataclass(frozen=True)
 class WholeBound:
-    """constant + sum of arc[a] over a tree's arcs + sum of pair[p] over its adjacent pairs; `some`: any tree.
+    """A bound in integers: constant + sum of arc[a] over a tree's arcs + sum of pair[p] over its adjacent pairs.
 
     arc   int64[A]
-    pair  int64, by places in `Tables.adjacent`; empty where no pair scores
-    dead  bool[A]: arcs that are in no tree
-    some  False: there is no tree
+    pair  int64 by positions in `Tables.adjacent`; empty if no pair has a score
+    dead  bool[A]: arcs that no tree has
+    some  whether any tree may exist
     """
 
     constant: int
@@ -37,37 +37,37 @@ class WholeBound:
 
 @dataclass(frozen=True)
 class _Trees:
-    """Part of a `Region`: the arcs that are left."""
+    """The part of a `Region` that both kinds of regions share: the remaining arcs."""
 
     alive: np.ndarray  #: bool[A]
 
     @property
     def arcs(self) -> Set[int]:
-        """See `regions.Region`."""
+        """Return the remaining arcs; see `regions.Region`."""
         return set(np.flatnonzero(self.alive).tolist())
 
     @property
     def empty(self) -> bool:
-        """See `regions.Region`."""
+        """Return whether no arc remains; see `regions.Region`."""
         return not self.alive.any()
 
 
 @dataclass(frozen=True)
 class Projective(_Trees):
-    """A `Region`: derivations of a chart."""
+    """A region of projective trees: the remaining edges of a chart."""
 
     edges: charts.Edges
 
     def without(self, arcs: Set[int]) -> Self:
-        """See `regions.Region`."""
+        """Return the region of the trees that use none of `arcs`; see `regions.Region`."""
         if not arcs:
             return self
-        gone = np.zeros(len(self.alive) + 1, bool)  # the last: edges without an arc
-        gone[list(arcs)] = True
-        return self._keep(~gone[self.edges.arc])
+        removed = np.zeros(len(self.alive) + 1, bool)  # the last entry is for edges without an arc
+        removed[list(arcs)] = True
+        return self._keep(~removed[self.edges.arc])
 
     def above(self, bound: WholeBound | None, threshold: Number) -> Self:
-        """See `regions.Region`."""
+        """Return the region reduced to the edges of trees whose bound exceeds `threshold`; see `regions.Region`."""
         if bound is None:
             return self._keep(charts.above(self.edges, np.zeros(len(self.alive), np.int64), np.zeros(0, np.int64), NO))
         if not bound.some:
@@ -76,6 +76,7 @@ class Projective(_Trees):
         return region._keep(charts.above(region.edges, bound.arc, bound.pair, _over(threshold, bound.constant)))
 
     def _keep(self, keep: np.ndarray) -> Self:
+        """Return the region with some of the edges only."""
         if keep.all():
             return self
         head, left, right, arc, pair, score = (x[keep] for x in self.edges[:-1])
@@ -87,20 +88,20 @@ class Projective(_Trees):
 
 @dataclass(frozen=True)
 class Crossing(_Trees):
-    """A `Region`: the trees over some arcs, which may cross."""
+    """A region of non-projective trees: the trees over the remaining arcs."""
 
     arcs_of: Arcs
     n: int
     single_root: bool
 
     def without(self, arcs: Set[int]) -> Self:
-        """See `regions.Region`."""
+        """Return the region of the trees that use none of `arcs`; see `regions.Region`."""
         alive = self.alive.copy()
         alive[list(arcs)] = False
         return replace(self, alive=alive)
 
     def above(self, bound: WholeBound | None, threshold: Number) -> Self:
-        """See `regions.Region`."""
+        """Return the region reduced to the arcs of trees whose bound exceeds `threshold`; see `regions.Region`."""
         if bound is None:
             return self._reached(self.alive, np.zeros(len(self.alive), np.int64), NO)
         if not bound.some:
@@ -108,6 +109,7 @@ class Crossing(_Trees):
         return self._reached(self.alive & ~bound.dead, bound.arc, _over(threshold, bound.constant))
 
     def _reached(self, alive: np.ndarray, score: np.ndarray, threshold: int) -> Self:
+        """Return the region of arcs whose best tree exceeds a threshold. Raises TooLarge if sums might overflow."""
         total = float(np.abs(score.astype(float)).sum())
         if 12 * self.n * (total + 1) > 2.0**60:
             raise TooLarge
@@ -117,7 +119,7 @@ class Crossing(_Trees):
 
 
 def _over(threshold: Number, constant: int) -> int:
-    """The largest sum of a tree's arcs that does not exceed the threshold."""
+    """Return the largest sum of a tree's arcs that, with the constant, does not exceed the threshold."""
     if threshold == -math.inf:
         return NO
     if abs(float(threshold)) > LARGEST or abs(constant) > 2.0**56:
@@ -126,12 +128,13 @@ def _over(threshold: Number, constant: int) -> int:
 
 
 class WholeNumbers:
-    """Bounds of one problem; scores are integers.
+    """The arithmetic of a check in int64, for one problem with integer scores.
 
-    bounded     family -> parts that are bounded; `exact`: families that the chart scores
-    projective  the tree space
+    bounded     family -> parts to bound
+    exact       families that the chart scores
+    projective  whether trees are projective
 
-    Raises TooLarge, here and later, where a number does not fit.
+    The constructor and the methods raise TooLarge if a number does not fit.
     """
 
     def __init__(self, problem: Problem, bounded: Mapping[str, PartTable], exact: Set[str], projective: bool):
@@ -141,7 +144,7 @@ class WholeNumbers:
         self.arcs = index(problem)
         arc = whole(problem.arc)
         self.possible = arc != NO
-        self.arc = np.where(self.possible, arc, 0)  # forbidden arcs are in no tree
+        self.arc = np.where(self.possible, arc, 0)  # no tree has a forbidden arc, so its score does not matter
         deg = np.diff(self.arcs.out_first)
         self.pair_at = np.concatenate([[0], np.cumsum((deg + 1) * deg)[:-1]])
         self.pairs = int(((deg + 1) * deg).sum())
@@ -152,13 +155,13 @@ class WholeNumbers:
             self.places["grand-sibling"] = self._places(bounded["grand-sibling"])
 
     def start(self) -> Projective | Crossing:
-        """All trees, those that use a forbidden arc left out."""
+        """Return the region of all trees that use no forbidden arc."""
         problem = self.problem
         if not self.projective:
             return Crossing(self.possible, self.arcs, problem.n, problem.single_root)
-        given = tables(problem, self.arcs, self.exact)
+        chart_scores = tables(problem, self.arcs, self.exact)
         rows, items = charts.build(
-            problem.n, problem.single_root, self.possible, self.arcs, given, self.heads, self.pair_at
+            problem.n, problem.single_root, self.possible, self.arcs, chart_scores, self.heads, self.pair_at
         )
         head, left, right, arc = rows[:, :4].T.astype(np.int32)
         edges = charts.Edges(head, left, right, arc, rows[:, 4].copy(), rows[:, 5].copy(), int(items))
@@ -167,7 +170,10 @@ class WholeNumbers:
         return Projective(alive[:-1], edges)
 
     def bound(self, step: Step, region: Projective | Crossing) -> WholeBound:
-        """As `majorants.majorant`. Raises TooLarge also for what it does not accept: the plain twin says why."""
+        """Return the bound of a step, as `majorants.majorant` does.
+
+        Raises TooLarge also for an invalid step, so that the plain version reports the reason.
+        """
         alive = region.alive & self.possible
         rivals = np.bincount(self.arcs.mod[alive], minlength=self.problem.n + 1)
         certain = alive & (rivals[self.arcs.mod] == 1)
@@ -189,8 +195,8 @@ class WholeNumbers:
                 constant += self._add_products(family, table, step.shares[family], shift, arc, pair)
             elif family == "valency" and step.slope is not None:
                 slope = self._numbers(step.slope, (self.problem.n + 1,))
-                given = self._tables(frozenset(["valency"]))[0]
-                added = int(bounds.add_valency(self.arcs, given, slope, alive, certain, arc))
+                scores = self._tables(frozenset(["valency"]))[0]
+                added = int(bounds.add_valency(self.arcs, scores, slope, alive, certain, arc))
                 some &= added != NO
                 constant += added
             elif family in STAR_FAMILIES and step.child is not None and step.parent is not None:
@@ -199,16 +205,16 @@ class WholeNumbers:
                 raise TooLarge
         if step.child is not None and step.parent is not None and some:
             u, w = (self._numbers(x, (len(arc),)) for x in (step.child, step.parent))
-            given, known = self._tables(frozenset(in_stars))
+            scores, known = self._tables(frozenset(in_stars))
             loss = np.zeros(len(arc), np.int64)
             rules = stars.Rules(self.problem.single_root, self.projective)
-            of_stars = stars.total(rules, self.arcs, given, known, (alive, certain), (u, w), loss)
-            some = of_stars != NO
+            star_total = stars.total(rules, self.arcs, scores, known, (alive, certain), (u, w), loss)
+            some = star_total != NO
             dead = loss == NO
-            # every word has one arc: what its star loses by it, the tree pays for it
+            # every word has exactly one arc, so its star's loss by this arc can be charged to the arc
             arc += u + w - np.where(dead, 0, loss)
-            constant += int(of_stars)
-        # no sum over a derivation, which has fewer than 5 n + 5 edges, leaves int64
+            constant += int(star_total)
+        # sums over a derivation, which has fewer than 5 n + 5 edges, must fit into int64
         if (
             some
             and float(max(np.abs(arc).max(initial=0), np.abs(pair).max(initial=0))) * 5 * (len(rivals) + 5) > 2.0**58
@@ -225,7 +231,7 @@ class WholeNumbers:
         arc: np.ndarray,
         pair: np.ndarray,
     ) -> int:
-        """Add the bound of a family's parts to `arc` and `pair`; the constant."""
+        """Add the bound of a family's parts to `arc` and `pair`, and return its constant."""
         phi = self.phi[family]
         first, second = self.places[family]
         if shares.ndim == 1:
@@ -248,7 +254,10 @@ class WholeNumbers:
         return int(constant)
 
     def _places(self, table: PartTable) -> tuple[np.ndarray, np.ndarray]:
-        """Of parts of two: where their scores are added to, two places each; none for larger parts."""
+        """Return the two positions to which the shares of each part are added, for parts with two shares.
+
+        The arrays are empty for families with larger parts.
+        """
         nothing = np.zeros(0, np.int64)
         if table.family == "grand-sibling":
             x, s, b = table.arcs.astype(np.int64).T
@@ -264,6 +273,7 @@ class WholeNumbers:
         return first.copy(), second.copy()
 
     def _tables(self, families: frozenset[str]) -> tuple[Tables, stars.Known]:
+        """Return the look-up tables of some families, and the stored results of their stars."""
         if families not in self.stars:
             parts = {family: self.bounded[family] for family in families}
             known = stars.nothing_known(self.problem.arcs)
@@ -272,7 +282,7 @@ class WholeNumbers:
 
     @staticmethod
     def _numbers(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """int64 of whole numbers that fit. Raises TooLarge."""
+        """Return an array of integers as int64. Raises TooLarge if one does not fit."""
         if values.shape != shape:
             raise TooLarge
         if values.dtype.kind not in "iuf" or not float(np.abs(values.astype(float)).sum()) <= LARGEST:

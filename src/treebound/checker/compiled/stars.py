@@ -1,4 +1,4 @@
-"""The best stars of `treebound.checker.stars`, in int64."""
+"""The best stars of `treebound.checker.stars`, computed in int64."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from treebound.checker.compiled.tables import NO
 from treebound.core.problem import LONGEST_COMB
 from treebound.support.jit import kernel
 
-BARRED = NO // 2  #: what is below cannot be chosen
+BARRED = NO // 2  #: modifiers with a gain below this number cannot be chosen
 
 
 class Known(NamedTuple):
-    """What earlier steps found out: the best star of each arc x into its word, without the multiplier of x itself.
+    """Results of earlier steps: the best star of each arc x into its word, without the multiplier of x itself.
 
-    score          int64[A], NO where there is none; that of the root at place A
-    valid          bool[A + 1]
-    alive, certain, child  as they were
+    - `score`, int64[A + 1]: NO if there is no star; the root's star is at index A
+    - `valid`, bool[A + 1]: whether the score is up to date
+    - `alive`, bool[A]: the remaining arcs when the scores were computed
+    - `certain`, bool[A]: the remaining arcs that were the only one into their word
+    - `child`, int64[A]: the multipliers u when the scores were computed
     """
 
     score: np.ndarray
@@ -30,23 +32,25 @@ class Known(NamedTuple):
 
 
 def nothing_known(size: int) -> Known:
-    """Of a problem with `size` arcs."""
+    """Return a `Known` without results, for a problem with `size` arcs."""
     flags = np.zeros(size, np.bool_)
     valid = np.zeros(size + 1, np.bool_)
     return Known(np.full(size + 1, NO, np.int64), valid, flags, flags.copy(), np.zeros(size, np.int64))
 
 
 class Rules(NamedTuple):
-    """Which trees there are."""
+    """The definition of the set of trees: single root or not, projective or not."""
 
     single_root: bool
     projective: bool
 
 
 class _Star(NamedTuple):
-    """A word h with the arc x above it (-1: the root) and the modifiers that it may have, near to far on either side.
+    """A word h with the arc x into h (-1 for the root) and its possible modifiers, from near to far on either side.
 
-    below  arcs, `turn` of them on the left; must: those that every tree has
+    below  arcs to the possible modifiers; the first `turn` of them are on the left
+    turn   number of arcs on the left
+    must   bool: whether every tree has the arc
     """
 
     h: int
@@ -58,24 +62,26 @@ class _Star(NamedTuple):
 
 @kernel
 def total(rules, arcs, scores, known, living, multipliers, loss):
-    """The sum over heads of their best star, less multipliers; NO where a word has none. `known` is brought up to date.
+    """Return the sum over heads of the best star, less multipliers, or NO if some word has none.
 
-    rules        `Rules` of the trees
-    living       (alive, certain) bool[A]: arcs that there still are; those of them that every tree has
-    multipliers  (u, w) int64[A] of an arc as a modifier's and as the one into a head
-    loss         gets for every living arc what of the sum is lost if it is the one into its word; NO: it has no star
+    - `rules`: `Rules` of the trees
+    - `known`: results of earlier steps, which are updated
+    - `living`, (alive, certain) bool[A]: the remaining arcs, and the remaining arcs that every tree has
+    - `multipliers`, (u, w) int64[A]: multipliers of an arc as a modifier's arc and as the arc into a head
+    - `loss`: output for remaining arcs, the loss of the sum if the arc is the one into its word; NO if the arc has no
+      star
     """
     alive, certain = living
     u, w = multipliers
     A, n = len(arcs.head), len(arcs.into_first) - 2
     for h in range(n + 1):
-        same = True
+        unchanged = True
         for i in range(arcs.out_first[h], arcs.out_first[h + 1]):
             a = arcs.out[i]
             if known.alive[a] != alive[a] or (alive[a] and (known.certain[a] != certain[a] or known.child[a] != u[a])):
-                same = False
+                unchanged = False
             known.alive[a], known.certain[a], known.child[a] = alive[a], certain[a], u[a]
-        if not same:
+        if not unchanged:
             if h == 0:
                 known.valid[A] = False
             for i in range(arcs.into_first[h], arcs.into_first[h + 1]):
@@ -106,7 +112,7 @@ def total(rules, arcs, scores, known, living, multipliers, loss):
 
 @kernel
 def _best(rules, arcs, scores, h, x, living, u):
-    """The best star of h below x, NO where there is none."""
+    """Return the score of the best star of h with the arc x into h; NO if there is none."""
     single_root, projective = rules
     alive, certain = living
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
@@ -118,9 +124,8 @@ def _best(rules, arcs, scores, h, x, living, u):
         if not alive[a]:
             continue
         m = arcs.mod[a]
-        if x >= 0 and (
-            m == g or (projective and (m > h) == (g > h) and abs(m - h) > abs(g - h))
-        ):  # it cannot hang below x
+        # skip arcs that no tree has together with x
+        if x >= 0 and (m == g or (projective and (m > h) == (g > h) and abs(m - h) > abs(g - h))):
             if certain[a]:
                 return NO
             continue
@@ -130,20 +135,20 @@ def _best(rules, arcs, scores, h, x, living, u):
     star = _Star(h, x, below[:size], turn, must[:size])
     if scores.has_sets and h > 0:
         return _search(single_root, arcs, scores, star, u)
-    cap = 2 if h == 0 else max(0, scores.last[h])  # larger counts are all alike
+    cap = 2 if h == 0 else max(0, scores.last[h])  # all larger counts have the same score
     left, right = _side(arcs, scores, star, 0, u, cap), _side(arcs, scores, star, 1, u, cap)
     best = np.int64(NO)
     for i in range(cap + 1):
         for j in range(cap + 1):
-            of_count = count_score(single_root, scores, h, i + j)
-            if left[i] != NO and right[j] != NO and of_count != NO:
-                best = max(best, left[i] + right[j] + of_count)
+            number_score = count_score(single_root, scores, h, i + j)
+            if left[i] != NO and right[j] != NO and number_score != NO:
+                best = max(best, left[i] + right[j] + number_score)
     return best
 
 
 @kernel
 def count_score(single_root, scores, h, count):
-    """What depends on the number of modifiers alone; NO where it is impossible."""
+    """Return the score that depends on the number of modifiers alone; NO if the number is impossible."""
     if h == 0:
         return np.int64(0) if count == 1 or (count > 1 and not single_root) else np.int64(NO)
     if scores.last[h] < 0:
@@ -153,27 +158,27 @@ def count_score(single_root, scores, h, count):
 
 @kernel
 def comb_score(scores, a, run):
-    """The combs that arc a completes, as the last of a run of neighbours; NO where one is forbidden."""
-    found = np.int64(0)
+    """Return the score of the combs that arc a completes as the last of a run of neighbours; NO if one is forbidden."""
+    score_sum = np.int64(0)
     if scores.has_combs:
         for length in range(1, run + 1):
             if scores.comb[a, length] == NO:
                 return np.int64(NO)
-            found += scores.comb[a, length]
-    return found
+            score_sum += scores.comb[a, length]
+    return score_sum
 
 
 @kernel
 def _side(arcs, scores, star, side, u, cap):
-    """int64[cap + 1]: the best score of one side by its number of modifiers, `cap` standing for larger ones, too."""
+    """Return int64[cap + 1]: the best score of one side by number of modifiers, where `cap` includes larger numbers."""
     h, x = star.h, star.x
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     begin, end = (0, star.turn) if side == 0 else (star.turn, len(star.below))
     lengths = LONGEST_COMB if scores.has_combs else 1
-    # by the last modifier (0: none), the length of the run of neighbours that it ends, and the number so far
+    # indices: last modifier (0 for none), length of the run of neighbours that it ends, number of modifiers so far
     value = np.full((end - begin + 1, lengths + 1, cap + 1), NO, np.int64)
     value[0, 0, 0] = 0
-    oldest = 0  # states before it leave out a modifier that must be there
+    oldest = 0  # earlier states leave out a modifier that every tree has
     for i in range(1, end - begin + 1):
         a = star.below[begin + i - 1]
         for j in range(oldest, i):
@@ -189,9 +194,9 @@ def _side(arcs, scores, star, side, u, cap):
                     continue
                 for count in range(cap + 1):
                     if value[j, run, count] != NO:
-                        more = min(count + 1, cap)
+                        larger = min(count + 1, cap)
                         new = value[j, run, count] + gain - u[a] + combs
-                        value[i, longer, more] = max(value[i, longer, more], new)
+                        value[i, longer, larger] = max(value[i, longer, larger], new)
         if star.must[begin + i - 1]:
             oldest = i
     best = np.full(cap + 1, NO, np.int64)
@@ -207,7 +212,10 @@ def _side(arcs, scores, star, side, u, cap):
 
 @kernel
 def _first_gains(arcs, scores, star, u, pair):
-    """int64[size], doubled: the most that each modifier can add, its pairs counted half; BARRED where none can."""
+    """Return int64[size]: twice the largest gain of each modifier, with pairs counted half.
+
+    The gain is NO, which is below BARRED, if the modifier cannot be chosen.
+    """
     h, x, size = star.h, star.x, len(star.below)
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     out = np.empty(size, np.int64)
@@ -233,9 +241,10 @@ def _first_gains(arcs, scores, star, u, pair):
 
 @kernel
 def _added(arcs, scores, star, u, pair, i, before, taken):
-    """(what modifier i adds to the `taken` ones (bool by rank), or NO; the length of the run that it ends).
+    """Return (gain of modifier i over the chosen ones or NO, length of the run that it ends).
 
-    before  the last modifier that is taken, -1 for none, and the length of the run that it ends
+    before  (last chosen modifier or -1, length of the run that it ends)
+    taken   bool by rank: the chosen modifiers
     """
     last, run = before
     h = star.h
@@ -264,7 +273,7 @@ def _added(arcs, scores, star, u, pair, i, before, taken):
 
 @kernel
 def _pairs(arcs, scores, star):
-    """int64[size, size]: what pairs of the modifiers score."""
+    """Return int64[size, size]: the scores of pairs of modifiers."""
     size = len(star.below)
     pair = np.zeros((size, size), np.int64)
     if len(scores.pair) > 0:
@@ -279,8 +288,10 @@ def _pairs(arcs, scores, star):
 
 @kernel
 def _search(single_root, arcs, scores, star, u):
-    """The best modifiers where pairs and triples of them score: depth first, bounded by every modifier's own gain plus
-    half its positive pairs. Exact; exponential in their number at worst.
+    """Return the best score of modifiers whose pairs and triples have scores.
+
+    The search is depth-first and exact. Its bound is every modifier's own gain plus half its positive pairs. It is
+    exponential in the number of modifiers in the worst case.
     """
     h, x, size = star.h, star.x, len(star.below)
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
@@ -296,7 +307,7 @@ def _search(single_root, arcs, scores, star, u):
     most_count = np.full(size + 2, NO, np.int64)
     for count in range(size, -1, -1):
         most_count[count] = max(most_count[count + 1], count_score(single_root, scores, h, count))
-    # per depth: score so far, last modifier of the side, its run, how many were taken, branches done
+    # by depth: score so far, last modifier of the side, its run, number of chosen modifiers, branches done
     value, last, run = np.zeros(size + 2, np.int64), np.full(size + 2, -1, np.int64), np.zeros(size + 2, np.int64)
     number, done = np.zeros(size + 2, np.int64), np.zeros(size + 2, np.int64)
     taken = np.zeros(deg, np.bool_)
@@ -310,15 +321,15 @@ def _search(single_root, arcs, scores, star, u):
                 last[i], run[i] = -1, 0
             if i == size and value[i] != NO:
                 closing = end_score(arcs, scores, deg, h, x, 1, arcs.rank_out[last[i]] if last[i] >= 0 else -1)
-                of_count = count_score(single_root, scores, h, number[i])
-                if closing != NO and of_count != NO:
-                    best = max(best, value[i] + closing + of_count)
-            rest, open_ = np.int64(0), i < size and value[i] != NO and most_count[number[i]] != NO
+                number_score = count_score(single_root, scores, h, number[i])
+                if closing != NO and number_score != NO:
+                    best = max(best, value[i] + closing + number_score)
+            open_gain, open_ = np.int64(0), i < size and value[i] != NO and most_count[number[i]] != NO
             for j in range(i, size):
                 if star.must[j] and gain[i, j] < BARRED:
                     open_ = False
-                rest += gain[i, j] if star.must[j] else max(0, gain[i, j])
-            if not open_ or (best != NO and 2 * (value[i] + most_count[number[i]] + most_ends) + rest <= 2 * best):
+                open_gain += gain[i, j] if star.must[j] else max(0, gain[i, j])
+            if not open_ or (best != NO and 2 * (value[i] + most_count[number[i]] + most_ends) + open_gain <= 2 * best):
                 i -= 1
                 continue
         if done[i] == 2:
@@ -333,10 +344,15 @@ def _search(single_root, arcs, scores, star, u):
         taken[place] = False
         value[i + 1], last[i + 1], run[i + 1], number[i + 1] = value[i], last[i], run[i], number[i]
         if take:
-            more, longer = _added(arcs, scores, star, u, pair, i, (last[i], run[i]), taken)
-            if more == NO:
+            added, longer = _added(arcs, scores, star, u, pair, i, (last[i], run[i]), taken)
+            if added == NO:
                 continue
-            value[i + 1], last[i + 1], run[i + 1], number[i + 1] = value[i] + more, star.below[i], longer, number[i] + 1
+            value[i + 1], last[i + 1], run[i + 1], number[i + 1] = (
+                value[i] + added,
+                star.below[i],
+                longer,
+                number[i] + 1,
+            )
             taken[place] = True
         elif star.must[i]:
             continue

@@ -1,4 +1,4 @@
-"""Scores of parts by the places of their arcs among those of one head, so that loops can look them up."""
+"""Look-up tables of the scores of parts, indexed by the ranks of their arcs among the arcs of one head."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import numpy as np
 from treebound.core.problem import NONE, NONE_OUTER, PartTable, Problem
 
 NO = -(2**62)  #: stands for -inf; every other number is smaller in magnitude than 2**60
-#: what all numbers of a sentence may sum up to: leaves room for sums over trees and for the fines of roots
+#: largest sum of all numbers of a sentence, so that sums over trees and penalties of roots fit into int64
 LARGEST = 2.0**48
-CELLS = 30_000_000  #: look-up cells that a sentence may have
+CELLS = 30_000_000  #: largest number of look-up cells of a family in a sentence
 
 
 class TooLarge(Exception):
-    """The numbers of a sentence, or its tables, do not fit; the plain twin must check it."""
+    """Raised when the numbers or tables of a sentence do not fit, so that the plain version must check it."""
 
 
 class Arcs(NamedTuple):
-    """The arcs of a problem, by their heads and modifiers.
+    """The arcs of a problem, grouped by heads and by modifiers.
 
-    head, mod          int64[A]
-    into, into_first   arcs into each word, int64[A] and int64[n + 2]
-    out, out_first     arcs out of each word, in their order
-    rank_in, rank_out  int64[A] place of an arc among those into its modifier, out of its head
-    number             int64[n + 1, n + 1]: arc (h, m), -1 where there is none
+    - `head`, `mod`, int64[A]: ends of the arcs
+    - `into`, `out`, int64[A]: arcs grouped by modifier, and grouped by head, each group in order
+    - `into_first`, `out_first`, int64[n + 2]: where the group of each word begins
+    - `rank_in`, `rank_out`, int64[A]: rank of an arc in its group of `into`, and in its group of `out`
+    - `number`, int64[n + 1, n + 1]: arc (h, m), or -1
     """
 
     head: np.ndarray
@@ -41,19 +41,21 @@ class Arcs(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Scores, NO where forbidden, 0 where there is no part. `deg` is the number of arcs out of a word, `in` into it.
+    """Scores of parts: NO if forbidden, 0 if there is no part. `deg` is the number of arcs out of a word, `in` into it.
 
-    adjacent     [sum (deg + 1) deg]      (s, b) at adjacent_at[h] + rank(b) (deg + 1) + rank(s) + 1, 0 for no s
-    outermost    [sum in (deg + 2)]       (x, b) at outermost_at[h] + rank(x) (deg + 2) + rank(b) + 2, 0 for NONE, 1 for
-                                          NONE_OUTER
-    grandchild   [sum in deg]             (x, b) at grandchild_at[h] + rank(x) deg + rank(b)
-    grand        [sum in (deg + 1) deg]   grand-sibling (x, s, b) at grand_at[h] + (rank(x) (deg + 1) + rank(s) + 1) deg
-                                          + rank(b); empty where there are none
-    pair         [sum deg deg]            sibling, both ways round, at pair_at[h] + rank deg + rank
-    comb         [A, 9]                   by the farthest arc and the length
-    valency      [n + 1, counts]          by word and count; `last` int64[n + 1]: the largest count, -1 where none
-    triple_first, triple_arcs, triple     tri-siblings by their last arc: ranks int64[T, 2] of the others, scores
-    has_sets, has_combs                   pairs or triples; combs
+    - `adjacent`, [sum (deg + 1) deg]: (s, b) at adjacent_at[h] + rank(b) (deg + 1) + rank(s) + 1, 0 for no s
+    - `outermost`, [sum in (deg + 2)]: (x, b) at outermost_at[h] + rank(x) (deg + 2) + rank(b) + 2, 0 for NONE, 1 for
+      NONE_OUTER
+    - `grandchild`, [sum in deg]: (x, b) at grandchild_at[h] + rank(x) deg + rank(b)
+    - `grand`, [sum in (deg + 1) deg]: grand-sibling (x, s, b) at grand_at[h] + (rank(x) (deg + 1) + rank(s) + 1) deg +
+      rank(b)
+    - `pair`, [sum deg deg]: sibling, in both orders, at pair_at[h] + rank deg + rank
+    - `comb`, [A, 9]: by the farthest arc and the length
+    - `valency`, [n + 1, counts]: by word and count; `last` int64[n + 1] is the largest count, or -1
+    - `triple_first`, `triple_arcs`, `triple`: tri-siblings by their last arc, with int64[T, 2] ranks of the other arcs
+    - `has_sets`, `has_combs`: whether there are pairs or triples, and whether there are combs
+
+    A table without parts is empty.
     """
 
     adjacent: np.ndarray
@@ -77,7 +79,7 @@ class Tables(NamedTuple):
 
 
 def index(problem: Problem) -> Arcs:
-    """The arcs of a problem. O(A log A)."""
+    """Return the arcs of a problem, grouped by heads and by modifiers. O(A log A)."""
     head, mod = problem.head.astype(np.int64), problem.mod.astype(np.int64)
     order = np.arange(problem.arcs)
     grouped = []
@@ -94,7 +96,7 @@ def index(problem: Problem) -> Arcs:
 
 
 def whole(scores: np.ndarray) -> np.ndarray:
-    """int64 of scores that are integers or -inf, which becomes NO. Raises TooLarge."""
+    """Return scores as int64, with NO for -inf. Raises TooLarge. The scores must be integers or -inf."""
     finite = np.isfinite(scores)
     if float(np.abs(scores[finite]).sum()) > LARGEST:
         raise TooLarge
@@ -102,7 +104,7 @@ def whole(scores: np.ndarray) -> np.ndarray:
 
 
 def tables(problem: Problem, arcs: Arcs, parts: Mapping[str, PartTable]) -> Tables:
-    """Look-up tables of some families, whose parts have the shapes that `shapes` checks. Raises TooLarge."""
+    """Return look-up tables of some families, whose parts `shapes` has checked. Raises TooLarge."""
     deg, into = np.diff(arcs.out_first), np.diff(arcs.into_first)
 
     def filled(family: str, sizes: np.ndarray, places: object) -> tuple[np.ndarray, np.ndarray]:
@@ -111,39 +113,39 @@ def tables(problem: Problem, arcs: Arcs, parts: Mapping[str, PartTable]) -> Tabl
             return np.zeros(0, np.int64), np.zeros(len(deg), np.int64)
         if sizes.sum() > CELLS:
             raise TooLarge
-        at = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        begins = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         cells = np.zeros(int(sizes.sum()), np.int64)
         score = whole(table.score)
-        for place in places(at, table.arcs.astype(np.int64)):  # type: ignore[operator]
+        for place in places(begins, table.arcs.astype(np.int64)):  # type: ignore[operator]
             cells[place] = score
-        return cells, at
+        return cells, begins
 
     head, mod, rank_in, rank_out = arcs.head, arcs.mod, arcs.rank_in, arcs.rank_out
 
     def slot(s: np.ndarray) -> np.ndarray:
         return np.where(s == NONE, 0, rank_out[np.maximum(s, 0)] + 1)
 
-    def of_adjacent(at: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
+    def of_adjacent(begins: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
         s, b = row.T
-        return [at[head[b]] + rank_out[b] * (deg[head[b]] + 1) + slot(s)]
+        return [begins[head[b]] + rank_out[b] * (deg[head[b]] + 1) + slot(s)]
 
-    def of_outermost(at: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
+    def of_outermost(begins: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
         x, b = row.T
         last = np.where(b == NONE, 0, np.where(b == NONE_OUTER, 1, rank_out[np.maximum(b, 0)] + 2))
-        return [at[mod[x]] + rank_in[x] * (deg[mod[x]] + 2) + last]
+        return [begins[mod[x]] + rank_in[x] * (deg[mod[x]] + 2) + last]
 
-    def of_grandchild(at: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
+    def of_grandchild(begins: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
         x, b = row.T
-        return [at[mod[x]] + rank_in[x] * deg[mod[x]] + rank_out[b]]
+        return [begins[mod[x]] + rank_in[x] * deg[mod[x]] + rank_out[b]]
 
-    def of_grand(at: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
+    def of_grand(begins: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
         x, s, b = row.T
-        return [at[mod[x]] + (rank_in[x] * (deg[mod[x]] + 1) + slot(s)) * deg[mod[x]] + rank_out[b]]
+        return [begins[mod[x]] + (rank_in[x] * (deg[mod[x]] + 1) + slot(s)) * deg[mod[x]] + rank_out[b]]
 
-    def of_pair(at: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
+    def of_pair(begins: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
         a, b = row.T
         h = head[a]
-        return [at[h] + rank_out[a] * deg[h] + rank_out[b], at[h] + rank_out[b] * deg[h] + rank_out[a]]
+        return [begins[h] + rank_out[a] * deg[h] + rank_out[b], begins[h] + rank_out[b] * deg[h] + rank_out[a]]
 
     adjacent, adjacent_at = filled("adjacent-sibling", (deg + 1) * deg, of_adjacent)
     outermost, outermost_at = filled("outermost-grandchild", into * (deg + 2), of_outermost)
@@ -162,6 +164,7 @@ def tables(problem: Problem, arcs: Arcs, parts: Mapping[str, PartTable]) -> Tabl
 
 
 def _triples(problem: Problem, arcs: Arcs, table: PartTable | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the tri-siblings by their last arc: first index of each arc, ranks of the other arcs, scores."""
     if table is None or not len(table):
         return np.zeros(problem.arcs + 1, np.int64), np.zeros((0, 2), np.int64), np.zeros(0, np.int64)
     order = np.argsort(table.arcs[:, 2], kind="stable")
@@ -170,7 +173,7 @@ def _triples(problem: Problem, arcs: Arcs, table: PartTable | None) -> tuple[np.
 
 
 def _combs(problem: Problem, table: PartTable | None) -> np.ndarray:
-    """[A, 9] by the farthest arc and the length of the comb; none where no comb scores."""
+    """Return [A, 9]: scores of combs by farthest arc and length; an empty table if there are no combs."""
     if table is None or not len(table):
         return np.zeros((0, 9), np.int64)
     out = np.zeros((problem.arcs, 9), np.int64)
@@ -179,6 +182,7 @@ def _combs(problem: Problem, table: PartTable | None) -> np.ndarray:
 
 
 def _valency(problem: Problem, table: PartTable | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores by word and count, and the largest count of each word (-1 for none)."""
     last = np.full(problem.n + 1, -1, np.int64)
     if table is None or not len(table):
         return np.zeros((problem.n + 1, 0), np.int64), last

@@ -1,12 +1,12 @@
-"""The compiler of this package's own functions: `kernel` in the place of `numba.njit`.
+"""The compiler of this package's own functions: the decorator `kernel` replaces `numba.njit`.
 
-Numba stays as its host program has it: nothing of it is replaced, configured or warned about. Kernels have a target of
-their own, `target.KernelTarget`, which compiles functions that only kernels call as parts of their callers, and a cache
-of their own, `cache.KernelCache`, which checks every file before it is used. A function that the host compiles with
-numba is compiled and cached by numba alone.
+The numba of the host program is left as it is: its configuration is not changed, and none of its parts is replaced.
+Kernels have a target of their own, `target.KernelTarget`, which compiles functions that only kernels call as parts of
+their callers. They also have a cache of their own, `cache.KernelCache`, which checks every file before use. A function
+that the host program compiles with numba is compiled and cached by numba alone.
 
-`target` and `cache` derive from classes of numba that numba's authors may change. They are used with the versions of
-numba that the tests were run with, `TESTED`; with any other version kernels are plain numba functions, which every
+`target` and `cache` derive from classes of numba that may change between versions. They are used with the versions of
+numba that the tests were run with, `TESTED`. With any other version kernels are plain numba functions, which every
 process compiles anew.
 """
 
@@ -23,7 +23,7 @@ PLAIN = "TREEBOUND_PLAIN_NUMBA"  #: environment variable; if it is set, kernels 
 
 
 def _is_plain() -> bool:
-    """Return whether kernels are compiled by numba as it comes. Report an unknown version in one line."""
+    """Return whether kernels are plain numba functions. Report an untested version of numba in one line."""
     if os.environ.get(PLAIN):
         return True
     version = ".".join(numba.__version__.split(".")[:2])
@@ -33,7 +33,7 @@ def _is_plain() -> bool:
 
     report(
         f"numba {numba.__version__} is not one of the tested versions ({', '.join(TESTED)}): every process compiles "
-        f"anew, which takes a minute; set {PLAIN}=1 to accept this without a message"
+        f"kernels anew, which takes a minute; set {PLAIN}=1 to accept this without a message"
     )
     return True
 
@@ -41,7 +41,7 @@ def _is_plain() -> bool:
 if _is_plain():
 
     def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-        """Compile a function by plain numba."""
+        """Compile a function with plain numba, without the interpreter's lock."""
         declare = numba.njit(nogil=True, **options)
         return declare if function is None else declare(function)
 

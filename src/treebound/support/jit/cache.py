@@ -1,4 +1,4 @@
-"""The cache of compiled kernels: one checked file for every version of a kernel."""
+"""The cache of compiled kernels: one checked file for every compiled version of a kernel."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from numba.core.serialize import dumps
 from treebound.support.imports import PACKAGE, path_of
 from treebound.support.jit.files import Turn, folder_of, read, usable, write
 
-INNER = "inner"  #: marks a version that is compiled for the sake of another kernel
+INNER = "inner"  #: marks a version that is compiled only for another kernel
 
 
-#: called after each function that this process has compiled; loading compiled code calls nobody
+#: functions that are called after each compilation in this process, but not after loading compiled code
 compiled_one: list[Callable[[], None]] = []
 
 
 class KernelCache:
-    """Compiled versions of one kernel, with the interface that numba's dispatchers expect of a cache.
+    """The cache of the compiled versions of one kernel, with the interface that numba's dispatchers expect of a cache.
 
-    The file of a version stores the key that it was compiled for: argument types, processor, versions of Python and
-    numba, closure variables, and whether it is inner. Its name holds a digest of the key, and the key is compared when
-    the file is read.
+    The file of a version stores its key: argument types, processor, versions of Python and numba, closure variables,
+    and whether the version is inner. The file name contains a digest of the key. The key is compared when the file is
+    read.
 
-    `is_inner` tells whether the version at hand is compiled for the sake of another kernel.
+    `is_inner` returns whether the current version is compiled only for another kernel.
     """
 
     def __init__(self, function: Any, is_inner: Callable[[], bool]):
@@ -46,7 +46,7 @@ class KernelCache:
 
     @cached_property
     def _folder(self) -> Path:
-        """The folder of the files. A process that never calls the kernel does not look for it."""
+        """The folder of the files, determined on first use, because many kernels are never called in a process."""
         return usable(folder_of(self._source))
 
     @property
@@ -55,11 +55,11 @@ class KernelCache:
         return str(self._folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """Load a compiled version. Return None if there is none: then it is this process's turn to compile it.
+        """Load a compiled version. If there is none, return None and take the turn to compile it.
 
-        Compiled code needs numba's runtime and nothing else of the compiler. Numba's own cache also declares all
-        built-in functions here (`refresh`), which took half a second of every process; the compiler does that itself
-        when it is used.
+        Compiled code needs numba's runtime and no other part of the compiler. Numba's own cache also declares all
+        built-in functions here (`refresh`), which took half a second in every process. The compiler declares them
+        itself when it is used.
         """
         rtsys.initialize(target_context)
         key = self._key(sig, target_context.codegen())
@@ -75,12 +75,12 @@ class KernelCache:
         return CompileResult._rebuild(target_context, *state)
 
     def save_overload(self, sig: Any, data: CompileResult) -> None:
-        """Store a compiled version."""
+        """Store a compiled version and end the turn to compile it."""
         key = self._key(sig, data.codegen)
         path = self._path(key)
         try:
             if data.library.has_dynamic_globals or any(not lifted.can_cache for lifted in data.lifted):
-                message = f"{self._name} refers to addresses of this process, so it is not kept"
+                message = f"{self._name} refers to addresses of this process, so it is not cached"
                 warnings.warn(message, NumbaWarning, stacklevel=2)
                 return
             write(path, dumps((key, data._reduce())))
@@ -92,11 +92,12 @@ class KernelCache:
                 call()
 
     def flush(self) -> None:
-        """Remove all versions."""
+        """Remove all compiled versions of the kernel."""
         for path in self._folder.glob(f"{self._name}-*.kernel"):
             path.unlink(missing_ok=True)
 
     def _key(self, sig: Any, codegen: Any) -> tuple:
+        """Return the key of a version, which the class describes."""
         args, result = sigutils.normalize_signature(sig)
         cells = tuple(cell.cell_contents for cell in self._function.__closure__ or ())
         captured = hashlib.blake2b(dumps(cells), digest_size=16).hexdigest() if cells else ""
@@ -106,23 +107,26 @@ class KernelCache:
         return tuple(args), result, codegen.magic_tuple(), versions, code, captured, kind
 
     def _path(self, key: tuple) -> Path:
+        """Return the path of the file for a key."""
         digest = hashlib.blake2b(repr(key).encode(), digest_size=8).hexdigest()
         return self._folder / f"{self._name}-{digest}.kernel"
 
     def _read(self, path: Path, key: tuple) -> Any:
+        """Return the stored version for a key, or None."""
         content = read(path)
         return content[1] if content is not None and content[0] == key else None
 
 
 def is_compiled(*functions: str) -> bool:
-    """Return whether this machine has compiled some functions, given by module and name.
+    """Return whether the cache of this machine has compiled versions of all functions, named `module.function`.
 
-    Raises ValueError if there is no such function.
+    Raises ValueError if a function does not exist.
     """
     return all(map(_is_compiled, functions))
 
 
 def _is_compiled(function: str) -> bool:
+    """Return whether the cache has a compiled version of one function."""
     module, _, name = function.rpartition(".")
     path = path_of(module)
     if path is None or name not in path.read_text(encoding="utf-8"):

@@ -1,8 +1,8 @@
-"""Folders of compiled code, and files that are used only if they are whole.
+"""Folders of compiled code, and files that are used only if they are intact.
 
-Numba unpickles its cache files and runs the machine code in them unchecked: a damaged file raises any error, or crashes
-the process. Here every file begins with a checksum. A damaged file is reported in one line on standard error and
-compiled again. If no folder can be written, compiled code is kept for the process only.
+Numba unpickles its cache files and runs the machine code in them without checks: a damaged file raises arbitrary
+errors, or crashes the process. Here every file begins with a checksum. A damaged file is reported in one line on
+standard error, and its code is compiled again. If no folder is writable, compiled code lasts for one process only.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ except ImportError:  # Windows: every process compiles for itself
     fcntl = None  # type: ignore[assignment]
 
 _CHECKSUM = 16  #: bytes
-_PATIENCE = 600.0  #: seconds after which a process compiles a function that another process seems to compile
+_PATIENCE = 600.0  #: seconds to wait for another process that seems to compile a function, before compiling it here
 _reported: set[str] = set()
 _content = functools.cache(Path.read_bytes)
 
 
 def report(message: str) -> None:
-    """Print a message on standard error, once in a process."""
+    """Print a message on standard error, at most once per process."""
     if message not in _reported and sys.stderr is not None:
         _reported.add(message)
         print(f"treebound: {message}", file=sys.stderr, flush=True)
 
 
 def sources_of(path: Path, package: Path = PACKAGE) -> list[Path]:
-    """Return a file that compiles functions, and the modules of the package that it imports, directly or not."""
+    """Return a file that compiles functions, and all modules of the package that it imports, directly or not."""
     inside = path.is_relative_to(package)
     modules = closure([module_of(path, package)] if inside else imported(path, package), package, packages=False)
     return sorted({path, *(source for module in modules if (source := path_of(module, package)))})
@@ -52,8 +52,9 @@ def sources_of(path: Path, package: Path = PACKAGE) -> list[Path]:
 def folder_of(path: Path, package: Path = PACKAGE) -> Path:
     """Return the folder for the compiled functions of a file.
 
-    A function is compiled together with the functions that it calls, which may be defined in other files. Every state
-    of these files has a folder of its own. All copies of the package share it.
+    A function is compiled together with the functions that it calls, which may be defined in other files. The name of
+    the folder has a digest of all these files, so that each state of the sources has its own folder. All copies of the
+    package share it.
     """
     name = module_of(path, package) if path.is_relative_to(package) else path.stem
     return cache_folder() / f"{name}-{_state(path, package)}"
@@ -61,6 +62,7 @@ def folder_of(path: Path, package: Path = PACKAGE) -> Path:
 
 @functools.cache
 def _state(path: Path, package: Path) -> str:
+    """Return a digest of the sources of a file and of the modules that it imports."""
     digest = hashlib.blake2b(digest_size=8)
     for source in sources_of(path, package):
         name = source.relative_to(package) if source.is_relative_to(package) else source.name
@@ -69,7 +71,7 @@ def _state(path: Path, package: Path) -> str:
 
 
 def can_cache(function: Any) -> bool:
-    """Return whether a function is defined in a file, whose state tells whether compiled code is up to date."""
+    """Return whether a function is defined in a file, so that its compiled code can be checked against the source."""
     try:
         return os.path.isfile(inspect.getfile(function))
     except TypeError:
@@ -79,46 +81,48 @@ def can_cache(function: Any) -> bool:
 def cache_folder(package: Path = PACKAGE) -> Path:
     """Return the folder of all compiled code: in NUMBA_CACHE_DIR, else in the checkout, else in the user's cache.
 
-    If none of these can be written, a temporary folder is returned, which is removed when the process ends.
+    If no folder is writable, a temporary folder is returned, which is removed when the process ends.
     """
     return _cache_folder(numba.config.CACHE_DIR, package)
 
 
 @functools.cache
 def _cache_folder(configured: str, package: Path) -> Path:
+    """Return the first writable folder for compiled code; see `cache_folder`."""
     project = package.parents[1]
     user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "treebound")
     if configured:
-        wanted = Path(configured, "treebound")
+        preferred = Path(configured, "treebound")
     elif (project / "pyproject.toml").is_file():
-        wanted = project / ".numba_cache"
+        preferred = project / ".numba_cache"
     else:
-        wanted = user
-    for folder in (wanted, user):
+        preferred = user
+    for folder in (preferred, user):
         if is_writable(folder):
             return folder
-        report(f"compiled code cannot be kept in {folder}; it is compiled again, which takes minutes")
+        report(f"compiled code cannot be stored in {folder}; it is compiled again, which takes minutes")
     return _temporary_folder()
 
 
 @functools.cache
 def usable(folder: Path) -> Path:
-    """Return the folder, or a temporary one if it cannot be written."""
+    """Return the folder if it is writable, and otherwise a temporary one."""
     if is_writable(folder):
         return folder
-    report(f"compiled code cannot be kept in {folder.parent}; it is compiled again, which takes minutes")
+    report(f"compiled code cannot be stored in {folder.parent}; it is compiled again, which takes minutes")
     return _temporary_folder() / folder.name
 
 
 @functools.cache
 def _temporary_folder() -> Path:
+    """Create a temporary folder, which is removed when the process ends."""
     folder = tempfile.mkdtemp(prefix="treebound-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
 
 
 def is_writable(folder: Path) -> bool:
-    """Return whether files can be created in a folder, which is created if necessary."""
+    """Return whether files can be created in a folder. The folder is created if necessary."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
@@ -128,10 +132,10 @@ def is_writable(folder: Path) -> bool:
 
 
 class Turn:
-    """The right to compile one version of a function: a file lock, which the system removes with the process.
+    """The turn to compile one version of a function: a file lock, which the system releases when the process ends.
 
     Of several processes that need the version, one compiles it and the others wait. Processes take turns in the order
-    of calls, so no two processes wait for each other. Where file locks do not work, every process compiles for itself.
+    of calls, so there are no deadlocks. Where file locks do not work, every process compiles for itself.
     """
 
     def __init__(self, path: Path):
@@ -139,7 +143,7 @@ class Turn:
         self._file: BinaryIO | None = None
 
     def take(self) -> None:
-        """Wait until no other process has the turn. The process that has it may take it again."""
+        """Wait until no other process has the turn, then take it. A process may take its own turn again."""
         if self._file is not None or fcntl is None:
             return
         deadline = time.monotonic() + _PATIENCE  # a process whose compilation failed keeps its turn until it ends
@@ -158,14 +162,14 @@ class Turn:
             pass
 
     def end(self) -> None:
-        """Let another process take the turn."""
+        """Release the turn for other processes."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
 
 def read(path: Path) -> Any:
-    """Return the value that `write` stored; None if there is no such file or if it is damaged."""
+    """Return the value that `write` stored, or None if the file is missing or damaged."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -180,7 +184,7 @@ def read(path: Path) -> Any:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Store pickled content with a checksum. Report in one line if the disk does not take it."""
+    """Store pickled content with a checksum. If the file cannot be written, report this in one line."""
     try:
         handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
         try:
@@ -191,8 +195,9 @@ def write(path: Path, content: bytes) -> None:
             os.unlink(name)
             raise
     except OSError as error:
-        report(f"compiled code cannot be kept in {path.parent}: {error.strerror or error}")
+        report(f"compiled code cannot be stored in {path.parent}: {error.strerror or error}")
 
 
 def _checksum(content: bytes) -> bytes:
+    """Return the checksum of the content of a file."""
     return hashlib.blake2b(content, digest_size=_CHECKSUM).digest()

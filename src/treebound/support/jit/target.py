@@ -1,19 +1,19 @@
-"""A compilation target of numba for kernels, beside numba's own and without any effect on it.
+"""A compilation target of numba for kernels, beside numba's own target and without any effect on it.
 
-Numba gives every function that another one calls a wrapper for Python, a module that is optimized by itself, and
-machine code; then it compiles all of it again as a part of each caller. Half of the cost of a first use is spent there.
-Here a function that is compiled for the sake of a caller is *inner*: it remains the intermediate code that callers
-link, and is optimized and translated once, within the function that Python calls. If Python calls an inner function
-after all, the function is compiled again, as a whole. The cache keeps both versions under different keys.
+For every function that another function calls, numba makes a wrapper for Python, a separately optimised module and
+machine code. Then numba compiles the function again as a part of each caller. Half of the cost of a first use is spent
+there. Here a function that is compiled for a caller is *inner*: it remains the intermediate code that callers link. It
+is optimised and translated once, within the function that Python calls. If Python calls an inner function after all,
+the function is compiled again, as a whole. The cache keeps both versions under different keys.
 
 Four more savings, which do not change the compiled code:
 
 - The references of a tuple are counted by the fields that hold references, instead of all fields of all arrays.
-- The signature by which a built-in function is called is remembered for each combination of argument types.
+- The signature by which a built-in function is called is stored for each combination of argument types.
 - Sets of compiler flags are compared by the flags that are set, instead of by dictionaries of all flags.
 - The garbage collector pauses during a compilation.
 
-Each class derives from numba's class of the same role; `numba.core.target_extension` says how targets inherit the
+Each class derives from numba's class of the same role; `numba.core.target_extension` describes how targets inherit the
 functions of other targets. See docs/decisions/017 for measurements.
 """
 
@@ -36,16 +36,16 @@ from numba.core.targetconfig import ConfigStack
 from treebound.support.jit.cache import INNER, KernelCache
 from treebound.support.jit.files import can_cache
 
-#: number of kernels that are being compiled, each for the sake of the one before; changed under numba's lock only
+#: number of kernels that are being compiled, each for its predecessor; changed under numba's lock only
 _depth = 0
 
 
 def compiling_inner() -> bool:
-    """Return whether the function that is being compiled is needed by another kernel only."""
+    """Return whether the function that is being compiled is needed only by another kernel."""
     return _depth > 1
 
 
-#: functions of numba's CPU target that kernels call -> the kernels in their place
+#: functions of numba's CPU target that kernels call -> the kernels that replace them
 _kernels: dict[Any, KernelDispatcher] = {}
 
 
@@ -53,7 +53,7 @@ class KernelCPU(target_extension.CPU):
     """The target of kernels: functions that are declared for numba's CPU are available to it."""
 
 
-TARGET = "treebound"  #: its name in numba's tables of targets
+TARGET = "treebound"  #: name of the target in numba's tables
 
 
 class Flags(compiler.Flags):
@@ -71,7 +71,7 @@ class Flags(compiler.Flags):
 class Library(codegen.JITCodeLibrary):
     """The code of one function.
 
-    inner     intermediate code only, for callers to link
+    inner     whether the library holds only intermediate code, for callers to link
     linkable  whether callers can link it: machine code from the cache comes without intermediate code
     """
 
@@ -92,12 +92,12 @@ class Library(codegen.JITCodeLibrary):
             super()._finalize_final_module()
 
     def serialize_using_object_code(self) -> Any:
-        """Return the picklable state that the cache keeps."""
+        """Return the picklable state that the cache stores."""
         if self.inner:
             return self.name, INNER, self._get_module_for_linking().as_bitcode()
         # Numba stores intermediate code beside the machine code, for callers to link, and takes the names of the
         # defined functions from it. Here callers link inner functions, and reading that code was half the cost of
-        # loading a kernel: functions that do nothing take the place of the real ones.
+        # loading a kernel: empty functions replace the real ones.
         defined = [f.name for f in self._final_module.functions if not f.is_declaration]
         module = llvm.parse_assembly("\n".join(f'define void @"{name}"() {{ ret void }}' for name in defined))
         return self.name, "object", (self._get_compiled_object(), module.as_bitcode())
@@ -127,7 +127,7 @@ class Codegen(codegen.JITCPUCodegen):
 
 
 class References(NRTContext):
-    """Reference counts of the fields that hold references."""
+    """Reference counting that visits only the fields that hold references."""
 
     def __init__(self, *args: Any):
         super().__init__(*args)
@@ -152,19 +152,19 @@ class References(NRTContext):
 
 
 class TypingContext(typing.Context):
-    """Type inference that remembers the signatures of calls of built-in functions."""
+    """A context of type inference that stores the signatures of calls of built-in functions."""
 
     def __init__(self) -> None:
         self._signatures: dict[tuple, tuple[Any, Any]] = {}
         super().__init__()
 
     def resolve_value_type(self, val: Any) -> Any:
-        """Return the type of a global or captured value; functions of numba's CPU target become kernels."""
+        """Return the type of a global or captured value. Functions of numba's CPU target become kernels."""
         kind = super().resolve_value_type(val)
         return as_kernel(kind) if isinstance(kind, types.Dispatcher) else kind
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
-        """Return the signature by which `func` is called with arguments of these types, None if there is none."""
+        """Return the signature by which `func` is called with arguments of the given types, or None."""
         function: Any = self._lookup_global(func) or func
         if type(function) is not types.Function:
             return super().resolve_function_type(func, args, kws)
@@ -172,7 +172,7 @@ class TypingContext(typing.Context):
         key = (function, tuple(args), tuple(dict(kws).items()), ConfigStack.top_or_none())
         if key in self._signatures:
             # The type of a built-in function is shared with numba's own contexts, which may have typed the same call
-            # since and noted an implementation that only they can use.
+            # in the meantime and stored an implementation that only they can use.
             signature, implementations[signature.args] = self._signatures[key]
             return signature
         signature = super().resolve_function_type(func, args, kws)
@@ -182,7 +182,7 @@ class TypingContext(typing.Context):
 
 
 class Context(cpu.CPUContext):
-    """Lowering of kernels to LLVM's intermediate code."""
+    """The context that lowers kernels to LLVM's intermediate code."""
 
     def __init__(self, typing_context: TypingContext):
         super().__init__(typing_context, TARGET)
@@ -208,7 +208,10 @@ class Context(cpu.CPUContext):
             super().create_cfunc_wrapper(library, *args, **options)
 
     def get_executable(self, library: Any, *args: Any) -> Any:
-        """Return the entry point of a function; for an inner function, a placeholder by which callers identify it."""
+        """Return the entry point of a function.
+
+        For an inner function, the entry point is a placeholder by which callers identify the function.
+        """
         if not library.inner:
             return super().get_executable(library, *args)
 
@@ -219,7 +222,7 @@ class Context(cpu.CPUContext):
 
 
 class KernelTarget(CPUTarget):
-    """The contexts of kernels, created when a kernel is first declared."""
+    """The target of kernels, whose contexts are created when the first kernel is declared."""
 
     @cached_property
     def _toplevel_target_context(self) -> Context:
@@ -238,9 +241,9 @@ class KernelCompiler(_FunctionCompiler):
 
 
 def as_kernel(function: types.Dispatcher) -> types.Dispatcher:
-    """Return the type of a kernel that does what a function of numba's CPU target does, such as numba's merge sort.
+    """Return the type of the kernel that replaces a function of numba's CPU target, such as numba's merge sort.
 
-    Each target can only call what was compiled for it.
+    A target can only call functions that were compiled for it.
     """
     dispatcher: Any = function.dispatcher
     if isinstance(dispatcher, KernelDispatcher):
@@ -252,7 +255,7 @@ def as_kernel(function: types.Dispatcher) -> types.Dispatcher:
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Pause the garbage collector; afterwards it is as it was, and treats the objects of the compiler as old."""
+    """Pause the garbage collector in the block, and let it treat the compiler's objects as old afterwards."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -266,7 +269,7 @@ def paused_collector() -> Iterator[None]:
 
 
 class KernelDispatcher(CPUDispatcher):
-    """A kernel: compiles a version for every combination of argument types that it is called with."""
+    """A kernel, of which a version is compiled for every combination of argument types that occurs in calls."""
 
     targetdescr = KernelTarget(TARGET)
 
@@ -277,7 +280,7 @@ class KernelDispatcher(CPUDispatcher):
         self._machine_code: list[compiler.CompileResult] = []
 
     def enable_caching(self) -> None:
-        """Keep compiled versions on disk."""
+        """Store compiled versions on disk."""
         self._cache = KernelCache(self.py_func, compiling_inner)
 
     def compile(self, sig: Any) -> Any:
@@ -302,7 +305,7 @@ class KernelDispatcher(CPUDispatcher):
                 _depth -= 1
 
     def add_overload(self, cres: Any) -> None:
-        """Add a compiled version; Python's calls never choose an inner one."""
+        """Add a compiled version. Calls from Python never choose an inner version."""
         if cres.library.inner:
             self.overloads[tuple(cres.signature.args)] = cres
         else:
@@ -310,16 +313,18 @@ class KernelDispatcher(CPUDispatcher):
 
 
 def _declare(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Return the dispatcher of a kernel, or the function itself if compilation is disabled."""
     if config.DISABLE_JIT:
         return function
     return KernelDispatcher(function, targetoptions={"nopython": True, "boundscheck": None, **options})
 
 
 def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-    """Compile a function of this package when it is first called, and keep its machine code on disk.
+    """Compile a function of this package when it is first called, and store its machine code on disk.
 
-    Options are those of `numba.njit`, such as `inline` and `fastmath`. Kernels run without the interpreter's lock. They
-    can be called from Python and from other kernels, but not from functions that numba compiles for a host program.
+    The options are the options of `numba.njit`, such as `inline` and `fastmath`. Kernels run without the interpreter's
+    lock. They can be called from Python and from other kernels, but not from functions that numba compiles for a host
+    program.
     """
 
     def declare(function: Callable[..., Any]) -> Any:
@@ -332,7 +337,7 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
 
 
 def _implementation(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Declare the implementation of a function that `numba.extending.overload` makes known to kernels."""
+    """Declare an implementation that `numba.extending.overload` makes available to kernels."""
     return lambda function: _declare(function, options)
 
 

@@ -55,8 +55,8 @@ class Settings(Checked):
         "Rules of the charts: `seen` (default) combines two categories only if TRAIN does; "
         "`all` also applies the combinatory rules.",
     )
-    chart_bits: Bits = option(22, "Log2 of the number of weights of the parser.")
-    tag_bits: Bits = option(22, "Log2 of the number of weights of the supertagger.")
+    chart_bits: Bits = option(22, "Base-2 logarithm of the number of weights of the parser.")
+    tag_bits: Bits = option(22, "Base-2 logarithm of the number of weights of the supertagger.")
     tag_iterations: Iterations = option(50, "Largest number of L-BFGS iterations for the supertagger.")
     iterations: Iterations = option(50, "Largest number of L-BFGS iterations for the parser.")
     tag_l2: Cost = option(0.5, "L2 penalty of the supertagger: half this factor times the sum of squared weights.")

@@ -16,7 +16,8 @@ class Settings(Checked):
 
     epochs: Epochs = option(5, "Number of passes over TRAIN. The model of the last pass is stored.")
     bits: Annotated[int, Field(ge=4, le=28)] = option(
-        18, "Log2 of the number of weight rows. A row holds one weight for each label and one for all labels."
+        18,
+        "Base-2 logarithm of the number of weight rows. A row holds one weight for each label and one for all labels.",
     )
     C: Rate = option(0.01, "Largest step size of a MIRA update.")
     k: Annotated[int, Field(ge=1, le=1_000_000)] = option(

@@ -366,15 +366,40 @@ class Parser:
         scheduler: str | None = None,
         misc: Sequence[Sequence[str]] | None = None,
     ) -> list[Parse]:
-        """Parse a treebank; return one `Parse` per sentence, in order. The result does not depend on the workers.
+        """Parse a treebank.
 
-        workers, scheduler  as for `treebound.support.workers.spread`
-        progress    wraps an iterable to show progress, for instance `treebound.support.progress.over`
+        Parameters
+        ----------
+        treebank : Treebank
+            The sentences, as `treebound.treebanks.document.read` returns them in `treebank`. Heads are not read.
+        workers : int, default 1
+            Number of worker processes. The result does not depend on it.
+        progress : callable, optional
+            Function that wraps an iterable to show progress, for instance `treebound.support.progress.over`.
+        confidence : Assess, optional
+            Adds margins, marginals or k best trees to each parse, see `treebound.decoders.confidence.Assess`.
+        scheduler : str, optional
+            Address of a Dask scheduler whose workers parse, as for `treebound.support.workers.spread`.
+        misc : sequence of sequence of str, optional
+            Column MISC of each sentence, which some rules of `valid` read. By default, the columns are empty.
 
-        confidence  adds margins, marginals or k best trees to a parse, see `treebound.decoders.confidence.Assess`
-        misc        the column MISC of each sentence, which some rules of `valid` read. None means empty columns
+        Returns
+        -------
+        list of Parse
+            One parse for each sentence, in order.
 
-        Raises InputError before anything is parsed if a sentence is longer than `features.long_sentences.LONGEST`.
+        Raises
+        ------
+        InputError
+            If a sentence is longer than `longest` words. It is raised before anything is parsed.
+
+        Notes
+        -----
+        The search takes exponential time in the worst case; the option `max_dp_calls` of the decoder limits it.
+
+        References
+        ----------
+        Qian & Liu (2013), Branch and bound algorithm for dependency parsing with non-local features, TACL 1.
         """
         check_lengths(treebank)
         ranges = blocks(len(treebank), BLOCK)

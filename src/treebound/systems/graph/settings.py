@@ -38,7 +38,6 @@ class Settings(Checked):
 
     space         the set of trees that is searched
     families      factor families in addition to `arc`. `fitted` removes `pattern` if the treebank names no patterns
-
     bits          base-2 logarithm of the number of weights of arcs and factors
 
     Candidate heads:
@@ -46,22 +45,18 @@ class Settings(Checked):
     k             number of candidate heads per word. None keeps all heads
     threshold     drop a candidate head if its probability is below this fraction of the best head's probability.
                   0 keeps all k heads. None means 0.001, or 0 if k is None or arcs may cross
-
     pruner_folds  number of folds for pruning the training treebank. Each fold is pruned, also by the threshold, with a
                   pruner trained on the other folds. 0 prunes training by k alone, with the model's own pruner.
                   None means 2 with a threshold, else 0
-
     pruner_bits   base-2 logarithm of the number of weights of the pruner. None means bits, at most 20
 
     Learning:
 
     learner       "perceptron" (Collins 2002, as published) or "mira" (cost-augmented passive-aggressive)
     C, cost       for MIRA: largest step, and cost of one wrong head
-
     max_dp_calls  limit of dynamic-program calls per sentence, in training (0 means no limit) and on dev. A sentence
                   that reaches the limit gets the best tree found so far. Training with crossing arcs decodes by hill
                   climbing and needs no limit
-
     averaging     how the weights after each sentence are averaged: "uniform" or "polynomial". A polynomial average
                   weights sentence t by the square of t (`learning.updates.Learner`), so that three epochs replace six.
                   None means polynomial for mira and uniform for perceptron, whose average must be an exact integer

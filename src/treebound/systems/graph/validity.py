@@ -83,7 +83,6 @@ class Validity:
         table         the token table
         sentences     indices of the sentences in the table
         words         the words of each sentence as rules read them
-
         best_parses   the best tree of each sentence without rules, with the labels that were chosen with it
         problems      the problem of each sentence that was searched first, and the labels in its scores
         """
