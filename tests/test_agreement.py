@@ -101,7 +101,7 @@ class Search:
             alive[self.state.weight <= NEG_TEST] = False
 
     def visit(self, z: np.ndarray) -> tuple[float, int]:
-        """Return (score, count): the score of a tree by its own part and its stars, and the arcs on which they
+        """Return (score, count) of a tree: the sum of its arcs and of the stars, and the number of arcs on which they
         disagree.
         """
         chosen = np.flatnonzero(z)

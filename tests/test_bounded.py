@@ -294,7 +294,7 @@ def test_any_shares_bound_every_choice_of_arcs_and_the_best_shares_are_tight(int
 
 
 def test_products_are_tight_at_the_arcs_that_are_off():
-    """Check the moved shares.
+    """Check that the shares are exact after moves.
 
     phi >= 0: the whole share is on an arc that is off. phi < 0: the share is 0, or -phi if the factor fires.
     """

@@ -122,7 +122,7 @@ def labelled_trees(case):
 class Builder:
     """A proof that no valid tree of a case scores more than `bound`, by halving the (head, label) pairs of words.
 
-    `cheat` closes a region with a better valid tree; None if no such region exists.
+    The function `cheat` closes a region that contains a better valid tree. It is None if no such region exists.
     """
 
     def __init__(self, case, bound, cheat=None):
@@ -256,7 +256,7 @@ CHEATS = [by_rule, by_unknown_rule, by_nothing, by_other_certificate, by_own_cer
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("tries", [6, pytest.param(200, marks=pytest.mark.long)])
 def test_a_proof_of_a_lower_bound_is_refused(space, tries):
-    """Close the region of a better valid tree in some way: this proves nothing, with and without a tree."""
+    """Check that a proof is refused if it wrongly closes the region of a better valid tree, with and without a tree."""
     rng = np.random.default_rng(2)
     refused = 0
     while refused < tries:

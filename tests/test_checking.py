@@ -193,7 +193,7 @@ def test_the_summary_states_what_was_verified(files):
 
 
 def test_check_needs_the_pruning_threshold_of_parse(files, tmp_path):
-    """Check that the best tree over few candidate heads is not accepted as the best tree of all."""
+    """Check that the best tree over few candidate heads is refused as the best tree over all heads."""
     text, parsed = tmp_path / "text.conllu", tmp_path / "parsed.conllu"
     text.write_text(inflected_conllu(8, 2))
     run("parse", files / "m.npz", text, "-o", parsed, "--threshold", 1)

@@ -57,7 +57,8 @@ class Stream(io.BytesIO):
 def run(*arguments: object, stdin: str = "", **options) -> subprocess.CompletedProcess:
     """Run a command and return its output.
 
-    With options for subprocess.run it runs in a separate process, otherwise in this process, which is faster.
+    With options for `subprocess.run` the command runs in a separate process, otherwise in this process, which is
+    faster.
     """
     command = [TREEBOUND, *map(str, arguments)]
     if options:

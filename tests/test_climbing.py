@@ -67,7 +67,10 @@ def test_infeasible_problems_are_reported():
 
 
 def test_non_projective_training_costs_as_much_as_projective_training():
-    """Compare the numbers of dynamic programs; a sentence must not need as many as its limit allows."""
+    """Compare the numbers of dynamic programs.
+
+    Every sentence once needed as many as its limit allowed.
+    """
     examples, dev = synthetic_treebank(150, seed=1), synthetic_treebank(60, seed=2)
     pruner = train_pruner(examples, epochs=2, bits=14)
     calls, uas = {}, {}

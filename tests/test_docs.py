@@ -58,7 +58,10 @@ def test_references_are_unique() -> None:
 
 
 def test_the_headline_agrees_with_the_reference_run() -> None:
-    """Compare the README; `python -m studies.across.overview.page` updates it after `make reference`."""
+    """Compare the headline of the README with the reference run.
+
+    `python -m studies.across.overview.page` updates the headline after `make reference`.
+    """
     text, figures = readme.headline(REPOSITORY)
     stored = (REPOSITORY / readme.PAGE).read_text(encoding="utf-8")
     assert readme.updated(stored, text) == stored
