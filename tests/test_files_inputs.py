@@ -185,7 +185,7 @@ def test_a_name_that_no_file_can_have(name: str) -> None:
 @pytest.mark.parametrize("text", ["x = " + "9" * 5000, "x = " + "[" * 5000 + "]" * 5000])
 def test_patterns_of_too_much(text: str, tmp_path: Path) -> None:
     (tmp_path / "patterns.toml").write_text(text)
-    with pytest.raises(InputError, match="too long, or nested too deeply"):
+    with pytest.raises(InputError, match="too long, or the content is nested too deeply"):
         load_patterns(tmp_path / "patterns.toml")
 
 
