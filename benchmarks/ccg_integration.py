@@ -55,17 +55,17 @@ def measure(model: CCGModel, dev: Treebank, beams: tuple[str, ...], repeats: int
             seconds.append(time.process_time() - started)
         taken[name, iterations] = min(seconds)
         analyses = [parse.record for parse in parses]
-        scores, joint = evaluate(gold, analyses).summary(), [analysis.joint for analysis in analyses if analysis.joint]
-        values = np.array([analysis.value for analysis in joint])
+        scores, joint = evaluate(gold, analyses).summary(), [a.joint for a in analyses if a.joint]
+        values = np.array([a.value for a in joint])
         if name == "exact":
             optimum = values
-            shares.append(100 * float(np.mean([analysis.converged for analysis in joint])) if joint else np.nan)
+            shares.append(100 * float(np.mean([a.converged for a in joint])) if joint else np.nan)
         line = f"{name:5} {iterations or '':>2} {len(dev) / min(seconds):7.1f} sentences/s"
         line += "".join(f", {key} {scores[key]:.2f}" for key in ("LF", "UF", "ST", "coverage"))
         if joint:
-            line += f", proved or converged {sum(analysis.converged for analysis in joint)} of {len(joint)}"
+            line += f", proved or converged {sum(a.converged for a in joint)} of {len(joint)}"
             line += f", below the optimum {int((values < optimum).sum())}"
-            line += f", nodes {sum(analysis.nodes for analysis in joint)}, max {max(analysis.nodes for analysis in joint)}"
+            line += f", nodes {sum(a.nodes for a in joint)}, maximum {max(a.nodes for a in joint)}"
         print(line, flush=True)
     slower = taken["bp", 1] / taken["none", 0]
     return [

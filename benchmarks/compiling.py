@@ -142,9 +142,7 @@ def main() -> None:
     print(f"{total:.1f} CPU s in total")
     every, own = (sum(map(sum, times.values())) for times in (seconds, ours))
     print(f"{every:.1f} CPU s for compilation, {own:.1f} CPU s for our kernels")
-    print(
-        f"{len(ours)} kernels in {versions} versions; {repeated:.1f} CPU s for further versions of the kernels:"
-    )
+    print(f"{len(ours)} kernels in {versions} versions; {repeated:.1f} CPU s for further versions of the kernels:")
     for name, times in ours.items():
         if len(times) > 1:
             print(f"  {name} {len(times)}")

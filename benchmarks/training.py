@@ -73,7 +73,7 @@ def main() -> None:
     examples, dev = load(arguments.train, arguments.sentences), load(arguments.dev, arguments.sentences // 5)
     crossing = sum(not is_projective(examples.heads(i)) for i in range(len(examples)))
     print(
-        f"{len(examples)} sentences, {examples.words} words, {100 * crossing / len(examples):.0f} % of trees not projective"
+        f"{len(examples)} sentences, {examples.words} words, {100 * crossing / len(examples):.0f} % non-projective trees"
     )
     few = examples.select(np.arange(min(20, len(examples)))), dev.select(np.arange(min(5, len(dev))))
     for space in SPACES:  # compiles the kernels, or loads compiled ones
