@@ -70,7 +70,7 @@ def measure(model: CCGModel, dev: Treebank, beams: tuple[str, ...], repeats: int
     slower = taken["bp", 1] / taken["none", 0]
     return [
         Row(f"{title}: joint optimum proved, % of the sentences with a chart", shares[0], 100),
-        Row(f"{title}: analysis iteration of belief propagation to none, CPU", slower, SLOWER, more=False),
+        Row(f"{title}: one iteration of belief propagation to none, CPU", slower, SLOWER, more=False),
     ]
 
 

@@ -119,7 +119,7 @@ def main() -> None:
         print(f"{label:26}{before:10,.0f}{after:10,.0f}{after / before:8.2f}")
     ratio = rows[2][2] / rows[2][1]
     told(
-        [Row(f"default run, stages commits both: times commits {arguments.old}", ratio, LESS, more=False)],
+        [Row(f"default run, stages of both: times of {arguments.old}", ratio, LESS, more=False)],
         arguments.keep,
     )
 

@@ -277,12 +277,12 @@ def compare_calls(title: str, repeats: int, source: Path | None) -> list[Row]:
                 cells.append(f"{theirs:.1f}, {theirs / ours:.2f}")
                 if n >= 20 and space == "non-projective":
                     ratios[single_root].append(theirs / ours)
-            roots = "item root" if single_root else "several roots"
+            roots = "one root" if single_root else "several roots"
             print(f"| {n} | {space}, {roots} | " + " | ".join(cells) + " |", flush=True)
     rows = [Row(f"own scores, {title}: a call beyond the program, us", max(beyond), BEYOND, more=False)]
     for single_root, measured in ratios.items():
         if measured:
-            roots = "item root" if single_root else "several roots"
+            roots = "one root" if single_root else "several roots"
             rows.append(Row(f"own scores, {title}, {roots}: peers' time by decode's", min(measured), 1.0))
     return rows
 

@@ -85,11 +85,11 @@ def grammars(results: Results) -> Iterator[Row]:
         speed = {
             (row["decoder"], row["iterations"]): row["per_second"] for row in _adaptive(metrics["timing"]["columns"])
         }
-        name = f"CCG {parser}: speed with one iteration key belief propagation to the parser's"
+        name = f"CCG {parser}: speed with one iteration of belief propagation to the parser's"
         yield Row(name, speed["bp", 1] / speed["parser", 0], 0.9)
         exact = [row for row in metrics["columns"] if row["decoder"] == "exact"]
         proved, parsed = (sum(row[key] for row in exact) for key in ("proved", "parsed"))
-        yield Row(f"CCG {parser}: joint optima proved, %", 100 * proved / parsed, 100, note=f"key {parsed}")
+        yield Row(f"CCG {parser}: joint optima proved, %", 100 * proved / parsed, 100, note=f"of {parsed}")
 
 
 def _adaptive(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

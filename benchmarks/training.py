@@ -72,9 +72,7 @@ def main() -> None:
     arguments = parser.parse_args()
     examples, dev = load(arguments.train, arguments.sentences), load(arguments.dev, arguments.sentences // 5)
     crossing = sum(not is_projective(examples.heads(i)) for i in range(len(examples)))
-    print(
-        f"{len(examples)} sentences, {examples.words} words, {100 * crossing / len(examples):.0f} % non-projective trees"
-    )
+    print(f"{len(examples)} sentences, {examples.words} words, {100 * crossing / len(examples):.0f} % not projective")
     few = examples.select(np.arange(min(20, len(examples)))), dev.select(np.arange(min(5, len(dev))))
     for space in SPACES:  # compiles the kernels, or loads compiled ones
         trained(space, *few, train_pruner(few[0], epochs=1), 1)

@@ -185,7 +185,7 @@ def main() -> None:
             target = TIMES if task == "parsing" else None
             rows.append(
                 Row(
-                    f"{task}: double workers to single, by the clock",
+                    f"{task}: two workers to one, by the clock",
                     single["wall"] / double["wall"],
                     target,
                     note=note,
