@@ -28,7 +28,7 @@ def main(wheel: str) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     if files != sources:
-        sys.exit(f"{wheel}: these files are in the wheel or in src/treebound, but not in both: {sorted(files ^ sources)}")
+        sys.exit(f"{wheel}: files that are only in the wheel or only in src/treebound: {sorted(files ^ sources)}")
     if not any(name.endswith(".dist-info/licenses/LICENSE") for name in members):
         sys.exit(f"{wheel}: the wheel has no LICENSE; add the file to the build")
     required = [line for line in fields.get_all("Requires-Dist", []) if "extra ==" not in line]

@@ -30,10 +30,10 @@ def expect(holds: bool, statement: str) -> None:
 
 def run(*arguments: str, status: int = 0) -> str:
     """Run a command of treebound and return its output. Exit with an error if it ends with another status."""
-    completed = subprocess.run([COMMAND, *arguments], capture_output=True, text=True)
-    if completed.returncode != status:
-        sys.exit(f"wheel: treebound {' '.join(arguments)}: exit status {completed.returncode}\n{completed.stdout}{completed.stderr}")
-    return completed.stdout + completed.stderr
+    result = subprocess.run([COMMAND, *arguments], capture_output=True, text=True)
+    if result.returncode != status:
+        sys.exit(f"wheel: treebound {' '.join(arguments)}: status {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout + result.stderr
 
 
 def sentences(count: int, seed: int) -> str:
