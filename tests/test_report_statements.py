@@ -162,7 +162,7 @@ def test_every_row_of_the_results_says_what_it_sees() -> None:
     cells = {line.split(" | ")[0]: line.split(" | ")[1] for line in text.splitlines() if line.startswith("| ")}
     assert cells["| transitions: transition-greedy"] == "nothing"
     assert cells["| transitions: transition-svm"] == "nothing"
-    assert cells["| of others: spacy"] == "nothing"
+    assert cells["| other projects: spacy"] == "nothing"
     assert "lemmas and morphological features (tr_twt" in cells["| graph: combined"]
     assert "Ours see" not in text
 

@@ -40,7 +40,7 @@ def test_more_treebanks_find_smaller_effects() -> None:
     ]
     assert (power["18 treebanks, 1 seed"].iloc[1:] > power["5 treebanks, 1 seed"].iloc[1:]).all()
     assert power.iloc[0].max() < 10
-    assert "an effect is found four times out of five from" in str(remarks.found(power))
+    assert "at least 80 % of the studies detect an effect of" in str(remarks.found(power))
 
 
 def test_sentences_give_the_range_of_all_designs() -> None:
