@@ -308,7 +308,7 @@ def test_tables_say_what_the_stage_wrote(results: Results) -> None:
     assert wide.index.get_level_values("ranking").tolist() == 2 * list(HEADS)
     assert tables.recalls(data).loc[("this run", "later", OURS), "R@500"] == pytest.approx(45.0)
     sizes = tables.sizes(data).loc[("this run", "later")]
-    assert sizes["of these wrong, %"] == pytest.approx(50.0)
+    assert sizes["suspected heads that are wrong, %"] == pytest.approx(50.0)
     assert sizes["errors"] == "xx"
     assert tables.systematic(data)["row of the group view"].tolist() == [1, "–"]
     assert tables.exact(data).loc[("this run", "planted"), "all"] == pytest.approx(75.0)

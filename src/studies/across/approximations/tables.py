@@ -142,7 +142,9 @@ def made_up_times(data: pd.DataFrame, limit: int = 7) -> pd.DataFrame:
     synthetic = data[data["model"].isin(MADE_UP)] if len(data) else data
     if synthetic.empty:
         return pd.DataFrame()
-    optima = synthetic.groupby("solver", sort=False)["best"].sum().drop(EXACT).sort_values(ascending=False, kind="stable")
+    optima = (
+        synthetic.groupby("solver", sort=False)["best"].sum().drop(EXACT).sort_values(ascending=False, kind="stable")
+    )
     shown = synthetic[synthetic["solver"].isin([EXACT, *optima.index[:limit]])]
     long = shown.assign(ms=1e3 * shown["seconds"] / shown["sentences"])
     wide = long.pivot_table(index=[*KEYS, "longer_than"], columns="solver", values="ms", sort=False)

@@ -39,7 +39,9 @@ def simulated(rng: Rng, effect: float, tau: float, seeds: int, treebanks: int, s
     shared = effect + tau * rng.standard_normal(se.shape) + se * rng.standard_normal(se.shape)
     each = shared[..., None] + TRAINING * rng.standard_normal((*se.shape, seeds))
     estimate, variance = each.mean(axis=-1), np.square(se)
-    if seeds > 1:  # the variance over seeds is estimated from all treebanks together, as in `claims.measured.over_seeds`
+    if (
+        seeds > 1
+    ):  # the variance over seeds is estimated from all treebanks together, as in `claims.measured.over_seeds`
         variance = variance + np.var(each, axis=-1, ddof=1).mean(axis=-1, keepdims=True) / seeds
     pooled = pool(estimate[:, :-1], variance[:, :-1])
     next_treebank = estimate[:, -1]
@@ -63,7 +65,8 @@ def coverage(studies: int = STUDIES, seed: int = 1) -> pd.DataFrame:
         rows[key] = {
             HOLDS: 100 * np.mean((intervals["low"] <= effect) & (effect <= intervals["high"])),
             ABOVE: 100 * np.mean(intervals["low"] > 0),
-            f"{HOLDS}, weighted": 100 * np.mean((intervals["weighted_low"] <= effect) & (effect <= intervals["weighted_high"])),
+            f"{HOLDS}, weighted": 100
+            * np.mean((intervals["weighted_low"] <= effect) & (effect <= intervals["weighted_high"])),
             f"{ABOVE}, weighted": 100 * np.mean(intervals["weighted_low"] > 0),
             PREDICTED: 100 * np.mean(intervals["predicted"]),
         }
