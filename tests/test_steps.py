@@ -292,7 +292,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     [
         ({"model": "big"}, "steps: no model 'big'; choose from arc, carreras"),
         ({"corpora": ["en"]}, "steps: no corpus 'en'; choose from tr_twt"),
-        ({"runs": {"base": {"epochs": 3}}}, "base is the first one, because the others are compared with it: it changes"),
+        ({"runs": {"base": {"epochs": 3}}}, "base is the first one, which the others are compared with: it changes"),
         ({"runs": {"exact": {"max_dp_calls": None}}}, "exact changes nothing"),
         ({"runs": {"tri-sibling": {"add": ["sibling"]}}}, "tri-sibling: carreras+grandchild+sibling has sibling alre"),
         ({"runs": {"x": {"drop": ["comb"]}}}, "x: carreras+grandchild+sibling has no comb; it has adjacent-sibling"),

@@ -328,7 +328,7 @@ def test_remarks_name_treebank_models_and_sample(results: Results) -> None:
     assert "75.0 % [71.4, 78.3] of 600 wrong heads in the list" in str(remarks.recall(data))
     apart = str(remarks.sporadic(data))
     assert "2 changes of xx_r1.0 (dev+test, this run) are systematic" in apart
-    assert "has the name of 1 of 2 systematic changes; for 1 of them the row contains at least half of the" in apart
+    assert "has a row for 1 of 2 systematic changes; for 1 of them, the row contains at least half of the" in apart
     assert "No change of xx (train+dev, this run) occurs more than 30 times" in apart
 
 

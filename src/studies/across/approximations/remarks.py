@@ -35,8 +35,8 @@ def answer(table: pd.DataFrame) -> Said:
     )
     corpora = listing(dict.fromkeys(name for names in table["corpora"] for name in names.split(", ")))
     yield (
-        f"On the test sentences of {corpora} together, the approximations that are at least {FASTER:g} times as fast as "
-        f"{EXACT} and as accurate, to within {SAME} points of UAS, are {_how_many(worthwhile[~synthetic])}. "
+        f"On the test sentences of {corpora} together, the approximations that are at least {FASTER:g} times as fast "
+        f"as {EXACT} and as accurate, to within {SAME} points of UAS, are {_how_many(worthwhile[~synthetic])}. "
         f"{on_synthetic}{ONE_RUN}"
     )
     if "non-projective" in table.index.get_level_values("space")[~table.index.get_level_values("model").isin(MADE_UP)]:
@@ -55,14 +55,14 @@ def _how_many(worthwhile: pd.DataFrame) -> str:
 
 
 def _answer(model: str, space: str, rows: pd.DataFrame) -> str:
-    """Name the three fastest approximations that are as good as exact search; if there are none, the best faster one."""
+    """Name the three fastest approximations that are as good as exact search, or else the best faster approximation."""
     synthetic = model in MADE_UP
     best = rows[rows["worth it"]].sort_values("times as fast", ascending=False)
     faster = rows[rows["times as fast"] >= FASTER].sort_values("best tree, %" if synthetic else "UAS", ascending=False)
     chosen, ending = (best.head(3), " and as good") if len(best) else (faster.head(1), ", none as good")
     listed = listing(
-        f"{name} ({row['times as fast']:.1f} times as fast, {'' if synthetic else f'{row.UAS:+.2f} UAS, '}the best tree "
-        f"of {row['best tree, %']:.1f} %)"
+        f"{name} ({row['times as fast']:.1f} times as fast, {'' if synthetic else f'{row.UAS:+.2f} UAS, '}the best "
+        f"tree of {row['best tree, %']:.1f} %)"
         for name, row in chosen.iterrows()
     )
     sentences, proved = int(rows["sentences"].max()), int(rows["proved"].max())
@@ -105,7 +105,10 @@ def _proofs(model: str, space: str, rows: pd.DataFrame) -> str:
         f"{count} of {size:.0f} {_bin(rows.index, low)}"
         for (low, count), size in zip(counts.items(), rows["sentences"], strict=True)
     )
-    return f"With {model} scores and {space} trees, {EXACT} proves {share(total, sentences)} sentences within its limit: {parts}."
+    return (
+        f"With {model} scores and {space} trees, {EXACT} proves {share(total, sentences)} sentences within its limit: "
+        f"{parts}."
+    )
 
 
 def _bin(lows: pd.Index, low: int) -> str:

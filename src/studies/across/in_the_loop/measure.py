@@ -1,9 +1,9 @@
 """Stage: train with an approximate decoder in the loop, to test whether learning repairs or suffers from search errors.
 
-The base system of `steps` is trained once with each of several decoders of `approximations` in place of its own decoder.
-The model of the epoch with the best accuracy on dev, parsed by this decoder, is stored. Each model then parses dev with
-its own decoder and exactly. The exactly trained model parses dev with every decoder, so that a difference shows the
-effect of training alone.
+The base system of `steps` is trained once with each of several decoders of `approximations` in place of its own
+decoder. The model of the epoch with the best accuracy on dev, parsed by this decoder, is stored. Each model then parses
+dev with its own decoder and exactly. The exactly trained model parses dev with every decoder, so that a difference
+shows the effect of training alone.
 """
 
 from __future__ import annotations

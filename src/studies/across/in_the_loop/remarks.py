@@ -16,7 +16,10 @@ NONE = (
 
 @about(NONE)
 def repaired(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
-    """Tell whether the learner repairs search errors or suffers from them. data: `tables.trainings`, tests: `contrasts`."""
+    """Tell whether the learner repairs search errors or suffers from them.
+
+    data: `tables.trainings`, tests: `contrasts`.
+    """
     for place, table in each(data, ""):
         contrasts = dict(each(tests.xs(place, level="place"), "contrast"))
         yield _answer(str(place), table.drop(EXACT), contrasts), table
@@ -53,11 +56,11 @@ def _answer(place: str, table: pd.DataFrame, contrasts: dict[str, pd.DataFrame])
     best = throughout["difference"].idxmax()
     return (
         f"{opening}: {len(better)} of {len(own)} approximate decoders parse significantly better with a model that was "
-        f"trained with them than with the model trained exactly, and {len(worse)} parse significantly worse. Mean search "
-        f"errors change from {' to '.join(f'{share:.1f} %' for share in errors)} of the sentences. Parsed exactly, "
-        f"{len(_sure(exactly, -1))} models trained approximately are significantly worse than the model trained exactly, "
-        f"and {len(_sure(exactly, 1))} are significantly better. Compared with training and parsing exactly, the best "
-        f"decoder is {best}, UAS {difference(throughout.loc[best])}."
+        f"trained with them than with the model trained exactly, and {len(worse)} parse significantly worse. Mean "
+        f"search errors change from {' to '.join(f'{share:.1f} %' for share in errors)} of the sentences. Parsed "
+        f"exactly, {len(_sure(exactly, -1))} models trained approximately are significantly worse than the model "
+        f"trained exactly, and {len(_sure(exactly, 1))} are significantly better. Compared with training and parsing "
+        f"exactly, the best decoder is {best}, UAS {difference(throughout.loc[best])}."
     )
 
 

@@ -57,9 +57,9 @@ def trainings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Data
     """Compare models trained exactly with models trained with an approximate decoder, on dev.
 
     Rows: (place, decoder), where a place is a corpus and a run. Both models parse with the decoder of the row. Their
-    columns are the UAS (%), the share of sentences with the best tree under the model (%), and the share of search errors
-    (wrong trees that score less than the gold tree, %). A last column is the UAS (%) of the model trained with the
-    decoder, parsed exactly.
+    columns are the UAS (%), the share of sentences with the best tree under the model (%), and the share of search
+    errors (wrong trees that score less than the gold tree, %). A last column is the UAS (%) of the model trained with
+    the decoder, parsed exactly.
     """
     rows = {}
     for place, parsed, _ in _places(results, wanted):

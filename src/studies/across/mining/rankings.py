@@ -1,4 +1,4 @@
-"""Rankings of the words of a treebank by suspicion: the ranking of `treebound mine`, and rankings to compare it with."""
+"""Rankings of the words of a treebank by suspicion: the ranking of `treebound mine` and its alternatives."""
 
 from __future__ import annotations
 

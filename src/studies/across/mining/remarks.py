@@ -31,8 +31,8 @@ def answer(data: pd.DataFrame) -> Said:
             pd.Series(row),
         )
     yield (
-        "The intervals treat words as independent, although errors of one sentence are not. Each model was trained once, "
-        "with one seed."
+        "The intervals treat words as independent, although errors of one sentence are not. Each model was trained "
+        "once, with one seed."
     )
 
 
@@ -91,8 +91,8 @@ def sporadic(data: pd.DataFrame) -> Said:
             else ""
         )
         yield (
-            f"{len(changes)} changes of {_place(row)} are systematic (they occur more than {SYSTEMATIC} times) and make "
-            f"up {many:,} of {row['heads_changed']:,} wrong heads. The group view has a row for {named} of "
+            f"{len(changes)} changes of {_place(row)} are systematic (they occur more than {SYSTEMATIC} times) and "
+            f"make up {many:,} of {row['heads_changed']:,} wrong heads. The group view has a row for {named} of "
             f"{len(changes)} systematic changes; for {half} of them, the row contains at least half of the changed "
             f"words.{ranked}",
             pd.Series(row),

@@ -11,9 +11,9 @@ from treebound.support import tomlfile
 
 #: purpose of this project
 PURPOSE = (
-    "This project does not aim at the highest accuracy. It finds best trees with proofs under the scores of any parser, "
-    "including neural parsers. It also measures, on a CPU and under equal conditions, the effect of the search methods "
-    "and features of five papers."
+    "This project does not aim at the highest accuracy. It finds best trees with proofs under the scores of any "
+    "parser, including neural parsers. It also measures, on a CPU and under equal conditions, the effect of the search "
+    "methods and features of five papers."
 )
 
 

@@ -33,8 +33,8 @@ def families(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
 def forest(judged: Sequence[Judged]) -> Figure:
     """Draw a forest plot with one panel per claim.
 
-    A panel shows every treebank with its interval. Below the treebanks follow the pooled effect as a filled diamond with
-    its prediction interval, and the published effect as an open diamond.
+    A panel shows every treebank with its interval. Below the treebanks follow the pooled effect as a filled diamond
+    with its prediction interval, and the published effect as an open diamond.
 
     judged  one group of `families`
     """

@@ -53,9 +53,9 @@ def simulated(rng: Rng, effect: float, tau: float, seeds: int, treebanks: int, s
 def coverage(studies: int = STUDIES, seed: int = 1) -> pd.DataFrame:
     """Return how often the intervals of simulated studies contain the true effect, in %, one row per design.
 
-    Index: treebanks, seeds, tau, effect. Columns: share of the intervals that contain the true effect and share that lie
-    above 0, each with equal weights and with weights by precision; share of the prediction intervals that contain the
-    estimate of one more treebank.
+    Index: treebanks, seeds, tau, effect. Columns: share of the intervals that contain the true effect and share that
+    lie above 0, each with equal weights and with weights by precision; share of the prediction intervals that contain
+    the estimate of one more treebank.
     """
     rng = np.random.default_rng(seed)
     rows = {}
