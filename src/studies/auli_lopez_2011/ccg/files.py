@@ -22,7 +22,9 @@ def ccg_parser(params: Params, name: str) -> CCGParser:
     parsers = params.section(CCG).parsers
     if name not in parsers:
         raise InputError(
-            f"ccg: no parser {name!r}", path="params.yaml", hint=f"choose from {', '.join(parsers) or 'none'}"
+            f"ccg: no parser {name!r}",
+            path="params.yaml",
+            hint=f"parsers in params.yaml: {', '.join(parsers) or 'none'}",
         )
     return parsers[name]
 

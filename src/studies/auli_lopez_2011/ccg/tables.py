@@ -149,7 +149,7 @@ def beams(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def differences(results: Sequence[Results]) -> pd.DataFrame:
-    """Return the difference in labelled F-score between two systems, with its 95 % interval and number of dev sentences.
+    """Return the differences in labelled F-score between two systems on dev, with their 95 % intervals.
 
     Rows: (run, parser, system, baseline). The difference is the score of the system minus the score of the baseline.
     """
