@@ -119,6 +119,7 @@ def against(gold: Treebank, parser: Parser, scored: Sequence[Problem]) -> Callab
     ]
 
     def judge(parses: list[Parse]) -> pd.DataFrame:
+        """Count the correct words of each tree, and add the score of the gold tree."""
         labels = [parser.label_names(parser.labelled(parse, gold, i)) for i, parse in enumerate(parses)]
         sentences = pd.DataFrame(evaluate(gold, [parse.heads for parse in parses], labels).sentences)
         names = [c for c in ("scored", "correct", "correct_labelled") if c in sentences]
