@@ -48,7 +48,7 @@ def test_sentences_give_the_range_of_all_designs() -> None:
     assert len(data) == 36
     said = str(remarks.simulated(data))
     held = data[simulation.HOLDS]
-    assert f"holds the true one in {held.min():.1f} to {held.max():.1f} % of them" in said
+    assert f"contains the true effect in {held.min():.1f} to {held.max():.1f} % of the studies" in said
     none = data.xs(0.0, level="effect")[simulation.ABOVE]
     assert f"{none.min():.1f} to {none.max():.1f} % of the studies would say *replicated*" in said
 

@@ -269,7 +269,7 @@ def test_scores_of_all_words_agree_with_those_of_suspects(project: Path, monkeyp
     [
         ("{treebank: en, splits: [dev], planted: 0.1}", "x: no treebank 'en'; choose from tr_twt"),
         ("{treebank: tr_twt, splits: [dev]}", "x: name either a later release or a share of planted errors"),
-        ("{treebank: tr_twt, splits: [dev], planted: 0.1, reference: true}", "x: the reference is the training part"),
+        ("{treebank: tr_twt, splits: [dev], planted: 0.1, reference: true}", "x: the reference is the training split"),
         ("{treebank: tr_twt, later: tr_twt, splits: [train], reference: true}", "x: the split train is mined"),
     ],
 )
