@@ -50,7 +50,7 @@ def test_sentences_give_the_range_of_all_designs() -> None:
     held = data[simulation.HOLDS]
     assert f"contains the true effect in {held.min():.1f} to {held.max():.1f} % of the studies" in said
     none = data.xs(0.0, level="effect")[simulation.ABOVE]
-    assert f"{none.min():.1f} to {none.max():.1f} % of the studies would say *replicated*" in said
+    assert f"{none.min():.1f} to {none.max():.1f} % of the studies would report *replicated*" in said
 
 
 def test_claims_of_many_treebanks_are_drawn_apart() -> None:
