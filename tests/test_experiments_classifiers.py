@@ -157,9 +157,9 @@ def test_parameters_that_there_are_not_are_named(given: Params) -> None:
         measure.settings_of(given, "one", {"sigma": 1})
     compared = given.section(Classifiers)
     given = replace(given, treebanks=("made-up",))
-    with pytest.raises(ValueError, match="grids of classifier_search: three is not among those of classifiers"):
+    with pytest.raises(ValueError, match="grids of classifier_search: three is missing in classifiers"):
         compared.check(given.changed(ClassifierSearch(("made-up",), grids={"three": {}})))
-    with pytest.raises(ValueError, match="corpora of classifier_search: other is not among those of classifiers"):
+    with pytest.raises(ValueError, match="corpora of classifier_search: other is missing in classifiers"):
         compared.check(given.changed(ClassifierSearch(("other",))))
-    with pytest.raises(ValueError, match="sections: other is none of the corpora"):
+    with pytest.raises(ValueError, match="sections: other is missing in corpora"):
         Classifiers(("made-up",), {"other": (0,)})

@@ -183,8 +183,8 @@ def test_the_remark_says_whether_learning_repairs(tmp_path: Path) -> None:
     assert contrast["p"] < 0.05
     assert len(tests) == 3 * (len(TRAINERS) - 1)
     said = str(remarks.repaired(table, tests))
-    assert "On made_up, this run the learner repairs errors of the search: of 9 approximate decoders 9 parse" in said
-    assert "9 of these models are significantly worse than the one trained exactly, 0 better" in said
+    assert "On made_up, this run the learner repairs errors of the search: 9 of 9 approximate decoders parse" in said
+    assert "9 models trained approximately are significantly worse than the model trained exactly, and 0 are" in said
     swapped = tests.assign(difference=-tests["difference"])
     assert "the learner suffers from errors of the search" in str(remarks.repaired(table, swapped))
     assert "neither repairs" in str(remarks.repaired(table, tests.assign(p=1.0)))
