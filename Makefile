@@ -1,30 +1,30 @@
 # make reproduce      set up, run the pipeline on the default corpus, write the report
 # make test           set up, run the tests, on all cores
-# make test-long      the oracles and generators with a large budget: hours
+# make test-long      run the oracles and generators with a large budget, which takes hours
 # make lab            open the notebooks in JupyterLab
-# make reproduce-all  the same pipeline on every open corpus, in build/all
-# make peers          install the parsers of others that the pipeline can run beside ours
-# make classifiers    install TiMBL, LIBSVM and LIBLINEAR, which transition-based parsing can learn with
-# make cluster        install what parsing and training on several machines need
-# make docs           render guides, commands and the Python interface to build/docs, to be read offline
-# make bench          speed, memory and start-up against their targets; OLD=../checkout compares with that one
-# make reference      the maintainers' run over the reference corpora (after make peers); writes results/reference
-# make check          what continuous integration runs
-# make lock           renew requirements.lock and environment (needs uv)
+# make reproduce-all  run the same pipeline on every open corpus, in build/all
+# make peers          install parsers of other projects that the pipeline can compare with ours
+# make classifiers    install TiMBL, LIBSVM and LIBLINEAR, which can train transition-based parsers
+# make cluster        install the packages for parsing and training on several machines
+# make docs           render guides, commands and the Python interface to build/docs for offline reading
+# make bench          compare speed, memory and start-up with their targets; OLD=../checkout compares with that checkout
+# make reference      run the maintainers' reference run (needs make peers) and write results/reference
+# make check          run all checks of continuous integration
+# make lock           update the files requirements*.lock (needs uv)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
-# an environment is tied to its place: one that was copied or moved along with the checkout would run the sources of the
-# old folder, or none; it is replaced by a new one
+# A virtual environment is tied to its folder. If it was copied or moved together with the checkout, it would run the
+# sources of the old folder, or none. It is therefore replaced by a new one.
 PLACED = test "$$(. $(BIN)/activate 2>/dev/null && echo "$$VIRTUAL_ENV")" = "$$(pwd -P)/$(VENV)"
 ifneq ($(shell $(PLACED) && echo here),here)
 .PHONY: $(READY)
 endif
 OUTSIDE := $(PATH)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-# a run starts hundreds of Python processes: without byte code each would compile what it imports, two seconds a time
+# A run starts hundreds of Python processes. Without byte code, each would compile its imports, which takes two seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: reproduce test test-long lab reproduce-all peers classifiers cluster docs bench reference check lock
@@ -33,8 +33,8 @@ reproduce: $(READY)
 	python -m studies.pipeline.run
 	@echo "report: $(CURDIR)/results/report/index.html"
 
-# TESTS: which ones, and options of pytest. Those of a file stay together: they share what it trains; tests/conftest.py
-# says which files are begun first
+# TESTS selects tests and adds options of pytest. The tests of a file run in one process, because they share trained
+# models. tests/conftest.py determines which files start first.
 test: $(READY)
 	python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder $(TESTS)
 
@@ -78,7 +78,7 @@ lock:
 	    --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" -q -o requirements-$$extra.lock || exit 1; \
 	done
 
-# --no-compile: byte code is made when a module is first used, not for the many that never are
+# --no-compile avoids byte code for the many modules that are never used; others are compiled at their first import
 $(READY): requirements.lock pyproject.toml
 	@PATH="$(OUTSIDE)" $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "error: Python 3.11 or newer is needed; make PYTHON=/path/to/python3.11")'
 	{ $(PLACED) && test -x $(BIN)/pip; } || { rm -rf $(VENV) && PATH="$(OUTSIDE)" $(PYTHON) -m venv $(VENV); }

@@ -1,4 +1,4 @@
-"""Compare a wheel with the sources: the package alone and all of it, its licence, at most twelve dependencies.
+"""Check that a wheel holds exactly the package and its licence, and has at most twelve dependencies.
 
 Usage: python .ci/wheel_contents.py WHEEL
 """
@@ -16,7 +16,7 @@ FORBIDDEN = {"dvc", "celery", "jupyterlab", "papermill", "pandas", "matplotlib",
 
 
 def main(wheel: str) -> None:
-    """Exit with one line if the wheel holds too much or too little."""
+    """Exit with a one-line message if the wheel holds too many or too few files."""
     with zipfile.ZipFile(wheel) as archive:
         members = set(archive.namelist())
         (metadata,) = (name for name in members if name.endswith(".dist-info/METADATA"))
@@ -28,13 +28,13 @@ def main(wheel: str) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     if files != sources:
-        sys.exit(f"{wheel}: these files are in the wheel or in src/treebound, not in both: {sorted(files ^ sources)}")
+        sys.exit(f"{wheel}: files that are only in the wheel or only in src/treebound: {sorted(files ^ sources)}")
     if not any(name.endswith(".dist-info/licenses/LICENSE") for name in members):
-        sys.exit(f"{wheel}: it holds no LICENSE")
-    wanted = [line for line in fields.get_all("Requires-Dist", []) if "extra ==" not in line]
-    if len(wanted) > MOST or any(line.startswith(tuple(FORBIDDEN)) for line in wanted):
-        sys.exit(f"{wheel}: it needs {', '.join(wanted)}")
-    print(f"{Path(wheel).name}: {len(files)} files, {len(wanted)} dependencies: {', '.join(wanted)}")
+        sys.exit(f"{wheel}: the wheel has no LICENSE; add the file to the build")
+    required = [line for line in fields.get_all("Requires-Dist", []) if "extra ==" not in line]
+    if len(required) > MOST or any(line.startswith(tuple(FORBIDDEN)) for line in required):
+        sys.exit(f"{wheel}: too many or forbidden dependencies: {', '.join(required)}")
+    print(f"{Path(wheel).name}: {len(files)} files, {len(required)} dependencies: {', '.join(required)}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""Use an installed treebound where nothing else is installed: decode a matrix, train, parse, check, evaluate, draw.
+"""Use an installed treebound in an otherwise empty environment: decode a matrix, train, parse, check, evaluate, draw.
 
-Run by `.ci/wheel` in an empty folder, with `python -I`: no checkout, no PYTHONPATH. Exits with 1 at the first failure.
+`.ci/wheel` runs this script in an empty folder with `python -I`, so neither the checkout nor PYTHONPATH is visible.
+The script exits with status 1 at the first failure.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ COMMAND = Path(sys.executable).with_name("treebound")
 
 
 def expect(holds: bool, statement: str) -> None:
-    """Print a statement that holds; exit with it otherwise."""
+    """Print the statement if it holds; otherwise exit with an error that shows it."""
     if not holds:
-        sys.exit(f"wheel: this does not hold: {statement}")
+        sys.exit(f"wheel: this statement is false: {statement}")
     print(f"wheel: {statement}")
 
 
 def run(*arguments: str, status: int = 0) -> str:
-    """Run a command of treebound; return what it prints. Exit if its status is another one."""
-    done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True)
-    if done.returncode != status:
-        sys.exit(f"wheel: treebound {' '.join(arguments)}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout + done.stderr
+    """Run a command of treebound and return its output. Exit with an error if it ends with another status."""
+    result = subprocess.run([COMMAND, *arguments], capture_output=True, text=True)
+    if result.returncode != status:
+        sys.exit(f"wheel: treebound {' '.join(arguments)}: status {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout + result.stderr
 
 
 def sentences(count: int, seed: int) -> str:
-    """Return invented sentences in CoNLL-U: a verb between a subject and an object, each a noun with its modifiers."""
+    """Return synthetic sentences in CoNLL-U: a verb between a subject and an object, each a noun with modifiers."""
     rng = random.Random(seed)
     blocks = []
     for number in range(count):
@@ -60,7 +61,7 @@ def sentences(count: int, seed: int) -> str:
 
 
 def main() -> None:
-    """Try every step."""
+    """Run every step and exit at the first failure."""
     installed = {distribution.name for distribution in distributions()} - {"pip", "setuptools", "treebound"}
     print(f"wheel: {len(installed)} packages come with treebound: {', '.join(sorted(installed, key=str.lower))}")
     present = [name for name in FORBIDDEN if find_spec(name)]
@@ -69,8 +70,8 @@ def main() -> None:
     scores = [[0, 9, 1, 1], [0, 0, 8, 2], [0, 3, 0, 7], [0, 2, 5, 0]]
     parse = treebound.decode(scores)
     print(parse.status)
-    expect(parse.status == "optimal" and parse.heads.tolist() == [-1, 0, 1, 2], "a matrix is decoded")
-    expect(treebound.check(treebound.problem(scores), parse) == [], "its optimum is proved")
+    expect(parse.status == "optimal" and parse.heads.tolist() == [-1, 0, 1, 2], "treebound decodes a matrix")
+    expect(treebound.check(treebound.problem(scores), parse) == [], "treebound proves the optimum")
 
     Path("train.conllu").write_text(sentences(20, seed=1), encoding="utf-8")
     Path("dev.conllu").write_text(sentences(5, seed=2), encoding="utf-8")
@@ -79,17 +80,17 @@ def main() -> None:
     print(run("check", "model", "parsed.conllu", "--certificates", "proofs").strip())
     print(run("evaluate", "dev.conllu", "parsed.conllu").strip())
     text = Path("parsed.conllu").read_text(encoding="utf-8")
-    expect(text.count("treebound_status = optimal") == 5, "20 sentences train a parser, which parses 5")
+    expect(text.count("treebound_status = optimal") == 5, "a parser trained on 20 sentences parses 5 sentences")
     Path("wrong.conllu").write_text(text.replace("treebound_score = ", "treebound_score = 9", 1), encoding="utf-8")
-    expect("score" in run("check", "model", "wrong.conllu", status=1), "a wrong score is a fault")
+    expect("score" in run("check", "model", "wrong.conllu", status=1), "treebound check rejects a wrong score")
 
     message = ""
     try:
         treebound.decode(scores, decoder="ilp")
     except treebound.InputError as error:
         message = str(error)
-    expect("pip install 'treebound[ilp]'" in message, f"integer programs name their extra: {message}")
-    expect("<svg" in tree_svg(["a", "b"], [-1, 2, 0]).markup, "trees are drawn")
+    expect("pip install 'treebound[ilp]'" in message, f"the error message names the missing extra: {message}")
+    expect("<svg" in tree_svg(["a", "b"], [-1, 2, 0]).markup, "treebound draws trees")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""How fast is a CCG parser, and what do its beams cost? Sentences per CPU second of one process.
+"""Measure the speed of a CCG parser with different beams: sentences per CPU second of one process.
 
     python benchmarks/ccg.py train.auto dev.auto
 
-trains a model, kept in --folder for the next time (options of `treebound train` are passed on), and parses DEV by
-adaptive supertagging and by its reverse (Auli & Lopez 2011, tables 1, 2 and 6): coverage, supertag accuracy, categories
-a word and edges of the charts of the attempts that gave the parse, peak memory. Their figures for section 00 of CCGbank
-are 65.8 sentences per second for adaptive supertagging and 5.9 for the reverse. --least fails below so many of the
-first.
+The benchmark trains a model and stores it in --folder for the next time. Options of `treebound train` are passed on.
+It parses DEV by adaptive supertagging and by the reverse order (Auli & Lopez 2011, tables 1, 2 and 6). It prints
+coverage, supertag accuracy, peak memory, and two averages over the attempts that gave the parse: categories per word
+and edges of the charts. The figures of the paper for section 00 of CCGbank are 65.8 sentences per second for adaptive
+supertagging and 5.9 for the reverse order. With --least, the benchmark fails if adaptive supertagging is slower.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from treebound.systems.ccg.settings import ADAPTIVE, REVERSE
 from treebound.systems.ccg.system import CCG, Parser
 from treebound.treebanks.document import read
 
-PUBLISHED = 65.8  #: sentences per second of Auli & Lopez (2011), table 6
-MEMORY = 2048  #: MiB
+PUBLISHED = 65.8  #: sentences per second in Auli & Lopez (2011), table 6
+MEMORY = 2048  #: target: peak memory in MiB
 
 
 def model(folder: Path, train: Path, dev: Path, options: list[str]) -> Path:
-    """A model file, trained if it is not there."""
+    """Return the path of a model file, and train the model if the file does not exist."""
     path = folder / "ccg.npz"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -40,24 +40,34 @@ def model(folder: Path, train: Path, dev: Path, options: list[str]) -> Path:
 
 
 def main() -> None:
-    """The table."""
+    """Train a model if necessary, measure both orders of beams, and print one line for each."""
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cli.add_argument("train", type=Path)
     cli.add_argument("dev", type=Path)
-    cli.add_argument("--folder", type=Path, default=Path("build/benchmarks/ccg"), help="where the model is kept")
-    cli.add_argument("--repeats", type=int, default=3, help="the fastest of so many runs counts")
-    cli.add_argument("--least", type=float, default=0.0, help="sentences per second that are asked for")
+    cli.add_argument(
+        "--folder",
+        type=Path,
+        default=Path("build/benchmarks/ccg"),
+        help="Folder of the trained model. Default: build/benchmarks/ccg.",
+    )
+    cli.add_argument("--repeats", type=int, default=3, help="Number of runs; the fastest one counts. Default: 3.")
+    cli.add_argument(
+        "--least",
+        type=float,
+        default=0.0,
+        help="Fail below this number of sentences per second. Default: 0, never fail.",
+    )
     option(cli)
-    given, options = cli.parse_known_args()  # options of `treebound train` are passed on
-    loaded = CCG().load(model(given.folder, given.train, given.dev, options))
-    dev = read(given.dev).treebank
+    arguments, options = cli.parse_known_args()  # options of `treebound train` are passed on
+    loaded = CCG().load(model(arguments.folder, arguments.train, arguments.dev, options))
+    dev = read(arguments.dev).treebank
     print(f"{len(dev)} sentences, {dev.words} words")
     speeds = {}
     for name, beams in (("adaptive", ADAPTIVE), ("reverse", REVERSE)):
         parser = Parser(loaded, beams=beams)
-        parser.parse(dev.select(np.arange(min(3, len(dev)))))  # compiled code is loaded
+        parser.parse(dev.select(np.arange(min(3, len(dev)))))  # loads the compiled code
         seconds = []
-        for _ in range(given.repeats):
+        for _ in range(arguments.repeats):
             started = time.process_time()
             parses = parser.parse(dev)
             seconds.append(time.process_time() - started)
@@ -70,18 +80,18 @@ def main() -> None:
         print(
             f"{name:9} {speeds[name]:7.1f} sentences/s, coverage {100 * len(whole) / len(dev):6.2f} %, "
             f"supertags {100 * np.mean([a == b for a, b in pairs]):5.2f} %, "
-            f"{np.mean([parses[i].record.categories for i in whole]):.2f} categories a word, "
+            f"{np.mean([parses[i].record.categories for i in whole]):.2f} categories per word, "
             f"{np.mean([parses[i].record.edges for i in whole]):,.0f} edges, attempts {levels}"
         )
-    corpus = f"{given.dev.resolve().parent.name}/{given.dev.stem}"
+    corpus = f"{arguments.dev.resolve().parent.name}/{arguments.dev.stem}"
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     rows = [
         Row(f"CCG, {corpus}: adaptive supertagging, sentences per CPU second", speeds["adaptive"], PUBLISHED),
         Row(f"CCG, {corpus}: peak memory, MiB", memory, MEMORY, more=False),
     ]
-    told(rows, given.keep)
-    if speeds["adaptive"] < given.least:
-        raise SystemExit(f"fewer than {given.least} sentences per second")
+    told(rows, arguments.keep)
+    if speeds["adaptive"] < arguments.least:
+        raise SystemExit(f"Adaptive supertagging parsed fewer than {arguments.least} sentences per second.")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""Supertagger and parser together: scores, sentences per CPU second, what is proved, and how far from the best.
+"""Measure supertagger and parser as one model: scores, speed, number of proofs, and distance from the optimum.
 
     python benchmarks/ccg_integration.py ccg.npz dev.auto
 
-parses DEV with a model of `treebound train --system ccg` by adaptive supertagging and by its reverse, with each decoder
-of the joint model (Auli & Lopez 2011, tables 4 and 6): labelled and unlabelled F-score, supertag accuracy, sentences a
-second, sentences that are proved or have converged, and those whose joint score is less than the optimum. Proofs of the
---check shortest sentences are checked by plain code.
+The benchmark parses DEV with a model of `treebound train --system ccg`, by adaptive supertagging and by the reverse
+order, with each decoder of the joint model (Auli & Lopez 2011, tables 4 and 6). It prints labelled and unlabelled
+F-score, supertag accuracy, and sentences per second. It counts the sentences that are proved or have converged, and
+the sentences whose joint score is below the optimum. The plain checker verifies the proofs of the --check shortest
+sentences.
 """
 
 from __future__ import annotations
@@ -33,45 +34,48 @@ from treebound.systems.ccg.words import words_of
 from treebound.treebanks.document import read
 
 DECODERS = (("exact", 0), ("none", 0), ("bp", 1), ("bp", 5), ("bp", 25), ("dd", 1), ("dd", 5), ("dd", 25))
-SLOWER, MEMORY = 1.1, 2048  #: targets: CPU of one iteration of belief propagation to that of none, MiB
+SLOWER, MEMORY = 1.1, 2048  #: targets: CPU ratio of belief propagation with one iteration to none; peak memory in MiB
 
 
-def measure(model: CCGModel, dev: Treebank, beams: tuple[str, ...], repeats: int, what: str) -> list[Row]:
-    """A line for each decoder; the search comes first, as the others are held against it. What has a target."""
+def measure(model: CCGModel, dev: Treebank, beams: tuple[str, ...], repeats: int, title: str) -> list[Row]:
+    """Print one line per decoder, and return the figures that have a target.
+
+    The exact search runs first, because its optimum is the reference for the other decoders.
+    """
     taken: dict[tuple[str, int], float] = {}
     shares = []
     gold, optimum = read_derivations(dev, model.meta["tag"]), np.empty(0)
     for name, iterations in DECODERS:
         parser = Parser(model, beams=beams, integrate=name, iterations=iterations)
-        parser.parse(dev.select(np.arange(min(3, len(dev)))))  # compiled code is loaded
+        parser.parse(dev.select(np.arange(min(3, len(dev)))))  # loads the compiled code
         seconds = []
         for _ in range(repeats):
             started = time.process_time()
             parses = parser.parse(dev)
             seconds.append(time.process_time() - started)
         taken[name, iterations] = min(seconds)
-        found = [parse.record for parse in parses]
-        scores, joint = evaluate(gold, found).summary(), [one.joint for one in found if one.joint]
-        values = np.array([one.value for one in joint])
+        analyses = [parse.record for parse in parses]
+        scores, joint = evaluate(gold, analyses).summary(), [a.joint for a in analyses if a.joint]
+        values = np.array([a.value for a in joint])
         if name == "exact":
             optimum = values
-            shares.append(100 * float(np.mean([one.converged for one in joint])) if joint else np.nan)
-        said = f"{name:5} {iterations or '':>2} {len(dev) / min(seconds):7.1f} sentences/s"
-        said += "".join(f", {key} {scores[key]:.2f}" for key in ("LF", "UF", "ST", "coverage"))
+            shares.append(100 * float(np.mean([a.converged for a in joint])) if joint else np.nan)
+        line = f"{name:5} {iterations or '':>2} {len(dev) / min(seconds):7.1f} sentences/s"
+        line += "".join(f", {key} {scores[key]:.2f}" for key in ("LF", "UF", "ST", "coverage"))
         if joint:
-            said += f", proved or converged {sum(one.converged for one in joint)} of {len(joint)}"
-            said += f", less than the optimum {int((values < optimum).sum())}"
-            said += f", nodes {sum(one.nodes for one in joint)}, most {max(one.nodes for one in joint)}"
-        print(said, flush=True)
+            line += f", proved or converged {sum(a.converged for a in joint)} of {len(joint)}"
+            line += f", below the optimum {int((values < optimum).sum())}"
+            line += f", nodes {sum(a.nodes for a in joint)}, maximum {max(a.nodes for a in joint)}"
+        print(line, flush=True)
     slower = taken["bp", 1] / taken["none", 0]
     return [
-        Row(f"{what}: joint optimum proved, % of the sentences with a chart", shares[0], 100),
-        Row(f"{what}: one iteration of belief propagation to none, CPU", slower, SLOWER, more=False),
+        Row(f"{title}: joint optimum proved, % of the sentences with a chart", shares[0], 100),
+        Row(f"{title}: one iteration of belief propagation to none, CPU", slower, SLOWER, more=False),
     ]
 
 
 def check(model: CCGModel, dev: Treebank, count: int) -> int:
-    """Proofs of the shortest sentences, by the reverse; how many have faults."""
+    """Check the proofs of the shortest sentences in reverse order, and return the number of faulty proofs."""
     short = dev.select(np.argsort(np.diff(dev.offsets), kind="stable")[:count])
     faulty: list[str] = []
     sizes: list[int] = []
@@ -92,26 +96,28 @@ def check(model: CCGModel, dev: Treebank, count: int) -> int:
 
 
 def main() -> None:
-    """The tables."""
+    """Measure every decoder with both orders of beams, print the tables, and check some proofs."""
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cli.add_argument("model", type=Path)
     cli.add_argument("dev", type=Path)
-    cli.add_argument("--sentences", type=int, default=0, help="the first so many; 0: all")
-    cli.add_argument("--repeats", type=int, default=3, help="the fastest of so many runs counts")
-    cli.add_argument("--check", type=int, default=20, help="proofs to check")
+    cli.add_argument(
+        "--sentences", type=int, default=0, help="Number of sentences from the start of DEV. Default: 0, all sentences."
+    )
+    cli.add_argument("--repeats", type=int, default=3, help="Number of runs; the fastest one counts. Default: 3.")
+    cli.add_argument("--check", type=int, default=20, help="Number of proofs to check. Default: 20.")
     option(cli)
-    given = cli.parse_args()
-    model, dev = CCGModel.load(given.model), read(given.dev).treebank
-    dev = dev.select(np.arange(min(given.sentences or len(dev), len(dev))))
-    rows, corpus = [], f"CCG, {given.dev.resolve().parent.name}/{given.dev.stem}"
+    arguments = cli.parse_args()
+    model, dev = CCGModel.load(arguments.model), read(arguments.dev).treebank
+    dev = dev.select(np.arange(min(arguments.sentences or len(dev), len(dev))))
+    rows, corpus = [], f"CCG, {arguments.dev.resolve().parent.name}/{arguments.dev.stem}"
     for name, beams in (("adaptive", ADAPTIVE), ("reverse", REVERSE)):
         print(f"{name} supertagging, {len(dev)} sentences", flush=True)
-        rows += measure(model, dev, beams, given.repeats, f"{corpus}, {name}")
-    faults = check(model, dev, given.check)
+        rows += measure(model, dev, beams, arguments.repeats, f"{corpus}, {name}")
+    faults = check(model, dev, arguments.check)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    told([*rows, Row(f"{corpus}, joint model: peak memory, MiB", memory, MEMORY, more=False)], given.keep)
+    told([*rows, Row(f"{corpus}, joint model: peak memory, MiB", memory, MEMORY, more=False)], arguments.keep)
     if faults:
-        raise SystemExit("a proof does not hold")
+        raise SystemExit("The checker rejected a proof; see the output above.")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Decisions of the quadratic kernel beside LIBSVM's own, in one run: speed, and whether they are the same.
+"""Compare the decisions of our quadratic kernel with LIBSVM in one run: speed, and whether they are the same.
 
-    python benchmarks/classifiers.py CORPUS [--sentences N]   # converted by the pipeline; after make classifiers
+    python benchmarks/classifiers.py CORPUS [--sentences N]   # a corpus converted by the pipeline; run make classifiers
 
-Trains on the training split (or its first N sentences) with the features F5, and classifies the transitions of dev, a
-tenth of them by LIBSVM, which takes about a millisecond for each. Prints both speeds, their ratio, how many decisions
-differ, and words per CPU second from features to labelled trees.
+The benchmark trains on the training split (or its first N sentences) with the features F5, and classifies the
+transitions of dev. LIBSVM classifies only a tenth of them, because it takes about a millisecond for each. The benchmark
+prints both speeds, their ratio, the number of decisions that differ, and words per CPU second from features to labelled
+trees.
 """
 
 from __future__ import annotations
@@ -30,67 +31,67 @@ from treebound.systems.transition.training import Derivations, derive_all, proje
 from treebound.treebanks import storage
 
 FEATURES = load_models()["F5"]
-TIMES = 50  #: target: decisions a second to those of LIBSVM
+TIMES = 50  #: target: decisions per second, divided by the speed of LIBSVM
 SPEED = {"ptb_sample": 20_000, "en_ewt": 15_000}  #: targets: words per CPU second, features to labelled trees
 
 
 def seen(derived: Derivations) -> np.ndarray:
-    """The instances before every transition."""
+    """Return the instances before every transition of some derivations."""
     c = configuration(int(np.diff(derived.words.offsets).max()))
     machine = derived.machine
     return instances(machine.system, machine.cells, derived.words, c, machine.root, derived.moves, derived.counts)
 
 
-def by_libsvm(svm: QuadraticSVM, X: np.ndarray, y: np.ndarray, asked: np.ndarray) -> tuple[int, int, float]:
-    """(decisions of the instances asked, how many of ours differ, CPU seconds of LIBSVM for them).
+def by_libsvm(svm: QuadraticSVM, X: np.ndarray, y: np.ndarray, held_out: np.ndarray) -> tuple[int, int, float]:
+    """Return (number of decisions, number of ours that differ, CPU seconds of LIBSVM).
 
-    Trains again: our models keep no LIBSVM object.
+    LIBSVM is trained again, because our models store no LIBSVM object.
     """
     svmutil, problems, count, differ, seconds = libsvm(), svm.problems(X, y), 0, 0, 0.0
-    first = winners(svm.pools, asked, 0)
-    steps = [np.arange(len(asked)), *(np.flatnonzero(first == branch) for branch in svm.branching)]
-    for step, met in enumerate(steps):
-        ours = winners(svm.pools, asked[met], step)
-        pools = np.array([pool_of(svm.pools, x, step) for x in asked[met]])
+    first = winners(svm.pools, held_out, 0)
+    steps = [np.arange(len(held_out)), *(np.flatnonzero(first == branch) for branch in svm.branching)]
+    for step, reached in enumerate(steps):
+        ours = winners(svm.pools, held_out[reached], step)
+        pools = np.array([pool_of(svm.pools, x, step) for x in held_out[reached]])
         for p in np.unique(pools):
-            here, machine = met[pools == p], svm.machine(X, problems[p])
+            chosen, machine = reached[pools == p], svm.machine(X, problems[p])
             if machine.model is not None:
-                features = binarised(asked[here], [np.unique(column) for column in X[problems[p].rows].T])
+                features = binarised(held_out[chosen], [np.unique(column) for column in X[problems[p].rows].T])
                 begun = time.process_time()
                 answers, _, _ = svmutil.svm_predict([], features, machine.model, "-q")
                 seconds += time.process_time() - begun
                 differ += int((ours[pools == p] != np.array(answers, int)).sum())
-                count += len(here)
+                count += len(chosen)
     return count, differ, seconds
 
 
 def main() -> None:
-    """Command line."""
+    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus")
-    parser.add_argument("--sentences", type=int, help="of the training split; all by default")
+    parser.add_argument("--sentences", type=int, help="Number of sentences of the training split. Default: all.")
     option(parser)
-    given = parser.parse_args()
-    corpus, folder = given.corpus, Path("data/converted") / given.corpus
+    arguments = parser.parse_args()
+    corpus, folder = arguments.corpus, Path("data/converted") / arguments.corpus
     train, dev = (projective(storage.load(folder / f"{split}.npz")) for split in ("train", "dev"))
-    train = train.select(np.arange(min(given.sentences or len(train), len(train))))
+    train = train.select(np.arange(min(arguments.sentences or len(train), len(train))))
     encoding, settings = Encoding.learn(train, FEATURES), Settings(learning="quadratic", features="F5")
     derived = derive_all(train, encoding, settings, FEATURES)
     X, y, svm = seen(derived), derived.answers, classifier_for(settings, FEATURES, derived.machine.classes.kind)
     svm.fit(X, y, len(derived.machine.classes.kind))
-    asked = seen(derive_all(dev, encoding, settings, FEATURES))
-    svm.best(asked[:10])
+    held_out = seen(derive_all(dev, encoding, settings, FEATURES))
+    svm.best(held_out[:10])
     begun = time.process_time()
-    svm.best(asked)
-    speed = len(asked) / (time.process_time() - begun)
-    count, differ, seconds = by_libsvm(svm, X, y, asked[::10])
+    svm.best(held_out)
+    speed = len(held_out) / (time.process_time() - begun)
+    count, differ, seconds = by_libsvm(svm, X, y, held_out[::10])
     words = encoding.words(dev)
     begun = time.process_time()
     parse_in_step(derived.machine, svm, words)
     parsed = dev.words / (time.process_time() - begun)
     print(f"{corpus}: {len(X):,} instances, {sum(vectors for _, vectors in svm.sizes):,} support vectors")
     print(f"ours    {speed:10,.0f} transitions / CPU s")
-    theirs = len(asked[::10]) / seconds
+    theirs = len(held_out[::10]) / seconds
     print(f"LIBSVM  {theirs:10,.0f} transitions / CPU s")
     note, name = f"of {count:,} decisions", f"quadratic SVM, {corpus}"
     rows = [
@@ -98,7 +99,7 @@ def main() -> None:
         Row(f"{name}: decisions other than LIBSVM's", differ, 0, more=False, note=note),
         Row(f"{name}: words per CPU second", parsed, SPEED.get(corpus)),
     ]
-    told(rows, given.keep)
+    told(rows, arguments.keep)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,20 @@
-"""What compiling the kernels costs that training and parsing need, and which of them are compiled more than once.
+"""Measure the compilation of the kernels that training and parsing need, and find kernels with several versions.
 
-In the folder of a run that has converted the corpus:
+In the folder of a run that has converted the corpus, this command
 
     python ../../benchmarks/compiling.py tr_twt [--model carreras+grandchild+sibling]
 
-trains on a few sentences with an empty cache of kernels and counts the CPU seconds of Numba;
+trains on a few sentences with an empty cache of kernels and counts the CPU seconds of Numba. The command
 
     python benchmarks/compiling.py --parse model.npz test.conllu
 
-parses ten of a file, as who has just installed the program and has a model does, and
+parses ten sentences of a file, like the first parse of a new user who has a model. The command
 
     python benchmarks/compiling.py --train train.conllu dev.conllu [--space non-projective]
 
-trains on the first sentences of files, with the settings of `treebound train` but for sizes and epochs. A kernel is
-compiled anew for every combination of argument types; many come in two because a learner's weights are float32 and a
-model's int32. Two checkouts are compared by running this in both side by side.
+trains on the first sentences of files, with the settings of `treebound train` except for sizes and epochs. A kernel is
+compiled again for every combination of argument types. Many kernels have two versions, because a learner's weights are
+float32 and a model's weights are int32. To compare two checkouts, run this command in both at the same time.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from numba.core import event
 
 SENTENCES = 20
 PARSED = 10
-SLOWEST = 12  #: kernels that are listed
-COLD = 97.5  #: CPU s, target of training over crossing trees: half of what it once took
+SLOWEST = 12  #: number of kernels in the list of the slowest
+COLD = 97.5  #: target in CPU s of training over non-projective trees: half of an earlier measurement
 
 
 class Compilations(event.Listener):
-    """Collects what Numba compiles: of each kernel the CPU seconds of every version, those that it calls left out."""
+    """Compilations of Numba: for each kernel the CPU seconds of every version, without the kernels that it calls."""
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, list[float]] = defaultdict(list)
-        self.running: list[list[float]] = []  #: when it started, and the seconds of what it called so far
+        self.running: list[list[float]] = []  #: start time, and seconds of its callees so far
 
     def on_start(self, event: event.Event) -> None:
-        """A kernel, perhaps called by the one that is being compiled."""
+        """Note the start of a kernel, which the kernel that is being compiled may have called."""
         self.running.append([time.process_time(), 0.0])
 
     def on_end(self, event: event.Event) -> None:
-        """The kernel that started last is done."""
+        """Note the end of the kernel that started last."""
         started, called = self.running.pop()
         seconds = time.process_time() - started
         if self.running:
@@ -59,7 +59,7 @@ class Compilations(event.Listener):
 
 
 def work(corpus: str, model: str) -> None:
-    """Train a pruner and a model of the run's parameters, and parse."""
+    """Train a pruner and a model with the parameters of the run, and parse."""
     from studies.common import params as parameters
     from studies.common.corpus import load
     from studies.pipeline.trainers.graph import specification
@@ -100,17 +100,30 @@ def parse(model: Path, file: Path) -> None:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", nargs="?", help="of the run in this folder")
-    parser.add_argument("--model", default="carreras+grandchild+sibling", help="one of its params.yaml")
-    parser.add_argument("--parse", nargs=2, type=Path, metavar=("MODEL", "FILE"), help="parse, and train nothing")
-    parser.add_argument("--train", nargs=2, type=Path, metavar=("TRAIN", "DEV"), help="train on files, no corpus")
-    parser.add_argument("--space", choices=("projective", "non-projective"), default="projective", help="of --train")
+    parser.add_argument("corpus", nargs="?", help="Corpus of the run in this folder.")
+    parser.add_argument(
+        "--model",
+        default="carreras+grandchild+sibling",
+        help="Model of the run's params.yaml. Default: carreras+grandchild+sibling.",
+    )
+    parser.add_argument(
+        "--parse", nargs=2, type=Path, metavar=("MODEL", "FILE"), help="Parse FILE with MODEL instead of training."
+    )
+    parser.add_argument(
+        "--train", nargs=2, type=Path, metavar=("TRAIN", "DEV"), help="Train on these files instead of a corpus."
+    )
+    parser.add_argument(
+        "--space",
+        choices=("projective", "non-projective"),
+        default="projective",
+        help="Tree space of --train. Default: projective.",
+    )
     option(parser)
     arguments = parser.parse_args()
     if not (arguments.parse or arguments.train or arguments.corpus):
-        parser.error("name a corpus, a model and a file, or two files to train on")
+        parser.error("name a corpus, or use --parse with a model and a file, or use --train with two files")
     compilations = Compilations()
     event.register("numba:compile", compilations)
     with tempfile.TemporaryDirectory() as empty:
@@ -122,22 +135,22 @@ def main() -> None:
             train(*arguments.train, arguments.space)
         else:
             work(arguments.corpus, arguments.model)
-        took = time.process_time() - started
+        total = time.process_time() - started
     seconds = compilations.seconds
-    ours = {name: found for name, found in sorted(seconds.items()) if name.startswith("treebound.")}
-    versions, again = sum(map(len, ours.values())), sum(sum(found[1:]) for found in ours.values())
-    print(f"{took:.1f} CPU s in all")
-    every, own = (sum(map(sum, found.values())) for found in (seconds, ours))
-    print(f"{every:.1f} CPU s of compiling, {own:.1f} of them for our kernels")
-    print(f"{len(ours)} kernels in {versions} versions; {again:.1f} CPU s for second versions, which these have:")
-    for name, found in ours.items():
-        if len(found) > 1:
-            print(f"  {name} {len(found)}")
+    ours = {name: times for name, times in sorted(seconds.items()) if name.startswith("treebound.")}
+    versions, repeated = sum(map(len, ours.values())), sum(sum(times[1:]) for times in ours.values())
+    print(f"{total:.1f} CPU s in total")
+    every, own = (sum(map(sum, times.values())) for times in (seconds, ours))
+    print(f"{every:.1f} CPU s for compilation, {own:.1f} CPU s for our kernels")
+    print(f"{len(ours)} kernels in {versions} versions; {repeated:.1f} CPU s for further versions of the kernels:")
+    for name, times in ours.items():
+        if len(times) > 1:
+            print(f"  {name} {len(times)}")
     if arguments.train and arguments.space == "non-projective":
-        told([Row("crossing training, nothing compiled, CPU s", took, COLD, more=False)], arguments.keep)
+        told([Row("crossing training, nothing compiled, CPU s", total, COLD, more=False)], arguments.keep)
     print("slowest:")
-    for name, found in sorted(ours.items(), key=lambda item: -sum(item[1]))[:SLOWEST]:
-        print(f"  {name} {sum(found):.1f} s")
+    for name, times in sorted(ours.items(), key=lambda item: -sum(item[1]))[:SLOWEST]:
+        print(f"  {name} {sum(times):.1f} s")
 
 
 if __name__ == "__main__":

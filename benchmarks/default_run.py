@@ -1,11 +1,12 @@
-"""What does `make reproduce` cost on a fresh machine, beside an older commit? Seconds by the clock, stage by stage.
+"""Measure the cost of `make reproduce` on a fresh machine and of an older commit: wall-clock seconds per stage.
 
     python benchmarks/default_run.py 64b772b HEAD --folder build/default-run
 
-clones this repository twice into the folder, sets both up, and runs `make reproduce` in one after the other, without
-treebanks at hand, compiled kernels or a cache of packages; setting up is not counted. A clone whose log is there is not
-run again. Printed are the whole runs and, of the kinds of stages that both have, the sums: stages run on all cores at a
-time, so their sum is more than the run. One run each, so without a spread: do nothing else on the machine meanwhile.
+The benchmark clones this repository twice into the folder, sets up both clones, and runs `make reproduce` in one after
+the other. The clones have no downloaded treebanks, no compiled kernels and no cache of packages. The time of the set-up
+does not count. A clone with a log is not run again. The benchmark prints the times of the whole runs, and sums for the
+kinds of stages that both commits have. Stages run on all cores at a time, so their sum exceeds the time of the run.
+Each commit is run once, so the figures have no spread. Do nothing else on the machine meanwhile.
 """
 
 from __future__ import annotations
@@ -23,16 +24,19 @@ from typing import NamedTuple
 from goals import Row, option, told
 
 HERE = Path(__file__).parents[1]
-LESS = 0.6  #: target: time of the stages that both have, to that of the older commit
-READY = ".venv/.installed"  #: what `make` sets up before a run
-APART = {"notebooks", "report"}  #: kinds of which the newer commit has more by intent
+LESS = 0.6  #: target: time ratio of the newer to the older commit, for the stages that both have
+READY = ".venv/.installed"  #: file that `make` creates when the set-up is complete
+APART = {
+    "notebooks",
+    "report",
+}  #: kinds of stages that are not compared, because the newer commit has more of them by intent
 LOG, WHOLE = "default-run.log", "whole run: {wall:.0f} s, {cpu:.0f} CPU s"
 DONE = re.compile(r"^(\w[\w-]*)(?:@\S+)?(?: and \d+ more)?: done in (\d+) s$", re.MULTILINE)
 ENDED = re.compile(r"^whole run: (\d+) s, (\d+) CPU s$", re.MULTILINE)
 
 
 class Run(NamedTuple):
-    """Seconds by the clock and of CPU of a whole run, and those by the clock of each kind of stage."""
+    """Wall-clock and CPU seconds of a whole run, and wall-clock seconds of each kind of stage."""
 
     wall: float
     cpu: float
@@ -40,10 +44,10 @@ class Run(NamedTuple):
 
 
 def of_log(text: str) -> Run:
-    """What a run has said. Raises ValueError where it did not end."""
+    """Read the times of a run from its log. ValueError is raised for a run that did not end."""
     ended = ENDED.search(text)
     if not ended:
-        raise ValueError("no whole run")
+        raise ValueError("The log has no line about the whole run; the run did not end.")
     stages: Counter[str] = Counter()
     for kind, seconds in DONE.findall(text):
         stages[kind] += int(seconds)
@@ -51,7 +55,10 @@ def of_log(text: str) -> Run:
 
 
 def run(commit: str, folder: Path) -> Run:
-    """`make reproduce` in a clone of its own, or what it has said before. Ends the process where it fails."""
+    """Run `make reproduce` in a clone of its own, or read the log of an earlier run.
+
+    The process ends with an error message if the run fails.
+    """
     log = folder / LOG
     if not log.is_file():
         environment = _bare(folder)
@@ -75,38 +82,46 @@ def run(commit: str, folder: Path) -> Run:
 
 
 def _bare(folder: Path) -> dict[str, str]:
-    """The environment without what this machine has at hand."""
+    """Return the environment without the caches and treebanks of this machine."""
     own = {"PIP_CACHE_DIR": f"{folder}.packages", "UV_CACHE_DIR": f"{folder}.packages"}
-    gone = {"PYTHONPATH", "TREEBANK_MIRROR", "NUMBA_CACHE_DIR", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV"}
-    return {name: value for name, value in os.environ.items() if name not in gone} | own
+    removed = {"PYTHONPATH", "TREEBANK_MIRROR", "NUMBA_CACHE_DIR", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV"}
+    return {name: value for name, value in os.environ.items() if name not in removed} | own
 
 
 def compared(old: Run, new: Run) -> list[tuple[str, float, float]]:
-    """Rows of the table: what, of the older run, of the newer one."""
+    """Return rows of the table: label, figure of the older run, figure of the newer run."""
     both = sorted((old.stages.keys() & new.stages.keys()) - APART, key=lambda kind: -old.stages[kind])
-    rows = [("whole run", old.wall, new.wall), ("CPU seconds of it", old.cpu, new.cpu)]
-    rows.append(("stages that both have", *(float(sum(one.stages[kind] for kind in both)) for one in (old, new))))
+    rows = [("whole run", old.wall, new.wall), ("CPU seconds of the run", old.cpu, new.cpu)]
+    rows.append(("stages that both have", *(float(sum(side.stages[kind] for kind in both)) for side in (old, new))))
     return rows + [(f"  {kind}", float(old.stages[kind]), float(new.stages[kind])) for kind in both]
 
 
 def main() -> None:
-    """Print the table and the ratio beside its target."""
+    """Print the table, and the ratio with its target."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("old", help="commit to compare with")
-    parser.add_argument("new", nargs="?", default="HEAD", help="commit (HEAD)")
-    parser.add_argument("--folder", type=Path, default=Path("build/default-run"), help="of clones and logs")
+    parser.add_argument("old", help="Older commit to compare with.")
+    parser.add_argument("new", nargs="?", default="HEAD", help="Newer commit. Default: HEAD.")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=Path("build/default-run"),
+        help="Folder for clones and logs. Default: build/default-run.",
+    )
     option(parser)
     arguments = parser.parse_args()
     folder = arguments.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    of = {name: _commit(name) for name in (arguments.old, arguments.new)}
-    old, new = (run(commit, folder / commit[:7]) for commit in of.values())
+    commits = {name: _commit(name) for name in (arguments.old, arguments.new)}
+    old, new = (run(commit, folder / commit[:7]) for commit in commits.values())
     rows = compared(old, new)
-    print(f"{'seconds':26}{of[arguments.old][:7]:>10}{of[arguments.new][:7]:>10}{'ratio':>8}")
-    for what, before, after in rows:
-        print(f"{what:26}{before:10,.0f}{after:10,.0f}{after / before:8.2f}")
+    print(f"{'seconds':26}{commits[arguments.old][:7]:>10}{commits[arguments.new][:7]:>10}{'ratio':>8}")
+    for label, before, after in rows:
+        print(f"{label:26}{before:10,.0f}{after:10,.0f}{after / before:8.2f}")
     ratio = rows[2][2] / rows[2][1]
-    told([Row(f"default run, stages of both: times of {arguments.old}", ratio, LESS, more=False)], arguments.keep)
+    told(
+        [Row(f"default run, stages of both: times of {arguments.old}", ratio, LESS, more=False)],
+        arguments.keep,
+    )
 
 
 def _commit(name: str) -> str:

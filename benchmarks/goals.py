@@ -1,7 +1,7 @@
-"""Figures beside their targets, as the benchmarks print them; kept in a file that the report shows.
+"""Figures with their targets, as the benchmarks print them and store them in a file that the report shows.
 
-Every benchmark that has targets takes `--keep`, which writes them to results/reference/targets.json with the command
-that measured them. A figure of the same name is replaced, whoever measured it.
+Every benchmark that has targets takes `--keep`. It writes the figures to results/reference/targets.json, with the
+command that measured them. A new figure replaces a stored figure of the same name, whichever command measured it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from treebound.support.atomic import replacing
 
-KEPT = Path("results/reference/targets.json")  #: [{name, measured, target, met, how}, ...], `how` the command
+KEPT = Path("results/reference/targets.json")  #: [{name, measured, target, met, how}, ...]; `how` is the command
 
 
 class Row(NamedTuple):
-    """A measured figure beside its target; `more` says whether more is better."""
+    """A measured figure with its target; `more` tells whether larger values are better."""
 
     name: str
     measured: float
@@ -32,20 +32,21 @@ class Row(NamedTuple):
 
     @property
     def met(self) -> bool | None:
-        """None without a target."""
+        """Return whether the figure meets its target, or None without a target."""
         if self.target is None:
             return None
         return bool(self.measured >= self.target if self.more else self.measured <= self.target)
 
     @property
     def ratio(self) -> float | None:
-        """At least 1 where the target is met; None without one."""
+        """Return a ratio that is at least 1 if the target is met, or None without a target."""
         if self.target is None:
             return None
         part, whole = (self.measured, self.target) if self.more else (self.target, self.measured)
         return part / whole if whole else float(part >= 0)
 
     def __str__(self) -> str:
+        """Return the line that a benchmark prints for this figure."""
         if self.ratio is None:
             return f"{self.name:54} {self.measured:10.2f} {'':22} {self.note}".rstrip()
         met = "met" if self.met else "MISSED"
@@ -53,13 +54,13 @@ class Row(NamedTuple):
 
 
 def option(cli: argparse.ArgumentParser) -> None:
-    """The option `--keep` of a benchmark."""
-    told = f"write the figures that have a target to FILE, too [{KEPT}]"
-    cli.add_argument("--keep", nargs="?", type=Path, const=KEPT, metavar="FILE", help=told)
+    """Add the option `--keep` to the parser of a benchmark."""
+    help_text = f"Write the figures that have a target to FILE. Without FILE, use {KEPT}. By default, write nothing."
+    cli.add_argument("--keep", nargs="?", type=Path, const=KEPT, metavar="FILE", help=help_text)
 
 
 def told(rows: Sequence[Row], path: Path | None) -> None:
-    """Print the rows, and keep them where a file is given."""
+    """Print the rows, and store them if a file is named."""
     for row in rows:
         print(row, flush=True)
     if path is not None:
@@ -67,9 +68,11 @@ def told(rows: Sequence[Row], path: Path | None) -> None:
 
 
 def keep(rows: Sequence[Row], path: Path = KEPT, how: str = "") -> None:
-    """Write the figures that have a target in the place of those of the same name, or that the same command wrote.
+    """Store the figures that have a target.
 
-    how  the command; by default the one that runs
+    They replace stored figures with the same name and stored figures of the same command.
+
+    how  the command; an empty string stands for the running command
     """
     how = how or command(sys.argv)
     entries = [
@@ -85,17 +88,20 @@ def keep(rows: Sequence[Row], path: Path = KEPT, how: str = "") -> None:
 
 
 def commit_of(checkout: Path) -> str:
-    """Return the first seven digits of a checkout's commit, or "old" where it has none."""
-    asked = subprocess.run(["git", "-C", checkout, "rev-parse", "HEAD"], capture_output=True, text=True)
-    return asked.stdout[:7] or "old"
+    """Return the first seven digits of a checkout's commit, or "old" for a folder without a commit."""
+    result = subprocess.run(["git", "-C", checkout, "rev-parse", "HEAD"], capture_output=True, text=True)
+    return result.stdout[:7] or "old"
 
 
 def command(arguments: Sequence[str]) -> str:
-    """As it would be typed in the checkout, without `--keep` and its file; of paths elsewhere the name alone."""
-    script, *given = arguments
+    """Return the command as a user would type it in the checkout.
+
+    `--keep` and its file are left out. Of an absolute path, only the name remains.
+    """
+    script, *options = arguments
     words = ["python", f"benchmarks/{Path(script).name}"]
-    for i, word in enumerate(given):
-        follows = i > 0 and given[i - 1] == "--keep" and not word.startswith("-")
+    for i, word in enumerate(options):
+        follows = i > 0 and options[i - 1] == "--keep" and not word.startswith("-")
         if word != "--keep" and not word.startswith("--keep=") and not follows:
             words.append(Path(word).name if Path(word).is_absolute() else word)
     return shlex.join(words)

@@ -1,4 +1,4 @@
-"""Commands as a user runs them: CPU and wall seconds, and the most memory of all their processes together (Linux)."""
+"""Cost of commands as a user runs them: CPU and wall-clock seconds, and peak memory of all their processes (Linux)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Cost(NamedTuple):
-    """CPU seconds of all processes, wall seconds, and the most memory in MiB."""
+    """CPU seconds of all processes, wall-clock seconds, and peak memory in MiB."""
 
     cpu: float
     wall: float
@@ -29,11 +29,11 @@ def measured(
     servers: Sequence[int] = (),
     env: Mapping[str, str] | None = None,
 ) -> Cost:
-    """Run a command and wait for its end; its output is dropped.
+    """Run a command, wait for its end, and return its cost. The output of the command is discarded.
 
-    text     what is written to its standard input, or to a named pipe
+    text     input that is written to its standard input, or to a named pipe
     fifo     the named pipe
-    servers  other processes that work for the command, a cluster: their CPU seconds and their memory count, too
+    servers  process ids of a cluster that works for the command; their CPU seconds and memory are included
     """
     before, started = sum(map(cpu_of, servers)), time.perf_counter()
     source = subprocess.PIPE if text is not None and fifo is None else subprocess.DEVNULL
@@ -52,7 +52,7 @@ def measured(
 
 
 def _feed(target: subprocess.Popen | Path, text: Iterator[bytes]) -> None:
-    """Write a text to a process or a named pipe; a reader that has ended is no error here."""
+    """Write a text to a process or a named pipe, and ignore a reader that has ended."""
     pipe = target.open("wb") if isinstance(target, Path) else target.stdin
     assert pipe is not None
     try:
@@ -64,17 +64,17 @@ def _feed(target: subprocess.Popen | Path, text: Iterator[bytes]) -> None:
 
 
 def sentences_of(path: Path) -> list[bytes]:
-    """Return the sentences of a CoNLL-U file, each with the empty line behind it."""
+    """Return the sentences of a CoNLL-U file, each with the empty line that ends it."""
     return [block + b"\n\n" for block in path.read_bytes().split(b"\n\n") if block.strip()]
 
 
 def repeated(blocks: Sequence[bytes], sentences: int) -> Iterator[bytes]:
-    """Yield so many sentences: all of the blocks in turn, over and over."""
+    """Yield a number of sentences by cycling through the blocks."""
     return itertools.islice(itertools.cycle(blocks), sentences)
 
 
 class Peak:
-    """The most memory that processes and those below them held together, looked at ten times a second."""
+    """Peak memory of some processes and their descendants together, sampled ten times per second."""
 
     def __init__(self, pids: Sequence[int]):
         self.pids, self.most, self.running = pids, 0, True
@@ -87,34 +87,36 @@ class Peak:
             time.sleep(0.1)
 
     def stop(self) -> float:
-        """Return the most, in MiB."""
+        """Stop sampling and return the peak in MiB."""
         self.running = False
         self.thread.join()
         return self.most / 1024
 
 
 def held(pid: int) -> int:
-    """Return KiB of a process and those below it: their own pages, shared ones once, and the first one's mapped files.
+    """Return the memory in KiB of a process and its descendants.
 
-    The proportional size of mapped files would depend on what else on the machine runs Python at the moment.
+    It is the sum of their anonymous pages, where each shared page counts once, and the mapped files of the first
+    process. The proportional size of mapped files is not used, because it depends on the other Python processes of the
+    machine.
     """
     sizes = _memory(pid)
     return sizes.get("Rss", 0) - sizes.get("Anonymous", 0) + sum(_memory(p).get("Pss_Anon", 0) for p in family(pid))
 
 
 def family(pid: int) -> list[int]:
-    """Return a process and all processes below it."""
+    """Return the ids of a process and all its descendants."""
     try:
         children = [
-            int(child) for of in Path(f"/proc/{pid}/task").glob("*/children") for child in of.read_text().split()
+            int(child) for file in Path(f"/proc/{pid}/task").glob("*/children") for child in file.read_text().split()
         ]
-    except OSError:  # it has ended
+    except OSError:  # the process has ended
         return []
     return [pid, *itertools.chain.from_iterable(map(family, children))]
 
 
 def cpu_of(pid: int) -> float:
-    """Return CPU seconds of a process and those below it that still run."""
+    """Return the CPU seconds of a process and its running descendants."""
     total = 0
     for each in family(pid):
         try:
@@ -126,7 +128,7 @@ def cpu_of(pid: int) -> float:
 
 
 def _memory(pid: int) -> dict[str, int]:
-    """Return KiB by kind, as Linux reports them; nothing of a process that has ended."""
+    """Return memory sizes in KiB by kind, as Linux reports them. The result is empty for a process that has ended."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
     except OSError:

@@ -1,17 +1,18 @@
-"""Trees of given scores beside what else there is to install: time and agreement, on the same matrices.
+"""Compare treebound with other packages that find trees for given scores: time and agreement, on the same matrices.
 
     python benchmarks/own_scores.py                          # synthetic matrices
-    python benchmarks/own_scores.py scores.npz               # those of a parser, as `treebound decode` reads them
+    python benchmarks/own_scores.py scores.npz               # matrices of a parser, in a file for `treebound decode`
     python benchmarks/own_scores.py --baseline ../other/src  # also `treebound.decode` of another checkout
 
-The first tables show words per CPU second of `treebound.decode_all`; the last ones, without files of scores, show CPU
-microseconds of one call of `treebound.decode` at 10 to 80 words, and how much of it is not the dynamic program.
+The first tables show words per CPU second of `treebound.decode_all`. The last tables, printed only without files of
+scores, show CPU microseconds of one call of `treebound.decode` at 10 to 80 words, and the time outside the dynamic
+program.
 
-Others find maximum spanning arborescences with any number of roots; each gets its matrices in the form that it takes,
-made before the clock starts. Packages that are not installed are named and left out; `pip install --no-deps` of
-ufal.chu-liu-edmonds and spacy-biaffine-parser is enough. SciPy has spanning trees of undirected graphs alone; no Eisner
-implementation was found on the package index that comes without a neural network library. Prints medians of repeats
-that take turns, warm, on one core.
+The other packages find maximum spanning arborescences with any number of roots. Each package gets its matrices in its
+own input format, which is prepared before the clock starts. Packages that are not installed are named and left out;
+`pip install --no-deps` of ufal.chu-liu-edmonds and spacy-biaffine-parser is enough. SciPy has spanning trees of
+undirected graphs alone. The Python package index has no implementation of Eisner's algorithm without a neural network
+library. The figures are medians of alternating repeats, warm, on one core.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ import treebound
 from treebound.scores import archive
 
 Matrices = Sequence[np.ndarray]
-SIZES = (10, 20, 40, 80)  #: words of the sentences of single calls
+SIZES = (10, 20, 40, 80)  #: numbers of words in single calls
 SIGNALS = {"noise alone": 0.0, "a tree in noise": 5.0}
-BEYOND = 15.0  #: microseconds that a call may take beyond the dynamic program
+BEYOND = 15.0  #: target: microseconds of a call outside the dynamic program
 
 
 def matrix(rng: np.random.Generator, n: int, signal: float) -> np.ndarray:
-    """Scores of n words: noise, and `signal` on the arcs of some tree, as of a trained parser."""
+    """Return scores of n words: noise, with `signal` added to the arcs of some tree, like a trained parser's scores."""
     arc = rng.normal(size=(n + 1, n + 1))
     order = np.append(0, rng.permutation(n) + 1)
     for i in range(1, n + 1):
@@ -51,33 +52,40 @@ def matrix(rng: np.random.Generator, n: int, signal: float) -> np.ndarray:
 
 
 def synthetic(sentences: int, signal: float) -> Matrices:
-    """Matrices of 5 to 45 words."""
+    """Return synthetic matrices of 5 to 45 words."""
     rng = np.random.default_rng(1)
     return [matrix(rng, int(rng.integers(5, 46)), signal).astype(np.float32) for _ in range(sentences)]
 
 
 def of_size(n: int, signal: float) -> Matrices:
-    """Twenty matrices of n words."""
+    """Return twenty synthetic matrices of n words."""
     rng = np.random.default_rng(n)
     return [matrix(rng, n, signal) for _ in range(20)]
 
 
 def ours(arcs: Matrices, **how: Any) -> tuple[Any, Callable[[Any], list]]:
-    return arcs, lambda given: [parse.heads for parse in treebound.decode_all(given, single_root=False, **how)]
+    """Return the matrices, and a function that decodes them with treebound."""
+    return arcs, lambda inputs: [parse.heads for parse in treebound.decode_all(inputs, single_root=False, **how)]
 
 
 def ufal(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
-    """TurboParser's C++: the head of a word in its row, NaN where there is no arc."""
+    """Return inputs and decoder of ufal.chu_liu_edmonds, TurboParser's C++.
+
+    Its rows are words, its columns are heads, and NaN forbids an arc.
+    """
     function = import_module("ufal.chu_liu_edmonds").chu_liu_edmonds
-    given = [np.ascontiguousarray(arc.T, np.float64) for arc in arcs]
-    for arc in given:
+    inputs = [np.ascontiguousarray(arc.T, np.float64) for arc in arcs]
+    for arc in inputs:
         np.fill_diagonal(arc, np.nan)
         arc[0] = np.nan
-    return given, lambda given: [function(arc)[0] for arc in given]
+    return inputs, lambda inputs: [function(arc)[0] for arc in inputs]
 
 
 def spacy(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
-    """Cython of Explosion's biaffine parser: float32, finite. Its module is loaded without the package, hence spaCy."""
+    """Return inputs and decoder of Explosion's biaffine parser, in Cython.
+
+    It takes finite float32 matrices. Its module is loaded without its package, which would import spaCy.
+    """
     package = find_spec("spacy_biaffine_parser")
     if package is None or package.origin is None:
         raise ImportError("spacy-biaffine-parser")
@@ -88,14 +96,14 @@ def spacy(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     function = module.chu_liu_edmonds
-    given = [np.where(np.eye(len(arc), dtype=bool), np.float32(-1e4), arc).astype(np.float32) for arc in arcs]
-    for arc in given:
+    inputs = [np.where(np.eye(len(arc), dtype=bool), np.float32(-1e4), arc).astype(np.float32) for arc in arcs]
+    for arc in inputs:
         arc[:, 0] = -1e4
-    return given, lambda given: [function(arc, 0) for arc in given]
+    return inputs, lambda inputs: [function(arc, 0) for arc in inputs]
 
 
 def networkx(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
-    """Python, on its graphs."""
+    """Return inputs and decoder of networkx, in Python, on its own graphs."""
     nx = import_module("networkx")
     graphs = []
     for arc in arcs:
@@ -105,12 +113,13 @@ def networkx(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
         graphs.append(graph)
 
     def heads(graph: Any) -> list[int]:
+        """Return the head of every node in the best arborescence, -1 for the root."""
         out = [-1] * len(graph)
         for h, m in nx.maximum_spanning_arborescence(graph).edges:
             out[m] = h
         return out
 
-    return graphs, lambda given: [heads(graph) for graph in given]
+    return graphs, lambda inputs: [heads(graph) for graph in inputs]
 
 
 OTHERS: dict[str, Callable[[Matrices], tuple[Any, Callable]]] = {
@@ -118,19 +127,22 @@ OTHERS: dict[str, Callable[[Matrices], tuple[Any, Callable]]] = {
     "spacy-biaffine-parser": spacy,
     "networkx": networkx,
 }
-SLOW = {"networkx": 20}  #: sentences that are enough of it
+SLOW = {"networkx": 20}  #: number of sentences for slow packages
 
 
 def value(arc: np.ndarray, heads: Sequence[int]) -> float:
-    """Score of a tree."""
+    """Return the score of a tree."""
     return float(sum(float(arc[heads[m], m]) for m in range(1, len(arc))))
 
 
 def compare(title: str, arcs: Matrices, repeats: int) -> list[Row]:
-    """Print a table of all that is installed; how often others find trees of the same value, which is to be always."""
+    """Print a table of all installed packages, and return the figures that have a target.
+
+    The target is that every tree of another package has the same value as ours.
+    """
     words = sum(len(arc) - 1 for arc in arcs)
     print(f"\n{title}: {len(arcs)} sentences, {words} words\n")
-    print("| | words per CPU second | of treebound's | same value, % | same tree, % |\n|---|---:|---:|---:|---:|")
+    print("| | words per CPU second | ratio to treebound | same value, % | same tree, % |\n|---|---:|---:|---:|---:|")
     runs = {
         "treebound, several roots, arcs may cross": (arcs, *ours(arcs, space="non-projective")),
         "treebound, several roots, projective": (arcs, *ours(arcs)),
@@ -143,11 +155,11 @@ def compare(title: str, arcs: Matrices, repeats: int) -> list[Row]:
         except ImportError:
             absent.append(name)
     speeds: dict[str, list[float]] = {name: [] for name in runs}
-    found = {name: function(given) for name, (_, given, function) in runs.items()}  # warm
+    outputs = {name: function(inputs) for name, (_, inputs, function) in runs.items()}  # warm
     for _ in range(repeats):
-        for name, (some, given, function) in runs.items():
+        for name, (some, inputs, function) in runs.items():
             started = time.process_time()
-            function(given)
+            function(inputs)
             speeds[name].append(sum(len(arc) - 1 for arc in some) / (time.process_time() - started))
     best = next(iter(runs))
     rows = []
@@ -158,7 +170,7 @@ def compare(title: str, arcs: Matrices, repeats: int) -> list[Row]:
         if "projective" in name:
             print(row + " | |")
             continue
-        pairs = list(zip(some, found[best], found[name], strict=False))
+        pairs = list(zip(some, outputs[best], outputs[name], strict=False))
         same = [abs(value(arc, a) - value(arc, b)) < 1e-4 for arc, a, b in pairs]
         trees = [list(a[1:]) == list(b[1:]) for _, a, b in pairs]
         print(f"{row} {100 * np.mean(same):.1f} | {100 * np.mean(trees):.1f} |")
@@ -169,28 +181,32 @@ def compare(title: str, arcs: Matrices, repeats: int) -> list[Row]:
     return rows
 
 
-def call_time(function: Callable[[Any], Any], given: Sequence[Any]) -> float:
-    """CPU microseconds of a call, one for each of `given`, for about a hundredth of a second."""
+def call_time(function: Callable[[Any], Any], inputs: Sequence[Any]) -> float:
+    """Return the CPU microseconds of one call.
+
+    The function is called with each of `inputs` in turn, for about a hundredth of a second.
+    """
     calls, started = 0, time.process_time()
     while (passed := time.process_time() - started) < 0.01:
-        for one in given:
-            function(one)
-        calls += len(given)
+        for item in inputs:
+            function(item)
+        calls += len(inputs)
     return 1e6 * passed / calls
 
 
 def call_of_ours(space: Any, single_root: bool) -> Callable[[np.ndarray], Any]:
+    """Return a function that calls `treebound.decode` on a matrix."""
     return lambda arc: treebound.decode(arc, space=space, single_root=single_root)
 
 
 def kernel_of_ours(space: str, single_root: bool) -> Callable[[np.ndarray], Any]:
-    """The dynamic program alone."""
+    """Return a function that runs the dynamic program alone on a matrix."""
     best_tree = import_module("treebound.kernels.chart.first_order").best_tree
     return lambda arc: best_tree(arc, space == "projective", single_root, np.empty(len(arc), np.int32))
 
 
 def serve() -> None:
-    """Time single calls that another process asks for: a line `n signal space single_root` each."""
+    """Time single calls for another process, which writes one line `n signal space single_root` per call."""
     for line in sys.stdin:
         n, signal, space, single_root = line.split()
         arcs = of_size(int(n), float(signal))
@@ -200,7 +216,7 @@ def serve() -> None:
 
 
 class Baseline:
-    """`treebound.decode` of another checkout, in a process of its own."""
+    """A process that times `treebound.decode` of another checkout."""
 
     def __init__(self, source: Path):
         command, environment = [sys.executable, __file__, "--serve"], {**os.environ, "PYTHONPATH": str(source)}
@@ -209,6 +225,7 @@ class Baseline:
         )
 
     def __call__(self, *case: Any) -> float:
+        """Return the CPU microseconds of one call, measured by the process."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         print(*case, file=self.process.stdin, flush=True)
@@ -216,10 +233,10 @@ class Baseline:
 
 
 def compare_calls(title: str, repeats: int, source: Path | None) -> list[Row]:
-    """Print a table of single calls.
+    """Print a table of single calls, and return the figures that have a target.
 
-    Others find trees with several roots whose arcs may cross; from 20 words on they are to take at least as long, and
-    be it that a single root is asked of treebound alone. What they take beside projective trees is told.
+    The other packages find non-projective trees with several roots. From 20 words on they should take at least as long
+    as treebound, even if treebound alone must find a single root. Their times beside projective trees have no target.
     """
     baseline = Baseline(source) if source else None
     signal = SIGNALS[title]
@@ -235,22 +252,22 @@ def compare_calls(title: str, repeats: int, source: Path | None) -> list[Row]:
     columns = ["baseline", "decode", "dynamic program", "beyond it", *(f"{name}, times decode" for name in peers)]
     print("| words | trees | " + " | ".join(columns) + " |\n|---:|---|" + "---:|" * len(columns))
     beyond: list[float] = []
-    ratios: dict[bool, list[float]] = {False: [], True: []}  # by whether a single root is asked for
+    ratios: dict[bool, list[float]] = {False: [], True: []}  # keys: whether a single root is required
     for n in SIZES:
         arcs = of_size(n, signal)
-        given = {name: make(arcs) for name, make in peers.items()}
+        inputs = {name: make(arcs) for name, make in peers.items()}
         for space, single_root in ways:
             decode, kernel = call_of_ours(space, single_root), kernel_of_ours(space, single_root)
             samples: dict[str, list[float]] = {name: [] for name in columns}
             for repeat in range(repeats + 1):
                 times = {"decode": call_time(decode, arcs), "dynamic program": call_time(kernel, arcs)}
                 times |= {
-                    f"{name}, times decode": call_time(lambda one, run=run: run([one]), matrices)
-                    for name, (matrices, run) in given.items()
+                    f"{name}, times decode": call_time(lambda item, run=run: run([item]), matrices)
+                    for name, (matrices, run) in inputs.items()
                 }
                 times["baseline"] = baseline(n, signal, space, single_root) if baseline else float("nan")
                 for name, value in times.items():
-                    samples[name] += [value] if repeat else []  # the first one warms up
+                    samples[name] += [value] if repeat else []  # the first repeat warms up
             ours, program = statistics.median(samples["decode"]), statistics.median(samples["dynamic program"])
             cells = [f"{statistics.median(samples['baseline']):.1f}", f"{ours:.1f}", f"{program:.1f}"]
             cells.append(f"{ours - program:.1f}")
@@ -271,29 +288,31 @@ def compare_calls(title: str, repeats: int, source: Path | None) -> list[Row]:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scores", nargs="*", help="files of scores; without any, matrices are synthetic")
-    parser.add_argument("--sentences", type=int, default=1000, help="number of synthetic matrices [1000]")
+    parser.add_argument("scores", nargs="*", help="Files of scores. Default: synthetic matrices.")
+    parser.add_argument("--sentences", type=int, default=1000, help="Number of synthetic matrices. Default: 1000.")
     parser.add_argument("--repeats", type=int, default=5)
     option(parser)
-    parser.add_argument("--baseline", type=Path, metavar="SRC", help="src folder of another checkout to time as well")
+    parser.add_argument(
+        "--baseline", type=Path, metavar="SRC", help="Folder src of another checkout to measure as well. Default: none."
+    )
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.serve:
+    arguments = parser.parse_args()
+    if arguments.serve:
         serve()
         return
     rows = []
-    for path in given.scores:
+    for path in arguments.scores:
         arcs = [scores["arc"] for scores in archive.read(path).sentences]
-        rows += compare(Path(path).name, arcs, given.repeats)
-    if not given.scores:
-        rows += compare("noise on a tree", synthetic(given.sentences, 5.0), given.repeats)
-        rows += compare("noise alone, with many cycles", synthetic(given.sentences, 0.0), given.repeats)
+        rows += compare(Path(path).name, arcs, arguments.repeats)
+    if not arguments.scores:
+        rows += compare("noise on a tree", synthetic(arguments.sentences, 5.0), arguments.repeats)
+        rows += compare("noise alone, with many cycles", synthetic(arguments.sentences, 0.0), arguments.repeats)
         for title in SIGNALS:
-            rows += compare_calls(title, given.repeats, given.baseline)
+            rows += compare_calls(title, arguments.repeats, arguments.baseline)
     print()
-    told(rows, given.keep)
+    told(rows, arguments.keep)
 
 
 if __name__ == "__main__":

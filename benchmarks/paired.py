@@ -1,16 +1,20 @@
-"""Words per CPU second of this checkout beside those of another one, as the parser of each works in turn.
+"""Compare the parsing speed of this checkout with another checkout, in alternating runs.
 
     git worktree add ../old 64b772b
     python benchmarks/paired.py ../old train.conllu dev.conllu test.conllu --folder build/paired
 
-Each checkout trains a model of its own with the same settings (every factor family, labels, k = 10), once a folder,
-both at a time, and keeps its own compiled kernels: what training costs is counted after a short one that compiles.
-Then a process of each parses the test file warm, one after the other, `--repeats` times: reading and loading are left
-out, CPU time is counted, and what else the machine does meets both. Printed are the words per CPU second of each
-(median, least, most), how many times those of the old one that is (median and quartiles of the pairs), what was
-proved, accuracy on all words, and a digest of every tree with its labels: the same where the models are.
-`--threshold` adds this checkout's parser with that threshold in its pruner (decision 016). `--models` names the two
-model files instead, for parsers of models that both can read.
+Each checkout trains its own model with the same settings (every factor family, labels, k = 10), once per folder. Both
+train at the same time, and each has its own compiled kernels. A short training compiles the kernels first, so that the
+cost of training does not include compilation.
+
+Then one process per checkout parses the test file warm, one after the other, `--repeats` times. Reading and loading are
+left out. CPU time is counted, and other work on the machine affects both checkouts. The benchmark prints words per CPU
+second (median, minimum, maximum), the ratio to the old checkout (median and quartiles of the pairs), the number of
+proofs, and accuracy on all words. It also prints a digest of all trees with their labels, which is the same if the
+models are the same.
+
+`--threshold` adds a parser of this checkout with that threshold in its pruner (decision 016). `--models` names two
+trained model files instead, for parsers of models that both checkouts can read.
 """
 
 from __future__ import annotations
@@ -27,16 +31,16 @@ from typing import Any
 import numpy as np
 from goals import Row, commit_of, option, told
 
-#: targets: words per CPU second, and CPU seconds of training, to those of this commit
+#: targets, as ratios to this commit: words per CPU second, and CPU seconds of training
 OLD, TIMES, TRAINED = "64b772b", 1.8, 0.5
-FEW = 30  #: sentences of the training that compiles
+FEW = 30  #: number of sentences of the training that compiles
 FAMILIES = "adjacent-sibling,outermost-grandchild,grandchild,sibling,comb"
-#: named, as the defaults of the two may differ
+#: all settings are explicit, because the defaults of the two checkouts may differ
 TRAINING = (
     f"--families {FAMILIES} --k 10 --bits 22 --C 0.01 --cost 0.5 --max-dp-calls 100 --labels both --label-cost 0.25"
 )
 TRAIN = "from treebound.cli import main; main()"
-#: runs in either checkout: prints the words, then for every line that it reads the CPU seconds of parsing them
+#: runs in both checkouts: prints the number of words, then the CPU seconds of one parse for every line of input
 PARSE = """
 import hashlib, json, sys, time
 import numpy as np
@@ -63,48 +67,50 @@ print(json.dumps({"proved": f"{proved}/{len(parses)}", "uas": uas, "las": las, "
 
 
 class Side:
-    """A checkout, with its model and a process that parses with it, by options of its parser."""
+    """A checkout, its model, and a process that parses with the model and with options of the parser."""
 
     def __init__(self, name: str, checkout: Path, folder: Path, **options: Any):
         self.name, self.model, self.options = name, folder / f"{name}.npz", options
-        self.given = os.environ | {
+        self.environment = os.environ | {
             "PYTHONPATH": str(checkout.resolve() / "src"),
             "NUMBA_CACHE_DIR": str(folder.resolve() / f"kernels-{name}"),
         }
         self.seconds: list[float] = []
-        self.training = float("nan")  #: CPU seconds
+        self.training = float("nan")  #: CPU seconds of the training
 
     def train(self, few: Path, train: Path, dev: Path, epochs: int, patterns: str) -> None:
-        """Train the model, where that has not been done, after one of a few sentences."""
+        """Train the model unless its file exists, after a short training that compiles the kernels."""
         if self.model.exists():
             return
         command = [sys.executable, "-c", TRAIN, "train"]
-        told = subprocess.run([*command, "--help"], env=self.given, capture_output=True, text=True, check=True).stdout
+        help_text = subprocess.run(
+            [*command, "--help"], env=self.environment, capture_output=True, text=True, check=True
+        ).stdout
         options = [*TRAINING.split(), "--epochs", str(epochs), *(["--patterns", patterns] if patterns else [])]
-        if "--attributes" in told:  # of before there was a choice it was this one
+        if "--attributes" in help_text:  # checkouts without this option use `suffix`
             options += ["--attributes", "suffix"]
         for examples, held_out, out in ((few, few, self.model.with_suffix(".few.npz")), (train, dev, self.model)):
-            process = subprocess.Popen([*command, examples, held_out, "-o", out, *options], env=self.given)
+            process = subprocess.Popen([*command, examples, held_out, "-o", out, *options], env=self.environment)
             _, status, used = os.wait4(process.pid, 0)
             if os.waitstatus_to_exitcode(status):
                 sys.exit(f"{self.name}: training failed")
         self.training = used.ru_utime + used.ru_stime
 
     def start(self, test: Path) -> None:
-        """Start the process, which says how many words it is to parse."""
+        """Start the process, which reports the number of words in the test file."""
         command = [sys.executable, "-c", PARSE, str(self.model), str(test), json.dumps(self.options)]
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, env=self.given, stdin=pipe, stdout=pipe, text=True)
+        self.process = subprocess.Popen(command, env=self.environment, stdin=pipe, stdout=pipe, text=True)
         self.words = int(self._line())
 
     def parse(self) -> None:
-        """Parse once."""
+        """Parse the test file once."""
         assert self.process.stdin is not None
         print(file=self.process.stdin, flush=True)
         self.seconds.append(float(self._line()))
 
     def end(self) -> str:
-        """What was found, in JSON."""
+        """End the process, and return proofs, accuracy and digest in JSON."""
         return self.process.communicate()[0].strip()
 
     def _line(self) -> str:
@@ -116,61 +122,66 @@ class Side:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("old", type=Path, help="checkout to compare with")
+    parser.add_argument("old", type=Path, help="Checkout to compare with.")
     for name in ("train", "dev", "test"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--folder", type=Path, default=Path("build/paired"), help="for models and compiled kernels")
-    parser.add_argument("--models", type=Path, nargs=2, metavar=("OLD", "NEW"), help="trained ones")
-    parser.add_argument("--patterns", default="", help="hand-crafted patterns, as en_ud")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=Path("build/paired"),
+        help="Folder for models and compiled kernels. Default: build/paired.",
+    )
+    parser.add_argument(
+        "--models", type=Path, nargs=2, metavar=("OLD", "NEW"), help="Trained models. Default: train them."
+    )
+    parser.add_argument("--patterns", default="", help="Hand-crafted patterns, for instance en_ud. Default: none.")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument(
-        "--threshold", type=float, default=0.0, help="of the pruner: this checkout's model with it, too"
+        "--threshold", type=float, default=0.0, help="Also parse with this threshold of the pruner. Default: 0, no."
     )
     option(parser)
-    given = parser.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
     here = Path(__file__).parents[1]
-    sides = [Side("old", given.old, given.folder), Side("new", here, given.folder)]
-    if given.models:
-        for side, model in zip(sides, given.models, strict=True):
+    sides = [Side("old", arguments.old, arguments.folder), Side("new", here, arguments.folder)]
+    if arguments.models:
+        for side, model in zip(sides, arguments.models, strict=True):
             side.model = model
     else:
-        few = given.folder / "few.conllu"
-        few.write_text("\n\n".join(given.train.read_text().split("\n\n")[:FEW]) + "\n\n")
+        few = arguments.folder / "few.conllu"
+        few.write_text("\n\n".join(arguments.train.read_text().split("\n\n")[:FEW]) + "\n\n")
         with ThreadPoolExecutor() as pool:
-            with_options = given.train, given.dev, given.epochs, given.patterns
+            with_options = arguments.train, arguments.dev, arguments.epochs, arguments.patterns
             list(pool.map(lambda side: side.train(few, *with_options), sides))
-    if given.threshold:
-        sides.append(Side("new", here, given.folder, threshold=given.threshold))
+    if arguments.threshold:
+        sides.append(Side("new", here, arguments.folder, threshold=arguments.threshold))
         sides[-1].model = sides[1].model
     for side in sides:
-        side.start(given.test)
-    for turn in range(given.repeats):
+        side.start(arguments.test)
+    for turn in range(arguments.repeats):
         for side in sides[:: 1 if turn % 2 else -1]:
             side.parse()
-    corpus = f"{given.test.resolve().parent.name}/{given.test.stem}"
-    commit = commit_of(given.old)
+    corpus = f"{arguments.test.resolve().parent.name}/{arguments.test.stem}"
+    commit = commit_of(arguments.old)
     rows, target = [], TIMES if commit == OLD else None
     for side in sides:
         rates, ratios = side.words / np.array(side.seconds), np.array(sides[0].seconds) / np.array(side.seconds)
-        found = " ".join(f"{x:,.0f}" for x in (np.median(rates), rates.min(), rates.max()))
+        speeds = " ".join(f"{x:,.0f}" for x in (np.median(rates), rates.min(), rates.max()))
         low, middle, high = np.quantile(ratios, (0.25, 0.5, 0.75))
-        what = " ".join([side.name, *(f"{name} {value}" for name, value in side.options.items())])
-        print(
-            f"{what}: {side.words:,} words, a CPU second {found}; {middle:.2f} ({low:.2f} to {high:.2f}) times as many"
-        )
+        label = " ".join([side.name, *(f"{name} {value}" for name, value in side.options.items())])
+        print(f"{label}: {side.words:,} words, per CPU second {speeds}; ratio {middle:.2f} ({low:.2f} to {high:.2f})")
         print("   ", side.end(), flush=True)
         if side is not sides[0]:
-            rows.append(Row(f"{corpus}: {what}, words per CPU second to {commit}", middle, target))
-    if (trained := sides[1].training / sides[0].training) > 0:  # NaN where a model was there
+            rows.append(Row(f"{corpus}: {label}, words per CPU second to {commit}", middle, target))
+    if (trained := sides[1].training / sides[0].training) > 0:  # NaN if a model existed already
         each = " and ".join(f"{side.training:.0f}" for side in sides[:2])
-        note = f"{each} CPU s, {given.epochs} epochs"
+        note = f"{each} CPU s, {arguments.epochs} epochs"
         target = TRAINED if commit == OLD else None
         rows.append(Row(f"{corpus}: training, CPU seconds to {commit}", trained, target, more=False, note=note))
-    told(rows, given.keep)
+    told(rows, arguments.keep)
 
 
 if __name__ == "__main__":

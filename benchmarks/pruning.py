@@ -1,11 +1,11 @@
-"""What does a threshold in the pruner save, and lose: when parsing alone, and when the model has learnt with it?
+"""Measure the time that a threshold of the pruner saves and the accuracy that it costs, in parsing and in training.
 
     python benchmarks/pruning.py train.conllu dev.conllu --sentences 1000 --thresholds 1e-4 1e-3 1e-2 --seeds 1 2 3
 
-trains the default model on all k heads (the rows with 0 folds: parsed with each threshold), and one for each threshold
-with jackknifed pruners (`--folds`). CPU seconds are those of training with all pruners, and beside them the share of
-the first row of the seed. Dev is parsed by all in turn, `--repeats` times: medians of the words per CPU second, and of
-their ratios to the first row.
+The benchmark trains the default model on all k heads and parses with each threshold (the rows with 0 folds). It also
+trains one model for each threshold with jackknifed pruners (`--folds`). CPU seconds are for training including all
+pruners, followed by the share of the first row of the seed. All models parse dev in turn, `--repeats` times. Words per
+CPU second are medians, and `times` are medians of the ratios to the first row.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COLUMNS = "seed folds threshold train_cpu_s share dp_calls recall heads_a_word U
 
 
 class Trained(NamedTuple):
-    """A model with the CPU seconds of its training and the dynamic programs of its last epoch."""
+    """A model, the CPU seconds of its training, and the dynamic programs of its last epoch."""
 
     model: Model
     seconds: float
@@ -37,20 +37,23 @@ class Trained(NamedTuple):
 
 
 def trained(settings: Settings, examples: Treebank, dev: Treebank) -> Trained:
-    """Train with all that belongs to it, pruners and parses of dev."""
+    """Train a model, including its pruners and the parses of dev."""
     started = time.process_time()
     model = Graph().train(settings, examples, dev)
     return Trained(model, time.process_time() - started, model.history[-1]["dp_calls"])
 
 
 def compare(settings: Settings, examples: Treebank, dev: Treebank, thresholds: list[float], repeats: int) -> None:
-    """Print a line for every way of training and parsing with one seed; the first is without a threshold."""
+    """Print a line for every combination of training and parsing, for one seed.
+
+    The first combination has no threshold.
+    """
     plain = trained(Settings(**settings.as_dict() | {"threshold": 0, "pruner_folds": 0}), examples, dev)
     ways = {(0, threshold): plain for threshold in (0.0, *thresholds)}
     for threshold in thresholds if settings.pruner_folds else []:
-        given = Settings(**settings.as_dict() | {"threshold": threshold})
-        ways[settings.pruner_folds, threshold] = trained(given, examples, dev)
-    parsers = {way: Parser(found.model, threshold=way[1]) for way, found in ways.items()}
+        pruned = Settings(**settings.as_dict() | {"threshold": threshold})
+        ways[settings.pruner_folds, threshold] = trained(pruned, examples, dev)
+    parsers = {way: Parser(result.model, threshold=way[1]) for way, result in ways.items()}
     rates: dict[tuple[int, float], list[float]] = {way: [] for way in ways}
     for _ in range(repeats):
         for way, parser in parsers.items():
@@ -59,40 +62,50 @@ def compare(settings: Settings, examples: Treebank, dev: Treebank, thresholds: l
             rates[way].append(dev.words / (time.process_time() - started))
     for (folds, threshold), (model, seconds, calls) in ways.items():
         way = folds, threshold
-        found = parsers[way].parse(dev)
+        result = parsers[way].parse(dev)
         recall, heads = model.pruner.kept(dev, settings.k, threshold)
-        scores = evaluate(dev, [p.heads for p in found], [model.label_names(p) for p in found]).summary
+        scores = evaluate(dev, [p.heads for p in result], [model.label_names(p) for p in result]).summary
         times = np.median(np.array(rates[way]) / np.array(rates[0, 0.0]))
         print(
             f"{settings.seed} {folds} {threshold:g} {seconds:.1f} {seconds / plain.seconds:.2f} {calls} "
             f"{100 * recall:.2f} {heads:.2f} {scores['uas']:.2f} {scores['las']:.2f} "
-            f"{sum(p.certified for p in found)}/{len(found)} {np.median(rates[way]):.0f} {times:.2f}",
+            f"{sum(p.certified for p in result)}/{len(result)} {np.median(rates[way]):.0f} {times:.2f}",
             flush=True,
         )
 
 
 def main() -> None:
-    """Print a line for every way of training and parsing."""
+    """Print a line for every combination of training and parsing, for every seed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("train", type=Path)
     parser.add_argument("dev", type=Path)
-    parser.add_argument("--sentences", type=int, default=1000, help="to train on; dev has a third of that at most")
+    parser.add_argument(
+        "--sentences",
+        type=int,
+        default=1000,
+        help="Number of training sentences; dev has at most a third of this number. Default: 1000.",
+    )
     parser.add_argument("--epochs", type=int, default=Settings.epochs)
     parser.add_argument("--thresholds", type=float, nargs="+", default=[1e-4, 1e-3, 1e-2])
     parser.add_argument("--space", choices=["projective", "non-projective"], default=Settings.space)
-    parser.add_argument("--folds", type=int, default=2, help="of jackknifing; 0: thresholds of parsing alone")
+    parser.add_argument(
+        "--folds",
+        type=int,
+        default=2,
+        help="Number of folds for jackknifing; 0 uses thresholds in parsing only. Default: 2.",
+    )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
-    given = parser.parse_args()
-    examples, dev = load(given.train, given.sentences), load(given.dev, given.sentences // 3)
-    settings = Settings(epochs=given.epochs, pruner_folds=given.folds, space=given.space).fitted(examples)
+    arguments = parser.parse_args()
+    examples, dev = load(arguments.train, arguments.sentences), load(arguments.dev, arguments.sentences // 3)
+    settings = Settings(epochs=arguments.epochs, pruner_folds=arguments.folds, space=arguments.space).fitted(examples)
     few = examples.select(np.arange(min(20, len(examples)))), dev.select(np.arange(min(5, len(dev))))
-    trained(Settings(**settings.as_dict() | {"epochs": 1}), *few)  # compiles, or loads what is compiled
+    trained(Settings(**settings.as_dict() | {"epochs": 1}), *few)  # compiles the kernels, or loads compiled ones
     print(f"{len(examples)} sentences to train on, dev {len(dev)} of {dev.words} words, {settings.epochs} epochs")
     print(COLUMNS)
-    for seed in given.seeds:
+    for seed in arguments.seeds:
         own = Settings(**settings.as_dict() | {"seed": seed})
-        compare(own, examples, dev, given.thresholds, given.repeats)
+        compare(own, examples, dev, arguments.thresholds, arguments.repeats)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""How fast the CoNLL-U reader is, beside the `conllu` package, in one run on one file.
+"""Compare the speed of our CoNLL-U reader with the `conllu` package, in one run on one file.
 
     python benchmarks/reader.py data/raw/en_ewt/en_ewt-ud-train.conllu
 
-Both read the same bytes, checks included, in turn; medians of CPU seconds of this process.
+Both read the same bytes in turn, including all checks. The figures are medians of CPU seconds of this process.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from treebound.treebanks.document import read
 
 
 def cpu_seconds(function: Callable[[], object]) -> float:
-    """CPU seconds of one call."""
+    """Return the CPU seconds of one call."""
     start = time.process_time()
     function()
     return time.process_time() - start
 
 
 def compare(data: bytes, repeats: int) -> dict[str, float]:
-    """Median CPU seconds of both readers, their ratio and our words per second."""
+    """Return the median CPU seconds of both readers, their ratio, and our words per second."""
     ours, theirs = [], []
     for _ in range(repeats):
         ours.append(cpu_seconds(lambda: read(io.BytesIO(data), "conllu")))
@@ -38,6 +38,7 @@ def compare(data: bytes, repeats: int) -> dict[str, float]:
 
 
 def main() -> None:
+    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path)
     parser.add_argument("--repeats", type=int, default=5)

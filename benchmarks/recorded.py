@@ -1,9 +1,9 @@
-"""Targets that a finished run has figures for: nothing is measured here, its metrics are put beside them.
+"""Compare the metrics of a finished run with their targets, without measuring anything.
 
-    python benchmarks/recorded.py                      # of results/reference
-    python benchmarks/recorded.py build/transitions    # of another run: the folder with its params.yaml and results
+    python benchmarks/recorded.py                      # results/reference
+    python benchmarks/recorded.py build/transitions    # another run: the folder with its params.yaml and results
 
-Rows of a run that lacks what a target is stated for (a corpus, gold tags, a package) are left out.
+Rows are left out if the run lacks the corpus, the gold tags or the package for which a target is stated.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from studies.zhang_2014.score_time import tables
 from studies.zhang_2014.tag_correction import tables as tag_correction_tables
 from treebound.core.errors import InputError
 
-#: UAS of MaltParser with gold tags, which page 71 shows with its source
+#: UAS of MaltParser with gold tags; page 71 shows it with its source
 MALTPARSER = transitions_tables.maltparser()["UAS"].to_dict()
-ABOVE = {"quadratic": 0.0, "beam": 1.0}  #: how far above it a kind of model is to be
-GREEDY = 100_000  #: words per CPU second
-#: CCG: treebanks of Penn trees, how many (%) of their sentences are to have derivations
+ABOVE = {"quadratic": 0.0, "beam": 1.0}  #: targets: difference in UAS to MaltParser, by kind of model
+GREEDY = 100_000  #: target: words per CPU second
+#: CCG: treebanks of Penn trees; target: share of their sentences with a derivation, in %
 PENN, BUILT = ("ptb_sample", "en_craft"), 99.0
 
 
 def transitions(results: Results) -> Iterator[Row]:
-    """Parsers by transitions with gold tags: beside MaltParser, and how fast."""
+    """Yield figures of transition parsers with gold tags: differences to MaltParser, and speeds."""
     for row in transitions_tables.measured(results).to_dict("records"):
         corpus, kind = row["corpus"], str(row["model"]).partition("-")[0]
         name = f"{corpus} test, {row['row']}"
@@ -51,7 +51,7 @@ def transitions(results: Results) -> Iterator[Row]:
 
 
 def samplers(results: Results) -> Iterator[Row]:
-    """Optima found by sampling at a speed, full features beside exact search, corrected tags."""
+    """Yield figures of sampling: optima found at a speed, full features minus exact search, corrected tags."""
     for (_, corpus, model), row in tables.targets([results]).iterrows():
         speed, share = f"{row['words / CPU s']:,.0f}", float(row["optima found, %"])
         name = f"{corpus} test, {model}: proved optima found at {speed} words per CPU second, %"
@@ -64,51 +64,55 @@ def samplers(results: Results) -> Iterator[Row]:
         name = "sampling with full features: UAS above exact search, mean"
         yield Row(name, gaps.mean(), 0.0, note=f"{len(gaps)} corpora")
     if len(corrected := tag_correction_tables.measured(results)):
-        for what, p in (("tags", "p_tags"), ("uas", "p_uas")):
-            better = (corrected[f"{what}_corrected"] > corrected[f"{what}_predicted"]) & (corrected[p] < 0.05)
-            name = f"tag correction: corpora with better {what}, significantly"
+        for measure, p in (("tags", "p_tags"), ("uas", "p_uas")):
+            better = (corrected[f"{measure}_corrected"] > corrected[f"{measure}_predicted"]) & (corrected[p] < 0.05)
+            name = f"tag correction: corpora with better {measure}, significantly"
             yield Row(name, int(better.sum()), 3, note=f"of {len(corrected)}")
 
 
 def grammars(results: Results) -> Iterator[Row]:
-    """CCG: the translation of Penn trees, the speed of its parser, belief propagation and the proved joint optimum."""
-    for corpus, found in derivations_tables.measured(results).items():
+    """Yield figures of CCG.
+
+    They cover the translation of Penn trees, the speed of the parser, belief propagation, and proved joint optima.
+    """
+    for corpus, metrics in derivations_tables.measured(results).items():
         if corpus in PENN:
-            yield Row(f"{corpus}: sentences with a derivation, %", found["all"]["coverage"], BUILT)
-    for parser, found in ccg_tables.measured(results).items():
+            yield Row(f"{corpus}: sentences with a derivation, %", metrics["all"]["coverage"], BUILT)
+    for parser, metrics in ccg_tables.measured(results).items():
         name = f"CCG {parser}: adaptive supertagging, sentences per CPU second"
-        yield Row(name, min(split["AST"] for split in found["speed"].values()), PUBLISHED)
-    for parser, found in ccg_integration_tables.measured(results).items():
+        yield Row(name, min(split["AST"] for split in metrics["speed"].values()), PUBLISHED)
+    for parser, metrics in ccg_integration_tables.measured(results).items():
         speed = {
-            (row["decoder"], row["iterations"]): row["per_second"] for row in _adaptive(found["timing"]["columns"])
+            (row["decoder"], row["iterations"]): row["per_second"] for row in _adaptive(metrics["timing"]["columns"])
         }
         name = f"CCG {parser}: speed with one iteration of belief propagation to the parser's"
         yield Row(name, speed["bp", 1] / speed["parser", 0], 0.9)
-        exact = [row for row in found["columns"] if row["decoder"] == "exact"]
-        proved, parsed = (sum(row[of] for row in exact) for of in ("proved", "parsed"))
+        exact = [row for row in metrics["columns"] if row["decoder"] == "exact"]
+        proved, parsed = (sum(row[key] for row in exact) for key in ("proved", "parsed"))
         yield Row(f"CCG {parser}: joint optima proved, %", 100 * proved / parsed, 100, note=f"of {parsed}")
 
 
 def _adaptive(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of adaptive supertagging."""
     return [row for row in rows if row["order"] == "AST"]
 
 
 def main() -> None:
-    """Command line."""
+    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, nargs="?", help="its folder [the reference]")
+    parser.add_argument("run", type=Path, nargs="?", help="Folder of the run. Default: the reference run.")
     option(parser)
-    given = parser.parse_args()
-    results = this_run(given.run) if given.run else reference(Path())
+    arguments = parser.parse_args()
+    results = this_run(arguments.run) if arguments.run else reference(Path())
     if results is None:
-        parser.error("no reference here; name the folder of a run")
+        parser.error("there is no reference run here; name the folder of a run")
     rows = []
     for section in (transitions, samplers, grammars):
         try:
             rows += list(section(results))
-        except InputError as error:  # a run that was computed in part
+        except InputError as error:  # an incomplete run
             print(f"left out, {section.__name__}: {error}", file=sys.stderr)
-    told(rows, given.keep)
+    told(rows, arguments.keep)
 
 
 if __name__ == "__main__":

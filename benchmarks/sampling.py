@@ -1,11 +1,14 @@
-"""`python benchmarks/sampling.py MODEL TREEBANK`: how close sampling comes to proved optima, and how fast.
+"""Measure how close sampling comes to proved optima, and how fast it is.
 
-Parses the treebank with branch and bound, whose trees are proved, and with each sampling decoder under several seeds
-and budgets; no decoder looks at the optimum to stop. Prints, for each: the share of proved optima found, over all
-sentences and over those of more than 30 words, the share of the total score, runs a sentence, microseconds of CPU a
-word of decoding alone, and words per CPU second end to end (features, arcs and parts, and decoding). One process.
+    python benchmarks/sampling.py MODEL TREEBANK
 
-MODEL is a file of `treebound train` (system graph), TREEBANK a CoNLL-U file, or the .npz of a converted corpus.
+The benchmark parses the treebank with branch and bound, whose trees are proved. It parses again with each sampling
+decoder, with several seeds and budgets. No decoder uses the optimum to stop. For each decoder, the benchmark prints the
+share of proved optima found, over all sentences and over sentences of more than 30 words, and the share of the total
+score. It also prints runs per sentence, CPU microseconds per word of decoding alone, and words per CPU second end to
+end (features, arcs and parts, and decoding). It uses one process.
+
+MODEL is a file of `treebound train` (system graph). TREEBANK is a CoNLL-U file, or the .npz of a converted corpus.
 """
 
 from __future__ import annotations
@@ -30,41 +33,46 @@ from treebound.systems.graph.parser import Parser
 from treebound.treebanks import storage
 from treebound.treebanks.document import read
 
-LONG = 30  #: words; shorter sentences hide failures
+LONG = 30  #: sentences with more words are reported separately, because short sentences hide failures
 T = TypeVar("T")
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """(what it returns, CPU seconds)."""
+    """Return (result of the function, CPU seconds)."""
     started = time.process_time()
     return work(), time.process_time() - started
 
 
 def treebank_of(path: Path, conventions: dict) -> Treebank:
-    """The treebank in a file, with a model's conventions."""
+    """Read the treebank in a file, and set the conventions of a model."""
     treebank = storage.load(path) if path.suffix == ".npz" else read(path).treebank
     treebank.meta.update(conventions)
     return treebank
 
 
 def found_optima(parses: list[Parse], proved: list[Parse]) -> float:
-    """% of the proved optima that were found."""
+    """Return the share of the proved optima that were found, in %."""
     pairs = [(p.value, best.value) for p, best in zip(parses, proved, strict=True) if best.certified]
     return 100 * float(np.mean([value >= most for value, most in pairs])) if pairs else np.nan
 
 
 def goal(shares: dict[tuple[str, int], list[tuple[float, float]]], target: tuple[float, int], name: str) -> goals.Row:
-    """The largest share of optima of what is fast enough; shares: (share, speed) a seed, by decoder and budget."""
+    """Return the largest share of optima among the decoders that are fast enough, as a figure with a target.
+
+    shares  (share, speed) of each seed, by decoder and budget
+    """
     share, speed = target
     means = {how: np.mean(runs, axis=0) for how, runs in shares.items()}
     fast = {how: mean[0] for how, mean in means.items() if mean[1] >= speed}
     best = max(fast, key=lambda how: fast[how], default=None)
-    note = "nothing is as fast" if best is None else f"{best[0]}, patience {best[1]}, {means[best][1]:,.0f} words/s"
+    note = (
+        "no decoder is fast enough" if best is None else f"{best[0]}, patience {best[1]}, {means[best][1]:,.0f} words/s"
+    )
     return goals.Row(f"sampling, {name}: optima at {speed:,} words/s, %", fast[best] if best else 0.0, share, note=note)
 
 
 def line(name: str, parses: list[Parse], proved: list[Parse], cpu: float, features: float, sizes: np.ndarray) -> str:
-    """A row of the table."""
+    """Return a row of the table."""
     optimal = np.array([p.certified for p in proved])
     hit = np.array([p.value >= best.value for p, best in zip(parses, proved, strict=True)])[optimal]
     far = hit[sizes[optimal] > LONG]
@@ -76,19 +84,26 @@ def line(name: str, parses: list[Parse], proved: list[Parse], cpu: float, featur
 
 
 def main() -> None:
-    """Command line."""
+    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
     parser.add_argument("treebank", type=Path)
-    parser.add_argument("--sentences", type=int, default=300, help="so many from the beginning; 0: all")
-    parser.add_argument("--decoders", default="greedy,gibbs", help="names, separated by commas")
-    parser.add_argument("--patience", default="4,8,16,32", help="budgets, separated by commas")
-    parser.add_argument("--seeds", type=int, default=2, help="seeds 1 to so many")
+    parser.add_argument(
+        "--sentences",
+        type=int,
+        default=300,
+        help="Number of sentences from the start of TREEBANK; 0 takes all. Default: 300.",
+    )
+    parser.add_argument(
+        "--decoders", default="greedy,gibbs", help="Names of decoders, separated by commas. Default: greedy,gibbs."
+    )
+    parser.add_argument("--patience", default="4,8,16,32", help="Budgets, separated by commas. Default: 4,8,16,32.")
+    parser.add_argument("--seeds", type=int, default=2, help="Number of seeds, starting from 1. Default: 2.")
     goals.option(parser)
-    given = parser.parse_args()
-    model = Model.load(given.model)
-    parsing, treebank = Parser(model), treebank_of(given.treebank, model.meta)
-    treebank = treebank.select(np.arange(min(given.sentences or len(treebank), len(treebank))))
+    arguments = parser.parse_args()
+    model = Model.load(arguments.model)
+    parsing, treebank = Parser(model), treebank_of(arguments.treebank, model.meta)
+    treebank = treebank.select(np.arange(min(arguments.sentences or len(treebank), len(treebank))))
     parsing.parse(treebank.select(np.arange(min(3, len(treebank)))))  # compiles
     whole = timed(lambda: parsing.parse(treebank))[1]
     problems: list[Problem] = [parsing.problem(treebank, i) for i in range(len(treebank))]
@@ -97,22 +112,22 @@ def main() -> None:
     proved, cpu = timed(lambda: [exact.decode(problem) for problem in problems])
     features = whole - cpu
     print(f"{len(sizes)} sentences, {sizes.sum()} words, {(sizes > LONG).sum()} of more than {LONG} words")
-    print(f"features {1e6 * features / sizes.sum():.1f} us a word; {', '.join(sorted(model.spec.families))}")
+    print(f"features {1e6 * features / sizes.sum():.1f} us per word; {', '.join(sorted(model.spec.families))}")
     print(f"{'':44} optimal    long     score   runs  us/word   words/s")
     print(line(exact.name, proved, proved, cpu, features, sizes), flush=True)
-    names, budgets = given.decoders.split(","), [int(x) for x in given.patience.split(",")]
+    names, budgets = arguments.decoders.split(","), [int(x) for x in arguments.patience.split(",")]
     shares: dict[tuple[str, int], list[tuple[float, float]]] = {}
-    for name, patience, seed in itertools.product(names, budgets, range(1, given.seeds + 1)):
+    for name, patience, seed in itertools.product(names, budgets, range(1, arguments.seeds + 1)):
         decoder = DECODERS[name](seed=seed, patience=patience)
         if decoder.space != model.spec.space:
             decoder = DECODERS[name](seed=seed, patience=patience, space=model.spec.space)
         decoder.decode(problems[0])
-        found, cpu = timed(lambda decoder=decoder: [decoder.decode(problem) for problem in problems])
-        print(line(f"{name}, patience {patience}, seed {seed}", found, proved, cpu, features, sizes), flush=True)
-        pair = found_optima(found, proved), sizes.sum() / (cpu + features)
+        parses, cpu = timed(lambda decoder=decoder: [decoder.decode(problem) for problem in problems])
+        print(line(f"{name}, patience {patience}, seed {seed}", parses, proved, cpu, features, sizes), flush=True)
+        pair = found_optima(parses, proved), sizes.sum() / (cpu + features)
         shares.setdefault((name, patience), []).append(pair)
-    corpus = f"{given.treebank.resolve().parent.name}/{given.treebank.stem}"
-    goals.told([goal(shares, TARGETS["head-bigram" in model.spec.families], corpus)], given.keep)
+    corpus = f"{arguments.treebank.resolve().parent.name}/{arguments.treebank.stem}"
+    goals.told([goal(shares, TARGETS["head-bigram" in model.spec.families], corpus)], arguments.keep)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
-"""`make bench`: speed, memory, start-up, training time and accuracy against their targets, as ratios.
+"""Run `make bench`: compare speed, memory, start-up, training time and accuracy with their targets, as ratios.
 
-Trains what it measures on en_ewt and ptb_sample, in build/bench and build/bench-uncapped, where that has not been done.
-Speeds are medians of repeats in one run on this machine; compilation, reading files and loading the model are left out.
-Run it alone. Figures that have a target go to results/reference/targets.json, too, which other benchmarks may add to.
+The benchmark trains its models on en_ewt and ptb_sample, in build/bench and build/bench-uncapped, unless they exist.
+Speeds are medians of repeats in one run on this machine. Compilation, reading files and loading the model are left out.
+Run it alone. Figures that have a target are also written to results/reference/targets.json, to which other benchmarks
+may add.
 
     git worktree add ../b376700 b376700
     python benchmarks/targets.py --old ../b376700     # in make: make bench OLD=../b376700
 
-also compares with another checkout, in turns: parsing and training (paired.py), first use (first_use.py) and single
-calls of `treebound.decode` (own_scores.py). Then come the growth of training's memory (scale.py), two workers beside
-one in a warm process (workers.py), and the reader (reader.py). Each of these benchmarks keeps its own figures.
+also compares with another checkout, in alternating runs: parsing and training (paired.py), first use (first_use.py) and
+single calls of `treebound.decode` (own_scores.py). Further benchmarks follow: the growth of training's memory
+(scale.py), two workers and one in a warm process (workers.py), and the reader (reader.py). Each benchmark stores its
+own figures.
 """
 
 from __future__ import annotations
@@ -44,20 +46,20 @@ FOLDER = Path("build/bench")
 UNCAPPED = Path("build/bench-uncapped")  #: trained with exact decoding of every training sentence
 MODEL = "carreras+grandchild+sibling"
 ALL_HEADS = "combined"  #: every factor family, all k heads of every word
-EVERY = "combined-pruned"  #: every factor family, pruned as `treebound train` does it by default
+EVERY = "combined-pruned"  #: every factor family, pruned with the defaults of `treebound train`
 REPEATS = 3
-#: sentences on which the published configuration is compared, and its limit for each
+#: number of sentences for the published configuration, and its limit of DP calls per sentence
 SENTENCES, LIMIT = 200, 5000
 
 
 def child(function: str, *arguments: str | int) -> dict:
-    """Run one of the functions below in a process of its own, in FOLDER; its result as JSON."""
+    """Run a function of this module in a separate process, in FOLDER, and return its result from JSON."""
     command = [sys.executable, str(Path(__file__).resolve()), function, *map(str, arguments)]
     return json.loads(subprocess.run(command, cwd=FOLDER, stdout=subprocess.PIPE, check=True, text=True).stdout)
 
 
 def speed(corpus: str, name: str, workers: str) -> dict:
-    """Parse the test split with the model of that name; features to heads."""
+    """Parse the test split with a named model, from features to heads, and return speeds and counts."""
     from studies.common.corpus import load
     from treebound.metrics.timing import Stopwatch
     from treebound.systems.graph.parser import load as load_parser
@@ -67,7 +69,7 @@ def speed(corpus: str, name: str, workers: str) -> dict:
     counts = sorted({1, int(workers)})
     parser.parse(load(corpus, "test", 20), workers=int(workers))
     seconds: dict[int, list[tuple[float, float]]] = {n: [] for n in counts}
-    for _ in range(REPEATS):  # interleaved, so that a slow minute of the machine touches both
+    for _ in range(REPEATS):  # interleaved, so that a slow minute of the machine affects both
         for n in counts:
             with Stopwatch() as watch:
                 parses = parser.parse(test, workers=n)
@@ -85,7 +87,7 @@ def speed(corpus: str, name: str, workers: str) -> dict:
 
 
 def tuning(corpus: str) -> dict:
-    """DP calls, nodes and decoding seconds of each configuration on the same scores."""
+    """Return DP calls, nodes and decoding seconds of each configuration on the same scores."""
     from studies.common.corpus import load
     from treebound.systems.graph.parser import load as load_parser
 
@@ -113,11 +115,12 @@ def tuning(corpus: str) -> dict:
 
 
 def lookups(corpus: str) -> dict:
-    """CPU seconds for all of parsing, and for bare sums of weights at the slots that the sentences' features have.
+    """Return CPU seconds of parsing, and CPU seconds of bare sums of the weights that parsing looks up.
 
-    The pruner looks up weights for all arcs, the model for the arcs that survive and for all their parts (one weight
-    each), the labeller for the surviving arcs and for the tree (a row of weights, one a label). Every set of slots is
-    taken twice: as often as they occur, and each slot of a sentence once, as if nothing were ever looked up again.
+    The pruner looks up weights for all arcs. The model looks up one weight each for the remaining arcs and for all
+    their parts. The labeller looks up a row of weights, one per label, for the remaining arcs and for the tree. Every
+    set of slots is summed twice: with all repetitions, and with each slot of a sentence once, as if no look-up were
+    repeated.
     """
     from studies.common.corpus import load
     from treebound.metrics.timing import Stopwatch
@@ -163,7 +166,7 @@ def lookups(corpus: str) -> dict:
 
 
 class Slots(NamedTuple):
-    """Places of weights, uint32 each: the pruner's, those of arcs and parts, and where rows of labels begin."""
+    """Positions of weights, uint32 each: of the pruner, of arcs and parts, and of the starts of label rows."""
 
     pruner: np.ndarray
     parts: np.ndarray
@@ -171,7 +174,10 @@ class Slots(NamedTuple):
 
 
 def slots_of(parser: Parser, table: TokenTable, i: int, heads: np.ndarray, difference: Difference) -> Slots:
-    """What parsing sentence i looks up, in the order of extraction; heads int32[n + 1] of the tree that it finds."""
+    """Return the slots that parsing sentence i looks up, in the order of extraction.
+
+    heads  int32[n + 1] of the tree that the parser finds
+    """
     model = parser.model
     rows, tag = table.sentence(i)
     n = len(tag) - 1
@@ -204,13 +210,13 @@ def slots_of(parser: Parser, table: TokenTable, i: int, heads: np.ndarray, diffe
 
 
 def first_seen(slots: np.ndarray) -> np.ndarray:
-    """Each slot once, in the order of its first place."""
+    """Return the distinct slots, in the order of their first position."""
     return slots[np.sort(np.unique(slots, return_index=True)[1])]
 
 
 @njit
 def gather(weights, slots):
-    """Sum of weights at some slots."""
+    """Return the sum of the weights at some slots."""
     total = 0.0
     for i in slots:
         total += weights[i]
@@ -227,9 +233,10 @@ def gather_rows(weights, slots, out):
 
 
 def start_up() -> Iterator[Row]:
-    """Seconds from the command line to its end."""
+    """Yield wall-clock seconds of two commands, from start to end."""
 
     def seconds(*arguments: str) -> float:
+        """Return the median wall-clock seconds of a command."""
         command = [str(Path(sys.executable).with_name("treebound")), *arguments]
         times = []
         for _ in range(1 + REPEATS):
@@ -248,14 +255,14 @@ def start_up() -> Iterator[Row]:
 
 
 def scores(corpus: str, model: str) -> dict:
-    """Read the metrics of a model: params/bench.yaml has one row for each."""
+    """Read the metrics of a model, for which params/bench.yaml has one row."""
     path = FOLDER / f"results/metrics/decode/{corpus}/{model}.json"
     (measured,) = json.loads(path.read_text(encoding="utf-8")).values()
     return measured
 
 
 def rows() -> Iterator[Row]:
-    """All figures, in the order in which they are printed."""
+    """Yield all figures, in the order in which they are printed."""
     for corpus, target in (("en_ewt", 89.5), ("ptb_sample", 91.4)):
         yield Row(
             f"{corpus} test UAS of {MODEL}, 1 seed, without punctuation, gold tags",
@@ -284,10 +291,10 @@ def rows() -> Iterator[Row]:
     yield Row("en_ewt test, two workers to one, wall", ratio, 1.85, note=note)
     yield Row("peak memory, MiB", measured["mebibytes"], 2048, more=False)
 
-    for name, what, target in ((ALL_HEADS, "every family", None), (EVERY, "the default model", 20000)):
+    for name, label, target in ((ALL_HEADS, "every family", None), (EVERY, "the default model", 20000)):
         every = child("speed", "en_ewt", name, 1)
-        yield Row(f"en_ewt test, {what}, words per CPU second", every["words"] / every["cpu"]["1"], target)
-        yield Row(f"en_ewt test, {what}, certified, %", 100 * every["certified"] / every["sentences"], 100)
+        yield Row(f"en_ewt test, {label}, words per CPU second", every["words"] / every["cpu"]["1"], target)
+        yield Row(f"en_ewt test, {label}, certified, %", 100 * every["certified"] / every["sentences"], 100)
     for corpus in ("en_ewt", "ptb_sample"):
         pruned, whole = (scores(corpus, name) for name in (EVERY, ALL_HEADS))
         for measure in ("uas", "las"):
@@ -295,14 +302,14 @@ def rows() -> Iterator[Row]:
             yield Row(f"{corpus} test {measure.upper()}, the default model against all heads", gain)
 
     cost = child("lookups", "en_ewt")
-    for name, what in (("distinct", "each slot of a sentence once"), ("repeated", "as often as they occur")):
+    for name, label in (("distinct", "each slot of a sentence once"), ("repeated", "as often as they occur")):
         for parts in (("parts",), Slots._fields):
             bare = sum(cost[f"{name}, {part}"] for part in parts)
             count = sum(cost[f"{name}, {part} slots"] for part in parts)
             note = f"{count / 1e6:.0f} million look-ups in {bare:.2f} s"
             which = "all" if len(parts) > 1 else "arcs and parts alone"
-            told = f"en_ewt test, parsing to bare look-ups, {which}, {what}, CPU"
-            yield Row(told, cost["whole"] / bare, 2.0, False, note)
+            title = f"en_ewt test, parsing to bare look-ups, {which}, {label}, CPU"
+            yield Row(title, cost["whole"] / bare, 2.0, False, note)
 
     for corpus in ("en_ewt", "ptb_sample"):
         compared = child("tuning", corpus)
@@ -318,7 +325,7 @@ def rows() -> Iterator[Row]:
 
 
 def others(old: Path | None) -> list[list[str]]:
-    """Return the commands of the benchmarks that have targets of speed and memory, without `python benchmarks/`."""
+    """Return the commands of the benchmarks with their own targets, without `python benchmarks/`."""
     corpus = FOLDER / "data/converted/en_ewt"
     model, test = str(FOLDER / f"results/models/en_ewt/{EVERY}.npz"), str(corpus / "test.conllu")
     train, dev = (str(corpus / f"{split}.conllu") for split in ("train", "dev"))
@@ -339,10 +346,10 @@ def others(old: Path | None) -> list[list[str]]:
 
 
 def main(old: Path | None) -> None:
-    """Train what is missing, then measure."""
+    """Train the missing models, then measure."""
     overlay = yaml.safe_load(Path("params/bench.yaml").read_text(encoding="utf-8"))
-    of_it = {MODEL: overlay["decode"][MODEL]}
-    exact = scratch.overlaid(overlay, {"corpora": ["en_ewt"], "decode": of_it, "train": {"max_dp_calls": 0}})
+    ways = {MODEL: overlay["decode"][MODEL]}
+    exact = scratch.overlaid(overlay, {"corpora": ["en_ewt"], "decode": ways, "train": {"max_dp_calls": 0}})
     for folder, settings, stage in ((FOLDER, overlay, "decode"), (UNCAPPED, exact, "train")):
         scratch.prepare(folder, settings)
         if code := scratch.run(folder, stage):
@@ -367,5 +374,5 @@ if __name__ == "__main__":
         print(json.dumps(functions[sys.argv[1]](*sys.argv[2:])))
     else:
         cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-        cli.add_argument("--old", type=Path, help="another checkout to compare with. [default: none]")
+        cli.add_argument("--old", type=Path, help="Another checkout to compare with. Default: none.")
         main(cli.parse_args().old)

@@ -1,12 +1,12 @@
-"""Two ways to the same tree: the third-order dynamic programs of Koo & Collins (2010), and branch and bound below them.
+"""Compare the third-order dynamic programs of Koo & Collins (2010) with branch and bound over smaller backbones.
 
     python benchmarks/third_order.py CORPUS... [--models FOLDER] [--model NAME] [--k 10] [--sentences N]
 
-On every test sentence, branch and bound with all grandchildren over the first-order backbone must find the score of
-Model 0, and with adjacent siblings, all grandchildren and grand-siblings over the Carreras backbone that of Model 1.
-Each comparison takes the scores of the families that it needs from a trained model, FOLDER/CORPUS/NAME.npz; where the
-model has not been trained with one of them, the comparison is made without it, and says so. Scores are integers, so
-"the same" is meant exactly. CPU seconds are those of decoding. Fails where a score differs.
+On every test sentence, branch and bound must find the same scores as the dynamic programs. With all grandchildren over
+the first-order backbone, it must find the score of Model 0. With adjacent siblings, all grandchildren and
+grand-siblings over the Carreras backbone, it must find the score of Model 1. Each comparison takes the scores of its
+families from a trained model, FOLDER/CORPUS/NAME.npz. Families that the model lacks are left out and reported. Scores
+are integers, so the comparison is exact. CPU seconds are for decoding. The benchmark fails if a score differs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from treebound.core.protocols import Decoder
 from treebound.decoders import DECODERS
 from treebound.systems.graph.parser import load as load_parser
 
-#: the dynamic program, the backbone that branch and bound gets instead, and their families
+#: dynamic program, backbone of branch and bound, and families of both
 COMPARISONS = (
     ("koo-model0", "eisner", ("grandchild",)),
     ("koo-model1", "carreras", ("adjacent-sibling", "grandchild", "grand-sibling")),
@@ -32,7 +32,7 @@ COMPARISONS = (
 
 
 def timed(decoder: Decoder, problems: Sequence[Problem]) -> tuple[list, float]:
-    """Its parses and CPU seconds."""
+    """Return (parses, CPU seconds) of a decoder."""
     decoder.decode(problems[0])  # compiles
     started = time.process_time()
     parses = [decoder.decode(problem) for problem in problems]
@@ -40,7 +40,7 @@ def timed(decoder: Decoder, problems: Sequence[Problem]) -> tuple[list, float]:
 
 
 def compare(corpus: str, problems: Sequence[Problem], program: str, backbone: str, families: tuple[str, ...]) -> bool:
-    """Print one comparison; True if no score differs and all are proved."""
+    """Print one comparison, and return whether no score differs and all sentences are proved."""
     scored = [f for f in families if f in problems[0].parts]
     search = DECODERS["branch-and-bound"](backbone=backbone)
     bounded = [f for f in scored if f in search.supports]
@@ -61,13 +61,15 @@ def compare(corpus: str, problems: Sequence[Problem], program: str, backbone: st
 
 
 def main() -> None:
-    """Command line."""
+    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", nargs="+", metavar="CORPUS")
     parser.add_argument("--models", type=Path, default=Path("results/models"))
     parser.add_argument("--model", default="carreras+grandchild+sibling")
     parser.add_argument("--k", type=int, default=10)
-    parser.add_argument("--sentences", type=int, help="the first so many; by default all")
+    parser.add_argument(
+        "--sentences", type=int, help="Number of sentences from the start of the test split. Default: all."
+    )
     arguments = parser.parse_args()
     same = True
     for corpus in arguments.corpora:
@@ -76,7 +78,7 @@ def main() -> None:
         problems = [scorer.problem(test, i) for i in range(len(test))]
         for comparison in COMPARISONS:
             same &= compare(corpus, problems, *comparison)
-    sys.exit(0 if same else "error: scores differ, or are not proved")
+    sys.exit(0 if same else "error: some scores differ or are not proved; see the output above")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""What does training over crossing trees cost, and gain? CPU seconds an epoch beside those of projective training.
+"""Measure the cost and gain of training over non-projective trees: CPU seconds per epoch in both tree spaces.
 
     python benchmarks/training.py train.conllu dev.conllu --sentences 1000 --epochs 4 --repeats 2
 
-trains with the default recipe of `treebound train` in both tree spaces, in turn, with the same pruner; dev is parsed by
-each model without a limit that matters. CPU seconds of a repeat vary with what else the machine does: all are printed.
+The benchmark trains with the default settings of `treebound train` in both tree spaces, in turn, with the same pruner.
+Each model parses dev with a limit that is practically never reached. Other work on the machine changes the CPU seconds
+of a repeat, so all repeats are printed.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from treebound.treebanks.document import read
 from treebound.treebanks.projectivise import is_projective
 
 SPACES = ("projective", "non-projective")
-SLOWER = 3.0  #: target: CPU of training over crossing trees to that of projective ones
+SLOWER = 3.0  #: target: CPU ratio of training over non-projective trees to training over projective trees
 PUNCTUATION = {"column": "upos", "tags": ["PUNCT"]}
 
 
 def load(path: Path, sentences: int) -> Treebank:
-    """Some of its sentences, drawn with a fixed seed."""
+    """Read a sample of the sentences of a file, drawn with a fixed seed."""
     treebank = read(path).treebank
     tag = "xpos" if any(x != "_" for x in treebank.vocab["xpos"].strings) else "upos"
     columns = {"tag": tag, "coarse": "upos", "attributes": ["lower", "suffix"]}
@@ -40,15 +41,18 @@ def load(path: Path, sentences: int) -> Treebank:
 
 
 def trained(space: str, examples: Treebank, dev: Treebank, pruner: Pruner, epochs: int) -> tuple[float, float, str]:
-    """CPU seconds an epoch: of learning, with its parse of dev; accuracy of the model on dev, searched to the end."""
+    """Train a model, and return CPU seconds per epoch of learning and of the whole training, and accuracy.
+
+    The whole training includes the parse of dev. Accuracy is measured on dev, with an exact search.
+    """
     started = time.process_time()
     model = train(Settings(epochs=epochs, space=space).fitted(examples), examples, dev, pruner)
     whole = (time.process_time() - started) / epochs
     learning = model.seconds[0] / epochs
     parses = Parser(model, max_dp_calls=10_000).parse(dev)
-    found = evaluate(dev, [p.heads for p in parses], [model.label_names(p) for p in parses]).summary
+    scores = evaluate(dev, [p.heads for p in parses], [model.label_names(p) for p in parses]).summary
     proved = sum(parse.certified for parse in parses)
-    return learning, whole, f"{found['uas']:.2f} {found['las']:.2f} {proved}/{len(parses)}"
+    return learning, whole, f"{scores['uas']:.2f} {scores['las']:.2f} {proved}/{len(parses)}"
 
 
 def main() -> None:
@@ -56,32 +60,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("train", type=Path)
     parser.add_argument("dev", type=Path)
-    parser.add_argument("--sentences", type=int, default=2000, help="to train on; dev has a fifth of that at most")
+    parser.add_argument(
+        "--sentences",
+        type=int,
+        default=2000,
+        help="Number of training sentences; dev has at most a fifth of this number. Default: 2000.",
+    )
     parser.add_argument("--epochs", type=int, default=Settings.epochs)
     parser.add_argument("--repeats", type=int, default=1)
     option(parser)
-    given = parser.parse_args()
-    examples, dev = load(given.train, given.sentences), load(given.dev, given.sentences // 5)
+    arguments = parser.parse_args()
+    examples, dev = load(arguments.train, arguments.sentences), load(arguments.dev, arguments.sentences // 5)
     crossing = sum(not is_projective(examples.heads(i)) for i in range(len(examples)))
-    print(
-        f"{len(examples)} sentences, {examples.words} words, {100 * crossing / len(examples):.0f} % of the trees cross"
-    )
+    print(f"{len(examples)} sentences, {examples.words} words, {100 * crossing / len(examples):.0f} % not projective")
     few = examples.select(np.arange(min(20, len(examples)))), dev.select(np.arange(min(5, len(dev))))
-    for space in SPACES:  # compiles, or loads what is compiled
+    for space in SPACES:  # compiles the kernels, or loads compiled ones
         trained(space, *few, train_pruner(few[0], epochs=1), 1)
     pruner = train_pruner(examples)
     print("space cpu_s_of_learning_an_epoch with_dev UAS LAS proved")
     seconds: dict[str, list[tuple[float, float]]] = {space: [] for space in SPACES}
-    for _ in range(given.repeats):
+    for _ in range(arguments.repeats):
         for space in SPACES:
-            learning, whole, accuracy = trained(space, examples, dev, pruner, given.epochs)
+            learning, whole, accuracy = trained(space, examples, dev, pruner, arguments.epochs)
             seconds[space].append((learning, whole))
             print(f"{space} {learning:.2f} {whole:.2f} {accuracy}", flush=True)
     medians = {space: np.median(runs, axis=0) for space, runs in seconds.items()}
     ratio = medians["non-projective"] / medians["projective"]
-    print(f"crossing to projective: {ratio[0]:.2f} times the CPU seconds of learning, {ratio[1]:.2f} times with dev")
-    corpus = f"{given.train.resolve().parent.name}/{given.train.stem}"
-    told([Row(f"training, {corpus}: crossing to projective, CPU", float(ratio[0]), SLOWER, more=False)], given.keep)
+    print(f"non-projective to projective, CPU ratio: {ratio[0]:.2f} for learning, {ratio[1]:.2f} with dev")
+    corpus = f"{arguments.train.resolve().parent.name}/{arguments.train.stem}"
+    told([Row(f"training, {corpus}: crossing to projective, CPU", float(ratio[0]), SLOWER, more=False)], arguments.keep)
 
 
 if __name__ == "__main__":

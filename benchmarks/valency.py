@@ -1,14 +1,16 @@
-"""Two bounds of a word's number of modifiers: affine majorants, and the polynomial of Qian & Liu (2013, section 5.1).
+"""Compare two bounds of a word's number of modifiers: affine majorants and a polynomial.
 
     python benchmarks/valency.py [--words 5 6 7 8] [--problems 50] [--steps 20 200]
 
-A score f(s) of the number s of a word's modifiers is a polynomial in its arcs: the sum over all sets T of them of
-D(|T|) prod_{a in T} z_a, where D(k) = sum_j (-1)^(k - j) C(k, j) f(j). Each product is a factor with a bound of its
-own; their number is exponential in the candidate modifiers, where majorants need one slope a word. Both searches get
-the same random integer problems (all arcs, scores of arcs and counts of the same size) and must find the same score.
-Printed for each size: factors, bound of the root above the best score after so many steps (in % of the largest score
-that the counts of all words can have), share solved at the root, DP calls and CPU milliseconds until the optimum is
-proved.
+The polynomial is from Qian & Liu (2013, section 5.1). A score f(s) of the number s of a word's modifiers is a
+polynomial in the word's arcs: the sum over all sets T of modifiers of D(|T|) prod_{a in T} z_a, where
+D(k) = sum_j (-1)^(k - j) C(k, j) f(j). Each product is a factor with its own bound. The number of products is
+exponential in the number of candidate modifiers, while majorants need one slope per word.
+
+Both searches get the same random integer problems (all arcs, scores of arcs and counts of the same size) and must find
+the same score. For each size, the benchmark prints the number of factors and the gap between the bound at the root and
+the best score, after each number of --steps. The gap is in % of the largest score that the counts of all words can
+have. It also prints the share solved at the root, and DP calls and CPU milliseconds until the optimum is proved.
 """
 
 from __future__ import annotations
@@ -25,11 +27,14 @@ import numpy as np
 from treebound.core.problem import PartTable, Problem
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 
-SIZE = 100  #: arcs score up to this much, counts as well
+SIZE = 100  #: largest absolute score of an arc and of a count
 
 
 def random_problem(n: int, rng: np.random.Generator) -> Problem:
-    """All arcs between n words and the root, a score for every number of modifiers of every word."""
+    """Return a random problem over n words.
+
+    It has all arcs between the words and the root, and a score for every number of modifiers of every word.
+    """
     head, mod = (np.array(column, np.int32) for column in zip(*arcs(n), strict=True))
     count = [(h, c) for h in range(1, n + 1) for c in range(n)]  # a word has at most n - 1 modifiers
     score = rng.integers(-SIZE, SIZE + 1, len(count)).astype(float)
@@ -39,12 +44,15 @@ def random_problem(n: int, rng: np.random.Generator) -> Problem:
 
 
 def arcs(n: int) -> list[tuple[int, int]]:
-    """(head, modifier) in the order of `Problem`."""
+    """Return all arcs (head, modifier) in the order of `Problem`."""
     return [(h, m) for h in range(n + 1) for m in (*range(h - 1, 0, -1), *range(h + 1, n + 1))]
 
 
 def expanded(problem: Problem) -> Problem:
-    """The same scores as products of arcs of one head; constants and single arcs are folded into the arcs' scores."""
+    """Return the problem with its counts as products of arcs of one head.
+
+    Constants and single arcs are added to the scores of the arcs.
+    """
     n, table = problem.n, problem.parts["valency"]
     arc = problem.arc.copy()
     sets, scores = [], []
@@ -65,15 +73,15 @@ def expanded(problem: Problem) -> Problem:
 
 
 def root_bound(problem: Problem, steps: int) -> float:
-    """The bound after so many steps at the root."""
+    """Return the bound after a number of steps at the root."""
     return BranchAndBound(root_steps=steps, max_nodes=1, max_dp_calls=steps + 1).decode(problem).bound
 
 
 def main() -> None:
-    """Command line."""
+    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--words", type=int, nargs="+", default=[5, 6, 7, 8])
-    parser.add_argument("--problems", type=int, default=50, help="of each size")
+    parser.add_argument("--problems", type=int, default=50, help="Number of problems of each size. Default: 50.")
     parser.add_argument("--steps", type=int, nargs="+", default=[20, 200])
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
@@ -87,7 +95,7 @@ def main() -> None:
         for way, name in enumerate(("majorants", "polynomial")):
             problems = [pair[way] for pair in stated]
             search = BranchAndBound()
-            search.decode(problems[0])  # compiles
+            search.decode(problems[0])  # compiles the kernels
             started = time.process_time()
             parses = [search.decode(problem) for problem in problems]
             seconds = time.process_time() - started

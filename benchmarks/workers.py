@@ -1,10 +1,11 @@
-"""Two workers beside one, in a warm process: parsing, jackknifing, feature extraction, and parsing by a Dask cluster.
+"""Compare two workers with one in a warm process: parsing, jackknifing, feature extraction, and a Dask cluster.
 
     python benchmarks/workers.py          # in build/scale, with the corpus and the model of benchmarks/scale.py
 
-Reading and writing are part of the time, starting and compiling are not. Medians of repeats in turn; the benchmark
-stops where the number of workers changes a byte. Run it alone: `by the clock` is right on a machine that does nothing
-else. `at most` is the ratio that the CPU seconds of the two allow, which depends less on other work.
+Reading and writing are part of the time; starting and compiling are not. Figures are medians of alternating repeats.
+The benchmark stops if the number of workers changes the output. Run it alone: `by the clock` is correct only on a
+machine without other work. `at most` is the ratio that the CPU seconds of both allow, which depends less on other
+work.
 """
 
 from __future__ import annotations
@@ -29,22 +30,22 @@ from scale import FOLDER, prepare
 
 MODEL = FOLDER / "small.npz"
 CONVERTED = FOLDER / "data/converted/en_ewt"
-PARSED = 3000  #: sentences of the tasks that a warm process does
-TAGGED = 1200  #: of jackknifing, which trains ten taggers
+PARSED = 3000  #: number of sentences of the tasks in a warm process
+TAGGED = 1200  #: number of sentences of jackknifing, which trains ten taggers
 REPEATS = 3
-TIMES = 1.85  #: target: wall seconds of one worker to those of two, parsing
+TIMES = 1.85  #: target: ratio of the wall-clock seconds of parsing, one worker to two workers
 
 
 def sentences(path: Path, count: int) -> Iterator[bytes]:
-    """Yield so many sentences of a file, over and over."""
+    """Yield a number of sentences by repeating the sentences of a file."""
     return repeated(sentences_of(path), count)
 
 
-# --- in a warm process ---
+# --- tasks in a warm process ---
 
 
 def parsing(workers: int, scheduler: str | None = None) -> str:
-    """Read, parse, write."""
+    """Read, parse and write sentences, and return a digest of the output."""
     from treebound.cli.annotate import Parsing, parsed
     from treebound.cli.parsing import BATCH
     from treebound.support.workers import spread
@@ -61,18 +62,24 @@ def parsing(workers: int, scheduler: str | None = None) -> str:
 
 
 def jackknifing(workers: int) -> str:
-    """Tags of ten folds, each by a tagger of the others, two epochs."""
+    """Tag ten folds, each with a tagger trained on the other folds for two epochs.
+
+    A digest of the tags is returned.
+    """
     from treebound.systems.tagging.jackknife import jackknife
     from treebound.treebanks.document import read
 
     text = cached("train", lambda: b"".join(sentences(CONVERTED / "train.conllu", TAGGED)))
     treebank = cached("treebank", lambda: read(io.BytesIO(text)).treebank)
-    found = jackknife(treebank, "xpos", workers=workers, epochs=2, bits=18)
-    return hashlib.sha256("\0".join(found.strings("xpos")).encode()).hexdigest()
+    tagged = jackknife(treebank, "xpos", workers=workers, epochs=2, bits=18)
+    return hashlib.sha256("\0".join(tagged.strings("xpos")).encode()).hexdigest()
 
 
 def features(workers: int) -> str:
-    """Candidate arcs, parts and their scores. They stay where they are made, as in parsing."""
+    """Compute candidate arcs, parts and their scores, and return a digest.
+
+    The scores stay in the worker that computes them, as in parsing.
+    """
     from treebound.features.tokens import TokenTable
     from treebound.support.workers import spread
     from treebound.systems.graph.parser import BLOCK, load
@@ -89,19 +96,19 @@ def features(workers: int) -> str:
     return digest.hexdigest()
 
 
-def scored(given: tuple, block: range) -> bytes:
-    """Digest of all scores of some sentences."""
-    parser, table = given
+def scored(state: tuple, block: range) -> bytes:
+    """Return a digest of all scores of some sentences."""
+    parser, table = state
     digest = hashlib.blake2b()
     for i in block:
-        found, _ = parser._scores(table, i, parser.k)
-        for scores in (found.arc, *found.by_family.values()):
+        result, _ = parser._scores(table, i, parser.k)
+        for scores in (result.arc, *result.by_family.values()):
             digest.update(scores)
     return digest.digest()
 
 
 def cluster(workers: int) -> str:
-    """Parsing by the workers of a local Dask cluster; `workers` of one thread each."""
+    """Parse with the workers of a local Dask cluster, `workers` processes of one thread each."""
     return parsing(workers, cached("scheduler", lambda: None))
 
 
@@ -115,44 +122,44 @@ _cache: dict = {}
 
 
 def cached(name: str, make: Callable[[], object]):
-    """Return what `make` returned when it was first called for this name."""
+    """Return the object that `make` returned when it was first called for this name."""
     if name not in _cache:
         _cache[name] = make()
     return _cache[name]
 
 
 def cpu() -> float:
-    """CPU seconds of this process and of those below it that have ended."""
+    """Return the CPU seconds of this process and of its descendants that have ended."""
     both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
 
 def warm(task: str) -> list[dict]:
-    """Wall and CPU seconds of one and of two workers, in turn."""
+    """Measure wall-clock and CPU seconds of one and of two workers, in turn."""
     digests, rows = set(), []
     counts = (2,) if task == "parsing, cluster" else (1, 2)
-    with local_cluster() if task == "parsing, cluster" else nullcontext() as found:
-        _cache["scheduler"] = found and found.scheduler_address
+    with local_cluster() if task == "parsing, cluster" else nullcontext() as dask:
+        _cache["scheduler"] = dask and dask.scheduler_address
         for repeat in range(1 + REPEATS):
             for workers in counts:
                 started, used = time.perf_counter(), cpu()
                 digests.add(TASKS[task](workers))
-                if repeat:  # the first time compiles
+                if repeat:  # the first repeat compiles
                     rows.append({"workers": workers, "wall": time.perf_counter() - started, "cpu": cpu() - used})
     if len(digests) > 1:
-        sys.exit(f"{task}: the number of workers changes the result")
+        sys.exit(f"{task}: the output with two workers differs from the output with one")
     return rows
 
 
 def local_cluster():
-    """Two worker processes of one thread on loopback."""
+    """Start two worker processes of one thread each on this machine."""
     from distributed import LocalCluster
 
     return LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50)
 
 
 def main() -> None:
-    """Command line."""
+    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--task", help=argparse.SUPPRESS)
     option(parser)
@@ -165,7 +172,7 @@ def main() -> None:
     rows = []
     for task in TASKS:
         if task == "parsing, cluster" and find_spec("distributed") is None:
-            print("parsing, cluster: left out, its packages are not installed (make cluster)")
+            print("parsing, cluster: left out, because its packages are not installed (make cluster)")
             continue
         command = [sys.executable, str(Path(__file__).resolve()), "--task", task]
         done = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout)
@@ -173,10 +180,17 @@ def main() -> None:
         for number, row in middle.iterrows():
             print(f"{task:20} {number} workers {row['wall']:6.2f} s {row['cpu']:6.2f} s CPU", flush=True)
         if len(middle) > 1:
-            one, two = (middle.loc[n] for n in (1, 2))
-            note = f"at most {2 * one['cpu'] / two['cpu']:.2f} by their CPU seconds"
+            single, double = (middle.loc[n] for n in (1, 2))
+            note = f"at most {2 * single['cpu'] / double['cpu']:.2f} by their CPU seconds"
             target = TIMES if task == "parsing" else None
-            rows.append(Row(f"{task}: two workers to one, by the clock", one["wall"] / two["wall"], target, note=note))
+            rows.append(
+                Row(
+                    f"{task}: two workers to one, by the clock",
+                    single["wall"] / double["wall"],
+                    target,
+                    note=note,
+                )
+            )
     told(rows, arguments.keep)
 
 

@@ -238,7 +238,7 @@ def test_certificates_in_a_file(model: Path, tmp_path: Path) -> None:
     assert_one_line(run("check", model, short, "--certificates", proofs), "goes on after the parsed file")
     assert_one_line(run("check", model, parsed, "--certificates", gold), "dev.conllu:1: damaged or foreign file")
     text = run("parse", model, gold, "-o", parsed, "--certificates", proofs, "--decoder", "ilp")
-    assert_one_line(text, "certificates come from branch-and-bound, dual-decomposition, ad3, tuned")
+    assert_one_line(text, "needs a decoder of branch-and-bound, dual-decomposition, ad3 and --config tuned")
 
 
 def test_a_failed_run_leaves_no_certificates(model: Path, tmp_path: Path) -> None:
@@ -379,7 +379,7 @@ def test_five_hundred_words(model: Path, tmp_path: Path) -> None:
         (["parse", "{model}", "{gold}", "-o", "/proc/x"], ["/proc/x: cannot be written"]),
         (["parse", "{model}", "{gold}", "--decoder", "cky"], ["unknown decoder 'cky'; choose from "]),
         (["parse", "{model}", "{gold}", "--config", "fast"], ["unknown config 'fast'; choose from tuned, published"]),
-        (["parse", "{model}", "{gold}", "--k", "0"], ["k is '0'; give a number from 1, none or model"]),
+        (["parse", "{model}", "{gold}", "--k", "0"], ["k is '0'; give a positive number, none or model"]),
         (["evaluate", "{gold}", "{model}"], ["a zip archive or a file of numpy", "which is not supported"]),
         (["evaluate", "{gold}", "{other}"], ["other.conllu: 2 sentences, ", "has 4; give a parse of"]),
         (["evaluate", "{gold}", "{otherwise}"], ["otherwise.conllu:2: the words of sentence 1 differ from"]),

@@ -124,4 +124,4 @@ def test_binary_outputs_are_refused_on_standard_output_and_under_other_names(tmp
 
 def test_evaluate_and_check_name_a_damaged_file(tmp_path: Path) -> None:
     (tmp_path / "cut.gz").write_bytes(gzip.compress(TEXT)[:-9])
-    assert_one_line(run("evaluate", tmp_path / "cut.gz", tmp_path / "cut.gz"), "is the file whole?")
+    assert_one_line(run("evaluate", tmp_path / "cut.gz", tmp_path / "cut.gz"), "check whether the file is complete")

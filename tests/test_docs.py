@@ -75,7 +75,7 @@ def test_the_headline_is_replaced_between_its_marks(tmp_path: Path) -> None:
     assert "An invented treebank" in text
     before = f"a\n{readme.BEGIN}\nold\n{readme.END}\nb"
     assert readme.updated(before, text) == f"a\n{readme.BEGIN}\n{text}\n{readme.END}\nb"
-    with pytest.raises(InputError, match="marks of the headline are gone"):
+    with pytest.raises(InputError, match="marks of the headline are missing"):
         readme.updated("no marks", text)
 
 

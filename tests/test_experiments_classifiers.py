@@ -162,9 +162,9 @@ def test_unknown_parameters_are_named(configured: Params) -> None:
         measure.settings_of(configured, "one", {"sigma": 1})
     compared = configured.section(Classifiers)
     configured = replace(configured, treebanks=("synthetic",))
-    with pytest.raises(ValueError, match="grids of classifier_search: three is not among those of classifiers"):
+    with pytest.raises(ValueError, match="grids of classifier_search: three is missing in classifiers"):
         compared.check(configured.changed(ClassifierSearch(("synthetic",), grids={"three": {}})))
-    with pytest.raises(ValueError, match="corpora of classifier_search: other is not among those of classifiers"):
+    with pytest.raises(ValueError, match="corpora of classifier_search: other is missing in classifiers"):
         compared.check(configured.changed(ClassifierSearch(("other",))))
-    with pytest.raises(ValueError, match="sections: other is none of the corpora"):
+    with pytest.raises(ValueError, match="sections: other is missing in corpora"):
         Classifiers(("synthetic",), {"other": (0,)})

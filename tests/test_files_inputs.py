@@ -189,7 +189,7 @@ def test_invalid_file_names_are_refused(name: str) -> None:
 @pytest.mark.parametrize("text", ["x = " + "9" * 5000, "x = " + "[" * 5000 + "]" * 5000])
 def test_excessive_pattern_files_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "patterns.toml").write_text(text)
-    with pytest.raises(InputError, match="too long, or nested too deeply"):
+    with pytest.raises(InputError, match="too long, or the content is nested too deeply"):
         load_patterns(tmp_path / "patterns.toml")
 
 

@@ -50,6 +50,20 @@ def test_help_explains_punctuation_and_scores() -> None:
     assert "integer scores" in " ".join(COMMANDS["parse"].help.split())
 
 
+def help_of(*arguments: str) -> str:
+    """Return the help of a command, as one line."""
+    command = [str(Path(sys.executable).with_name("treebound")), *arguments]
+    return " ".join(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_help_for_a_system_has_its_ranges_and_sections() -> None:
+    graph, sampling = help_of("train", "--help"), help_of("train", "--help-for", "sampling")
+    assert "[default: 22; 12<=x<=28] --C" in graph
+    assert "[default: 22; 12<=x<=24] --C" in sampling
+    assert "Options of sampling: --constraints" in sampling
+    assert help_of("train", "--help-for", "graph") == graph
+
+
 def complete(*words: str) -> list[str]:
     """Return what bash proposes for the last word, which is empty after a complete word."""
     environment = os.environ | {

@@ -190,9 +190,9 @@ def test_the_remark_states_whether_learning_repairs_search_errors(tmp_path: Path
     assert len(tests) == 3 * (len(TRAINERS) - 1)
     remark = str(remarks.repaired(table, tests))
     assert (
-        "On synthetic, this run the learner repairs errors of the search: of 9 approximate decoders 9 parse" in remark
+        "On synthetic, this run the learner repairs errors of the search: 9 of 9 approximate decoders parse" in remark
     )
-    assert "9 of these models are significantly worse than the one trained exactly, 0 better" in remark
+    assert "9 models trained approximately are significantly worse than the model trained exactly, and 0 are" in remark
     swapped = tests.assign(difference=-tests["difference"])
     assert "the learner suffers from errors of the search" in str(remarks.repaired(table, swapped))
     assert "neither repairs" in str(remarks.repaired(table, tests.assign(p=1.0)))

@@ -551,7 +551,7 @@ def _arcs_of(problem: Problem, heads: np.ndarray) -> np.ndarray:
 
 
 def test_a_treebank_without_patterns_is_refused() -> None:
-    with pytest.raises(InputError, match="names no patterns; name a pattern file"):
+    with pytest.raises(InputError, match="needs a pattern file"):
         Scorer(("pattern",), ATTRIBUTES, 12, None)
 
 

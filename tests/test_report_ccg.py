@@ -55,7 +55,7 @@ def test_tables_hold_what_the_stages_wrote(results: list[Results]) -> None:
     assert ccg_tables.differences(results).loc[("this run", "xx", "widest", "narrowest"), "difference"] == -4
     gains = ccg_tables.differences(results)
     said = str(ccg_remarks.orders(gains))
-    assert "changes by +7.00 [+6.00, +8.00], and the one that the parser takes by" in said
+    assert "changes by +7.00 [+6.00, +8.00], and the labelled F-score of the parser's derivation by" in said
     assert "50 sentences of dev" in said
 
 

@@ -80,9 +80,10 @@ def test_sections_are_added_up(results: list[Results]) -> None:
     assert table.loc[("F5", "perceptron"), ""] == "Some package not installed"
     said = str(classifiers_remarks.accuracy(data, classifiers_tables.significance(results)))
     about = (
-        "On xx (this run; gold tags, 18 sentences of sections 0, 1 of ten, one seed) quadratic with F5 has the highest"
+        "On xx (this run; gold tags, 18 sentences of sections 0, 1 of ten, one seed), quadratic with F5 has the highest"
     )
-    assert f"{about} LAS, 83.00. Its UAS less that of others with the same features: memory (+5.00, p = 0.001)" in said
+    assert f"{about} LAS, 83.00. Differences in UAS to the other learners with the same features: memory (+5.00" in said
+    assert "memory (+5.00, p = 0.001)" in said
     assert "F5 on xx takes 8 CPU s (memory) to 80 CPU s (quadratic) (this run; mean of 2 trainings each)" in said
     whole = data[data["missing"] == ""]
     for figure in (classifiers_figures.training_cost(whole), classifiers_figures.learning_curve(whole)):
@@ -98,7 +99,7 @@ def test_learners_with_the_same_features_are_tested(results: list[Results]) -> N
     table = classifiers_tables.significance(results)
     assert list(table.index) == [("this run", "xx", "F5", "quadratic", "memory")]
     row = table.iloc[0]
-    assert row[["difference", "only one", "only other", "p", "better"]].tolist() == [5, 40, 20, 0.001, "quadratic"]
+    assert row[["difference", "only first", "only second", "p", "better"]].tolist() == [5, 40, 20, 0.001, "quadratic"]
     assert row[["low", "high"]].isna().all(), "no interval was stored"
 
 
@@ -126,8 +127,10 @@ def test_parameters_are_shown_with_the_sentences_they_were_chosen_on(results: li
     assert table.iloc[0][["parameters", "points", "dev UAS", "dev LAS"]].tolist() == ["neighbours 5", 2, 71, 66]
     said = str(classifiers_remarks.parameters(table))
     assert "successive halving chose memory: neighbours 5, of 2 points. Every point was trained with F5 on up" in said
-    assert "on up to 90 sentences and tested on 20 other ones that no cell" in said
-    assert "none was searched for" in str(classifiers_remarks.parameters(classifiers_tables.chosen(results, ["yy"])))
+    assert "on up to 90 sentences and tested on 20 other sentences that no cell" in said
+    assert "No parameters were searched for" in str(
+        classifiers_remarks.parameters(classifiers_tables.chosen(results, ["yy"]))
+    )
 
 
 def test_sections_that_claims_cite_are_those_of_the_paper() -> None:
@@ -153,7 +156,7 @@ def test_targets_rest_on_figures_that_a_page_shows(tmp_path: Path) -> None:
     own = {row["row"]: row["uas"] for row in rows if row["corpus"] == "tr_twt"}
     assert table["difference"].tolist() == pytest.approx([own[name] - 82.80 for name in table.index.unique("row")])
     said = str(transitions_remarks.maltparser(table, theirs.attrs["source"]))
-    assert "On tr_twt (this run, gold tags, whole test set) MaltParser has 82.80 UAS." in said
+    assert "On tr_twt (this run, gold tags, whole test set), MaltParser has 82.80 UAS." in said
     assert f"transition-greedy {own['transition-greedy'] - 82.80:+.2f}" in said
     assert "MaltParser 1.9" in said
     assert "not tested" in said
@@ -194,12 +197,12 @@ def test_a_parser_that_sees_more_is_said_to() -> None:
     seen = transitions_tables.seen(Results("this run", Path(), loaded), "tr_twt", gold, marks)
     assert seen.loc["transition-greedy", "attributes"] == "coarse, form, tag"
     assert seen.loc["both", "attributes"] == "coarse, form, lemma, lower, suffix, tag"
-    row = {"errors of greedy": 200, "of these mended, %": 25.0, "new errors": 30}
+    row = {"errors of greedy": 200, "corrected, %": 25.0, "new errors": 30}
     table = pd.DataFrame([row, row], index=["transition-beam", "both"])
     beam, both = transitions_remarks.mended(table, "tr_twt", seen).sentences
-    assert beam.startswith("On tr_twt with gold tags transition-beam mends")
+    assert beam.startswith("On tr_twt with gold tags, transition-beam corrects")
     assert "It reads" not in beam
-    assert "It reads lemma, lower, suffix of words, which transition-greedy does not, and has other features" in both
+    assert "It reads lemma, lower, suffix of words, which transition-greedy ignores, and has other features" in both
     assert "(parts arc, adjacent-sibling" in both
     assert transitions_tables.seen(Results("this run", Path(), loaded), "tr_twt", None, {}).empty
 
@@ -226,15 +229,17 @@ def test_errors_are_counted_where_they_are() -> None:
         assert (table["words"] * table["flat"]).sum() / 100 == pytest.approx(wrong)
     assert tables["depth"].loc["1", "flat"] == 0
     mended = transitions_tables.mended({"flat": marks(gold, flat, labels), "gold": right})
-    assert mended.loc["gold", "of these mended, %"] == 100
+    assert mended.loc["gold", "corrected, %"] == 100
     assert mended.loc["gold", "new errors"] == 0
     assert len(transitions_figures.error_rates({k: v for k, v in tables.items() if k != "label"}).axes) == 3
 
 
 def test_what_is_mended_has_its_interval_and_without_sentences_accuracies_are_ranked() -> None:
-    row = {"errors of greedy": 200, "of these mended, %": 25.0, "new errors": 30}
+    row = {"errors of greedy": 200, "corrected, %": 25.0, "new errors": 30}
     said = str(transitions_remarks.mended(pd.DataFrame([row], index=["beam"]), "xx"))
-    assert said.startswith("On xx beam mends 25.0 % [19.5, 31.4] of 200 words that the greedy parser attaches wrongly")
+    assert said.startswith(
+        "On xx, beam corrects 25.0 % [19.5, 31.4] of 200 words that the greedy parser attaches wrongly"
+    )
     assert "pipeline.run" in str(transitions_remarks.mended({}, "xx"))
     index = pd.MultiIndex.from_tuples(
         [("this run", "xx", "a"), ("this run", "xx", "b")], names=["run", "corpus", "row"]
@@ -255,7 +260,9 @@ def test_parsers_without_a_speed_are_not_drawn() -> None:
 
 def test_times_by_length_are_drawn() -> None:
     data = pd.DataFrame({"greedy": [1.0, 2.0, 4.0]}, index=pd.Index([10, 20, 40], name="words"))
-    said = "On xx sentences of 40 words, 4 times as many as 10, take 4.0 (greedy) times the CPU time"
-    assert str(transitions_remarks.linear(data, "xx")) == f"{said} (the least of three runs each)."
+    said = (
+        "On xx, sentences of 40 words are 4 times as long as sentences of 10 words, and take 4.0 (greedy) times the CPU"
+    )
+    assert str(transitions_remarks.linear(data, "xx")) == f"{said} time (minimum of three runs each)."
     (points, line) = transitions_figures.time_by_length(data).axes[0].lines
     assert np.allclose(line.get_ydata(), points.get_ydata())

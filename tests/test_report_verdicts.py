@@ -40,7 +40,7 @@ def test_more_treebanks_find_smaller_effects() -> None:
     ]
     assert (power["18 treebanks, 1 seed"].iloc[1:] > power["5 treebanks, 1 seed"].iloc[1:]).all()
     assert power.iloc[0].max() < 10
-    assert "an effect is found four times out of five from" in str(remarks.found(power))
+    assert "at least 80 % of the studies detect an effect of" in str(remarks.found(power))
 
 
 def test_sentences_give_the_range_of_all_designs() -> None:
@@ -48,9 +48,9 @@ def test_sentences_give_the_range_of_all_designs() -> None:
     assert len(data) == 36
     said = str(remarks.simulated(data))
     held = data[simulation.HOLDS]
-    assert f"holds the true one in {held.min():.1f} to {held.max():.1f} % of them" in said
+    assert f"contains the true effect in {held.min():.1f} to {held.max():.1f} % of the studies" in said
     none = data.xs(0.0, level="effect")[simulation.ABOVE]
-    assert f"{none.min():.1f} to {none.max():.1f} % of the studies would say *replicated*" in said
+    assert f"{none.min():.1f} to {none.max():.1f} % of the studies would report *replicated*" in said
 
 
 def test_claims_of_many_treebanks_are_drawn_apart() -> None:

@@ -269,7 +269,7 @@ def test_scores_of_all_words_agree_with_those_of_suspects(project: Path, monkeyp
     [
         ("{treebank: en, splits: [dev], planted: 0.1}", "x: no treebank 'en'; choose from tr_twt"),
         ("{treebank: tr_twt, splits: [dev]}", "x: name either a later release or a share of planted errors"),
-        ("{treebank: tr_twt, splits: [dev], planted: 0.1, reference: true}", "x: the reference is the training part"),
+        ("{treebank: tr_twt, splits: [dev], planted: 0.1, reference: true}", "x: the reference is the training split"),
         ("{treebank: tr_twt, later: tr_twt, splits: [train], reference: true}", "x: the split train is mined"),
     ],
 )
@@ -308,7 +308,7 @@ def test_tables_say_what_the_stage_wrote(results: Results) -> None:
     assert wide.index.get_level_values("ranking").tolist() == 2 * list(HEADS)
     assert tables.recalls(data).loc[("this run", "later", OURS), "R@500"] == pytest.approx(45.0)
     sizes = tables.sizes(data).loc[("this run", "later")]
-    assert sizes["of these wrong, %"] == pytest.approx(50.0)
+    assert sizes["suspected heads that are wrong, %"] == pytest.approx(50.0)
     assert sizes["errors"] == "xx"
     assert tables.systematic(data)["row of the group view"].tolist() == [1, "–"]
     assert tables.exact(data).loc[("this run", "planted"), "all"] == pytest.approx(75.0)
@@ -328,7 +328,7 @@ def test_remarks_name_treebank_models_and_sample(results: Results) -> None:
     assert "75.0 % [71.4, 78.3] of 600 wrong heads in the list" in str(remarks.recall(data))
     apart = str(remarks.sporadic(data))
     assert "2 changes of xx_r1.0 (dev+test, this run) are systematic" in apart
-    assert "has the name of 1 of 2 systematic changes; for 1 of them the row contains at least half of the" in apart
+    assert "has a row for 1 of 2 systematic changes; for 1 of them, the row contains at least half of the" in apart
     assert "No change of xx (train+dev, this run) occurs more than 30 times" in apart
 
 

@@ -304,7 +304,7 @@ def test_a_new_system_is_a_room_and_a_line(folder: Path, tmp_path: Path, monkeyp
 
 def test_files_that_are_no_models_are_refused(tmp_path: Path, model: Model) -> None:
     model.pruner.save(tmp_path / "pruner.npz")
-    with pytest.raises(ModelError, match="a 'pruner', not a model of a system"):
+    with pytest.raises(ModelError, match="holds a 'pruner', which is not the model of a system"):
         treebound.load(tmp_path / "pruner.npz")
     (tmp_path / "text").write_text("hello")
     with pytest.raises(ModelError, match="truncated or foreign"):

@@ -105,10 +105,10 @@ def test_an_entry_of_ones_own():
         (('kind = "path"', 'kind = "ftp"'), r"corpus mine: 'ftp' is missing or unknown"),
         (('kind = "path", ', ""), r"corpus mine: 'kind' is missing or unknown"),
         (('holds = "the folder"', 'hold = "x"'), r"corpus mine: .*'hold'"),
-        (('dev = ["dev.conllu"],', ""), r"corpus mine: split 'files'; it takes files for train, dev, test"),
+        (('dev = ["dev.conllu"],', ""), r"corpus mine: wrong split or files: 'files'; give files for train, dev, test"),
         (
             ('language = "en"', 'language = "en"\nsplit = "random"'),
-            r"corpus mine: split 'random'; it takes files, every-tenth",
+            r"corpus mine: wrong split or files: 'random'; give files, every-tenth",
         ),
         (("[mine]", "[mine"), r"not TOML: "),
     ],

@@ -1,4 +1,4 @@
-"""Measures of CCG parsing: supertagger and parser apart, and as one model (`joint`)."""
+"""Measures of the claims about CCG parsing, with separate models (`ccg_*`) and with the joint model (`joint_*`)."""
 
 from __future__ import annotations
 
@@ -19,51 +19,58 @@ from studies.site.claims.measured import Measure, Measured, Scale, exact, share
 from studies.site.collect import Results
 from treebound.systems.ccg.evaluation import jackknife
 
-#: systems that the stage `ccg` compares
+#: names of the systems that the stage `ccg` compares
 _COMPARED = [f"{name}{kind}" for name in ("AST", "reverse") for kind in ("", " best", " worst")]
 _COMPARED += [f"{name}{kind}" for name in ("narrowest", "widest") for kind in ("", " best")]
 
-#: a parser trained on fewer sentences shows that the code runs, not how good a method is: claims do not read it
+#: smallest number of training sentences of the parsers that claims read; a parser trained on fewer sentences only shows
+#: that the code runs
 ENOUGH = 1000
 
 
-def _parsers(results: Results, found: dict[str, dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """(name, treebank that it is tested on, what was measured) of every parser that claims read."""
+def _parsers(results: Results, by_parser: dict[str, dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield (name, name of the test treebank, metrics) of every parser that claims read."""
     settings = results.params.section(CCG).parsers
-    for name, measured in found.items():
+    for name, metrics in by_parser.items():
         if (settings[name].sentences or ENOUGH) >= ENOUGH:
-            yield name, settings[name].corpus or name, measured
+            yield name, settings[name].corpus or name, metrics
 
 
 def _stage(results: Results) -> dict[str, dict[str, Any]]:
-    """Read what the stage `ccg` measured; empty in runs without it."""
+    """Return the metrics of the stage `ccg` by parser. The result is empty for runs without the stage."""
     return ccg_tables.measured(results) if results.has("ccg") else {}
 
 
 def ccg_difference(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Labelled F-score of the first less the second's, of every CCG parser; 95 % interval by the jackknife."""
-    for name, data, found in _parsers(results, _stage(results)):
-        for of in found["differences"]:
-            if [of["a"], of["b"]] == list(rows):
-                yield Measured(name, of["value"], of["low"], of["high"], data)
-            elif [of["b"], of["a"]] == list(rows):
-                yield Measured(name, -of["value"], -of["high"], -of["low"], data)
+    """Yield the labelled F-score of the first system minus the second's, for every CCG parser.
+
+    The 95 % interval comes from the jackknife.
+    """
+    for name, data, metrics in _parsers(results, _stage(results)):
+        for comparison in metrics["differences"]:
+            if [comparison["a"], comparison["b"]] == list(rows):
+                yield Measured(name, comparison["value"], comparison["low"], comparison["high"], data)
+            elif [comparison["b"], comparison["a"]] == list(rows):
+                yield Measured(name, -comparison["value"], -comparison["high"], -comparison["low"], data)
 
 
 def ccg_speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Sentences per CPU second of the first order divided by the second's, on dev."""
-    for name, data, found in _parsers(results, _stage(results)):
-        speed = found["speed"]
+    """Yield the speed of the first order divided by the speed of the second order, on dev, for every CCG parser."""
+    for name, data, metrics in _parsers(results, _stage(results)):
+        speed = metrics["speed"]
         seconds = [speed.get("seconds", {}).get("dev", {}).get(row) for row in rows]
         yield faster(name, [speed["dev"][row] for row in rows], seconds, data)
 
 
 def faster(place: str, rates: Sequence[float], seconds: Sequence[Sequence[float] | None], data: str = "") -> Measured:
-    """Speed of the first of two divided by the second's, with a 95 % interval.
+    """Return the speed of the first of two systems divided by the speed of the second, with a 95 % interval.
 
-    rates    sentences per CPU second of both
-    seconds  CPU seconds of both on the same parts of the sentences, which were timed in turn; None in runs that kept
-             none. The interval leaves out each part in turn (jackknife of the logarithm, Student's distribution)
+    The interval comes from the jackknife of the log ratio, which leaves out each part in turn, with Student's
+    distribution. Without seconds, there is no interval.
+
+    rates    sentences per CPU second of both systems
+    seconds  CPU seconds of both systems on the same parts of the sentences, which were timed alternately; None for runs
+             that stored none
     """
     from scipy.stats import t
 
@@ -71,136 +78,154 @@ def faster(place: str, rates: Sequence[float], seconds: Sequence[Sequence[float]
     if any(some is None for some in seconds) or len(seconds[0] or ()) < 2:
         return exact(place, ratio, data)
     a, b = np.asarray(seconds, float)
-    n, left = len(a), np.log((b.sum() - b) / (a.sum() - a))
-    half = t.ppf(0.975, n - 1) * float(np.sqrt((n - 1) * np.var(left)))
+    n, log_ratios = len(a), np.log((b.sum() - b) / (a.sum() - a))
+    half = t.ppf(0.975, n - 1) * float(np.sqrt((n - 1) * np.var(log_ratios)))
     return Measured(place, ratio, float(ratio * np.exp(-half)), float(ratio * np.exp(half)), data)
 
 
 def ccg_coverage(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Share of sentences of dev (%) that an order gives a derivation; with a Wilson interval."""
-    for name, data, found in _parsers(results, _stage(results)):
-        row = found["orders"]["dev"][rows[0]]
+    """Yield the share of dev sentences (%) that get a derivation under an order, with a Wilson interval."""
+    for name, data, metrics in _parsers(results, _stage(results)):
+        row = metrics["orders"]["dev"][rows[0]]
         yield share(name, sum(row["levels"]), row["sentences"], data=data)
 
 
 def joint_difference(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Labelled F-score of the first column of the joint model less the second's, on dev and on test."""
-    for name, data, found in _parsers(results, ccg_integration_tables.measured(results)):
-        for of in found["differences"]:
-            if [of["a"], of["b"]] == list(rows):
-                yield Measured(f"{name}, {of['split']}", of["value"], of["low"], of["high"], data)
-            elif [of["b"], of["a"]] == list(rows):
-                yield Measured(f"{name}, {of['split']}", -of["value"], -of["high"], -of["low"], data)
+    """Yield the labelled F-score of the first column of the joint model minus the second's, on dev and on test."""
+    for name, data, metrics in _parsers(results, ccg_integration_tables.measured(results)):
+        for comparison in metrics["differences"]:
+            if [comparison["a"], comparison["b"]] == list(rows):
+                yield Measured(
+                    f"{name}, {comparison['split']}", comparison["value"], comparison["low"], comparison["high"], data
+                )
+            elif [comparison["b"], comparison["a"]] == list(rows):
+                yield Measured(
+                    f"{name}, {comparison['split']}",
+                    -comparison["value"],
+                    -comparison["high"],
+                    -comparison["low"],
+                    data,
+                )
 
 
 def joint_share(results: Results, rows: Sequence[str], compare: str, figure: str) -> Iterator[Measured]:
-    """Share (%) of a column's derivations that are proved, or less than the optimum, on dev and on test."""
-    for name, data, found in _parsers(results, ccg_integration_tables.measured(results)):
-        for row in found["columns"]:
+    """Yield the share (%) of a column's derivations with a property, on dev and on test.
+
+    figure  `proved`: the optimum of the sentence is proved; `less`: the derivation scores less than the proved optimum
+    """
+    for name, data, metrics in _parsers(results, ccg_integration_tables.measured(results)):
+        for row in metrics["columns"]:
             if column_of(row).name(row["order"]) == rows[0]:
-                whole = row["parsed"] if figure == "proved" else row["proved"]
-                yield share(f"{name}, {row['split']}", row[figure], whole, data=data)
+                total = row["parsed"] if figure == "proved" else row["proved"]
+                yield share(f"{name}, {row['split']}", row[figure], total, data=data)
 
 
 def joint_settled(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Share of dev (%) that has settled at the end of a curve (`AST bp`), with a Wilson interval."""
-    for name, data, found in _parsers(results, ccg_integration_tables.measured(results)):
-        parsed = {row["order"]: row["parsed"] for row in found["columns"] if row["split"] == "dev"}
-        for (order, decoder), curve in pd.DataFrame(found["curves"]).groupby(["order", "decoder"], sort=False):
+    """Yield the share of dev sentences (%) that have settled in the last iteration, with a Wilson interval.
+
+    rows  one decoder with its order (`AST bp`)
+    """
+    for name, data, metrics in _parsers(results, ccg_integration_tables.measured(results)):
+        parsed = {row["order"]: row["parsed"] for row in metrics["columns"] if row["split"] == "dev"}
+        for (order, decoder), curve in pd.DataFrame(metrics["curves"]).groupby(["order", "decoder"], sort=False):
             if f"{order} {decoder}" == rows[0]:
                 count = parsed[str(order)]
                 yield share(name, round(curve["settled"].iloc[-1] * count / 100), count, data=data)
 
 
 def joint_speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Sentences per CPU second of the first column of the joint model divided by the second's, on dev."""
-    for name, data, found in _parsers(results, ccg_integration_tables.measured(results)):
-        of = {column_of(row).name(row["order"]): row for row in found["timing"]["columns"]}
-        if all(row in of for row in rows):
-            both = [of[row] for row in rows]
-            yield faster(name, [row["per_second"] for row in both], [row.get("seconds") for row in both], data)
+    """Yield the speed of the first column of the joint model divided by the speed of the second column, on dev."""
+    for name, data, metrics in _parsers(results, ccg_integration_tables.measured(results)):
+        by_name = {column_of(row).name(row["order"]): row for row in metrics["timing"]["columns"]}
+        if all(row in by_name for row in rows):
+            pair = [by_name[row] for row in rows]
+            yield faster(name, [row["per_second"] for row in pair], [row.get("seconds") for row in pair], data)
 
 
-#: share of sentences that must have settled, and how often sentences are drawn for an interval
+#: share of sentences that must have settled, and number of bootstrap samples for an interval
 SETTLED, DRAWN = 0.9, 2000
 
 
 def joint_convergence(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Iterations until SETTLED of the sentences of dev have settled, with a bootstrap interval over sentences.
+    """Yield the ratio of the iterations that two decoders need until the share `SETTLED` of dev sentences has settled.
 
-    The iterations of the first decoder (`AST bp`) are divided by those of the second.
-
-    A sentence that never settles counts as if it did in the last iteration, so that a ratio whose first decoder does
-    not reach SETTLED is a lower bound. Where neither reaches it, nothing is known.
+    The iterations of the first decoder (`AST bp`) are divided by the iterations of the second. The interval comes from
+    a bootstrap over sentences. A sentence that never settles counts as settled in the last iteration, so the ratio is a
+    lower bound if the first decoder never reaches `SETTLED`. Nothing is yielded if neither decoder reaches `SETTLED`.
     """
-    for name, data, found in _parsers(results, ccg_integration_tables.measured(results)):
-        at = {f"{order} {d}": some for order, by in found.get("settled", {}).items() for d, some in by.items()}
-        if not all(row in at for row in rows):
+    for name, data, metrics in _parsers(results, ccg_integration_tables.measured(results)):
+        iterations = {
+            f"{order} {d}": settled_at
+            for order, decoders in metrics.get("settled", {}).items()
+            for d, settled_at in decoders.items()
+        }
+        if not all(row in iterations for row in rows):
             continue
-        settled = np.array([at[row] for row in rows])
-        if not settled.size or all(np.mean(some > 0) < SETTLED for some in settled):
+        settled = np.array([iterations[row] for row in rows])
+        if not settled.size or all(np.mean(settled_at > 0) < SETTLED for settled_at in settled):
             continue
-        last = max(row["iterations"] for row in found["curves"])
+        last = max(row["iterations"] for row in metrics["curves"])
         settled = np.where(settled > 0, settled, last)
         n = settled.shape[1]
         drawn = np.random.default_rng(0).integers(0, n, (DRAWN, n))
         rank = int(np.ceil(SETTLED * n)) - 1
-        ratios = np.divide(*(np.partition(some[drawn], rank, axis=1)[:, rank] for some in settled))
+        ratios = np.divide(*(np.partition(settled_at[drawn], rank, axis=1)[:, rank] for settled_at in settled))
         value = np.divide(*np.partition(settled, rank, axis=1)[:, rank])
         low, high = (float(end) for end in np.percentile(ratios, (2.5, 97.5)))
         yield Measured(name, float(value), low, high, data)
 
 
 def joint_training(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """LF of a column of a parser `x-joint`, trained jointly, less that of `x`, on dev and on test.
+    """Yield the LF of a column of a jointly trained parser `x-joint` minus the LF of `x`, on dev and on test.
 
-    The interval is that of pairs of sentences that both parsers analyse (jackknife). Runs that kept no counts have the
-    difference over each parser's own sentences, without an interval.
+    The interval comes from the jackknife over the sentences that both parsers analyse. For runs that stored no counts,
+    the difference covers each parser's own sentences and has no interval.
     """
-    every = ccg_integration_tables.measured(results)
-    for name, data, found in _parsers(results, every):
-        other = every.get(f"{name}-joint")
-        for split in ("dev", "test") if other else ():
-            pair = [_counts(one, split, rows[0]) for one in (other, found)]
-            if None not in pair:
-                a, b = (some or {} for some in pair)
-                both = sorted(a.keys() & b.keys())
-                gain = jackknife(np.array([[a[sentence], b[sentence]] for sentence in both]))
+    by_parser = ccg_integration_tables.measured(results)
+    for name, data, metrics in _parsers(results, by_parser):
+        joint = by_parser.get(f"{name}-joint")
+        for split in ("dev", "test") if joint else ():
+            counts = [_counts(parser_metrics, split, rows[0]) for parser_metrics in (joint, metrics)]
+            if None not in counts:
+                a, b = (sentence_counts or {} for sentence_counts in counts)
+                common = sorted(a.keys() & b.keys())
+                gain = jackknife(np.array([[a[sentence], b[sentence]] for sentence in common]))
                 yield Measured(f"{name}, {split}", gain.value, gain.low, gain.high, data)
                 continue
-            scores = [_score(one, split, rows[0]) for one in (other, found)]
+            scores = [_score(parser_metrics, split, rows[0]) for parser_metrics in (joint, metrics)]
             yield exact(f"{name}, {split}", scores[0] - scores[1], data)
 
 
-def _counts(found: dict[str, Any] | None, split: str, column: str) -> dict[int, list[int]] | None:
-    """Return sentence -> (right, found, gold) labelled dependencies of a column; None where a run kept none."""
-    order, _, rest = column.partition(" ")
-    kept = (found or {}).get("counts", {}).get(split, {}).get(order, {})
-    return dict(zip(kept["sentences"], kept[rest], strict=True)) if rest in kept else None
+def _counts(metrics: dict[str, Any] | None, split: str, column: str) -> dict[int, list[int]] | None:
+    """Return sentence -> (correct, predicted, gold) labelled dependencies of a column, or None if a run stored none."""
+    order, _, column_name = column.partition(" ")
+    counts = (metrics or {}).get("counts", {}).get(split, {}).get(order, {})
+    return dict(zip(counts["sentences"], counts[column_name], strict=True)) if column_name in counts else None
 
 
-def _score(found: dict[str, Any] | None, split: str, column: str) -> float:
-    """Return LF of a column; NaN where there is no such column."""
-    rows = [row for row in (found or {}).get("columns", []) if row["split"] == split]
+def _score(metrics: dict[str, Any] | None, split: str, column: str) -> float:
+    """Return the LF of a column, or NaN if the column does not exist."""
+    rows = [row for row in (metrics or {}).get("columns", []) if row["split"] == split]
     return next((row["LF"] for row in rows if column_of(row).name(row["order"]) == column), float("nan"))
 
 
 def _columns(params: Params) -> list[str]:
-    """The columns of the joint model."""
+    """Return the names of all columns of the joint model, for both orders."""
     return [column.name(order) for order in ("AST", "reverse") for column in _each_column(params)]
 
 
 def _timed(params: Params) -> list[str]:
-    """The columns of the joint model that are timed: each decoder with the paper's output rule."""
+    """Return the names of the timed columns of the joint model: each decoder with the output rule of the paper."""
     return [column.name(order) for order in ("AST", "reverse") for column in _each_column(params) if column.usual]
 
 
 def _each_column(params: Params) -> list[Column]:
+    """Return all columns of the joint model for one order."""
     return columns(params.section(CCGIntegration).iterations)
 
 
 def _iterated(params: Params) -> list[str]:
-    """Decoders that have iterations, with their orders: `AST bp`."""
+    """Return the names of the decoders with iterations, for both orders: `AST bp`."""
     return [f"{order} {decoder}" for order in ("AST", "reverse") for decoder in ITERATED]
 
 

@@ -1,4 +1,4 @@
-"""Measures of classifiers of transitions."""
+"""Measures of the claims about classifiers: differences in accuracy and ratios of training times."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from studies.site.pooled import Z
 
 
 def classifiers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """UAS of the first cell of the stage `classifiers` less the second's.
+    """Yield the UAS of the first cell of the stage `classifiers` minus the UAS of the second cell, for each corpus.
 
-    The 95 % interval is that of the paired bootstrap over sentences. Runs from before the stage stored it have the
-    interval of paired words, which takes words for independent.
+    The 95 % interval is the stored interval of the paired bootstrap over sentences. For older runs, which stored none,
+    it is computed from paired words, treated as independent.
     """
     for corpus, tests in classifiers_tables.tests(results).groupby("corpus", sort=False):
         for (a, b), sign in ((rows, 1.0), (tuple(reversed(rows)), -1.0)):
@@ -34,27 +34,28 @@ def classifiers(results: Results, rows: Sequence[str], compare: str) -> Iterator
 
 
 def classifier_training(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """CPU seconds of training of the first cell divided by the second's, of the whole training set.
+    """Yield the training time of the first cell divided by the training time of the second cell, for each corpus.
 
-    With several trainings of both it is the ratio of their means, with the interval of Welch on the log scale, which
-    holds the noise of the machine. A single training has no interval.
+    Times are CPU seconds of training on the whole training set. If both cells were trained several times, the value is
+    the ratio of the mean times, with Welch's 95 % interval on the log scale, which covers the noise of the machine. A
+    single training gives no interval.
     """
     data = classifiers_tables.cells(results)
     data = data[(data["share"] == 100) & (data["missing"] == "")]
     data = data.assign(name=data["learner"] + " " + data["features"])
-    for corpus, of in data.groupby("corpus", sort=False):
-        if all(row in set(of["name"]) for row in rows):
-            yield _ratio(str(corpus), *(classifiers_tables.trainings(of[of["name"] == row]) for row in rows))
+    for corpus, group in data.groupby("corpus", sort=False):
+        if all(row in set(group["name"]) for row in rows):
+            yield _ratio(str(corpus), *(classifiers_tables.trainings(group[group["name"] == row]) for row in rows))
 
 
 def _ratio(place: str, a: np.ndarray, b: np.ndarray) -> Measured:
-    """The mean of the seconds float64[n] of one training, divided by that of another."""
+    """Return the mean of the seconds a: float64[n] divided by the mean of the seconds b: float64[m]."""
     from scipy.stats import t
 
     value = float(a.mean() / b.mean())
     if min(len(a), len(b)) < 2:
         return exact(place, value)
-    variances = np.array([np.var(x, ddof=1) / len(x) / x.mean() ** 2 for x in (a, b)])  # of the logarithms
+    variances = np.array([np.var(x, ddof=1) / len(x) / x.mean() ** 2 for x in (a, b)])  # variances of the log means
     total = float(variances.sum())
     if not total:
         return Measured(place, value, value, value)
@@ -64,6 +65,7 @@ def _ratio(place: str, a: np.ndarray, b: np.ndarray) -> Measured:
 
 
 def _cells(params: Params) -> list[str]:
+    """Return the names of all cells: learner and feature model."""
     settings = params.section(Classifiers)
     return [f"{name} {features}" for name in settings.learners for features in settings.features]
 

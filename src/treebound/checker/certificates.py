@@ -293,7 +293,7 @@ def closing_threshold(problem: Problem, bound: float) -> Number:
 
 
 def decide(problem: Problem, region: AnyRegion, arc: int, value: int) -> AnyRegion:
-    """Return the trees of a region without an arc (value 0), or with it and so without all rival arcs (value 1)."""
+    """Return the trees of a region without an arc (value 0), or with it, that is, without its rival arcs (value 1)."""
     rivals = set(np.flatnonzero(problem.mod == problem.mod[arc]).tolist()) - {arc}
     return region.without({arc} if value == 0 else rivals)
 

@@ -48,7 +48,7 @@ def majorant(
     """Return a bound on the scores of all trees over some arcs, without the families that the chart scores exactly.
 
     bounded     family -> parts to bound
-    step        the numbers of the bound
+    step        the shares, shifts, slopes and multipliers that define the bound
     remaining   arcs that trees may use; None for all
     projective  whether trees are projective
 

@@ -118,7 +118,7 @@ def proof(problem: Problem, path: Path, number: int, text: bytes) -> Certificate
 
 
 def read_line(path: Path, number: int, text: bytes, decode: Callable[[Any], T]) -> T | None:
-    """Return what `decode` makes of a line, or None for null. Raises InputError if `decode` fails."""
+    """Return the result of `decode` for the data of a line, or None for null. Raises InputError if `decode` fails."""
     data = _read(path, number, text)
     if data is None:
         return None
@@ -176,7 +176,7 @@ def reading(path: Path) -> Iterator[Reader]:
 
 
 def first_shares(table: PartTable, whole: bool, rows: bool) -> np.ndarray:
-    """Return the shares that differences are written against, because most shares of a search equal them.
+    """Return default shares, which most shares of a search equal. A file stores the differences from them.
 
     If a part's score is positive, its arcs have equal shares, rounded down for integer scores. Otherwise the shares are
     0.
@@ -280,7 +280,7 @@ def _changed(array: np.ndarray, gaps: list, numbers: list) -> np.ndarray:
 
 
 def _first(problem: Problem, name: str, family: str, rows: bool) -> np.ndarray:
-    """Return the flat initial values of an array, against which the first step is written."""
+    """Return the flat default values of an array. A file stores where the first step differs from them."""
     if name == "shares":
         return first_shares(problem.parts[family], problem.unit > 0, rows).ravel()
     return np.zeros(problem.n + 1 if name == "slope" else problem.arcs)

@@ -114,7 +114,7 @@ class Stars:
     def _side(
         self, h: int, x: int, side: int, arcs: list[int], certain: set[int], u: Sequence[Number]
     ) -> dict[int, Number]:
-        """Return number of modifiers -> best score of one side, whose arcs are ordered from near to far.
+        """Return a dict: number of modifiers -> best score of one side, whose arcs are ordered from near to far.
 
         The number is always 0 if no score depends on it.
         """

@@ -82,15 +82,13 @@ Beams = Annotated[
     typer.Option(
         metavar="BEAMS",
         help="Beams of the supertagger, as a list of beta:k separated by commas. The parser tries them in order "
-        "until it finds a derivation. model uses the beams of training.",
+        "until it finds a derivation. model uses the beams that the training settings name.",
     ),
 ]
 
 Limit = Annotated[
     int,
-    typer.Option(
-        min=0, max=50_000_000, help="Give up a chart with more edges than this. 0 uses the limit of training."
-    ),
+    typer.Option(min=0, max=50_000_000, help="Give up a chart with more edges than this. 0 uses the training limit."),
 ]
 
 Workers = Annotated[
@@ -140,7 +138,7 @@ def derives(parser: Any) -> bool:
 
 
 def proofs_of(parser: Any) -> Of:
-    """Return the kind of objects that a parser's proofs are about."""
+    """Return "derivations" or the tree space: the objects that a parser's proofs are about."""
     return "derivations" if derives(parser) else parser.decoder.space
 
 
@@ -164,7 +162,7 @@ def heads(k: str) -> int | None:
     if k == "none":
         return None
     if not k.isdecimal() or len(k) > 7 or not 1 <= int(k) <= 1_000_000:
-        raise InputError(f"k is {k[:30]!r}", hint="give a number from 1, none or model")
+        raise InputError(f"k is {k[:30]!r}", hint="give a positive number, none or model")
     return int(k)
 
 

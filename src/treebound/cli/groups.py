@@ -47,7 +47,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Running(Group):
-    """Processes of a command and encoding of its input."""
+    """Options for the worker processes of a command and the encoding of its input."""
 
     workers: Workers = 1
     scheduler: Scheduler = None
@@ -64,7 +64,7 @@ class Candidates(Group):
         typer.Option(
             metavar="K",
             help="Number of candidate heads that the pruner keeps for each word. none keeps all heads; model uses the "
-            "number of training.",
+            "number that was used in training.",
         ),
     ] = "model"
     threshold: Threshold = None
@@ -72,7 +72,7 @@ class Candidates(Group):
         str | None,
         typer.Option(
             metavar="RULES",
-            help="Return the best valid tree: the best one that keeps these rules, with a proof. ud stands for the "
+            help="Search only trees that keep these rules, and prove which valid tree is the best. ud stands for the "
             "errors that the validator of Universal Dependencies reports at levels 2 and 3. ud-warnings adds its "
             "warnings. The name of a TOML file stands for the rules in it. [default: all trees are valid]",
         ),
@@ -133,7 +133,8 @@ class Search(Candidates):
         if self.certificates is not None:
             if self.decoder not in self.PROVING or self.config != "tuned":
                 proving = ", ".join(self.PROVING)
-                raise InputError(f"certificates come from {proving}, tuned", hint="leave --decoder and --config")
+                reason = f"--certificates needs a decoder of {proving} and --config tuned"
+                raise InputError(reason, hint="leave out --decoder and --config")
             options["record"] = True
         return options | self._valid | pruning(self.k, self.threshold)
 
@@ -161,7 +162,7 @@ class Certainty(Group):
             min=0,
             max=MANY,
             metavar="N",
-            help="Write the N best trees, with their scores, as a comment treebound_kbest. 0 writes none.",
+            help="Write the N best trees, with their scores, as a comment treebound_kbest. 0 writes no such comment.",
         ),
     ] = 0
 
@@ -182,7 +183,7 @@ class Transitions(Group):
     SECTION, SYSTEM = "Transition-based models", "transition"
     beam: Annotated[
         int,
-        typer.Option(min=0, max=1024, help="Number of transition sequences in the beam. 0 uses the beam of training."),
+        typer.Option(min=0, max=1024, help="Number of transition sequences in the beam. 0 uses the training value."),
     ] = 0
 
     def options(self) -> dict[str, Any]:
@@ -294,10 +295,12 @@ def _options(group: type[Group]) -> list[inspect.Parameter]:
 
 
 class Meaning(NamedTuple):
-    """Help and default of an option for the models of one system."""
+    """Help, default, limits (`min`, `max`) and section of an option for the models of one system."""
 
     help: str
     default: Any
+    limits: Mapping[str, float]
+    section: type[Group]
 
 
 class GroupedCommand(TyperCommand):
@@ -311,12 +314,16 @@ class GroupedCommand(TyperCommand):
         meanings: dict[str, dict[str, Meaning]] = getattr(self.callback, "meanings", {})
         records: dict[str, list[tuple[str, str]]] = {"Arguments": []}
         for parameter in self.get_params(ctx):
-            name = parameter.name or ""
-            group, own = sections.get(name, Group), meanings.get(name, {})
+            group, own = sections.get(parameter.name or "", Group), meanings.get(parameter.name or "", {})
             if self.shown not in own if own else group.SYSTEM not in ("", self.shown):
                 continue  # an option of another system
             if own:
-                parameter.help, parameter.default = own[self.shown]  # type: ignore[attr-defined]
+                meaning = own[self.shown]
+                group = own.get("", meaning).section
+                parameter.help, parameter.default = meaning[:2]  # type: ignore[attr-defined]
+                for name in ("min", "max"):
+                    if hasattr(parameter, name):
+                        setattr(parameter, name, meaning.limits.get(name))
             record = parameter.get_help_record(ctx)
             if record is None:
                 continue
@@ -334,9 +341,9 @@ def help_for(systems: list[str]) -> inspect.Parameter:
 
     def show(ctx: typer.Context, value: str | None) -> None:
         if value is not None and not ctx.resilient_parsing:
-            choose("system", (value,), tuple(systems))
+            choose("system", (value,), ("graph", *systems))
             assert isinstance(ctx.command, GroupedCommand)
-            ctx.command.shown = value
+            ctx.command.shown = "" if value == "graph" else value
             print(ctx.get_help())
             raise typer.Exit
 

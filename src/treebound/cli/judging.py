@@ -153,7 +153,8 @@ def check(
     """Verify the trees, scores and proofs of a parsed file.
 
     The verification shares no code with the search. For every sentence, the command verifies that its heads are a tree,
-    that the tree has the score of the file, that the labels are right for the model, and that the status is true:
+    that the tree has the score that the file states, that the labels are right for the model, and that the status is
+    true:
 
     \b
     optimal     no tree scores more
@@ -181,7 +182,10 @@ def check(
 
     parser = _checkable(model, candidates.options() | charts.options())
     if derives(parser) and proofs.certificates is None:
-        raise InputError("the check of a CCG model needs its proofs", hint="give the file of parse --certificates")
+        raise InputError(
+            "the check of a CCG model needs its proofs",
+            hint="give the file that `treebound parse --certificates` wrote",
+        )
     source, name, total = _counted(parsed, encoding, proofs.sample > 0)
     drawn = proofs.drawn(total)
     summary = Summary()
@@ -207,7 +211,7 @@ def check(
 
 @contextmanager
 def _stored(proofs: Proofs, parser: Any) -> Iterator[Any]:
-    """Open the certificate file, or return None if none is needed. Raises InputError for proofs about other objects."""
+    """Open the certificate file, or return None if none is needed. Raises InputError for proofs of another kind."""
     from treebound.checker.proofs import reading
 
     if proofs.certificates is None or (proofs.fast and not derives(parser)):
@@ -250,7 +254,7 @@ def _checkable(path: Path, options: dict[str, Any]) -> Any:
 
 
 def _how(parser: Any, parsed: str, certificates: Path | None) -> tuple[Callable[[Any, Claimed], Checked], Any]:
-    """Return the function that checks a sentence, and its first argument."""
+    """Return the function that checks one sentence, and the object that is its first argument."""
     if derives(parser):
         from treebound.cli import checking_derivations
 

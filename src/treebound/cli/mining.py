@@ -80,7 +80,9 @@ class Judges(Group):
     ] = None
     epochs: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of passes over the training sentences. [default: as `treebound train`]"),
+        typer.Option(
+            min=1, help="Number of passes over the training sentences. [default: the value of `treebound train`]"
+        ),
     ] = None
     bits: Annotated[
         int | None,
@@ -100,7 +102,7 @@ class Judges(Group):
 
 @dataclass(frozen=True)
 class Listing(Group):
-    """Kinds and number of the suspects."""
+    """Options for the kinds and the number of the listed suspects."""
 
     SECTION = "Contents of the list"
     kinds: Annotated[
@@ -143,7 +145,7 @@ def mine(
         typer.Option(
             metavar="FILE",
             help="Correct TREEBANK instead of mining it: write it with the proposals of this table that have an x in "
-            "the column accept. [default: mine]",
+            "the column accept. [default: mine the treebank]",
         ),
     ] = None,
     workers: Workers = 1,

@@ -40,7 +40,7 @@ def options_of(classes: dict[str, type]) -> Callable[[Callable[..., None]], Call
         command.sections = {name: _section(uses[0].whose) for name, uses in settings.items()}  # type: ignore[attr-defined]
         meanings = {
             name: {
-                system: Meaning(use.help, _typed(use.default))
+                system: Meaning(use.help, _typed(use.default), _kind(use.hint, use.default)[1], _section(use.whose))
                 for use in reversed(uses)  # the first class overwrites the others
                 for system in (["", *systems] if use.whose == ALL else use.systems)
             }
@@ -71,7 +71,7 @@ class _Use(NamedTuple):
 
 def _section(whose: str) -> type[Group]:
     """Return the section of the help that holds the options of some systems."""
-    title = {"": "Model", ALL: "Treebanks"}.get(whose, f"Models of {whose}")
+    title = {"": "Model", ALL: "Treebanks"}.get(whose, f"Options of {whose}")
     return type("Section", (Group,), {"SECTION": title, "SYSTEM": whose.strip().partition(",")[0]})
 
 
@@ -83,20 +83,27 @@ def _typed(default: Any) -> Any:
 def _option(name: str, uses: list[_Use]) -> inspect.Parameter:
     """Return the parameter of a command for one field of one or several classes."""
     _, hint, default, text = uses[0]  # `meanings` of the command replace the help for other systems
-    kind = _plain(hint)[0]
-    every = [_plain(use.hint)[1] for use in uses]
+    every = [_kind(use.hint, use.default)[1] for use in uses]
+    kind, _ = _kind(hint, default)
     limits = {
         n: widest(x[n] for x in every) for n, widest in (("min", min), ("max", max)) if all(n in x for x in every)
     }
-    if isinstance(default, tuple):
-        kind, default = str, ",".join(default)
-    elif default is None:
-        kind = kind | None
-    elif NoneType in get_args(hint) or any(NoneType in get_args(a) for a in get_args(hint)):
-        kind, limits = str, {}  # a number, or the word none
+    default = _typed(default)
     values = sorted({value for use in uses for value in _choices(use.hint)})
     option = typer.Option(f"--{name.replace('_', '-')}", help=text, autocompletion=lambda: values, **limits)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+
+
+def _kind(hint: Any, default: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the type of an option and its limits, `min` and `max`; the value `none` makes a number a string."""
+    kind, limits = _plain(hint)
+    if isinstance(default, tuple):
+        return str, {}
+    if default is None:
+        return kind | None, limits
+    if NoneType in get_args(hint) or any(NoneType in get_args(a) for a in get_args(hint)):
+        return str, {}  # a number, or the word none
+    return kind, limits
 
 
 def _plain(hint: Any) -> tuple[Any, dict[str, Any]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stated(Group):
-    """Decoder, set of trees and limit of memory."""
+    """Options of `treebound decode`: decoder, set of trees and memory limit."""
 
     decoder: Annotated[
         str,
@@ -58,7 +58,7 @@ class Extras(Group):
             min=1,
             max=MANY,
             metavar="N",
-            help="Write the N best trees, with their scores, as a comment treebound_kbest. 1 writes none.",
+            help="Write the N best trees, with their scores, as a comment treebound_kbest. 1 writes no such comment.",
         ),
     ] = 1
     margins: Margins = False

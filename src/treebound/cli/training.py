@@ -187,8 +187,8 @@ def jackknife(
     """Write a treebank with predicted columns.
 
     The result is training data for a parser whose input will have predicted columns. The treebank is divided into ten
-    folds; each fold is tagged by taggers that are trained on the other nine. The options are the same as for `treebound
-    train --system tagging`.
+    folds. Each fold is tagged by taggers that are trained on the other nine. The Model options are settings
+    of the taggers.
 
     \b
     Example:

@@ -25,7 +25,7 @@ class Report:
         self._sentences = self._invalid = 0
 
     def read(self, name: str, document: Document) -> None:
-        """Read some sentences of a file, and report each tag once to which no rule can be applied."""
+        """Read some sentences of a file, and report once every tag that is not universal."""
         tags = set(unknown_tags(document.treebank.values("upos"))) - self._tags
         if tags:
             self._tags |= tags

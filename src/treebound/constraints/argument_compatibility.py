@@ -48,7 +48,7 @@ class ArgumentCompatibility:
         )
 
     def start(self, variables: Variables) -> list[Row]:
-        """Return no rows: a program rarely needs them."""
+        """Return no rows, because few are ever needed; `violated` adds the rows that a solution breaks."""
         return []
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
@@ -75,7 +75,7 @@ class ArgumentCompatibility:
         return rows
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Return every two incompatible arguments, or every argument that is incompatible with its head.
+        """Return every pair of incompatible arguments, or, if `head` is "argument", every argument unlike its head.
 
         O(arguments squared).
         """

@@ -40,7 +40,7 @@ class ArgumentSide:
         return rows
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """Return no rows: the rows of the start are the whole constraint."""
+        """Return no rows, because the rows of `start` are the whole constraint."""
         return []
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:

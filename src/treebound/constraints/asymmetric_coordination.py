@@ -24,7 +24,7 @@ class AsymmetricCoordination:
         self.conjunctions = conjunctions
 
     def start(self, variables: Variables) -> list[Row]:
-        """Return two rows per conjunction, or one row and one for each possible right argument."""
+        """Return two rows per conjunction. If `when` is "coordinating", one plus one per possible right argument."""
         rows = []
         for _, left, right in sides(self.conjunctions, variables):
             rows.append(row(self.name, left, 0.0, 0.0))
@@ -36,7 +36,7 @@ class AsymmetricCoordination:
         return rows
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """Return no rows: the rows of the start are the whole constraint."""
+        """Return no rows, because the rows of `start` are the whole constraint."""
         return []
 
     def forbidden(self, variables: Variables) -> None:

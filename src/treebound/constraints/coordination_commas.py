@@ -29,7 +29,7 @@ class CoordinationCommas:
         self.conjunctions, self.separators = conjunctions, separators
 
     def start(self, variables: Variables) -> list[Row]:
-        """Return no rows: their number is exponential."""
+        """Return no rows, because their number is exponential; `violated` adds the rows that a solution breaks."""
         return []
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:

@@ -31,7 +31,7 @@ class NoCycles:
         self.form = form
 
     def start(self, variables: Variables) -> list[Row]:
-        """Return no rows: their number is exponential."""
+        """Return no rows, because their number is exponential; `violated` adds the rows that a solution breaks."""
         return []
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
@@ -49,7 +49,7 @@ class NoCycles:
         return rows
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Return nothing: every tree keeps the constraint."""
+        """Return an empty list, because every tree keeps the constraint."""
         return []
 
 

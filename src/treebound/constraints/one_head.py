@@ -30,9 +30,9 @@ class OneHead:
         return rows
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """Return no rows: the rows of the start are the whole constraint."""
+        """Return no rows, because the rows of `start` are the whole constraint."""
         return []
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Return nothing: every tree keeps the constraint."""
+        """Return an empty list, because every tree keeps the constraint."""
         return []

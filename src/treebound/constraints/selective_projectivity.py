@@ -34,7 +34,7 @@ class SelectiveProjectivity:
         self.exempt = dict(exempt or {})
 
     def start(self, variables: Variables) -> list[Row]:
-        """Return no rows: there are O(n^4) of them."""
+        """Return no rows, because all O(n^4) would be too many; `violated` adds the rows that a solution breaks."""
         return []
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:

@@ -25,7 +25,7 @@ class SymmetricCoordination:
         self.conjunctions = conjunctions
 
     def start(self, variables: Variables) -> list[Row]:
-        """Return two rows per conjunction, and if coordinating one for each possible left argument."""
+        """Return two rows per conjunction. If `when` is "coordinating", add one for each possible left argument."""
         rows = []
         for _, left, right in sides(self.conjunctions, variables):
             if self.conjunctions.when == "always":
@@ -36,7 +36,7 @@ class SymmetricCoordination:
         return rows
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """Return no rows: the rows of the start are the whole constraint."""
+        """Return no rows, because the rows of `start` are the whole constraint."""
         return []
 
     def forbidden(self, variables: Variables) -> None:

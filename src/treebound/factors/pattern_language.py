@@ -96,10 +96,12 @@ class Gap:
 class Pattern:
     """A pattern of words, with the arcs and features of its parts.
 
-    - names, tests: names and tests of its words, in text order. - gaps: gaps[i] lies between words i and i + 1. - arcs:
-    (head, modifier) as numbers of words; the head may also be ROOT or OUTSIDE. - ways: alternatives, each given by the
-    numbers of its arcs. - features: tuples of (word or OUTSIDE, attribute) that are joined with the name. The first
-    tuple is empty, for the name
+    - names, tests: names and tests of its words, in text order.
+    - gaps: gaps[i] lies between words i and i + 1.
+    - arcs: (head, modifier) as numbers of words; the head may also be ROOT or OUTSIDE.
+    - ways: alternatives, each given by the numbers of its arcs.
+    - features: tuples of (word or OUTSIDE, attribute) that are joined with the name.
+      The first tuple is empty, for the name
       alone.
     """
 
@@ -237,7 +239,7 @@ def _match(text: str) -> tuple[tuple[str, ...], tuple[tuple[Test, ...], ...], tu
     if gap is not None or not names:
         raise _Fault("match does not end in a word", "put a word on each side of a gap")
     if len(names) > MAX_WORDS:
-        raise _Fault(f"{len(names)} words", f"use at most {MAX_WORDS}")
+        raise _Fault(f"match has {len(names)} words", f"use at most {MAX_WORDS}")
     tests = tuple(_tests(tests_text, i, names) for i, tests_text in enumerate(written))
     return tuple(names), tests, tuple(gaps)
 
@@ -296,9 +298,9 @@ def _ways(text: str, names: tuple[str, ...]) -> tuple[tuple[tuple[int, int], ...
     if len(ways) > 1 and any(head == OUTSIDE for head, _ in arcs):
         raise _Fault("arcs: outside among alternatives", "write a pattern for each of them")
     if len(ways) > MAX_WAYS:
-        raise _Fault(f"{len(ways)} alternatives", f"use at most {MAX_WAYS}")
+        raise _Fault(f"arcs has {len(ways)} alternatives", f"use at most {MAX_WAYS}")
     if len(arcs) > MAX_ARCS:
-        raise _Fault(f"{len(arcs)} arcs", f"use at most {MAX_ARCS}")
+        raise _Fault(f"arcs has {len(arcs)} arcs", f"use at most {MAX_ARCS}")
     return arcs, tuple(tuple(arcs.index(arc) for arc in way) for way in ways)
 
 

@@ -1,4 +1,4 @@
-"""Add labels to a model: folded scores, labels of trees, and label features for training.
+"""Add labels to a model: label scores added to arcs, labels of trees, and label features for training.
 
 A model chooses labels in one of three modes. In mode *joint*, it chooses them together with arcs: before
 decoding, the score of each arc's best label is added to the arc's score. In mode *second-stage*, it chooses them
@@ -38,10 +38,11 @@ class Settings(Protocol):
 class Labelling:
     """The labellers of a model.
 
-    - names: the labels, in the order of their numbers. - joint: the labeller that takes part in decoding; None if the
-    tree is chosen without labels. - stage: the labeller of finished trees; None if the labels chosen with the tree are
-    final. - weights: number of all weights of the model, 2 ** bits of arcs and parts, followed by the weights of the
-    labellers.
+    - names: the labels, in the order of their numbers.
+    - joint: the labeller that takes part in decoding; None if the tree is chosen without labels.
+    - stage: the labeller of finished trees; None if the labels chosen with the tree are final.
+    - weights: number of all weights of the model, 2 ** bits of arcs and parts, followed by the weights of the
+      labellers.
     """
 
     def __init__(

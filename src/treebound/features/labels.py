@@ -177,7 +177,7 @@ def width(labels: int) -> int:
 
 
 def weights_of(labels: int, bits: int) -> int:
-    """Return the number of weights for this number of labels, which includes the end of a row that begins last."""
+    """Return the number of weights for this number of labels, with space for a row that begins at the last hash."""
     return (1 << bits) + width(labels)
 
 

@@ -163,7 +163,9 @@ class Scorer:
         templates: Lines | None = None,
     ):
         if "pattern" in families and patterns is None:
-            raise InputError("the treebank names no patterns", hint="name a pattern file, or leave the family out")
+            raise InputError(
+                "the family pattern needs a pattern file", hint="name a pattern file, or leave the family out"
+            )
         self.patterns = patterns if "pattern" in families else None
         self.pattern_index = compile_patterns(self.patterns, attributes) if self.patterns else None
         self.families = families

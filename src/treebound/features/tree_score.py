@@ -26,7 +26,7 @@ class PartScore:
         self._moving: tuple[Scoring, Tree] | None = None
 
     def score(self, heads: np.ndarray) -> float:
-        """Return the sum of the scores of a tree's parts, -inf if an arc is not a candidate or something is forbidden.
+        """Return the sum of the scores of a tree's parts; -inf if an arc or part is forbidden, or an arc no candidate.
 
         O(n d), d the largest number of modifiers; O(parts) for families that have to be scanned.
         """

@@ -165,7 +165,7 @@ def apply_spans(spans, adjacent, weight):
 
 @kernel
 def _shift(adjacent, s, b, of_s, of_b, weight):
-    """Add of_s to the coefficient of X of the pair (s, b), and of_b to the coefficient of its Y. O(b - s)."""
+    """Add of_s to the weights of the variables in X of the pair (s, b), and of_b to those in its Y. O(b - s)."""
     first = adjacent.first
     if of_s != 0.0:
         for t in range(s + 1, b + 1):

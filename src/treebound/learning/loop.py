@@ -16,7 +16,7 @@ Progress = Callable[[Iterable, str], Iterable]
 
 
 class Task(Protocol[KeptBy]):
-    """A training task, whose state is that after the last example."""
+    """A training task, which holds the state of the learner after the last example."""
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
         """Learn from all examples once, in the given order, and return the record of the epoch.

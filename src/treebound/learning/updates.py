@@ -128,5 +128,5 @@ class Learner:
         return averaged(self.weights, self.sums, self._settled(self.examples), self.rule.unit(self.examples))
 
     def _settled(self, examples: int) -> float:
-        """Return the share of the average that a number of examples settles, in the unit of `sums`."""
+        """Return the weight of the first `examples` examples in the average, in the unit of `sums`."""
         return float(examples) ** (self.degree + 1)

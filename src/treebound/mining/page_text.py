@@ -78,7 +78,7 @@ def margin(suspect: Suspect) -> str:
 
 
 def changed_heads(suspect: Suspect) -> str:
-    """Return the number of heads that change together as text, or "" if only the suspect's head changes."""
+    """Return, as text, how many heads change together, or "" if only the suspect's head changes."""
     return "" if suspect.changes == 1 else f" ({suspect.changes} heads)"
 
 

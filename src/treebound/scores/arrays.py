@@ -139,7 +139,7 @@ def _joined(value: Any) -> np.ma.MaskedArray:
 
 
 def _no_numbers(name: str, value: Any, array: np.ndarray, kind: str = "numbers") -> InputError:
-    """Return the error for a value that is no array of numbers, or of another `kind`."""
+    """Return the error for a value that is not an array of numbers, or of the given `kind`."""
     return InputError(f"{name} is {shown(value, array)}", hint=_GIVE.replace("numbers", kind, 1))
 
 

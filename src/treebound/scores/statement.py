@@ -173,7 +173,7 @@ def stated(arguments: Mapping[str, Any], space: Space, single_root: bool, unit: 
     """Return the problem for the arguments of `problem`; absent arguments count as None."""
     checked_setting(space, single_root, unit)
     if unknown := [name for name in arguments if name not in ARGUMENTS]:
-        raise InputError(f"unknown argument {unknown[0]!r}", hint="give " + ", ".join(ARGUMENTS))
+        raise InputError(f"unknown argument {unknown[0]!r}", hint="choose from " + ", ".join(ARGUMENTS))
     all_integers = True
     arrays: dict[str, Any] = {}
     for name in ("arc", "labels", *TENSORS):
@@ -381,7 +381,7 @@ def _check_pairs(tensor: np.ndarray, h: np.ndarray, s: np.ndarray, m: np.ndarray
         raise InputError(reason, hint="a pair has one score: give it at s < m, with 0 or the same at s > m")
     if not single_root and np.any(np.triu(tensor[0, 1:, 1:], 1)):
         raise InputError(
-            "siblings[0] has scores", hint='give 0, and scores of the root\'s modifiers as parts["pattern"]'
+            "siblings[0] has scores, but the root has no sibling parts", hint='give 0, or use parts["pattern"]'
         )
 
 

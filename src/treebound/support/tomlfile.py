@@ -33,4 +33,6 @@ def parse(content: str, path: str | Path) -> dict[str, Any]:
         line = int(position[1]) if position else len(content.splitlines())
         raise InputError(f"not TOML: {reason}", path=path, line=line, hint="correct it") from None
     except (ValueError, RecursionError):
-        raise InputError("a number too long, or nested too deeply", path=path, hint="correct it") from None
+        raise InputError(
+            "a number is too long, or the content is nested too deeply", path=path, hint="correct it"
+        ) from None

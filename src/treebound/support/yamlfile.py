@@ -65,7 +65,9 @@ def read(path: Path, hint: str = "") -> tuple[yaml.Node | None, Any]:
         raise InputError(reason, path=path, line=line, hint="save it as UTF-8") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise InputError(f"character {error.character:#x} in it", path=path, line=line, hint="delete it") from None
+        raise InputError(
+            f"YAML does not allow the character {error.character:#x}", path=path, line=line, hint="delete it"
+        ) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = str(getattr(error, "problem", None) or error).replace("\n", " ")

@@ -48,7 +48,9 @@ def system_of(path: str | Path) -> System:
     kind = kind_of(path)
     if kind not in KINDS:
         raise ModelError(
-            f"a {kind!r:.40}, not a model of a system", path=path, hint=f"name a model of {', '.join(SYSTEMS)}"
+            f"the file holds a {kind!r:.40}, which is not the model of a system",
+            path=path,
+            hint=f"name a model of {', '.join(SYSTEMS)}",
         )
     return SYSTEMS[KINDS[kind]]()
 

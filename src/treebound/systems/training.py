@@ -200,7 +200,7 @@ def train_many(
 
 
 def finished(path: Path, job: Job) -> Any:
-    """Return the model of a file if it has the key of this job, else None. For a system without keys always None."""
+    """Return the model of a file if it has the key of this job, else None. A system without keys always gives None."""
     system = SYSTEMS[job.recipe.system]()
     key = system.key(job.recipe.settings, job.train, job.dev)
     try:

@@ -160,7 +160,9 @@ def _corpus(name: str, table: Any, path: str | Path) -> Corpus:
     needed = _NEEDED.get(corpus.split)
     if needed is None or set(corpus.files) != set(needed):
         valid_values = ", ".join(_NEEDED) if needed is None else "files for " + ", ".join(needed)
-        raise InputError(f"corpus {name}: split {corpus.split!r}", path=path, hint=f"it takes {valid_values}")
+        raise InputError(
+            f"corpus {name}: wrong split or files: {corpus.split!r}", path=path, hint=f"give {valid_values}"
+        )
     return corpus
 
 

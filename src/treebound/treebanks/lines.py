@@ -73,7 +73,7 @@ def _opened(path: str, open_: Callable[[Any], Any], source: Any) -> Any:
 
 def damaged(path: str | Path, error: Exception) -> InputError:
     """Return the error for a file that cannot be read to its end or cannot be decompressed."""
-    return InputError(f"cannot be read: {error}", path=path, hint="is the file whole?")
+    return InputError(f"cannot be read: {error}", path=path, hint="check whether the file is complete")
 
 
 def _as_bytes(items: Iterator[Any], name: str) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""The decoders that are compared."""
+"""Decoders that the stage `approximations` compares, with their options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ EXACT = "branch and bound"
 
 
 class Contestant(NamedTuple):
-    """A registered decoder with options; those under `settings` are read from the parameters by name."""
+    """A decoder of the comparison: its registered name, fixed options, and options that params.yaml sets.
+
+    `settings` maps an option of the decoder to the field of `Approximations` that holds its value.
+    """
 
     decoder: str
     options: Mapping[str, Any] = MappingProxyType({})

@@ -1,4 +1,4 @@
-"""Scores that no model of ours gives: random ones, and dense ones of the shape that neural parsers have."""
+"""Synthetic scores for every arc and part: random scores, and scores that resemble neural parsers."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from treebound.core.spaces import Space
 from treebound.scores.statement import problem
 
 MADE_UP = ("random", "neural-like")
-WIDTH = 16  #: of the vectors of words
-PARTS = 0.25  #: scores of siblings and grandchildren against those of arcs
+WIDTH = 16  #: dimension of the word vectors
+PARTS = 0.25  #: factor of the scores of siblings and grandchildren, relative to the scores of arcs
 
 
 def made_up(kind: str, n: int, seed: int, space: Space) -> Problem:
-    """A sentence of n words under scores of all arcs, of all pairs of siblings and of all grandchildren.
+    """Return a sentence of n words with synthetic scores of all arcs, pairs of siblings and grandchildren.
 
-    random       independent normal numbers
-    neural-like  logarithms of what a biaffine form over vectors of words gives the heads of each word (Dozat & Manning
-                 2017), peaked and favouring near heads, and trilinear forms over the same vectors for the parts
-    O(n^3) numbers.
+    random       independent normal scores
+    neural-like  log-probabilities of the heads of each word, from a biaffine form over word vectors (Dozat & Manning
+                 2017). They are peaked and favour near heads. Trilinear forms over the same vectors score the parts.
+
+    The problem has O(n^3) scores.
     """
     rng = np.random.default_rng([MADE_UP.index(kind), n, seed])
     size = n + 1
@@ -33,11 +34,14 @@ def made_up(kind: str, n: int, seed: int, space: Space) -> Problem:
         arc = word @ bilinear @ word.T - 0.3 * np.abs(position[:, None] - position)
         arc -= np.log(np.exp(np.where(position[:, None] == position, -np.inf, arc)).sum(axis=0))
         sibling, grand = (_trilinear(word, rng) for _ in range(2))
-    sibling = np.triu(np.ones((size, size)), 1) * sibling  # each pair once
+    sibling = np.triu(np.ones((size, size)), 1) * sibling  # score each unordered pair of siblings once
     return problem(arc, siblings=PARTS * sibling, grandparents=PARTS * grand, space=space)
 
 
 def _trilinear(word: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """[n + 1] * 3 numbers of variance about 1: sums over products of three projections of the words."""
+    """Return float64[n + 1, n + 1, n + 1] scores of variance about 1.
+
+    A score is the sum over the products of three random projections of the word vectors.
+    """
     first, second, third = (word @ rng.normal(size=(WIDTH, WIDTH)) / np.sqrt(WIDTH) for _ in range(3))
     return np.einsum("ik,jk,lk->ijl", first, second, third) / np.sqrt(WIDTH)

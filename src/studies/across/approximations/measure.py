@@ -1,8 +1,8 @@
-"""Stage: what each approximation costs, in score and in accuracy, where the best tree is known. Runs alone, timed.
+"""Stage: measure the cost of each approximation in score, accuracy and time, compared with exact search.
 
-Every decoder gets the same scored sentences: of trained models, and made-up ones, dense, as no pruner has seen them. A
-decoder that does not search a space, or does not score a family, is left out there. Of two proofs that contradict each
-other one is wrong: the stage then fails and says where.
+The stage is timed and runs alone. Every decoder parses the same scored sentences: sentences scored by trained models,
+and dense synthetic scores without a pruner. A decoder is skipped for spaces and factor families that it cannot handle.
+If two proofs contradict each other, one of them is wrong; the stage then fails and names the sentence.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 from treebound.treebanks.projectivise import in_space
 
+#: limit of the warm-up of a decoder, in CPU seconds
 WARM = 0.5
-#: CPU ms: within how many of them so many optima were found, so many proved
+#: time limits in CPU ms for which `within` counts best trees and proofs
 WITHIN = tuple(round(10 ** (e / 4), 4) for e in range(-4, 17))
 
 
 def made(contestant: Contestant, space: Space, settings: Approximations) -> Decoder | None:
-    """The decoder of a contestant for a space; None if it does not search it."""
+    """Return the decoder of a contestant for a space, or None if the decoder cannot search the space."""
     options = {**contestant.options} | {name: getattr(settings, field) for name, field in contestant.settings.items()}
     decoder = DECODERS[contestant.decoder](**options)
     if decoder.space == space:
@@ -55,9 +56,11 @@ def made(contestant: Contestant, space: Space, settings: Approximations) -> Deco
 def contest(
     scored: Sequence[Problem], space: Space, settings: Approximations, judge: Callable[[list[Parse]], pd.DataFrame]
 ) -> pd.DataFrame:
-    """One row a contestant and sentence; value, bound and tolerance in units of the model's score.
+    """Decode sentences with every contestant. Return one row per contestant and sentence.
 
-    judge  (a parse a sentence) -> a row a sentence about its tree
+    Value, bound and tolerance are on the scale of the scores of the model.
+
+    judge  maps the parses of all sentences to a table with one row per sentence, which evaluates the trees
     """
     tables = []
     families = frozenset().union(*(problem.families for problem in scored))
@@ -74,16 +77,20 @@ def contest(
 
 
 def _warm(decoder: Decoder, scored: Sequence[Problem]) -> None:
-    """Compile: what only some sentences call for as well, as long as that takes no more than `WARM` CPU seconds."""
+    """Decode sentences without timing, to compile all kernels, until `WARM` CPU seconds have passed.
+
+    More than one sentence is decoded because some sentences need further kernels.
+    """
     decoder.decode(scored[0])
-    started = time.process_time()
+    start = time.process_time()
     for problem in scored[1:]:
-        if time.process_time() - started > WARM:
+        if time.process_time() - start > WARM:
             return
         decoder.decode(problem)
 
 
 def _row(problem: Problem, parse: Parse) -> dict[str, Any]:
+    """Return length, value, bound, tolerance, and whether a tree was found and proved, for one sentence."""
     unit = problem.unit or 1.0
     scores = (problem.arc, *(table.score for table in problem.parts.values()))
     largest = max(float(np.abs(s[np.isfinite(s)]).max(initial=0.0)) for s in scores)
@@ -98,11 +105,13 @@ def _row(problem: Problem, parse: Parse) -> dict[str, Any]:
 
 
 def against(gold: Treebank, parser: Parser, scored: Sequence[Problem]) -> Callable[[list[Parse]], pd.DataFrame]:
-    """What `contest` is to know of trees of a treebank: right words, and what the model gives the gold tree (-inf where
-    it cannot be found).
+    """Return the judge of `contest` for sentences of a treebank.
+
+    The judge counts correct words. It adds the score that the model gives the gold tree, -inf if the space does not
+    contain the gold tree.
     """
     projective = parser.decoder.space == "projective"
-    value = [
+    gold_scores = [
         PartScore(problem).score(gold.heads(i)) / (problem.unit or 1.0)
         if in_space(gold.heads(i), projective, problem.single_root)
         else -np.inf
@@ -110,35 +119,37 @@ def against(gold: Treebank, parser: Parser, scored: Sequence[Problem]) -> Callab
     ]
 
     def judge(parses: list[Parse]) -> pd.DataFrame:
+        """Count the correct words of each tree, and add the score of the gold tree."""
         labels = [parser.label_names(parser.labelled(parse, gold, i)) for i, parse in enumerate(parses)]
         sentences = pd.DataFrame(evaluate(gold, [parse.heads for parse in parses], labels).sentences)
-        kept = [c for c in ("scored", "correct", "correct_labelled") if c in sentences]
-        return sentences[kept].assign(gold=value)
+        names = [c for c in ("scored", "correct", "correct_labelled") if c in sentences]
+        return sentences[names].assign(gold=gold_scores)
 
     return judge
 
 
 def run(params: Params, corpus: str, model: str) -> None:
-    """Write values and seconds of every decoder on the scores of a model; of the first one, on made-up scores as well.
+    """Write the values and CPU seconds of every decoder on the scores of a model.
 
-    Raises TreeboundError where two decoders contradict each other.
+    For the first model of the settings, also write those on synthetic scores. Raises TreeboundError if two decoders
+    contradict each other.
     """
     settings = params.section(Approximations)
     test = load(corpus, "test")
     gold = test.select(np.array(evenly(test, settings.sentences)))
-    tables, wrong = [], ""
+    tables, first_contradiction = [], ""
     for space in get_args(Space):
         for name, scored, judge in _problems(settings, corpus, model, gold, space):
             data = contest(scored, space, settings, judge)
             tables.append(data.assign(model=name, space=space))
             stage.say(f"{corpus}: {name}, {space}: {data['seconds'].sum():.1f} s")
             if contradiction := disagreement(data):
-                wrong = wrong or f"{corpus}: {name}, {space}: {contradiction}"
+                first_contradiction = first_contradiction or f"{corpus}: {name}, {space}: {contradiction}"
     whole = pd.concat(tables, ignore_index=True)
     path = stage.PREDICTIONS / corpus / "approximations" / f"{model}.csv"
     stage.write(path, whole.to_csv(index=False, lineterminator="\n"))
-    if wrong:
-        raise TreeboundError(wrong)
+    if first_contradiction:
+        raise TreeboundError(first_contradiction)
     sums = {"rows": summary(whole), "within": within(whole)}
     stage.write_metrics(stage.METRICS / "approximations" / corpus / f"{model}.json", sums)
 
@@ -146,7 +157,10 @@ def run(params: Params, corpus: str, model: str) -> None:
 def _problems(
     settings: Approximations, corpus: str, name: str, gold: Treebank, space: Space
 ) -> Iterator[tuple[str, list[Problem], Callable[[list[Parse]], pd.DataFrame]]]:
-    """(name, scored sentences, judge of trees) of a model, then of made-up scores for sentences of such lengths."""
+    """Yield (name, scored sentences, judge) of a model, then of synthetic scores for sentences of similar lengths.
+
+    Only the first model of the settings is followed by synthetic scores.
+    """
     parser = Parser(Model.load(model_file(corpus, name)), k=settings.k, space=space)
     scored = [parser.problem(gold, i) for i in range(len(gold))]
     yield name, scored, against(gold, parser, scored)
@@ -158,16 +172,19 @@ def _problems(
         yield kind, scored, lambda parses: pd.DataFrame(index=range(len(parses)))
 
 
-#: what is known of a tree where there is a gold tree
+#: columns that exist only for sentences with a gold tree
 COUNTS = ("scored", "correct", "correct_labelled")
 
 
 def joined(data: pd.DataFrame) -> pd.DataFrame:
-    """With the best value that any decoder found of a sentence, and what each tree is against it and against gold."""
+    """Compare each tree with the best value that any decoder found for its sentence, and with the gold tree.
+
+    Adds the columns best, known, is_best, gap, loss, wrong and search_error to the table of `contest`.
+    """
     keys = ["model", "space", "sentence"]
-    found = data[data["found"]].groupby(keys)["value"].max().rename("best")
+    best = data[data["found"]].groupby(keys)["value"].max().rename("best")
     known = data.groupby(keys)["proved"].max().rename("known")
-    data = data.join(found, on=keys).join(known, on=keys)
+    data = data.join(best, on=keys).join(known, on=keys)
     data = data.assign(**{name: np.nan for name in (*COUNTS, "gold") if name not in data})
     wrong = data["scored"].notna() & (data["correct"] < data["scored"])
     return data.assign(
@@ -180,34 +197,40 @@ def joined(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary(data: pd.DataFrame) -> list[dict[str, Any]]:
-    """A row a model, space, decoder and bin of lengths (those longer than `longer_than`), in sums over sentences.
+    """Sum the measures over sentences, one row per model, space, decoder and length bin (`longer_than` words).
 
-    best: a tree as good as the best that is known, which is `known` to be the best of all; gap: bound less that value,
-    of those with a bound; loss: that value less the tree's; search_errors: wrong trees below the gold tree.
+    best           sentences whose tree scores as much as the best tree that any decoder found
+    known          sentences whose best tree is proved by at least one decoder
+    gap            bound minus the best value, over sentences with a finite bound
+    loss           best value minus the value of the tree
+    search_errors  wrong trees that score less than the gold tree
     """
     table = joined(data)
     table = table.assign(longer_than=np.array((0, *LENGTHS))[np.searchsorted(LENGTHS, table["n"])])
     rows = []
-    for key, some in table.groupby(["model", "space", "solver", "longer_than"], sort=False):
+    for key, group in table.groupby(["model", "space", "solver", "longer_than"], sort=False):
         row: dict[str, Any] = dict(zip(("model", "space", "solver", "longer_than"), key, strict=True))
         row["longer_than"] = int(row["longer_than"])
-        row |= {"sentences": len(some), "words": int(some["n"].sum()), "bounded": int(some["gap"].notna().sum())}
-        row |= {name: int(some[name].sum()) for name in ("known", "proved", "found", "wrong")}
-        row |= {"best": int(some["is_best"].sum()), "search_errors": int(some["search_error"].sum())}
-        row |= {name: float(some[name].sum()) for name in ("seconds", "gap", "loss")}
-        row |= {name: int(some[name].sum()) if some[name].notna().all() else None for name in COUNTS}
-        rows.append(row | {"slowest": float(some["seconds"].max())})
+        row |= {"sentences": len(group), "words": int(group["n"].sum()), "bounded": int(group["gap"].notna().sum())}
+        row |= {name: int(group[name].sum()) for name in ("known", "proved", "found", "wrong")}
+        row |= {"best": int(group["is_best"].sum()), "search_errors": int(group["search_error"].sum())}
+        row |= {name: float(group[name].sum()) for name in ("seconds", "gap", "loss")}
+        row |= {name: int(group[name].sum()) if group[name].notna().all() else None for name in COUNTS}
+        rows.append(row | {"slowest": float(group["seconds"].max())})
     return rows
 
 
 def within(data: pd.DataFrame) -> list[dict[str, Any]]:
-    """A row a model, space and decoder: of how many sentences it had the best tree, a proof, within so many CPU ms."""
+    """Count the sentences whose best tree, and whose proof, a decoder has within each time limit of `WITHIN`.
+
+    Returns one row per model, space and decoder.
+    """
     rows = []
-    for (model, space, solver), some in joined(data).groupby(["model", "space", "solver"], sort=False):
-        ms = 1e3 * some["seconds"].to_numpy()
-        row = {"model": model, "space": space, "solver": solver, "sentences": len(some)}
-        for name, of in (("best", some["is_best"]), ("proved", some["proved"])):
-            row[name] = [int(((ms <= limit) & of.to_numpy(bool)).sum()) for limit in WITHIN]
+    for (model, space, solver), group in joined(data).groupby(["model", "space", "solver"], sort=False):
+        ms = 1e3 * group["seconds"].to_numpy()
+        row = {"model": model, "space": space, "solver": solver, "sentences": len(group)}
+        for name, reached in (("best", group["is_best"]), ("proved", group["proved"])):
+            row[name] = [int(((ms <= limit) & reached.to_numpy(bool)).sum()) for limit in WITHIN]
         rows.append(row)
     return rows
 

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, config=STRICT)
 class Approximations(Section):
-    """Every decoder on the scores of `models`, and on made-up ones; see `measure`.
+    """Comparison of every decoder on the scores of trained models and on synthetic scores; see `measure`.
 
-    sentences  how many of the test split
-    made_up    of how many of them, in order, the lengths are those of made-up scores; longest: in words
-    calls      dynamic programs that branch and bound has for a sentence
-    seconds    that a linear program has
+    models     names of the trained models
+    k          number of candidate heads per word
+    sentences  number of test sentences, evenly spaced
+    made_up    number of sentences with synthetic scores; they have the lengths of the first test sentences
+    longest    length limit of the sentences with synthetic scores, in words
+    calls      limit of branch and bound, in dynamic-program calls per sentence
+    seconds    time limit of a linear program, in seconds
     """
 
     models: tuple[str, ...] = ()
@@ -31,5 +34,5 @@ class Approximations(Section):
     seconds: Above = 5.0
 
     def check(self, params: Params) -> None:
-        """Raise ValueError where no row trains a model of these."""
+        """Raise ValueError if no row trains one of the models."""
         params.check_trained(*self.models)

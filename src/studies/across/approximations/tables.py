@@ -1,6 +1,6 @@
-"""What each approximation costs where the best tree is known: the stage `approximations`.
+"""Tables of the stage `approximations`: cost of each approximation compared with exact search.
 
-Every function takes what several runs have; where none has it, there are no rows.
+Every function accepts several runs and returns an empty table if none of them has the stage.
 """
 
 from __future__ import annotations
@@ -22,36 +22,43 @@ from treebound.core.spaces import Space
 KEYS = ["run", "corpus", "model", "space"]
 SUMS = ["sentences", "words", "known", "proved", "found", "best", "bounded", "wrong", "search_errors"]
 SUMS += ["seconds", "gap", "loss", "scored", "correct", "correct_labelled"]
-#: UAS points that a faster decoder may lose and still be as accurate, and how much faster it has to be
+#: UAS points that a decoder may lose and still count as equally accurate; speed ratio from which it counts as faster
 SAME, FASTER = 0.05, 1.1
 
 
 def measured(results: Results) -> pd.DataFrame:
-    """One row a corpus, model, space, decoder and bin of lengths; no rows in runs from before there were any."""
-    rows = [{"corpus": corpus, **row} for corpus, found in _files(results) for row in found["rows"]]
+    """Return the stored sums, one row per corpus, model, space, decoder and length bin.
+
+    The table is empty for runs that are older than the stage.
+    """
+    rows = [{"corpus": corpus, **row} for corpus, content in _files(results) for row in content["rows"]]
     return pd.DataFrame(rows, columns=None if rows else ["corpus", "model", "space", "solver", "longer_than"])
 
 
 def within(results: Results) -> list[dict[str, Any]]:
-    """One entry a corpus, model, space and decoder: what it had within how many CPU ms."""
-    return [{"corpus": corpus, **row} for corpus, found in _files(results) for row in found["within"]]
+    """Return the stored counts of `measure.within`, one entry per corpus, model, space and decoder."""
+    return [{"corpus": corpus, **row} for corpus, content in _files(results) for row in content["within"]]
 
 
 def _files(results: Results) -> list[tuple[str, dict[str, Any]]]:
+    """Return (corpus, content) of each metrics file of the stage."""
     models = results.params.section(Approximations).models
     places = [(corpus, model) for corpus in results.corpora for model in models]
     return [(corpus, results.read("approximations", corpus, f"{model}.json")) for corpus, model in places]
 
 
 def contest(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """`measured` of every run, with the column `run`."""
+    """Concatenate `measured` of all runs and add the column `run`."""
     parts = [measured(r).assign(run=r.name) for r in results]
     data = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     return data[data["corpus"].isin(wanted)] if wanted and len(data) else data
 
 
 def sums(data: pd.DataFrame, keys: Sequence[str] = KEYS) -> pd.DataFrame:
-    """Over all lengths; index: keys and solver. What is not known of some sentence is not known of the sum."""
+    """Sum the measures over all lengths. Index: keys and solver.
+
+    A sum is NaN if the measure is missing for some sentences.
+    """
     index = [*keys, "solver"]
     out = data.groupby(index, sort=False)[SUMS].agg(lambda column: column.astype(float).sum(skipna=False))
     out["slowest"] = data.groupby(index, sort=False)["slowest"].max()
@@ -59,27 +66,33 @@ def sums(data: pd.DataFrame, keys: Sequence[str] = KEYS) -> pd.DataFrame:
 
 
 def costs(data: pd.DataFrame) -> pd.DataFrame:
-    """A row a decoder: optima found, proofs, gaps, accuracy and speed. gap and loss in units of the model's score."""
+    """Return best trees, proofs, gaps, accuracy and speed, one row per decoder.
+
+    Gap and loss are means per sentence on the scale of the scores of the model.
+    """
     if data.empty:
         return pd.DataFrame()
-    s = sums(data)
+    totals = sums(data)
     return pd.DataFrame(
         {
-            "sentences": s["sentences"].astype(int),
-            "best tree, %": 100 * s["best"] / s["sentences"],
-            "proved, %": 100 * s["proved"] / s["sentences"],
-            "gap": s["gap"] / s["bounded"].where(s["bounded"] > 0),
-            "loss": s["loss"] / s["found"].where(s["found"] > 0),
-            "UAS": 100 * s["correct"] / s["scored"],
-            "LAS": 100 * s["correct_labelled"] / s["scored"],
-            "words per CPU second": s["words"] / s["seconds"],
-            "slowest, ms": 1e3 * s["slowest"],
+            "sentences": totals["sentences"].astype(int),
+            "best tree, %": 100 * totals["best"] / totals["sentences"],
+            "proved, %": 100 * totals["proved"] / totals["sentences"],
+            "gap": totals["gap"] / totals["bounded"].where(totals["bounded"] > 0),
+            "loss": totals["loss"] / totals["found"].where(totals["found"] > 0),
+            "UAS": 100 * totals["correct"] / totals["scored"],
+            "LAS": 100 * totals["correct_labelled"] / totals["scored"],
+            "words per CPU second": totals["words"] / totals["seconds"],
+            "slowest, ms": 1e3 * totals["slowest"],
         }
     )
 
 
 def lengths(data: pd.DataFrame) -> pd.DataFrame:
-    """Sentences with the best tree by length, in %, a column a decoder; the first column counts the sentences."""
+    """Return the share (%) of sentences with the best tree by length, one column per decoder.
+
+    The first column counts the sentences.
+    """
     if data.empty:
         return pd.DataFrame()
     index = [*KEYS, "longer_than"]
@@ -91,19 +104,22 @@ def lengths(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def made_up(data: pd.DataFrame) -> pd.DataFrame:
-    """Made-up scores by length, rows (model, space, longer_than): CPU ms of a sentence of the exact search, what it
-    proves (%), and the fastest decoder that finds as many best trees in less time, with how many times as fast it is.
+    """Compare exact search with the fastest decoder that is as good, on synthetic scores, by sentence length.
+
+    Rows: (model, space, longer_than). Columns: CPU ms per sentence of exact search, the share of sentences that it
+    proves (%), the fastest decoder that finds as many best trees in less time, and its speed ratio.
     """
-    some = data[data["model"].isin(MADE_UP)] if len(data) else data
-    if some.empty:
+    synthetic = data[data["model"].isin(MADE_UP)] if len(data) else data
+    if synthetic.empty:
         return pd.DataFrame()
     rows = {}
-    by_length = sums(some, ["model", "space", "longer_than"])
+    by_length = sums(synthetic, ["model", "space", "longer_than"])
     keys = by_length.index.droplevel("solver").unique()
     for key in sorted(keys, key=lambda key: (MADE_UP.index(key[0]), get_args(Space).index(key[1]), key[2])):
         table = by_length.xs(key, level=["model", "space", "longer_than"])
         exact, others = table.loc[EXACT], table.drop(EXACT)
-        searched = (others["proved"] < exact["proved"]) | (exact["proved"] == 0)  # else it is the same search
+        # a decoder that proves as many sentences as exact search runs the same search and is no approximation
+        searched = (others["proved"] < exact["proved"]) | (exact["proved"] == 0)
         rivals = others[searched & (others["best"] >= exact["best"])]
         rivals = rivals[FASTER * rivals["seconds"] < exact["seconds"]]["seconds"]
         rows[key] = {
@@ -118,50 +134,55 @@ def made_up(data: pd.DataFrame) -> pd.DataFrame:
     return out
 
 
-def made_up_times(data: pd.DataFrame, most: int = 7) -> pd.DataFrame:
-    """Points of `site.charts.times` on made-up scores: CPU ms of a sentence by length, of the exact search and of the
-    decoders that find most best trees, `most` of them at the most.
+def made_up_times(data: pd.DataFrame, limit: int = 7) -> pd.DataFrame:
+    """Return the CPU ms per sentence by length on synthetic scores, as points of `site.charts.times`.
+
+    The columns are exact search and the `limit` decoders that find the most best trees.
     """
-    some = data[data["model"].isin(MADE_UP)] if len(data) else data
-    if some.empty:
+    synthetic = data[data["model"].isin(MADE_UP)] if len(data) else data
+    if synthetic.empty:
         return pd.DataFrame()
-    best = some.groupby("solver", sort=False)["best"].sum().drop(EXACT).sort_values(ascending=False, kind="stable")
-    kept = some[some["solver"].isin([EXACT, *best.index[:most]])]
-    long = kept.assign(ms=1e3 * kept["seconds"] / kept["sentences"])
+    optima = (
+        synthetic.groupby("solver", sort=False)["best"].sum().drop(EXACT).sort_values(ascending=False, kind="stable")
+    )
+    shown = synthetic[synthetic["solver"].isin([EXACT, *optima.index[:limit]])]
+    long = shown.assign(ms=1e3 * shown["seconds"] / shown["sentences"])
     wide = long.pivot_table(index=[*KEYS, "longer_than"], columns="solver", values="ms", sort=False)
-    return wide[[EXACT, *(name for name in best.index[:most] if name in wide)]]
+    return wide[[EXACT, *(name for name in optima.index[:limit] if name in wide)]]
 
 
 def errors(data: pd.DataFrame) -> pd.DataFrame:
-    """Wrong trees, in % of the sentences: search errors, where the gold tree scores more than what was found, and model
-    errors, where it does not (or was pruned away); and of how many sentences.
+    """Split the wrong trees into search errors and model errors, in % of the sentences.
+
+    In a search error, the gold tree scores more than the tree of the decoder. All other wrong trees are model errors,
+    including those whose gold tree was pruned.
     """
-    some = data[~data["model"].isin(MADE_UP)] if len(data) else data
-    if some.empty:
+    real = data[~data["model"].isin(MADE_UP)] if len(data) else data
+    if real.empty:
         return pd.DataFrame()
-    s = sums(some)
-    search, wrong = 100 * s["search_errors"] / s["sentences"], 100 * s["wrong"] / s["sentences"]
+    totals = sums(real)
+    search, wrong = 100 * totals["search_errors"] / totals["sentences"], 100 * totals["wrong"] / totals["sentences"]
     return pd.DataFrame(
         {"wrong, %": wrong, "search errors, %": search, "model errors, %": wrong - search}
-        | {"sentences": s["sentences"].astype(int)}
+        | {"sentences": totals["sentences"].astype(int)}
     )
 
 
 def worth(data: pd.DataFrame) -> pd.DataFrame:
-    """Each approximation against the exact search over all corpora: how many times as fast, UAS points that it gains,
-    optima that it finds (%), and whether it is worth it: faster, at the same accuracy.
+    """Compare each approximation with exact search over all corpora: speed ratio, UAS difference, share of best trees.
 
-    Made-up scores have no accuracy: there the same is to find every tree that the exact search finds. `corpora` names
-    the corpora whose test sentences they are, or lengths; `proved` counts the sentences that the exact search proves.
+    An approximation is worth it if it is faster and as accurate. Synthetic scores have no accuracy; for them, it must
+    find as many best trees as exact search. `corpora` names the corpora of the test sentences or, for synthetic scores,
+    of the sentence lengths. `proved` counts the sentences that exact search proves.
     """
     if data.empty:
         return pd.DataFrame()
-    s = sums(data, ["model", "space"])
+    totals = sums(data, ["model", "space"])
     corpora = data.groupby(["model", "space"], sort=False)["corpus"].agg(lambda names: ", ".join(dict.fromkeys(names)))
     rows = {}
-    for key, row in s.iterrows():
+    for key, row in totals.iterrows():
         model, space, solver = key
-        exact = s.loc[(model, space, EXACT)]
+        exact = totals.loc[(model, space, EXACT)]
         if solver == EXACT or row["sentences"] != exact["sentences"]:
             continue
         ratio, uas = exact["seconds"] / row["seconds"], 100 * (row["correct"] - exact["correct"]) / exact["scored"]
@@ -181,16 +202,16 @@ def worth(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def front(data: pd.DataFrame) -> pd.DataFrame:
-    """Points of `site.charts.accuracy_speed`: every decoder on the scores of each corpus's last model, in one space.
+    """Return accuracy and speed of every decoder with the last model, as points of `site.charts.accuracy_speed`.
 
-    Columns corpus (with the space), group (what it can prove), system (the decoder), label, uas, words_per_cpu_s (of
-    decoding alone), proved (%).
+    Columns: corpus (with the space), group (whether the decoder has a bound), system (the decoder), label, uas,
+    words_per_cpu_s (of decoding alone), proved (%).
     """
-    some = data[~data["model"].isin(MADE_UP)] if len(data) else data
-    if some.empty:
+    real = data[~data["model"].isin(MADE_UP)] if len(data) else data
+    if real.empty:
         return pd.DataFrame()
-    last = some["model"].iloc[-1]
-    table = costs(some[some["model"] == last]).reset_index()
+    last = real["model"].iloc[-1]
+    table = costs(real[real["model"] == last]).reset_index()
     bounded = data.groupby("solver")["bounded"].sum()
     return pd.DataFrame(
         {
@@ -206,17 +227,18 @@ def front(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def over_time(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """A row a model, space, decoder and CPU time: % of the sentences with the best tree, with a proof, by then.
+    """Return the share (%) of sentences with the best tree, and with a proof, within each CPU time.
 
-    Over all corpora of the first run that has any.
+    The table has one row per model, space, decoder and CPU time. It covers all corpora of the first run that has the
+    stage.
     """
     rows = [row | {"run": r.name} for r in results for row in within(r)]
     keys = ("run", "model", "space", "solver", "sentences")
     long = [
-        {**{name: row[name] for name in keys}, "ms": ms, "best": best, "proved": p}
+        {**{name: row[name] for name in keys}, "ms": ms, "best": best, "proved": proved}
         for row in rows
         if not wanted or row["corpus"] in wanted
-        for ms, best, p in zip(WITHIN, row["best"], row["proved"], strict=True)
+        for ms, best, proved in zip(WITHIN, row["best"], row["proved"], strict=True)
     ]
     if not long:
         return pd.DataFrame()

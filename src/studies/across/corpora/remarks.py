@@ -1,4 +1,4 @@
-"""Sentences about the corpora, computed from the tables' own data."""
+"""Generated sentences about the corpora, computed from the data of the tables."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from studies.site.sentences import Said, about, span
 
 @about()
 def conversion(data: pd.DataFrame) -> Said:
-    """About `frames.convert` of one or several runs."""
-    of = {split: rows.drop_duplicates("corpus").set_index("corpus") for split, rows in data.groupby("split")}
-    crossing = 100 * of["test"]["nonprojective_sentences"] / of["test"]["sentences"]
+    """Describe the sizes and the non-projectivity of the corpora. data: `frames.convert` of one or several runs."""
+    by_split = {split: rows.drop_duplicates("corpus").set_index("corpus") for split, rows in data.groupby("split")}
+    crossing = 100 * by_split["test"]["nonprojective_sentences"] / by_split["test"]["sentences"]
     yield (
-        f"{len(crossing)} corpora with training sets of {span(of['train']['tokens'], '{:,}')} tokens; in "
-        f"{span(crossing, '{:.1f} %')} of their test sentences arcs of the gold tree cross, so that no projective "
-        "parser gets those entirely right."
+        f"The {len(crossing)} corpora have training sets of {span(by_split['train']['tokens'], '{:,}')} tokens. In "
+        f"{span(crossing, '{:.1f} %')} of their test sentences, arcs of the gold tree cross, so that no projective "
+        "parser can find the whole gold tree."
     )

@@ -1,4 +1,4 @@
-"""Tables about corpora and the pruner."""
+"""Tables about the corpora, their predicted tags and the pruner."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from studies.site.rows import agreed, corpora_of, stacked
 
 
 def tagging(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Accuracy of predicted tags. Rows (run, corpus, column); one column a split, unknown words, seconds, speed."""
+    """Return the accuracy of predicted tags.
+
+    Rows: (run, corpus, tag column). Columns: accuracy on each split, unknown words, training time and speed.
+    """
     data = stacked(results, wanted, frames.tagging)
     index = ["provenance", "corpus", "column"]
     by_split = {split: data[data["split"] == split].set_index(index) for split in SPLIT_NAMES}
@@ -30,14 +33,17 @@ SPLIT_NAMES = {"train": "train (jackknifed)", "dev": "dev", "test": "test"}
 
 
 def sources(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Corpus -> title, language, licence."""
-    keep = corpora_of(results, wanted)
-    found = {c: s for r in results for c, s in frames.convert(r).attrs["sources"].items() if c in keep[r.name]}
-    return pd.DataFrame.from_dict(found, orient="index").rename_axis("corpus")
+    """Return the title, language and licence of each corpus, one row per corpus."""
+    corpora = corpora_of(results, wanted)
+    entries = {c: s for r in results for c, s in frames.convert(r).attrs["sources"].items() if c in corpora[r.name]}
+    return pd.DataFrame.from_dict(entries, orient="index").rename_axis("corpus")
 
 
 def conversion(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """The conversion table. Rows (corpus, split): sizes, crossing arcs, tags, labels, what was dropped."""
+    """Return the sizes and properties of the converted corpora.
+
+    Rows: (corpus, split). Columns: sizes, crossing arcs, numbers of tags and labels, and dropped sentences.
+    """
     data = stacked(results, wanted, frames.convert)
     share = 100 * data["nonprojective_sentences"] / data["sentences"].clip(lower=1)
     names = {
@@ -62,7 +68,7 @@ def conversion(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Dat
 
 
 def pruner(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Oracle recall in %. Rows (corpus, split), one column a k."""
+    """Return the oracle recall of the pruner in %. Rows: (corpus, split); one column per k."""
     data = stacked(results, wanted, frames.pruner).assign(recall=lambda d: 100 * d["recall"])
     wide = data.pivot(index=["provenance", "corpus", "split"], columns="k", values="recall").reset_index()
     wide.columns = pd.Index([f"k = {name}" if isinstance(name, int) else name for name in wide.columns])
@@ -70,9 +76,9 @@ def pruner(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFra
 
 
 def pruner_thresholds(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """What a threshold leaves: rows (corpus, split), for each threshold oracle recall in % and heads a word.
+    """Return the oracle recall (%) and the number of candidate heads per word for each threshold of the pruner.
 
-    No rows where no run measured it.
+    Rows: (corpus, split). The table is empty if no run measured thresholds.
     """
     data = stacked(results, wanted, frames.pruner_thresholds)
     if data.empty:
@@ -81,6 +87,6 @@ def pruner_thresholds(results: Sequence[Results], wanted: Sequence[str] = ()) ->
     wide = data.pivot(
         index=["provenance", "corpus", "split"], columns="threshold", values=["recall, %", "heads a word"]
     )
-    wide.columns = pd.Index([f"{what}, {threshold:g}" for what, threshold in wide.columns])
+    wide.columns = pd.Index([f"{measure}, {threshold:g}" for measure, threshold in wide.columns])
     wide = wide[sorted(wide.columns, key=lambda name: float(name.rpartition(" ")[2]))].reset_index()
     return agreed(wide.sort_values(["corpus", "split"], kind="stable")).set_index(["corpus", "split"])

@@ -1,8 +1,9 @@
-"""Stage: training with an approximate decoder in the loop: does learning repair the errors of its search, or suffer?
+"""Stage: train with an approximate decoder in the loop, to test whether learning repairs or suffers from search errors.
 
-The base system of `steps` is trained once with each of a few decoders of `approximations` in the place of its own; the
-epoch is kept that is best on dev as that decoder parses it. Dev is then parsed with the same decoder and exactly; of
-the system trained as usual, with every one of them, so that what differs is what was learned.
+The base system of `steps` is trained once with each of several decoders of `approximations` in place of its own
+decoder. The model of the epoch with the best accuracy on dev, parsed by this decoder, is stored. Each model then parses
+dev with its own decoder and exactly. The exactly trained model parses dev with every decoder, so that a difference
+shows the effect of training alone.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import Search, accuracy, train
 
-#: decoders by the names of their trainings: those that take no longer than some exact searches
+#: name of a training -> decoder of `approximations`, for decoders that are about as fast as exact search
 TRAINERS: dict[str, str] = {
     "exact": EXACT,
     "capped-1": "capped, 1",
@@ -47,7 +48,10 @@ FOLDER = stage.METRICS / "in-the-loop"
 
 
 def how(trainer: str, spec: Settings | None = None) -> Search:
-    """A decoder as registered, and its options; the exact one as `spec` limits it in training, without a limit else."""
+    """Return the registered name of a trainer's decoder, and its options.
+
+    The exact decoder has the limit of `spec` on dynamic-program calls if `spec` is given, and no limit otherwise.
+    """
     name = TRAINERS[trainer]
     if name != EXACT:
         return CONTESTANTS[name].decoder, dict(CONTESTANTS[name].options)
@@ -55,39 +59,46 @@ def how(trainer: str, spec: Settings | None = None) -> Search:
 
 
 def _labels(model: Model, parses: Sequence[Parse]) -> list[list[str]] | None:
+    """Return the labels of all parses, or None if the model does not predict labels."""
     return [model.label_names(parse) for parse in parses] if model.labelling.names else None
 
 
 def parsed(model: Model, dev: Treebank, trainers: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """What the decoder of each trainer makes of dev with a model; "exact", which must be one of them, without a limit.
+    """Parse the development set with a model and the decoder of each trainer, and evaluate the trees.
 
-    best: sentences whose tree scores as much as the exact search's; search_errors: wrong trees that score less than the
-    gold tree; right: `marks`.
+    `trainers` must contain "exact", whose decoder runs without a limit. Besides the attachment scores, the figures of a
+    trainer are:
+
+    best           number of sentences whose tree scores as much as the tree of exact search
+    search_errors  number of wrong trees that score less than the gold tree
+    certified      number of sentences with a proof
+    right          `marks` of every sentence
     """
     parses = {}
     for trainer in trainers:
         decoder, options = how(trainer)
         parses[trainer] = Parser(model, decoder, **options).parse(dev)
-    most = np.array([parse.value for parse in parses["exact"]])
+    optimum = np.array([parse.value for parse in parses["exact"]])
     gold = np.array(Parser(model).scores_of_trees(dev))
     out = {}
-    for trainer, some in parses.items():
-        heads, labels = [parse.heads for parse in some], _labels(model, some)
+    for trainer, trainer_parses in parses.items():
+        heads, labels = [parse.heads for parse in trainer_parses], _labels(model, trainer_parses)
         score = evaluate(dev, heads, labels)
-        value = np.array([parse.value for parse in some])
+        values = np.array([parse.value for parse in trainer_parses])
         wrong = score.sentences["correct"] < score.sentences["scored"]
         out[trainer] = score.summary | {
-            "best": int((value >= most).sum()),
-            "search_errors": int((wrong & (gold > value)).sum()),
-            "certified": sum(parse.certified for parse in some),
+            "best": int((values >= optimum).sum()),
+            "search_errors": int((wrong & (gold > values)).sum()),
+            "certified": sum(parse.certified for parse in trainer_parses),
             "right": marks(dev, heads, labels),
         }
     return out
 
 
 def run(params: Params, corpus: str, trainer: str) -> None:
-    """Train with a decoder and write what it and the exact search make of dev. InputError for one that is none of
-    TRAINERS.
+    """Train with the decoder of a trainer, and write the results of this decoder and of exact search on dev.
+
+    Raises InputError if `trainer` is no key of `TRAINERS`, or if the model is not projective.
     """
     steps = params.section(Steps)
     if trainer not in TRAINERS:
@@ -95,7 +106,9 @@ def run(params: Params, corpus: str, trainer: str) -> None:
     examples, dev = (load(corpus, split, params.limit(split)) for split in ("train", SPLIT))
     spec = specification(params, steps.model, examples, params.seed)
     if spec.space != "projective":
-        raise InputError(f"{steps.model}: trees that cross", path="params.yaml", hint="choose a projective model")
+        raise InputError(
+            f"{steps.model}: the model is not projective", path="params.yaml", hint="choose a projective model"
+        )
 
     def progress(sentences: Any, what: str) -> Any:
         stage.say(f"{corpus} {trainer}: {what}")
@@ -103,14 +116,16 @@ def run(params: Params, corpus: str, trainer: str) -> None:
 
     checkpoint = stage.CHECKPOINTS / f"{corpus}.in-the-loop.{trainer}.npz"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    pruner, loop = pruner_for(spec, examples), how(trainer, spec)
-    model = train(spec, examples, dev, pruner, decoder=loop, checkpoint=checkpoint, progress=progress)
-    found = parsed(model, dev, params.section(InTheLoop).trainers if trainer == "exact" else ("exact", trainer))
+    pruner, search = pruner_for(spec, examples), how(trainer, spec)
+    model = train(spec, examples, dev, pruner, decoder=search, checkpoint=checkpoint, progress=progress)
+    scores = parsed(model, dev, params.section(InTheLoop).trainers if trainer == "exact" else ("exact", trainer))
     best = max(model.history, key=accuracy)["epoch"]
-    stage.say(f"{corpus} {trainer}: dev UAS {found[trainer]['uas']:.2f}, exactly {found['exact']['uas']:.2f}")
-    about = {"history": model.history, "best_epoch": best, "training_sentences": len(examples)}
-    about |= {"corpus_checksum": checksum(corpus, SPLIT), "tags": tags_of(corpus)}
-    stage.write_metrics(FOLDER / corpus / f"{trainer}.json", about | {"parsed": found})
+    stage.say(
+        f"{corpus} {trainer}: dev UAS {scores[trainer]['uas']:.2f}, with exact search {scores['exact']['uas']:.2f}"
+    )
+    metrics = {"history": model.history, "best_epoch": best, "training_sentences": len(examples)}
+    metrics |= {"corpus_checksum": checksum(corpus, SPLIT), "tags": tags_of(corpus)}
+    stage.write_metrics(FOLDER / corpus / f"{trainer}.json", metrics | {"parsed": scores})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Sentences about training with an approximate decoder in the loop, computed from the tables' own data."""
+"""Generated sentences about training with an approximate decoder in the loop, computed from the data of the tables."""
 
 from __future__ import annotations
 
@@ -9,50 +9,61 @@ from studies.qian_liu_2013.steps.tables import LEVEL
 from studies.site.sentences import ONE_SEED, Said, about, difference, each, told
 
 NONE = (
-    "No run here trains with approximate decoders, which the default run leaves out: list a corpus under `steps: "
-    "corpora:` in params.yaml, and run `python -m studies.pipeline.run in-the-loop`."
+    "No run on this page trains with approximate decoders, which the default run leaves out. List a corpus under "
+    "`steps: corpora:` in params.yaml, and run `python -m studies.pipeline.run in-the-loop`."
 )
 
 
 @about(NONE)
 def repaired(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
-    """About `tables.trainings` and `contrasts`: does the learner repair the search, or suffer from it?"""
+    """Tell whether the learner repairs search errors or suffers from them.
+
+    data: `tables.trainings`, tests: `contrasts`.
+    """
     for place, table in each(data, ""):
         contrasts = dict(each(tests.xs(place, level="place"), "contrast"))
         yield _answer(str(place), table.drop(EXACT), contrasts), table
-        for name, what in (
+        for name, comparison in (
             (
                 "parsed with it",
-                "with the same decoder, models trained with it against the one trained exactly",
+                "parsed with the approximate decoder, models trained with it against the model trained exactly",
             ),
-            ("parsed exactly", "exactly, models that were trained with an approximate decoder against that one"),
-            ("against exact throughout", "with the decoder they were trained with, against exact throughout"),
+            (
+                "parsed exactly",
+                "parsed exactly, models trained with an approximate decoder against the model trained exactly",
+            ),
+            (
+                "against exact throughout",
+                "models trained and parsed with an approximate decoder against the model trained and parsed exactly",
+            ),
         ):
-            yield f"On {place}, parsed {what}: UAS {told(contrasts[name], LEVEL)}.", contrasts[name]
+            yield f"On {place}, {comparison}: UAS {told(contrasts[name], LEVEL)}.", contrasts[name]
     yield ONE_SEED
 
 
 def _answer(place: str, table: pd.DataFrame, contrasts: dict[str, pd.DataFrame]) -> str:
-    own, exactly, whole = contrasts.values()
+    """Return the summary for one corpus and run: significant differences, search errors, and the best decoder."""
+    own, exactly, throughout = contrasts.values()
     better, worse = _sure(own, 1), _sure(own, -1)
     verdict = "neither" if len(better) == len(worse) else "repairs" if len(better) > len(worse) else "suffers"
-    said = {
+    opening = {
         "repairs": f"On {place} the learner repairs errors of the search",
         "suffers": f"On {place} the learner suffers from errors of the search",
         "neither": f"On {place} the learner neither repairs errors of the search nor suffers from them",
     }[verdict]
     mean = table.mean()
     errors = (mean[trained, "search errors, %"] for trained in ("trained exactly", "trained with it"))
-    best = whole["difference"].idxmax()
+    best = throughout["difference"].idxmax()
     return (
-        f"{said}: of {len(own)} approximate decoders {len(better)} parse significantly better with a model that was "
-        f"trained with them than with one trained exactly, {len(worse)} worse; search errors go from "
-        f"{' to '.join(f'{share:.1f} %' for share in errors)} of the sentences (means). Parsed exactly, "
-        f"{len(_sure(exactly, -1))} of these models are significantly worse than the one trained exactly, "
-        f"{len(_sure(exactly, 1))} better; nearest to training and parsing exactly, or above it, comes {best}, UAS "
-        f"{difference(whole.loc[best])}."
+        f"{opening}: {len(better)} of {len(own)} approximate decoders parse significantly better with a model that was "
+        f"trained with them than with the model trained exactly, and {len(worse)} parse significantly worse. Mean "
+        f"search errors change from {' to '.join(f'{share:.1f} %' for share in errors)} of the sentences. Parsed "
+        f"exactly, {len(_sure(exactly, -1))} models trained approximately are significantly worse than the model "
+        f"trained exactly, and {len(_sure(exactly, 1))} are significantly better. Compared with training and parsing "
+        f"exactly, the best decoder is {best}, UAS {difference(throughout.loc[best])}."
     )
 
 
 def _sure(rows: pd.DataFrame, sign: int) -> pd.DataFrame:
+    """Return the rows whose difference is significant and has the given sign."""
     return rows[(rows["p"] < LEVEL) & (sign * rows["difference"] > 0)]

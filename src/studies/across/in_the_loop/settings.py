@@ -1,4 +1,4 @@
-"""Settings of the stage `in-the-loop`."""
+"""Settings of the stage `in-the-loop`: the decoders that are trained with."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from studies.common.fields import STRICT, Name, Section
 
 @dataclass(frozen=True, config=STRICT)
 class InTheLoop(Section):
-    """Decoders that the base system of `steps`, on its corpora, is trained with: names of `measure.TRAINERS`."""
+    """Decoders in the training of the base system of `steps`, on the corpora of `steps`.
+
+    trainers  keys of `measure.TRAINERS`; they must contain "exact", with which the others are compared
+    """
 
     trainers: tuple[Name, ...] = ()
 
     def __post_init__(self) -> None:
         if self.trainers and "exact" not in self.trainers:
-            raise ValueError("trainers: exact is missing, which the others are compared with")
+            raise ValueError("trainers: exact is missing; add it, because the others are compared with it")

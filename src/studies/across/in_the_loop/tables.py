@@ -1,6 +1,6 @@
-"""Training with an approximate decoder in the loop, beside exact training: the stage `in_the_loop`.
+"""Tables of the stage `in_the_loop`: training with an approximate decoder, compared with exact training.
 
-Every function takes what several runs have; where none has it, there are no rows.
+Every function accepts several runs and returns an empty table if none of them has the stage.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from studies.qian_liu_2013.steps.settings import Steps
 from studies.qian_liu_2013.steps.tables import from_marks
 from studies.site.collect import Results
 
-#: what is compared -> (trained with, parsed with) of either side; "own": the decoder of the row
+#: name of a contrast -> (trained with, parsed with) for both sides; "own" is the decoder of the row
 CONTRASTS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
     "parsed with it": (("own", "own"), ("exact", "own")),
     "parsed exactly": (("own", "exact"), ("exact", "exact")),
@@ -26,7 +26,10 @@ CONTRASTS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
 
 
 def measured(results: Results) -> dict[str, dict[str, Any]]:
-    """Corpus -> trainer -> what the stage `in_the_loop` wrote. Empty in runs from before there was one."""
+    """Return the metrics of the stage `in_the_loop`: corpus -> trainer -> metrics.
+
+    The result is empty for runs that are older than the stage.
+    """
     trainers = results.params.section(InTheLoop).trainers
     return {
         corpus: {trainer: results.read("in-the-loop", corpus, f"{trainer}.json") for trainer in trainers}
@@ -36,27 +39,38 @@ def measured(results: Results) -> dict[str, dict[str, Any]]:
 
 
 def _places(results: Sequence[Results], wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], int]]:
+    """Yield ("corpus, run", trainer -> figures of its parses, seed) for each corpus and run.
+
+    wanted  corpora to include; all if empty
+    """
     for r in results:
-        for corpus, found in measured(r).items():
+        for corpus, by_trainer in measured(r).items():
             if not wanted or corpus in wanted:
-                yield f"{corpus}, {r.name}", {name: of["parsed"] for name, of in found.items()}, r.params.seed
+                yield (
+                    f"{corpus}, {r.name}",
+                    {name: metrics["parsed"] for name, metrics in by_trainer.items()},
+                    r.params.seed,
+                )
 
 
 def trainings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """A row a place (corpus and run) and decoder: UAS (%), sentences with the best tree under the model and search
-    errors (wrong trees that score less than the gold tree; %) on dev, parsed with the decoder by the model that was
-    trained exactly, and by the one trained with the decoder; UAS of the latter parsed exactly.
+    """Compare models trained exactly with models trained with an approximate decoder, on dev.
+
+    Rows: (place, decoder), where a place is a corpus and a run. Both models parse with the decoder of the row. Their
+    columns are the UAS (%), the share of sentences with the best tree under the model (%), and the share of search
+    errors (wrong trees that score less than the gold tree, %). A last column is the UAS (%) of the model trained with
+    the decoder, parsed exactly.
     """
     rows = {}
-    for place, found, _ in _places(results, wanted):
-        for trainer in found:
+    for place, parsed, _ in _places(results, wanted):
+        for trainer in parsed:
             row: dict[tuple[str, str], float] = {}
-            for trained, of in (("trained exactly", "exact"), ("trained with it", trainer)):
-                score = found[of][trainer]
+            for trained, model_name in (("trained exactly", "exact"), ("trained with it", trainer)):
+                score = parsed[model_name][trainer]
                 row[trained, "UAS"] = score["uas"]
                 row[trained, "best tree, %"] = 100 * score["best"] / score["sentences"]
                 row[trained, "search errors, %"] = 100 * score["search_errors"] / score["sentences"]
-            row["trained with it, parsed exactly", "UAS"] = found[trainer]["exact"]["uas"]
+            row["trained with it, parsed exactly", "UAS"] = parsed[trainer]["exact"]["uas"]
             rows[place, TRAINERS[trainer]] = row
     index = pd.MultiIndex.from_tuples(list(rows), names=["", "decoder"]) if rows else None
     columns = pd.MultiIndex.from_tuples(list(next(iter(rows.values())))) if rows else None
@@ -64,15 +78,20 @@ def trainings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Data
 
 
 def contrasts(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """UAS of the two sides of CONTRASTS on the same sentences. Rows (place, contrast, decoder); columns: TESTED."""
+    """Test the difference in UAS between the two sides of each contrast, on the same sentences.
+
+    Rows: (place, contrast, decoder). Columns: `TESTED`.
+    """
     rows = []
-    for place, found, seed in _places(results, wanted):
+    for place, parsed, seed in _places(results, wanted):
         for contrast, sides in CONTRASTS.items():
-            for trainer in found:
+            for trainer in parsed:
                 if trainer != "exact":
                     ours, base = (
-                        from_marks(found[trained.replace("own", trainer)][by.replace("own", trainer)]["right"], "UAS")
-                        for trained, by in sides
+                        from_marks(
+                            parsed[trained.replace("own", trainer)][decoder.replace("own", trainer)]["right"], "UAS"
+                        )
+                        for trained, decoder in sides
                     )
                     row = {"place": place, "contrast": contrast, "decoder": TRAINERS[trainer]}
                     rows.append(row | tested(ours, base, "UAS", seed))

@@ -1,4 +1,4 @@
-"""Figures of annotation errors: precision down the ranked list, and two trees of a suspect."""
+"""Figures of annotation errors: precision at the top of the ranked lists, and the two trees of a suspect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treebound.plots.tree import tree_svg
 
 
 def precision(points: pd.DataFrame) -> Figure:
-    """Draw precision among the first k words with 95 % intervals: a panel per treebank, a curve per ranking.
+    """Draw the precision of the first k words with 95 % intervals, one panel per treebank and one curve per ranking.
 
     points  `tables.points`. A dashed line is the precision of a random order.
     """
@@ -26,7 +26,7 @@ def precision(points: pd.DataFrame) -> Figure:
                 curve = rows[rows["ranking"] == ranking]
                 if curve.empty:
                     continue
-                x = curve["k"] * (1 + 0.03 * (i - 2))  # intervals of several curves stand side by side
+                x = curve["k"] * (1 + 0.03 * (i - 2))  # shifted, so that the intervals of the curves do not overlap
                 ends = [100 * (curve["precision"] - curve["low"]), 100 * (curve["high"] - curve["precision"])]
                 panel.errorbar(
                     x, 100 * curve["precision"], ends, color=CYCLE[i], marker=MARKERS[i], markersize=4, capsize=2,
@@ -37,7 +37,7 @@ def precision(points: pd.DataFrame) -> Figure:
                 panel.axhline(100 * chance["precision"].iloc[-1], color=COLOURS["grey"], dashes=(4, 3), linewidth=1)
             panel.set_title(f"{name}, {run}", fontsize=9)
             panel.set_xlabel("first k words of the list (log scale)")
-            panel.set_ylabel("errors among them, %")
+            panel.set_ylabel("errors among the first k words, %")
             panel.set_ylim(-2, 102)
             log_axis(panel, "x")
         handles = {name: line for panel in axes for line, name in zip(*panel.get_legend_handles_labels(), strict=True)}
@@ -46,9 +46,9 @@ def precision(points: pd.DataFrame) -> Figure:
 
 
 def pair(entry: dict[str, Any]) -> tuple[Svg, Svg]:
-    """Draw the annotated tree of a suspect and the best tree, with the arcs marked in which they differ.
+    """Draw the annotated tree of a suspect and the best tree. Arcs that differ between the trees are highlighted.
 
-    entry  one of `tables.examples`
+    entry  an entry of `tables.examples`
     """
     trees = [[-1, *entry["annotated"]], [-1, *entry["proposed"]]]
     names = (f"Annotated tree, suspect {entry['rank']}", f"Best tree of the model, suspect {entry['rank']}")

@@ -1,4 +1,4 @@
-"""Stage: how many suspects of `treebound mine` are errors, by a later release of the treebank or by planted errors."""
+"""Stage: measure how many suspects of `treebound mine` are errors, by a later release or by planted errors."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from treebound.mining.preparation import prepare
 from treebound.mining.settings import Settings
 from treebound.support.workers import spread
 
-EXAMPLES = 12  #: suspects of a run with planted errors that a page may draw
+EXAMPLES = 12  #: number of suspects of a run with planted errors that are stored for a page to draw
 
 
 def run(params: Params, name: str) -> None:
-    """Mine one treebank, and write what each ranking of its words is worth."""
+    """Mine one treebank, and write the precision and recall of each ranking of its words."""
     settings = params.section(Mining)
-    asked = settings.runs[name]
-    sample = samples.make(asked, params.seed, params.slice)
+    run_settings = settings.runs[name]
+    sample = samples.make(run_settings, params.seed, params.slice)
     folder = stage.CHECKPOINTS / f"mining.{name}"
     folder.mkdir(parents=True, exist_ok=True)
     workers = os.cpu_count() or 1
-    started = time.monotonic()
-    treebank, models = _trained(sample, asked, folder, workers)
-    mined = _mined(sample, asked, folder, workers)
-    seconds = time.monotonic() - started
+    start = time.monotonic()
+    treebank, models = _trained(sample, run_settings, folder, workers)
+    mined = _mined(sample, run_settings, folder, workers)
+    seconds = time.monotonic() - start
     stage.say(f"mining {name}: {mined.report}; {seconds:.0f} s with {len(models)} models")
     doubts = rankings.doubts(treebank, models, mined.suspects, settings.trees, workers)
     for _, path in models:
@@ -48,34 +48,36 @@ def run(params: Params, name: str) -> None:
     stage.write_metrics(stage.METRICS / "mining" / f"{name}.json", metrics)
     times = {"seconds": seconds, "workers": workers, "words": sample.treebank.words}
     stage.write_metrics(stage.METRICS / "timing" / "mining" / f"{name}.json", times)
-    shown = examples(sample, mined) if asked.planted else []
+    shown = examples(sample, mined) if run_settings.planted else []
     lines = [json.dumps(entry, ensure_ascii=False, sort_keys=True) + "\n" for entry in shown]
     stage.write(stage.PREDICTIONS / "mining" / f"{name}.jsonl", "".join(lines))
 
 
-def _trained(sample: Sample, asked: Run, folder: Path, workers: int) -> tuple[Treebank, list[tuple[Part, Path]]]:
-    """Train the models of a run in its folder. Return the treebank as they read it, and the models with their parts.
+def _trained(sample: Sample, run: Run, folder: Path, workers: int) -> tuple[Treebank, list[tuple[Part, Path]]]:
+    """Train the models of a run in its folder. Return the treebank as the models read it, and (part, model file) pairs.
 
-    `mine` takes the files of models for its own work of an earlier run, and removes them in the end.
+    `mine` finds the model files in the folder, treats them as the state of an interrupted run, and removes them at the
+    end. Each returned file is therefore a second link to the model.
     """
-    prepared = prepare(sample.treebank, sample.reference, asked.training)
+    prepared = prepare(sample.treebank, sample.reference, run.training)
     names = [str(i + 1) for i in range(len(sample.treebank))]
-    divided = [parts.whole(prepared)] if sample.reference else parts.folds_of(prepared, asked.folds)
+    divided = [parts.whole(prepared)] if sample.reference else parts.folds_of(prepared, run.folds)
     paths = spread(parts.train, Job(prepared, names, folder), divided, workers=min(workers, len(divided)))
     models = []
     for part, path in zip(divided, paths, strict=True):
-        kept = path.with_name(f"kept.{path.name}")
-        kept.unlink(missing_ok=True)
-        os.link(path, kept)
-        models.append((part, kept))
+        link = path.with_name(f"kept.{path.name}")
+        link.unlink(missing_ok=True)
+        os.link(path, link)
+        models.append((part, link))
     return prepared.treebank, models
 
 
-def _mined(sample: Sample, asked: Run, folder: Path, workers: int) -> Mined:
+def _mined(sample: Sample, run: Run, folder: Path, workers: int) -> Mined:
+    """Mine the treebank with the models of `_trained`, which are in the same folder."""
     return mine(
         sample.treebank,
-        Settings(folds=asked.folds),
-        training=asked.training,
+        Settings(folds=run.folds),
+        training=run.training,
         reference=sample.reference,
         folder=folder,
         workers=workers,
@@ -83,7 +85,7 @@ def _mined(sample: Sample, asked: Run, folder: Path, workers: int) -> Mined:
 
 
 def measured(sample: Sample, mined: Mined, doubts: rankings.Doubts, settings: Mining, seed: int) -> dict[str, Any]:
-    """Return the metrics of a run: sizes, and for heads and labels what every ranking is worth."""
+    """Return the metrics of a run: sizes, and the precision and recall of every ranking of heads and of labels."""
     treebank, suspects = sample.treebank, mined.suspects
     wrong, wrong_label = sample.head_changed, sample.label_changed
     names = scoring.change_names(sample)
@@ -121,7 +123,7 @@ def measured(sample: Sample, mined: Mined, doubts: rankings.Doubts, settings: Mi
 
 
 def examples(sample: Sample, mined: Mined, count: int = EXAMPLES) -> list[dict[str, Any]]:
-    """Return the first suspects among heads, with the sentence, its annotated and its best tree, and the right head."""
+    """Return the first suspects among heads, each with its sentence, annotated tree, best tree and right head."""
     treebank = sample.treebank
     entries: list[dict[str, Any]] = []
     for suspect in (s for s in mined.suspects if s.kind == "head"):

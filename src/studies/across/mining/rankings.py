@@ -1,4 +1,4 @@
-"""Scores by which the words of a treebank are ranked: the tool's own, and those that it is compared with."""
+"""Rankings of the words of a treebank by suspicion: the ranking of `treebound mine` and its alternatives."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ UNLISTED = -np.inf  #: the score of a word that a ranking does not list
 
 
 class _Judge(NamedTuple):
-    """What a worker needs to score the heads of some sentences."""
+    """The parser and the sentences with which a worker process scores heads.
+
+    suspected  bool[sentences]: sentences that have a suspect
+    trees      length of the k-best lists
+    """
 
     parser: Parser
     treebank: Treebank
@@ -41,11 +45,11 @@ class _Judge(NamedTuple):
 
 
 class Doubts(NamedTuple):
-    """Three scores float64[W] of the head of every word, by models that have not seen the sentences.
+    """Three scores float64[W] of the head of every word, by models that were not trained on the sentences.
 
-    improbable  1 - the probability of the annotated arc
-    entropy     entropy of the word's head, in nats
-    absent      how many of the k best trees lack the annotated arc; 0 in sentences whose best tree is the annotation
+    improbable  1 minus the probability of the annotated arc
+    entropy     entropy of the distribution of the word's head, in nats
+    absent      number of the k best trees that lack the annotated arc; 0 in sentences without a suspect
     """
 
     improbable: np.ndarray
@@ -54,11 +58,11 @@ class Doubts(NamedTuple):
 
 
 def of_heads(treebank: Treebank, suspects: Sequence[Suspect], doubts: Doubts, seed: int) -> dict[str, np.ndarray]:
-    """Return the name of each ranking of heads -> float64[W], higher for more suspicious words."""
-    some = [suspect for suspect in suspects if suspect.kind == "head"]
+    """Return the rankings of heads: name -> float64[W], higher for more suspicious words."""
+    heads = [suspect for suspect in suspects if suspect.kind == "head"]
     return {
-        OURS: _of_suspects(treebank, some, [suspect.doubt for suspect in some]),
-        MARGIN: _of_suspects(treebank, some, [suspect.margin for suspect in some]),
+        OURS: _of_suspects(treebank, heads, [suspect.doubt for suspect in heads]),
+        MARGIN: _of_suspects(treebank, heads, [suspect.margin for suspect in heads]),
         MARGINAL: doubts.improbable,
         LIST: np.where(doubts.absent > 0, doubts.absent, UNLISTED),
         ENTROPY: doubts.entropy,
@@ -68,10 +72,13 @@ def of_heads(treebank: Treebank, suspects: Sequence[Suspect], doubts: Doubts, se
 
 
 def of_labels(treebank: Treebank, suspects: Sequence[Suspect], seed: int) -> dict[str, np.ndarray]:
-    """Return the name of each ranking of labels -> float64[W]. The tool lists labels of words with undoubted heads."""
-    some = [suspect for suspect in suspects if suspect.kind == "label"]
+    """Return the rankings of labels: name -> float64[W], higher for more suspicious words.
+
+    `treebound mine` lists the labels only of words whose head is no suspect.
+    """
+    labels = [suspect for suspect in suspects if suspect.kind == "label"]
     return {
-        MARGIN: _of_suspects(treebank, some, [suspect.margin for suspect in some]),
+        MARGIN: _of_suspects(treebank, labels, [suspect.margin for suspect in labels]),
         VARIATION: _variation(treebank),
         RANDOM: np.random.default_rng(seed).random(treebank.words),
     }
@@ -83,13 +90,14 @@ def place(treebank: Treebank, suspect: Suspect) -> int:
 
 
 def _of_suspects(treebank: Treebank, suspects: Sequence[Suspect], scores: Sequence[float]) -> np.ndarray:
+    """Return float64[W]: the scores of suspects at their words, and `UNLISTED` at all other words."""
     out = np.full(treebank.words, UNLISTED)
     out[[place(treebank, suspect) for suspect in suspects]] = scores
     return out
 
 
 def _variation(treebank: Treebank) -> np.ndarray:
-    """Return the variation of each word's arc; words without variation are not listed."""
+    """Return float64[W]: the variation score of each word's arc. Words without variation are not listed."""
     scores = variation_scores(treebank)
     return np.where(scores > 0, scores, UNLISTED)
 
@@ -101,10 +109,10 @@ def doubts(
     trees: int,
     workers: int = 1,
 ) -> Doubts:
-    """Score the head of every word by the models that have judged the treebank.
+    """Score the head of every word with the models that judged the treebank.
 
     models  parts of the treebank, each with the file of its model
-    trees   length of the k-best lists, which are searched in sentences with suspects alone
+    trees   length of the k-best lists, which are computed only for sentences with suspects
     """
     out = Doubts(*(np.zeros(treebank.words) for _ in Doubts._fields))
     suspected = np.zeros(len(treebank), bool)
@@ -112,8 +120,8 @@ def doubts(
     for part, path in models:
         parser = Parser(Model.load(path), max_dp_calls=CALLS)
         judge = _Judge(parser, treebank.select(part.sentences), suspected[part.sentences], trees)
-        some = blocks(len(part.sentences), BLOCK)
-        scored = (scores for block in spread(_doubts, judge, some, workers=workers, short=True) for scores in block)
+        ranges = blocks(len(part.sentences), BLOCK)
+        scored = (scores for block in spread(_doubts, judge, ranges, workers=workers, short=True) for scores in block)
         for i, scores in zip(part.sentences.tolist(), scored, strict=True):
             for whole, values in zip(out, scores, strict=True):
                 whole[treebank.offsets[i] : treebank.offsets[i + 1]] = values
@@ -121,27 +129,28 @@ def doubts(
 
 
 def _doubts(judge: _Judge, sentences: range) -> list[Doubts]:
+    """Score the words of a range of sentences, in a worker process."""
     table = judge.parser.token_table(judge.treebank)
     return [_of_sentence(judge, table, i) for i in sentences]
 
 
 def _of_sentence(judge: _Judge, table: object, i: int) -> Doubts:
-    """Score the words of one sentence; the annotated arcs are candidates, as in `treebound.mining.sentences`."""
+    """Score the words of one sentence. The annotated arcs are candidates, as in `treebound.mining.sentences`."""
     parser, annotated = judge.parser, judge.treebank.heads(i)
     n = len(annotated) - 1
     arcs = np.zeros((n + 1, n + 1), np.bool_)
     arcs[annotated[1:], np.arange(1, n + 1)] = True
     problem, _ = parser.problem_with(table, i, arcs)  # type: ignore[arg-type]
-    right = annotated[problem.mod] == problem.head
+    is_annotated = annotated[problem.mod] == problem.head
     improbable, entropy, absent = np.ones(n + 1), np.zeros(n + 1), np.zeros(n + 1)
     try:
         marginals = np.clip(np.nan_to_num(arc_marginals(problem, parser.decoder.space)), 0.0, 1.0)
     except TooLargeError:
         marginals = np.full(problem.arcs, 0.5)
-    improbable[problem.mod[right]] = 1 - marginals[right]
+    improbable[problem.mod[is_annotated]] = 1 - marginals[is_annotated]
     np.add.at(entropy, problem.mod, -marginals * np.log(np.maximum(marginals, 1e-300)))
     if judge.suspected[i]:
-        best = kbest(copy.copy(parser.decoder), problem, judge.trees)
-        for parse in best.parses:
+        result = kbest(copy.copy(parser.decoder), problem, judge.trees)
+        for parse in result.parses:
             absent += parse.heads != annotated
     return Doubts(improbable[1:], entropy[1:], absent[1:])

@@ -1,4 +1,4 @@
-"""Sentences about annotation errors, computed from the tables' own data."""
+"""Generated sentences about annotation errors, computed from the data of the tables."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from studies.across.mining.rankings import ENTROPY, LIST, MARGIN, MARGINAL, OURS
 from studies.site.sentences import Said, about, listing, share
 from treebound.mining.groups import SYSTEMATIC
 
-HOW = "No run here mines a treebank: run `python -m studies.pipeline.run mining`."
+HOW = "No run on this page mines a treebank. Run `python -m studies.pipeline.run mining`."
 RIVALS = (MARGIN, MARGINAL, LIST, ENTROPY, VARIATION, RANDOM)
-USUAL = 200  #: the k of sentences, where there are so many suspects and errors
+USUAL = 200  #: length of the list that sentences report, if it does not exceed the numbers of suspects and errors
 
 
 @about(HOW)
 def answer(data: pd.DataFrame) -> Said:
-    """Describe `tables.measured`: how many of the first suspects are errors."""
+    """Report how many of the first suspects are errors. data: `tables.measured`."""
     for row in data.to_dict("records"):
         k = usual(row)
         if k is None:
-            yield f"The list of {_place(row)} is shorter, or has fewer errors, than all lengths that are measured."
+            yield f"The list of {_place(row)} is shorter, or has fewer errors, than every length that is measured."
             continue
         hits = row["heads"][OURS]["at"][str(k)]["hits"]
         yield (
             f"Of the first {k} suspects among the heads of {_place(row)}, {share(hits, k)} are errors "
-            f"({_truth(row)}; {_models(row)}); of all {row['words_known']:,} words, "
-            f"{100 * row['heads_changed'] / row['words_known']:.1f} %.",
+            f"({_truth(row)}; {_models(row)}). Among all {row['words_known']:,} words, "
+            f"{100 * row['heads_changed'] / row['words_known']:.1f} % are errors.",
             pd.Series(row),
         )
     yield (
-        "Intervals take words for independent, which errors of one sentence are not. One training per model, with one "
-        "seed."
+        "The intervals treat words as independent, although errors of one sentence are not. Each model was trained "
+        "once, with one seed."
     )
 
 
 @about(HOW)
 def rivals(data: pd.DataFrame) -> Said:
-    """Describe `tables.measured`: the rankings side by side."""
+    """Compare the precision of the rankings. data: `tables.measured`."""
     for row in data.to_dict("records"):
         k = usual(row)
         if k is None:
@@ -58,7 +58,7 @@ def rivals(data: pd.DataFrame) -> Said:
 
 @about(HOW)
 def recall(data: pd.DataFrame) -> Said:
-    """Describe `tables.measured`: how many of the errors the list has at all, and how many proposals are exact."""
+    """Report how many errors the whole list contains, and how many proposals are exact. data: `tables.measured`."""
     for row in data.to_dict("records"):
         listed, exact = row["heads"][OURS]["hits"], row["exact"]
         yield (
@@ -71,50 +71,58 @@ def recall(data: pd.DataFrame) -> Said:
 
 @about(HOW)
 def sporadic(data: pd.DataFrame) -> Said:
-    """Describe `tables.measured`: single corrections, and systematic changes by the group view."""
+    """Report the systematic changes, their rows in the group view, and the other errors. data: `tables.measured`."""
     for row in data.to_dict("records"):
         changes = row["systematic"]
         if not changes:
             yield (
-                f"No change of {_place(row)} occurs more than {SYSTEMATIC} times: all errors are single ones.",
+                f"No change of {_place(row)} occurs more than {SYSTEMATIC} times, so no error is systematic.",
                 pd.Series(row),
             )
             continue
         many = row["heads_changed"] - row["sporadic"]
         named = sum(change["row"] > 0 for change in changes)
         half = sum(change["hits"] >= change["count"] / 2 for change in changes)
-        at = row["sporadic_heads"][OURS]
+        judged = row["sporadic_heads"][OURS]
         k = usual(row, "sporadic_heads")
-        ranked = f" Without them, {share(at['at'][str(k)]['hits'], k)} suspects at the top are errors." if k else ""
+        ranked = (
+            f" Without the systematic changes, {share(judged['at'][str(k)]['hits'], k)} suspects at the top are errors."
+            if k
+            else ""
+        )
         yield (
-            f"{len(changes)} changes of {_place(row)} are systematic (more than {SYSTEMATIC} equal ones) and make up "
-            f"{many:,} of {row['heads_changed']:,} wrong heads. A row of the group view has the name of {named} of "
-            f"{len(changes)} systematic changes; for {half} of them the row contains at least half of the changed "
+            f"{len(changes)} changes of {_place(row)} are systematic (they occur more than {SYSTEMATIC} times) and "
+            f"make up {many:,} of {row['heads_changed']:,} wrong heads. The group view has a row for {named} of "
+            f"{len(changes)} systematic changes; for {half} of them, the row contains at least half of the changed "
             f"words.{ranked}",
             pd.Series(row),
         )
 
 
 def usual(row: dict[str, Any], kind: str = "heads") -> int | None:
-    """Return the k that sentences name: at most USUAL, the length of the list, and the number of errors."""
-    most = min(USUAL, row["sporadic" if kind == "sporadic_heads" else "heads_changed"])
-    reached = [int(k) for k in row[kind][OURS]["at"] if int(k) <= most]
+    """Return the list length k that sentences report, or None.
+
+    It is the largest measured length that exceeds neither `USUAL` nor the number of errors.
+    """
+    limit = min(USUAL, row["sporadic" if kind == "sporadic_heads" else "heads_changed"])
+    reached = [int(k) for k in row[kind][OURS]["at"] if int(k) <= limit]
     return max(reached, default=None)
 
 
 def _place(row: dict[str, Any]) -> str:
+    """Return the treebank, its splits and the run, in words."""
     return f"{row['treebank']} ({row['splits']}, {row['in']})"
 
 
 def _truth(row: dict[str, Any]) -> str:
-    """Return what counts as an error."""
+    """Return in words which heads count as errors."""
     if row["later"]:
         return f"heads that {row['later']} annotates otherwise"
     return f"planted in {100 * row['planted']:g} % of the heads"
 
 
 def _models(row: dict[str, Any]) -> str:
-    """Return which models judge."""
+    """Return in words which models judge the treebank."""
     if row["trained"] == "later release":
         return f"one model of the training part of {row['later']}"
     return f"models of {row['trained']} of the same annotation"

@@ -1,4 +1,4 @@
-"""A treebank to mine, with the truth about it: a later release of the same sentences, or planted errors."""
+"""Treebanks to mine whose errors are known, from a later release of the same sentences or because they were planted."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from treebound.treebanks.projectivise import crossing
 class Sample:
     """A treebank to mine, and the annotation that counts as right.
 
-    treebank   what is mined
+    treebank   the treebank to mine
     known      bool[W]: words of sentences whose right annotation is known
-    head       int32[W]: right heads; -1 where unknown
-    label      object[W]: right labels; "" where unknown
-    reference  treebanks that a model is trained on; none where folds are
+    head       int32[W]: right heads; -1 if unknown
+    label      object[W]: right labels; "" if unknown
+    reference  treebanks on which one model is trained; empty if models are trained on folds instead
     """
 
     treebank: Treebank
@@ -54,7 +54,7 @@ def labels_of(treebank: Treebank) -> np.ndarray:
 
 
 def make(run: Run, seed: int, limit: int | None = None) -> Sample:
-    """Read the treebanks of a run. limit: sentences that are mined at most, beside the limit of the run."""
+    """Read the treebanks of a run. limit: a limit on the number of sentences, in addition to the limit of the run."""
     treebank = joined([gold(run.treebank, split) for split in run.splits])
     sentences = min(len(treebank), *(count for count in (run.sentences, limit) if count is not None), 1_000_000_000)
     treebank = treebank.select(np.arange(sentences)) if sentences < len(treebank) else treebank
@@ -79,9 +79,9 @@ def compared(treebank: Treebank, later: Treebank) -> Sample:
 
 
 def aligned(treebank: Treebank, later: Treebank) -> np.ndarray:
-    """Return int64[sentences]: the sentence of `later` with the same forms, -1 where there is none.
+    """Return int64[sentences]: the index of the sentence of `later` with the same forms, or -1 without such a sentence.
 
-    Sentences of the same forms are aligned in the order in which they occur. O(words).
+    Several sentences with the same forms are aligned in the order in which they occur. O(words).
     """
     waiting: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for j in reversed(range(len(later))):
@@ -97,15 +97,15 @@ def aligned(treebank: Treebank, later: Treebank) -> np.ndarray:
 def with_planted_errors(treebank: Treebank, share: float, seed: int) -> Treebank:
     """Return the treebank with a share of its heads replaced by other words, drawn at random.
 
-    Every sentence keeps a tree with the same roots and at most as many crossing arcs: an error is not given away by the
-    shape of the tree. Words for which there is no such head are passed over.
+    Every sentence remains a tree with the same roots and at most as many crossing arcs, so that the shape of the tree
+    does not reveal an error. Words without such a head are skipped.
     """
     rng = np.random.default_rng(seed)
     head = treebank.head.copy()
     owner = np.repeat(np.arange(len(treebank)), treebank.lengths)
-    planted, wanted = 0, round(share * treebank.words)
+    planted, target = 0, round(share * treebank.words)
     for w in rng.permutation(treebank.words).tolist():
-        if planted == wanted:
+        if planted == target:
             break
         first = int(treebank.offsets[owner[w]])
         heads = np.concatenate([[-1], head[first : treebank.offsets[owner[w] + 1]]]).astype(np.int32)
@@ -117,17 +117,17 @@ def with_planted_errors(treebank: Treebank, share: float, seed: int) -> Treebank
 
 
 def _other_heads(heads: np.ndarray, word: int) -> list[int]:
-    """Return the heads that a word may get so that the tree stays a tree and has no more crossing arcs."""
+    """Return the heads that a word can get without breaking the tree and without adding crossing arcs."""
     if heads[word] <= 0:
         return []
-    most = np.count_nonzero(crossing(heads))
+    limit = np.count_nonzero(crossing(heads))
     candidates = []
     for head in range(1, len(heads)):
         if head == heads[word] or word in _path_to_the_root(heads, head):
             continue
         changed = heads.copy()
         changed[word] = head
-        if np.count_nonzero(crossing(changed)) <= most:
+        if np.count_nonzero(crossing(changed)) <= limit:
             candidates.append(head)
     return candidates
 

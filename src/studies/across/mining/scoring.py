@@ -14,51 +14,52 @@ from treebound.metrics.calibration import wilson
 from treebound.mining.groups import SYSTEMATIC, groups
 from treebound.mining.suspects import Suspect
 
-DECIMALS = 9  #: scores that agree in so many decimals are equal
+DECIMALS = 9  #: scores that agree in this many decimals count as equal
 
 
 def order_of(scores: np.ndarray, counted: np.ndarray, seed: int) -> np.ndarray:
     """Return the words that a ranking lists, best first.
 
     scores   float64[W]: higher for more suspicious words
-    counted  bool[W]: words that are listed at all; the others count neither as hits nor as misses
-    seed     of the order of words with equal scores, which is random: no ranking gains by the order of the treebank
+    counted  bool[W]: words that can be listed; all other words count neither as hits nor as misses
+    seed     random seed for the order of words with equal scores, so that the treebank order favours no ranking
     """
     listed = np.flatnonzero(counted & (scores > UNLISTED))
     shuffled = np.random.default_rng(seed).permutation(listed)
-    rounded = np.round(scores[shuffled], DECIMALS)  # sums differ in their last digits on other processors
+    rounded = np.round(scores[shuffled], DECIMALS)  # the last digits of sums depend on the processor
     return shuffled[np.argsort(-rounded, kind="stable")]
 
 
 def judged(order: np.ndarray, wrong: np.ndarray, counted: np.ndarray, ks: Sequence[int]) -> dict[str, Any]:
-    """Return what a ranked list is worth: precision and recall at each k, and average precision.
+    """Return the hits and the recall at each k, with intervals, and the average precision of a ranked list.
 
     order    words, best first
     wrong    bool[W]: words whose annotation is an error
-    counted  bool[W]: words that count
+    counted  bool[W]: words that are evaluated
 
-    Intervals are Wilson's, of 95 %. A list that is shorter than k has no entry at k. Average precision is the mean of
-    the precision at the rank of each error; an error that is not listed counts 0.
+    `low` and `high` are the ends of the 95 % Wilson interval of the precision. A list that is shorter than k has no
+    entry at k. The average precision is the mean of the precision at the rank of each error; an error that is not
+    listed counts 0.
     """
-    hits = wrong[order]
+    is_error = wrong[order]
     errors = int(np.count_nonzero(wrong & counted))
-    caught = np.cumsum(hits)
-    at = {}
+    errors_so_far = np.cumsum(is_error)
+    by_length = {}
     for k in (k for k in ks if k <= len(order)):
-        low, high = wilson(int(caught[k - 1]), k)
-        at[str(k)] = {
-            "hits": int(caught[k - 1]),
+        low, high = wilson(int(errors_so_far[k - 1]), k)
+        by_length[str(k)] = {
+            "hits": int(errors_so_far[k - 1]),
             "low": low,
             "high": high,
-            "recall": _share(int(caught[k - 1]), errors),
+            "recall": _share(int(errors_so_far[k - 1]), errors),
         }
-    ranks = 1 + np.flatnonzero(hits)
-    average = float((caught[hits] / ranks).sum() / errors) if errors else 0.0
-    return {"at": at, "average_precision": average, "listed": len(order), "hits": int(hits.sum())}
+    ranks = 1 + np.flatnonzero(is_error)
+    average = float((errors_so_far[is_error] / ranks).sum() / errors) if errors else 0.0
+    return {"at": by_length, "average_precision": average, "listed": len(order), "hits": int(is_error.sum())}
 
 
 def change_names(sample: Sample) -> np.ndarray:
-    """Return object[W]: the name of each change of a head, in the words of the group view; "" for words without one."""
+    """Return object[W]: the name that the group view gives each change of a head; "" for words without a change."""
     old, new = labels_of(sample.treebank), sample.label
     out = np.full(sample.treebank.words, "", object)
     for w in np.flatnonzero(sample.head_changed).tolist():
@@ -67,27 +68,27 @@ def change_names(sample: Sample) -> np.ndarray:
 
 
 def _change(head: int, label: str, new_head: int, new_label: str) -> str:
-    """Return `Suspect.group` of a change."""
+    """Return the name of a change of a head, as `Suspect.group` does."""
     return Suspect(0, "", 1, "", "head", head, label, "", new_head, new_label, "", 0.0, True, 0.0).group
 
 
 def systematic(names: np.ndarray) -> dict[str, int]:
-    """Return the changes that a release made more than `SYSTEMATIC` times, with their numbers, most frequent first."""
+    """Return change -> count of the changes that occur more than `SYSTEMATIC` times, most frequent first."""
     counts = Counter(name for name in names.tolist() if name)
-    kept = [(name, count) for name, count in counts.items() if count > SYSTEMATIC]
-    return dict(sorted(kept, key=lambda entry: (-entry[1], entry[0])))
+    frequent = [(name, count) for name, count in counts.items() if count > SYSTEMATIC]
+    return dict(sorted(frequent, key=lambda entry: (-entry[1], entry[0])))
 
 
 def found_in_groups(sample: Sample, suspects: Sequence[Suspect], changes: dict[str, int]) -> list[dict[str, Any]]:
-    """Return, for every systematic change, the row of the group view that names it.
+    """Return the row of the group view for every systematic change.
 
-    Keys: change, count (words that the release changed so), row (its rank among groups of heads, from 1; 0 where none
-    has the name), suspects (size of the group), hits (suspects of the group whose head was changed).
+    Keys: change, count (number of words with this change in the release), row (rank among the groups of heads, from 1;
+    0 if no group has this name), suspects (size of the group), hits (suspects of the group whose head was changed).
     """
-    some = [suspect for suspect in suspects if suspect.kind == "head"]
-    rows = {group.key: (rank, group.count) for rank, group in enumerate(groups(some), 1)}
+    heads = [suspect for suspect in suspects if suspect.kind == "head"]
+    rows = {group.key: (rank, group.count) for rank, group in enumerate(groups(heads), 1)}
     wrong = sample.head_changed
-    hits = Counter(suspect.group for suspect in some if wrong[place(sample.treebank, suspect)])
+    hits = Counter(suspect.group for suspect in heads if wrong[place(sample.treebank, suspect)])
     return [
         {"change": name, "count": count, "row": rows.get(name, (0, 0))[0]}
         | {"suspects": rows.get(name, (0, 0))[1], "hits": hits[name]}
@@ -96,9 +97,11 @@ def found_in_groups(sample: Sample, suspects: Sequence[Suspect], changes: dict[s
 
 
 def proposed_right(sample: Sample, suspects: Sequence[Suspect], order: np.ndarray) -> dict[str, int]:
-    """Return how many errors of a ranked list of heads were corrected to exactly the proposed head.
+    """Count the errors in a ranked list of heads, and the errors that were corrected to exactly the proposed head.
 
-    order  words of the list. Keys: errors, exact.
+    order  words of the list
+
+    Keys: errors, exact.
     """
     proposed = {place(sample.treebank, s): s.proposed_head for s in suspects if s.kind == "head"}
     errors = [w for w in order.tolist() if sample.head_changed[w]]
@@ -106,4 +109,5 @@ def proposed_right(sample: Sample, suspects: Sequence[Suspect], order: np.ndarra
 
 
 def _share(part: int, whole: int) -> float:
+    """Return part / whole, or 0 if whole is 0."""
     return part / whole if whole else 0.0

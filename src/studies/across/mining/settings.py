@@ -1,4 +1,4 @@
-"""Settings of the stage `mining`."""
+"""Settings of the stage `mining`: the treebanks that are mined."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Split = Literal["train", "dev", "test"]
 
 @dataclass(frozen=True, config=STRICT)
 class Run:
-    """A treebank that is mined, and what counts as an error.
+    """A treebank that is mined, and the definition of its errors.
 
-    treebank   the annotation that is mined
-    splits     parts of the treebank that are mined, as one document
-    later      a later release of the treebank: an annotation that this release changed is an error. "" plants errors
-    planted    share of heads that are replaced at random, where there is no later release
-    reference  whether one model is trained on the training part of the later release, in the place of folds
-    folds      number of folds, each of which is parsed by a model of the others
-    sentences  the first N sentences alone; null: all
+    treebank   the treebank that is mined
+    splits     splits of the treebank that are mined together, as one document
+    later      a later release of the treebank; annotations that it changed count as errors. "" plants errors instead
+    planted    share of heads that are replaced at random if there is no later release
+    reference  whether one model is trained on the training split of the later release, instead of one model per fold
+    folds      number of folds; each fold is parsed by a model trained on the other folds
+    sentences  number of sentences that are mined, from the first; null means all
     training   settings of the models that differ from the defaults of `treebound mine`
     """
 
@@ -41,10 +41,11 @@ class Run:
 
 @dataclass(frozen=True, config=STRICT)
 class Mining(Section):
-    """The treebanks that are mined, by the name of the run, and how the ranked lists are judged.
+    """The treebanks that are mined, and the evaluation of the ranked lists.
 
+    runs   name of the run -> the treebank and its settings
     ks     lengths of the list at which precision and recall are measured
-    trees  length of the k-best list whose disagreement with the annotation is one of the rankings
+    trees  length of the k-best lists whose disagreement with the annotation is one of the rankings
     """
 
     runs: dict[Name, Run] = Field(default_factory=dict)
@@ -52,14 +53,16 @@ class Mining(Section):
     trees: Positive = 10
 
     def check(self, params: Params) -> None:
-        """Raise ValueError for a treebank that is not fetched, and for a run without errors to look for."""
+        """Raise ValueError for a treebank that is not fetched, and for a run whose errors are not well defined."""
         for name, run in self.runs.items():
             for treebank in filter(None, (run.treebank, run.later)):
-                if params.treebanks and treebank not in params.treebanks:  # older runs name none
+                if params.treebanks and treebank not in params.treebanks:  # parameters of older runs list no treebanks
                     raise ValueError(f"{name}: no treebank {treebank!r}; choose from {', '.join(params.treebanks)}")
             if bool(run.later) == bool(run.planted):
                 raise ValueError(f"{name}: name either a later release or a share of planted errors")
             if run.reference and not run.later:
-                raise ValueError(f"{name}: the reference is the training part of a later release; name one")
+                raise ValueError(
+                    f"{name}: the reference is the training split of a later release; name a later release"
+                )
             if run.reference and "train" in run.splits:
                 raise ValueError(f"{name}: the split train is mined, so its later release cannot be the reference")

@@ -1,6 +1,6 @@
-"""What suspects of `treebound mine` are worth: the tables of the notebook on annotation errors.
+"""Tables of the notebook on annotation errors: precision and recall of the suspects of `treebound mine`.
 
-Every function takes what several runs of the pipeline have; where none has any, there are no rows.
+Every function returns an empty table if no run has the stage `mining`.
 """
 
 from __future__ import annotations
@@ -16,38 +16,42 @@ from studies.across.mining.settings import Mining
 from studies.site.collect import Results
 from studies.site.show import NOTHING
 
-#: lists of words that are judged: name of the metrics -> heading
+#: lists of words that are evaluated: name of the metrics -> heading
 LISTS = {"heads": "heads", "sporadic_heads": "heads, systematic changes apart", "labels": "labels"}
-PLACE = ["in", "run"]  #: the run of the pipeline, and the treebank that was mined
-LONGEST_DRAWN = 14  #: words of the longest sentence that is drawn
+PLACE = ["in", "run"]  #: index columns: the run of the pipeline, and the mined treebank
+LONGEST_DRAWN = 14  #: length limit of the sentences that are drawn, in words
 
 
 def measured(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return a row per mined treebank: everything that the stage `mining` wrote, its settings and its seconds.
+    """Return the metrics, settings and seconds of the stage `mining`, one row per mined treebank.
 
-    Planted errors come after those that a later release corrected.
+    Treebanks with planted errors follow the treebanks with a later release.
     """
     rows = []
     for r in results:
         settings = r.params.section(Mining)
-        for name, asked in settings.runs.items():
+        for name, run_settings in settings.runs.items():
             if not r.has("mining", f"{name}.json") or (wanted and name not in wanted):
                 continue
             times = r.read("timing", "mining", f"{name}.json") if r.has("timing", "mining", f"{name}.json") else {}
-            row: dict[str, Any] = {"in": r.name, "run": name, "treebank": asked.treebank}
-            row |= {"splits": "+".join(asked.splits), "later": asked.later, "planted": asked.planted}
-            row |= {"trained": training_of(asked.reference, asked.folds)}
+            row: dict[str, Any] = {"in": r.name, "run": name, "treebank": run_settings.treebank}
+            row |= {
+                "splits": "+".join(run_settings.splits),
+                "later": run_settings.later,
+                "planted": run_settings.planted,
+            }
+            row |= {"trained": training_of(run_settings.reference, run_settings.folds)}
             rows.append(row | r.read("mining", f"{name}.json") | {"seconds": times.get("seconds", float("nan"))})
     return pd.DataFrame(sorted(rows, key=lambda row: row["planted"]), columns=None if rows else [*PLACE, "treebank"])
 
 
 def training_of(reference: bool, folds: int) -> str:
-    """Return in words what the models of a run are trained on."""
+    """Return in words on which data the models of a run are trained."""
     return "later release" if reference else f"{folds} folds"
 
 
 def sizes(data: pd.DataFrame) -> pd.DataFrame:
-    """Return sizes and counts of errors and suspects, a row per mined treebank. data: `measured`."""
+    """Return sizes and counts of errors and suspects, one row per mined treebank. data: `measured`."""
     if data.empty:
         return pd.DataFrame()
     listed = data["heads"].map(lambda heads: heads[OURS]["hits"])
@@ -56,12 +60,12 @@ def sizes(data: pd.DataFrame) -> pd.DataFrame:
         "errors": data["later"].where(data["later"] != "", "planted"),
         "models": data["trained"],
         "sentences": data["sentences"],
-        "of these aligned": data["sentences_known"],
+        "aligned sentences": data["sentences_known"],
         "words": data["words_known"],
         "wrong heads, %": 100 * data["heads_changed"] / data["words_known"],
         "wrong labels, %": 100 * data["labels_changed"] / data["words_known"],
         "suspected heads": data["disagreements"],
-        "of these wrong, %": 100 * listed / data["disagreements"],
+        "suspected heads that are wrong, %": 100 * listed / data["disagreements"],
         "wrong heads suspected, %": 100 * listed / data["heads_changed"],
         "margins proved, %": 100 * data["certified"] / data["suspects"],
         "wall s": data["seconds"],
@@ -70,9 +74,12 @@ def sizes(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def points(data: pd.DataFrame, kind: str = "heads") -> pd.DataFrame:
-    """Return a row per treebank, ranking and k: hits, precision, its interval low .. high, and recall, in 0..1.
+    """Return hits, precision with its interval low .. high, and recall, one row per treebank, ranking and k.
 
-    data  `measured`; kind: a key of `LISTS`
+    Precision and recall are in 0..1.
+
+    data  `measured`
+    kind  a key of `LISTS`
     """
     rows = [
         {
@@ -92,25 +99,26 @@ def points(data: pd.DataFrame, kind: str = "heads") -> pd.DataFrame:
 
 
 def rankings(data: pd.DataFrame, kind: str = "heads") -> pd.DataFrame:
-    """Return what each ranking is worth: precision at each k, average precision (%), and how many words it lists."""
+    """Return precision at each k (%), average precision (%) and number of listed words, one row per ranking."""
     return _wide(data, kind, "precision")
 
 
 def recalls(data: pd.DataFrame, kind: str = "heads") -> pd.DataFrame:
-    """Return the share of all errors that are among the first k words of each ranking, in %."""
+    """Return the share (%) of all errors that are among the first k words, one row per ranking."""
     return _wide(data, kind, "recall")
 
 
-def _wide(data: pd.DataFrame, kind: str, what: str) -> pd.DataFrame:
+def _wide(data: pd.DataFrame, kind: str, measure: str) -> pd.DataFrame:
+    """Return a measure (%) by ranking and k. measure: `precision` or `recall`; precision adds two columns."""
     long = points(data, kind)
     if long.empty:
         return pd.DataFrame()
     index = [*PLACE, "ranking"]
-    wide = 100 * long.pivot_table(index=index, columns="k", values=what, sort=False)
+    wide = 100 * long.pivot_table(index=index, columns="k", values=measure, sort=False)
     keys = [(r["in"], r["run"], name) for r in data.to_dict("records") for name in HEADS if name in r[kind]]
     wide = wide.reindex(pd.MultiIndex.from_tuples(keys, names=index))[sorted(wide.columns)]
-    wide.columns = pd.Index([f"{'P' if what == 'precision' else 'R'}@{k}" for k in wide.columns])
-    if what == "precision":
+    wide.columns = pd.Index([f"{'P' if measure == 'precision' else 'R'}@{k}" for k in wide.columns])
+    if measure == "precision":
         judged = {(r["in"], r["run"], name): j for r in data.to_dict("records") for name, j in r[kind].items()}
         wide["average"] = [100 * judged[key]["average_precision"] for key in wide.index]
         wide["words listed"] = [judged[key]["listed"] for key in wide.index]
@@ -118,7 +126,7 @@ def _wide(data: pd.DataFrame, kind: str, what: str) -> pd.DataFrame:
 
 
 def systematic(data: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per systematic change of a later release, and the row of the group view that names it."""
+    """Return the systematic changes of later releases, with the row of the group view that names each change."""
     rows = [
         {"in": row["in"], "run": row["run"], **change}
         for row in data.to_dict("records")
@@ -131,14 +139,14 @@ def systematic(data: pd.DataFrame) -> pd.DataFrame:
     names = {
         "count": "words changed",
         "row": "row of the group view",
-        "suspects": "suspects in it",
-        "hits": "of these changed",
+        "suspects": "suspects in the row",
+        "hits": "suspects that were changed",
     }
     return table[list(names)].rename(columns=names)
 
 
 def exact(data: pd.DataFrame) -> pd.DataFrame:
-    """Return, of the wrong heads among the first k suspects, the share that became exactly the proposed head, in %."""
+    """Return the share (%) of wrong heads among the first k suspects that were corrected to the proposed head."""
     rows = {}
     for row in data.to_dict("records"):
         shares = {
@@ -153,14 +161,15 @@ def exact(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def _percent(entry: dict[str, int]) -> float:
+    """Return the share of exact proposals in %, or NaN without errors."""
     return 100 * entry["exact"] / entry["errors"] if entry["errors"] else float("nan")
 
 
 def examples(results: Results, count: int = 3) -> list[dict[str, Any]]:
-    """Return the first suspects in short sentences of a run with planted errors. A reference keeps none."""
-    for name, asked in results.params.section(Mining).runs.items():
+    """Return the first suspects in short sentences of a run with planted errors. A reference run stores none."""
+    for name, run_settings in results.params.section(Mining).runs.items():
         path = results.folder / "predictions" / "mining" / f"{name}.jsonl"
-        if asked.planted and path.is_file():
+        if run_settings.planted and path.is_file():
             lines = path.read_text(encoding="utf-8").splitlines()
             entries = [json.loads(line) | {"rank": rank} for rank, line in enumerate(lines, 1)]
             return [entry for entry in entries if len(entry["words"]) <= LONGEST_DRAWN][:count]
@@ -168,9 +177,10 @@ def examples(results: Results, count: int = 3) -> list[dict[str, Any]]:
 
 
 def example_table(entries: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Return a row per example: the word, its annotated, proposed and right head, and the margin."""
+    """Return the word, its annotated, proposed and right head, and the margin, one row per example."""
 
     def word(entry: dict[str, Any], head: int) -> str:
+        """Return the index and the form of a word."""
         return f"{head} {entry['words'][head - 1]}" if head else "root"
 
     rows = {

@@ -1,9 +1,9 @@
-"""docs/results.md and the figure of README.md, from the reference run.
+"""Generate the headline of docs/results.md and the figure of README.md from the reference run.
 
     python -m studies.across.overview.page
 
-Rewrites the text between the two marks in docs/results.md, and the figure in docs/, for wide and for narrow screens. A
-test keeps them in step.
+The command rewrites the text between the two marks in docs/results.md, and the figure in docs/ for wide and for narrow
+screens. A test checks that these files match the reference run.
 """
 
 from __future__ import annotations
@@ -36,62 +36,65 @@ PAGE = Path("docs/results.md")
 FIGURE, NARROW = Path("docs/headline.svg"), Path("docs/headline-narrow.svg")
 CLAIMS = Path("results", "reference", claims.NAME)
 LEARNER = "mira"
-ALT = "Accuracy against speed of every row that was timed, on each treebank, the most accurate one named"
+ALT = "Accuracy against speed of every timed row, one panel per treebank; the most accurate row is labelled"
 
 
 def headline(root: Path) -> tuple[str, dict[Path, Svg]]:
-    """The text between the marks, and the figures; without a reference run a sentence that says so, and no figures."""
+    """Return the text between the marks and the figures by path.
+
+    Without a reference run, the text is a sentence that says so, and there are no figures.
+    """
     reference = collect.reference(root)
     if reference is None:
         return "The reference run has not been made yet (`make reference`).", {}
     data = headlines.headline([reference]).xs(LEARNER, level="learner").droplevel(0)
     formatted = _formatted(data, corpora_tables.sources([reference])["title"])
     lines = _markdown(list(formatted.columns), formatted.to_numpy().tolist())
-    seen, points = ALT, speed_tables.accuracy_and_speed(reference)
-    figures = {path: as_svg(accuracy_speed(points, columns), seen) for path, columns in ((FIGURE, 2), (NARROW, 1))}
+    alt, points = ALT, speed_tables.accuracy_and_speed(reference)
+    figures = {path: as_svg(accuracy_speed(points, columns), alt) for path, columns in ((FIGURE, 2), (NARROW, 1))}
     run = reference.info
     lines = [
         f'<picture><source media="(max-width: 600px)" srcset="{NARROW.name}">'
-        f'<img alt="{seen}" src="{FIGURE.name}"></picture>',
+        f'<img alt="{alt}" src="{FIGURE.name}"></picture>',
         "",
         *lines,
         "",
         f"Reference run {run['date']} at commit {run['commit'][:12]} on {run['machine']['cpu']}, {_tags(reference)}, "
         f"learner {LEARNER}, k = {reference.params.train.k}. *Carreras* is the paper's second-order baseline; *all "
-        f"factors* adds {_added(reference)}, searched exactly. A *gain* is that over Carreras, trained with the same "
-        "seed. Accuracies and gains are means over the seeds in brackets. The 95 % intervals cover other test "
-        "sentences and, where there are several seeds, other trainings. Where the run keeps no paired test of two "
-        "rows, their words are taken for two samples, which makes the interval wider. The interval of all factors "
-        f"excludes 0 on {_clear(data)} of {len(data)} treebanks. The *best row* is the one of this project's rows "
-        f"with the highest UAS on the test set. {gains.CHOSEN} Speed, proofs and calls are those of all factors with "
-        "the seed of the run.",
+        f"factors* adds {_added(reference)}, and is searched exactly. A *gain* is the difference in UAS to Carreras, "
+        "trained with the same seed. Accuracies and gains are means over the seeds in brackets. The 95 % intervals "
+        "cover the choice of test sentences and, where there are several seeds, the choice of the seed. Where the run "
+        "stores no paired test of two rows, their words are treated as two independent samples, which makes the "
+        f"interval wider. The interval of all factors excludes 0 on {_clear(data)} of {len(data)} treebanks. The *best "
+        f"row* is the row of this project with the highest UAS on the test set. {gains.CHOSEN} Speed, proofs and "
+        "calls are measured for all factors with the seed of the run.",
         "",
         *_systems(reference),
         "",
         str(practice.practice(practice.published(), data, {c: reference.params.tags_of(c) for c in data.index})),
         "",
-        f"**Does it replicate?** {claims.summary(claims.verdicts(root, reference))} Each [claim](../{CLAIMS}) with its "
-        "figures.",
+        f"**Does it replicate?** {claims.summary(claims.verdicts(root, reference))} See each "
+        f"[claim](../{CLAIMS}) with its figures.",
     ]
     return "\n".join(lines), figures
 
 
 def _formatted(data: pd.DataFrame, titles: pd.Series) -> pd.DataFrame:
-    """Return the table of the headline as text: accuracies, gains with their seeds, speed and proofs."""
+    """Return the headline table as text: accuracies, gains with their numbers of seeds, speed and proofs."""
     digits = {"words per CPU second": 0, "proved optimal, %": 1, "DP calls per sentence": 1}
     numbers = data.drop(columns=[*headlines.GAIN, *headlines.BEST])
     out = pd.DataFrame({name: numbers[name].map(f"{{:,.{digits.get(name, 2)}f}}".format) for name in numbers})
     out.insert(0, "treebank", [titles[corpus] for corpus in data.index])
-    place = list(out.columns).index("UAS, all factors") + 1
-    out.insert(place, "gain [95 % interval] (seeds)", _gains(data, headlines.GAIN))
+    position = list(out.columns).index("UAS, all factors") + 1
+    out.insert(position, "gain [95 % interval] (seeds)", _gains(data, headlines.GAIN))
     best = [f"{uas:.2f}, {row}" for row, uas in data[["best row", "UAS, best row"]].itertuples(index=False)]
-    out.insert(place + 1, "UAS, best row", best)
-    out.insert(place + 2, "its gain [95 % interval] (seeds)", _gains(data, headlines.BEST_GAIN))
+    out.insert(position + 1, "UAS, best row", best)
+    out.insert(position + 2, "gain of best row [95 % interval] (seeds)", _gains(data, headlines.BEST_GAIN))
     return out
 
 
 def _gains(data: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Return gains with intervals and numbers of seeds; empty where the best row is the baseline itself."""
+    """Return gains with intervals and numbers of seeds. A text is empty if the best row is the baseline itself."""
     return [
         f"{gain:+.2f} [{low:+.2f}, {high:+.2f}] ({seeds:.0f})" if gain == gain else ""
         for gain, low, high, seeds in data[list(columns)].itertuples(index=False)
@@ -99,64 +102,65 @@ def _gains(data: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 
 def _clear(data: pd.DataFrame) -> int:
-    """Count the treebanks on which the interval of all factors keeps clear of 0."""
+    """Count the treebanks on which the interval of the gain of all factors excludes 0."""
     return int(((data["low"] > 0) | (data["high"] < 0)).sum())
 
 
 def _markdown(heads: list[str], rows: list[list[str]]) -> list[str]:
-    """The lines of a table: a column of names, then columns of figures."""
+    """Return the lines of a Markdown table: a left-aligned column of names, then right-aligned columns of figures."""
     rule = ["---", *("---:" for _ in heads[1:])]
     return ["| " + " | ".join(row) + " |" for row in [heads, rule, *rows]]
 
 
 def _systems(reference: collect.Results) -> list[str]:
-    """Every system that the run has rows of, side by side."""
+    """Return the lines of the table that compares all systems of a run, with its explanation."""
     table = speed_tables.by_system(reference, LEARNER)
     corpora = list(dict.fromkeys(corpus for corpus, _ in table))
     rows = []
     for (group, system), row in table.iterrows():
-        there = [corpus for corpus in corpora if not pd.isna(row[corpus, "UAS"])]
-        cells = [_cell(row[corpus]) if corpus in there else "" for corpus in corpora]
-        sees = by_corpus({corpus: row[corpus, "sees"] for corpus in there})
-        rows.append([f"{SYSTEMS.get(group, group)}: {system}", sees, *cells])
-    others = {
+        present = [corpus for corpus in corpora if not pd.isna(row[corpus, "UAS"])]
+        cells = [_cell(row[corpus]) if corpus in present else "" for corpus in corpora]
+        attributes = by_corpus({corpus: row[corpus, "sees"] for corpus in present})
+        rows.append([f"{SYSTEMS.get(group, group)}: {system}", attributes, *cells])
+    pages = {
         "50-integer-programming": constraints_tables.converted(reference),
         "92-ccg-integration": ccg_integration_tables.measured(reference),
     }
-    pages = " and ".join(f"[{page}](../notebooks/{page}.ipynb)" for page, found in others.items() if found)
+    links = " and ".join(f"[{page}](../notebooks/{page}.ipynb)" for page, measured in pages.items() if measured)
     return [
-        "Systems side by side: UAS in % on the whole test set and, in brackets, words per CPU second with the seed of "
-        "the run, where the row was timed. UAS is the mean over several seeds where their number is given, else that "
-        "of one training. All see forms and tags; what else a parser sees stands in the second column, as the treebank "
-        "gives it. A difference between parsers that see different things is not one of parsers alone.",
+        "The next table compares the systems. Each cell gives the UAS in % on the whole test set and, in brackets, "
+        "words per CPU second with the seed of the run, if the row was timed. If a number of seeds is given, the UAS "
+        "is the mean over that many seeds; otherwise it is the UAS of one training. All parsers see forms and tags. "
+        "The second column lists the other attributes of the treebank that a parser sees. Parsers that see different "
+        "attributes differ by more than the parsing method.",
         "",
-        *_markdown(["system", "sees besides", *corpora], rows),
-        *(["", f"Systems that have other corpora and measures: {pages}."] if pages else []),
+        *_markdown(["system", "other attributes", *corpora], rows),
+        *(["", f"Systems with other corpora and measures: {links}."] if links else []),
     ]
 
 
 def _cell(row: pd.Series) -> str:
-    """Return a cell of the table of systems: UAS, speed and the number of seeds."""
+    """Return a cell of the table of systems: UAS and, in brackets, the speed and the number of seeds."""
     facts = [] if pd.isna(row["words per CPU second"]) else [f"{row['words per CPU second']:,.0f}"]
     facts += [f"{row['seeds']:.0f} seeds"] if row["seeds"] > 1 else []
     return f"{row['UAS']:.2f} ({'; '.join(facts)})" if facts else f"{row['UAS']:.2f}"
 
 
 def _tags(results: collect.Results) -> str:
-    """Which tags the parsers saw, in words."""
+    """Return in words on which corpora the parsers saw predicted tags and on which gold tags."""
     predicted = [corpus for corpus in results.corpora if results.params.tags_of(corpus) == "predicted"]
     return f"predicted tags on {' and '.join(predicted)}, gold tags elsewhere" if predicted else "gold tags"
 
 
 def _added(results: collect.Results) -> str:
-    """The factor families that the model of the headline has and the baseline has not, in words."""
+    """Return in words the factor families that the model of the headline has and the baseline lacks."""
     models = results.params.graph_models
     added = [f for f in models[sweep(results.params)[0].model].families if f not in models[BASELINE].families]
     names = [FAMILY_NAMES.get(family, family) for family in added]
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
-SYSTEMS = {"others": "of others"}
+SYSTEMS = {"others": "other projects"}
 FAMILY_NAMES = {
     "grandchild": "all grandchildren",
     "sibling": "all pairs of siblings",
@@ -166,16 +170,16 @@ FAMILY_NAMES = {
 
 
 def updated(page: str, text: str) -> str:
-    """`page` with `text` between the marks. Raises InputError if they are not there."""
-    before, found, rest = page.partition(BEGIN)
-    _, closed, after = rest.partition(END)
-    if not found or not closed:
-        raise InputError("the marks of the headline are gone", path=PAGE, hint=f"put back {BEGIN} and {END}")
+    """Return `page` with `text` between the two marks. Raise InputError if a mark is missing."""
+    before, opened, remainder = page.partition(BEGIN)
+    _, closed, after = remainder.partition(END)
+    if not opened or not closed:
+        raise InputError("the marks of the headline are missing", path=PAGE, hint=f"add the lines {BEGIN} and {END}")
     return f"{before}{BEGIN}\n{text}\n{END}{after}"
 
 
 def update() -> None:
-    """Update docs/results.md and its figures."""
+    """Rewrite the headline of docs/results.md and its figures."""
     root = collect.find_root()
     text, figures = headline(root)
     page = root / PAGE
@@ -187,7 +191,7 @@ def update() -> None:
 
 
 def main() -> int:
-    """Command line; returns the exit status."""
+    """Run the command and return its exit status."""
     return status(update)
 
 

@@ -1,4 +1,4 @@
-"""The state of practice: parsers with pretrained neural encoders beside this project's, with published figures."""
+"""Published accuracies of parsers with pretrained neural encoders, beside the best results of this project."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import pandas as pd
 from studies.site.sentences import Said, about, each, listing
 from treebound.support import tomlfile
 
-#: what this project is for
+#: purpose of this project
 PURPOSE = (
-    "This project is not for the highest accuracy. It finds best trees with proofs under the scores of any parser, "
-    "neural ones included, and tests on a CPU, under equal conditions, what search and features of five papers bring."
+    "This project does not aim at the highest accuracy. It finds best trees with proofs under the scores of any "
+    "parser, including neural parsers. It also measures, on a CPU and under equal conditions, the effect of the search "
+    "methods and features of five papers."
 )
 
 
 def published() -> pd.DataFrame:
-    """Return the published figures. Columns: those of practice.toml."""
+    """Return the published figures, one row per entry of practice.toml and one column per key."""
     source = files("studies.across.overview") / "practice.toml"
     text = source.read_text(encoding="utf-8")
     return pd.DataFrame(tomlfile.parse(text, "practice.toml")["systems"])
@@ -25,7 +26,7 @@ def published() -> pd.DataFrame:
 
 @about()
 def practice(data: pd.DataFrame, headline: pd.DataFrame, tags: dict[str, str]) -> Said:
-    """Set the published figures beside the best rows of this project.
+    """Compare the published figures with the best rows of this project.
 
     data      `published`
     headline  `headline.headline` of one run and learner, by corpus
@@ -44,13 +45,14 @@ def practice(data: pd.DataFrame, headline: pd.DataFrame, tags: dict[str, str]) -
         more = bool((rows["UAS"] > own["UAS, best row"]).all())
         yield (
             f"The best row of this project has {own['UAS, best row']:.2f} UAS on {corpus} ({own['best row']}, gold "
-            f"segmentation, {tags[corpus]} tags, punctuation left out){', less than all of these' if more else ''}. "
-            "Version of the treebank, segmentation, tags and the words that count differ, so that differences between "
-            "these figures are rough.",
+            f"segmentation, {tags[corpus]} tags, punctuation left out)"
+            f"{', less than every published figure' if more else ''}. The figures differ in the version of the "
+            "treebank, the segmentation, the tags and the words that are scored, so the comparison is rough.",
             headline.loc[[corpus]],
         )
     yield PURPOSE
 
 
 def _segmented(segmentation: str) -> str:
+    """Return in words whether words and sentences are gold or predicted from raw text."""
     return "gold words and sentences" if segmentation == "gold" else f"{segmentation} words and sentences from raw text"

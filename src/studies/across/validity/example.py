@@ -1,4 +1,4 @@
-"""One sentence with the parser's best tree and the best valid tree."""
+"""An example sentence with the best tree of the parser and the best valid tree."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from treebound.systems.graph.validity import words_of
 
 @dataclass(frozen=True)
 class Example:
-    """Both trees of a sentence.
+    """The best tree and the best valid tree of a sentence.
 
     sentence      a treebank of one sentence
     plain, valid  the parses without rules and with them
     labels        the labels of both, n strings each
-    broken        ids of the rules that the first tree breaks, each once
-    unit          unit of the scores
+    broken        ids of the rules that `plain` breaks, without duplicates
+    unit          number of integer steps in a score of 1.0
     """
 
     sentence: Treebank
@@ -37,12 +37,12 @@ class Example:
 
     @property
     def changed(self) -> list[int]:
-        """The words, from 1, whose head or label differs."""
+        """Return the words, counted from 1, whose head or label differs between the trees."""
         pairs = zip(*self.labels, strict=True)
         return [m for m, (a, b) in enumerate(pairs, 1) if a != b or self.plain.heads[m] != self.valid.heads[m]]
 
     def drawn(self, valid: bool) -> Svg:
-        """Draw one of the trees; the arcs that differ between the trees stand out, labels stand under the words."""
+        """Draw one of the trees, with labels under the words. Arcs that differ between the trees are highlighted."""
         heads = (self.valid if valid else self.plain).heads.tolist()
         marked = {(heads[m], m) for m in self.changed}
         words, about = self.sentence[0].strings("form"), described(self.sentence[0])
@@ -50,7 +50,7 @@ class Example:
 
 
 def example(path: Path, sentence: Treebank) -> Example | None:
-    """Parse a sentence with a model, without rules and with them; None if there is no model at `path`."""
+    """Parse a sentence with a model, without rules and with rules. Return None if there is no model at `path`."""
     if not path.is_file() or not path.stat().st_size:
         return None
     model = Model.load(path)

@@ -1,8 +1,8 @@
 """Stage: errors of the official validator in parses of the test split, with and without the rules of the validator.
 
-A parser and taggers are trained on the first sentences of a treebank. The parser parses the test split without rules
-and with them, under the treebank's tags and under those of the taggers. The parsers of other projects that are
-installed parse it, too. The official validator reads all these parses.
+A parser and taggers are trained on the first sentences of a treebank. The parser parses the test split without and with
+rules, both under the tags of the treebank and under the tags of the taggers. The installed parsers of other projects
+parse the test split, too. The official validator checks all parses.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ from treebound.treebanks.document import Document, read
 RULES = "ud"
 TAGS = ("gold", "predicted")
 COLUMNS = ("upos", "xpos", "feats", "lemma")
-#: largest share of training words with a label that is not universal: a typing error, not another set of labels
+#: largest share of training words with a non-universal label that still counts as typing errors; a larger share means
+#: that the treebank has a label set of its own
 MISTYPED = 0.01
 
 
 @dataclass(frozen=True)
 class Data:
-    """The sentences of a treebank that the stage reads: `document` holds all lines of those of `test`."""
+    """The sentences of a treebank that the stage reads. `document` has all lines of the sentences of `test`."""
 
     train: Treebank
     dev: Treebank
@@ -54,31 +55,31 @@ class Data:
 
     @classmethod
     def of(cls, settings: ValidTrees, params: Params, corpus: str) -> Data:
-        """Read the converted treebank, as many sentences as the settings say."""
+        """Read the converted treebank, up to the sentence limits of the settings."""
         train, dev, test = (gold(corpus, split, settings.limit(params, split)) for split in SPLITS)
         document = read(stage.CONVERTED / corpus / "test.conllu")
         return cls(train, dev, test, document.select(range(len(test))))
 
     @property
     def coverage(self) -> Coverage:
-        """Which rules cannot be applied to the tags and labels of the treebank."""
+        """Return which rules can and cannot be applied to the tags and labels of the treebank."""
         tags, labels = ({s for t in (self.train, self.test) for s in t.values(c)} for c in ("upos", "deprel"))
         return covered(load(RULES), tags, labels, ("feats", "misc", "lemma"))
 
     @property
     def foreign(self) -> bool:
-        """Whether the treebank has labels of its own, so that the rules mean nothing for it."""
+        """Return whether the treebank has a label set of its own, to which the rules do not apply."""
         unknown = set(self.coverage.labels)
         return sum(label in unknown for label in self.train.strings("deprel")) > MISTYPED * self.train.words
 
 
 @dataclass(frozen=True)
 class Parses:
-    """Parses of the test split under some tags.
+    """Parses of the test split under one kind of tags.
 
     seen           the test split with these tags
-    plain, valid   parses without rules and with them
-    seconds        CPU seconds of each run: name of the parser -> one number a run, after a run that is not timed
+    plain, valid   parses without rules and with rules
+    seconds        name of the parser -> CPU seconds of each timed run, after a run that is not timed
     """
 
     seen: Treebank
@@ -88,7 +89,7 @@ class Parses:
 
 
 def parsed(model: Model, seen: Treebank, misc: Sequence[Sequence[str]], repeats: int) -> Parses:
-    """Parse a treebank without rules and with them, in turn, so that both parsers meet the same load."""
+    """Parse a treebank without and with rules. The timed runs alternate, so that both parsers meet the same load."""
     plain, valid = Parser(model), Parser(model, valid=RULES)
     first, second = plain.parse(seen), valid.parse(seen, misc=misc)
     seconds: dict[str, list[float]] = {"plain": [], "valid": []}
@@ -103,28 +104,29 @@ def parsed(model: Model, seen: Treebank, misc: Sequence[Sequence[str]], repeats:
 
 
 def trees(model: Model, seen: Treebank, parses: Sequence[Parse]) -> Trees:
-    """Return parses as the validator reads them, beside the tags that the parser saw."""
+    """Return parses in the form that the validator reads, with the tags that the parser saw."""
     columns = {name: [sentence.strings(name) for sentence in seen] for name in COLUMNS}
     return Trees([parse.heads for parse in parses], [model.label_names(parse) for parse in parses], columns)
 
 
 def gains(test: Treebank, before: Trees, after: Trees) -> dict[str, Any]:
-    """Return UAS and LAS before and after, and what `after` gains: difference, low, high, p."""
-    scores = [evaluate(test, of.heads or [], of.labels) for of in (before, after)]
+    """Return UAS and LAS before and after, and the gain of `after`: difference, low, high, p."""
+    scores = [evaluate(test, side.heads or [], side.labels) for side in (before, after)]
     out: dict[str, Any] = {}
     for name, column in (("uas", "correct"), ("las", "correct_labelled")):
-        out[name] = [of.summary[name] for of in scores]
+        out[name] = [side.summary[name] for side in scores]
         gain = paired_bootstrap(_counts(scores[1], column), _counts(scores[0], column))
         out[f"{name}_gain"] = [gain[key] for key in ("difference", "low", "high", "p")]
     return out
 
 
 def _counts(scores: Evaluation, column: str) -> dict[str, np.ndarray]:
+    """Return the scored and the correct words of each sentence, for `paired_bootstrap`."""
     return {"scored": scores.sentences["scored"], "correct": scores.sentences[column]}
 
 
 def proofs(parses: Parses) -> dict[str, Any]:
-    """Count the sentences that are proved, searched and changed; list those without a valid tree, from 1."""
+    """Count the sentences that are proved, searched and changed. List the sentences without a valid tree, from 1."""
     pairs = zip(parses.plain, parses.valid, strict=True)
     return {
         "proved": sum(parse.certified for parse in parses.valid),
@@ -138,22 +140,26 @@ def proofs(parses: Parses) -> dict[str, Any]:
 
 
 def _same(a: Parse, b: Parse) -> bool:
+    """Return whether two parses have the same heads and labels."""
     return np.array_equal(a.heads, b.heads) and np.array_equal(a.labels, b.labels)  # type: ignore[arg-type]
 
 
 def by_peer(peer: Peer, data: Data, seed: int, options: dict[str, Any]) -> Trees | None:
-    """Train a parser of another project and parse the test split; None where its package is not installed."""
+    """Train a parser of another project and parse the test split. Return None if its package is not installed."""
     if find_spec(peer.module.partition(".")[0]) is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model")
         peer.train(data.train, data.dev, path, seed=seed, **options)
-        found = peer.load(path)(data.test)
-    return Trees([heads for heads, _ in found], [labels for _, labels in found])
+        parses = peer.load(path)(data.test)
+    return Trees([heads for heads, _ in parses], [labels for _, labels in parses])
 
 
 def measured(settings: ValidTrees, data: Data, seed: int, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the metrics and the seconds of a treebank whose labels are universal, and write the model to `path`."""
+    """Train and parse, and return (metrics, CPU seconds) of a treebank with universal labels.
+
+    The model is written to `path`.
+    """
     say = stage.say
     model = Graph().train(Graph().fitted(settings.model, data.train), data.train, data.dev)
     model.save(path)
@@ -164,30 +170,30 @@ def measured(settings: ValidTrees, data: Data, seed: int, path: Path) -> tuple[d
     treebanks = {"gold": data.test, "predicted": taggers.apply(data.test)}
     parses = {tags: parsed(model, seen, misc, settings.repeats) for tags, seen in treebanks.items()}
     written = {"treebank": Trees()}
-    for tags, of in parses.items():
-        written |= {f"{tags} {name}": trees(model, of.seen, getattr(of, name)) for name in ("plain", "valid")}
-    others = {name: by_peer(PEERS[name], data, seed, options) for name, options in settings.peers.items()}
-    written |= {name: of for name, of in others.items() if of is not None}
-    counts = {name: of.as_json for name, of in errors(data.document, written).items()}
+    for tags, entry in parses.items():
+        written |= {f"{tags} {name}": trees(model, entry.seen, getattr(entry, name)) for name in ("plain", "valid")}
+    peers = {name: by_peer(PEERS[name], data, seed, options) for name, options in settings.peers.items()}
+    written |= {name: entry for name, entry in peers.items() if entry is not None}
+    counts = {name: entry.as_json for name, entry in errors(data.document, written).items()}
     out: dict[str, Any] = {"treebank": counts["treebank"]}
-    for tags, of in parses.items():
+    for tags, entry in parses.items():
         before, after = (counts[f"{tags} {name}"] for name in ("plain", "valid"))
         scores = gains(data.test, written[f"{tags} plain"], written[f"{tags} valid"])
-        out[tags] = {"before": before, "after": after, **scores, **proofs(of)}
-    out["peers"] = {name: _of_peer(data.test, of, counts.get(name)) for name, of in others.items()}
-    return out, {tags: of.seconds for tags, of in parses.items()}
+        out[tags] = {"before": before, "after": after, **scores, **proofs(entry)}
+    out["peers"] = {name: _of_peer(data.test, entry, counts.get(name)) for name, entry in peers.items()}
+    return out, {tags: entry.seconds for tags, entry in parses.items()}
 
 
-def _of_peer(test: Treebank, found: Trees | None, counts: dict[str, Any] | None) -> dict[str, Any]:
-    """Return errors and accuracy of a parser of another project; `missing` says that its package is not installed."""
-    if found is None or counts is None:
+def _of_peer(test: Treebank, parses: Trees | None, counts: dict[str, Any] | None) -> dict[str, Any]:
+    """Return errors and accuracy of a parser of another project, or `missing` if its package is not installed."""
+    if parses is None or counts is None:
         return {"missing": True}
-    scores = evaluate(test, found.heads or [], found.labels).summary
+    scores = evaluate(test, parses.heads or [], parses.labels).summary
     return {**counts, "uas": scores["uas"], "las": scores["las"]}
 
 
 def run(params: Params, corpus: str) -> None:
-    """Write errors, accuracy and proofs of a treebank, the seconds of both parsers, and the model."""
+    """Write errors, accuracy and proofs of a treebank, the CPU seconds of both parsers, and the model."""
     settings = params.section(ValidTrees)
     data = Data.of(settings, params, corpus)
     coverage, path = data.coverage, model_file("validity", corpus)
@@ -205,11 +211,11 @@ def run(params: Params, corpus: str) -> None:
         stage.say(f"{corpus}: {coverage}")
         stage.write(path, "")
     else:
-        found, seconds = measured(settings, data, params.seed, path)
-        metrics |= found
+        measurements, seconds = measured(settings, data, params.seed, path)
+        metrics |= measurements
         for tags in TAGS:
-            counts = [found[tags][when]["errors"] for when in ("before", "after")]
-            stage.say(f"{corpus}, {tags} tags: {counts[0]} errors without rules, {counts[1]} with them")
+            counts = [measurements[tags][stage_name]["errors"] for stage_name in ("before", "after")]
+            stage.say(f"{corpus}, {tags} tags: {counts[0]} errors without rules, {counts[1]} with rules")
     stage.write_metrics(stage.METRICS / "validity" / f"{corpus}.json", metrics)
     stage.write_metrics(stage.METRICS / "timing" / "validity" / f"{corpus}.json", seconds)
 

@@ -25,7 +25,7 @@ class ValidTrees(Section):
     model    settings of `treebound train --system graph`
     tagger   settings of `treebound train --system tagging`, whose tags are the predicted ones
     repeats  number of timed runs of each parser
-    peers    name of a parser of others (`spacy`, `udpipe`) -> settings of its training
+    peers    name of a peer (`spacy`, `udpipe`) -> settings of its training
     """
 
     corpora: tuple[Name, ...] = ()
@@ -37,7 +37,7 @@ class ValidTrees(Section):
     peers: dict[Name, dict[str, int | FiniteFloat | str]] = Field(default_factory=dict)
 
     def check(self, params: Params) -> None:
-        """Raise ValueError if a corpus is missing in `treebanks`, or if there is no parser of a name."""
+        """Raise ValueError if a corpus is missing in `treebanks`, or if the name of a peer is unknown."""
         params.check_treebanks(self.corpora)
         known = ("spacy", "udpipe")
         if unknown := [name for name in self.peers if name not in known]:

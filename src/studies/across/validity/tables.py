@@ -1,4 +1,4 @@
-"""Tables about trees that keep the rules of the validator: errors, accuracy, proofs and cost."""
+"""Tables about trees that follow the rules of the validator: errors, accuracy, proofs and cost."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ INDEX = ["run", "corpus", "tags"]
 FIGURES = ["sentences", "words", "training_sentences", "before", "after", "sentences_before", "sentences_after"]
 FIGURES += ["uas", "uas_valid", "las", "las_valid", "uas_gain", "las_gain"]
 FIGURES += ["proved", "searched", "regions", "every", "changed", "named", "cpu_s", "cpu_s_valid"]
-#: what accuracy with rules gains: the order of the four figures in a metrics file
+#: gain in accuracy by the rules: order of the four figures in a metrics file
 GAIN = ("difference", "low", "high", "p")
 
 
 def stored(results: Sequence[Results], corpora: Sequence[str] = ()) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield (run, corpus, metrics) of every corpus that the stage has measured in a run.
 
-    corpora  the corpora that are wanted; all if there are none
+    corpora  corpora to include; all if empty
     """
     for run in results:
         for corpus in run.params.section(ValidTrees).corpora:
@@ -33,7 +33,7 @@ def stored(results: Sequence[Results], corpora: Sequence[str] = ()) -> Iterator[
 
 
 def measured(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFrame:
-    """Return one row for each run, corpus and kind of tags: errors, accuracy, proofs, CPU seconds. May be empty."""
+    """Return errors, accuracy, proofs and CPU seconds, one row per run, corpus and kind of tags. May be empty."""
     rows, runs = [], {run.name: run for run in results}
     for name, corpus, metrics in stored(results, corpora):
         for tags in TAGS:
@@ -45,6 +45,7 @@ def measured(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.Data
 
 
 def _figures(metrics: dict[str, Any], own: dict[str, Any], seconds: dict[str, list[float]]) -> dict[str, Any]:
+    """Return the figures of a corpus under one kind of tags, whose metrics are `own`."""
     out = {name: metrics[name] for name in ("sentences", "words", "training_sentences")}
     for when in ("before", "after"):
         out |= {when: own[when]["errors"], f"sentences_{when}": own[when]["sentences"]}
@@ -56,24 +57,27 @@ def _figures(metrics: dict[str, Any], own: dict[str, Any], seconds: dict[str, li
 
 
 def totals(data: pd.DataFrame) -> pd.DataFrame:
-    """Return errors, and sentences with errors, without rules and with them: columns of `measured`."""
+    """Return the numbers of errors and of sentences with errors, without and with rules. data: `measured`."""
     out = data[["sentences", "before", "sentences_before", "after", "sentences_after"]]
-    heads = [("", "sentences"), *((how, what) for how in ("without rules", "with rules") for what in ("errors", "in"))]
-    return out.set_axis(pd.MultiIndex.from_tuples(heads), axis=1)
+    columns = [
+        ("", "sentences"),
+        *((setting, measure) for setting in ("without rules", "with rules") for measure in ("errors", "in")),
+    ]
+    return out.set_axis(pd.MultiIndex.from_tuples(columns), axis=1)
 
 
 def by_rule(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the number of errors for each run, corpus and rule: of both kinds of tags, and of the treebank itself."""
+    """Return the number of errors per run, corpus and rule, for both kinds of tags and for the treebank itself."""
     rows = []
     for name, corpus, metrics in stored(results, corpora):
         if "treebank" not in metrics:
             continue
         counts = {("", "treebank"): metrics["treebank"]["rules"]}
         for tags in TAGS:
-            for when, how in (("before", "without rules"), ("after", "with rules")):
-                counts[f"{tags} tags", how] = metrics[tags][when]["rules"]
-        for rule in sorted({rule for of in counts.values() for rule in of}):
-            numbers: dict[Any, Any] = {place: of.get(rule, 0) for place, of in counts.items()}
+            for key, heading in (("before", "without rules"), ("after", "with rules")):
+                counts[f"{tags} tags", heading] = metrics[tags][key]["rules"]
+        for rule in sorted({rule for rules in counts.values() for rule in rules}):
+            numbers: dict[Any, Any] = {place: rules.get(rule, 0) for place, rules in counts.items()}
             rows.append({"run": name, "corpus": corpus, "rule": rule} | numbers)
     if not rows:
         return pd.DataFrame()
@@ -82,7 +86,7 @@ def by_rule(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataF
 
 
 def gains(data: pd.DataFrame, score: str) -> pd.DataFrame:
-    """Return what the rules gain in UAS or LAS: columns difference, low, high, p; rows as in `measured`.
+    """Return the gain in UAS or LAS by the rules, with its interval and p. data: `measured`.
 
     score  `uas` or `las`
     """
@@ -90,7 +94,7 @@ def gains(data: pd.DataFrame, score: str) -> pd.DataFrame:
 
 
 def accuracy(data: pd.DataFrame) -> pd.DataFrame:
-    """Return UAS and LAS without rules and with them, and p of the difference; rows as in `measured`."""
+    """Return UAS and LAS without and with rules, and p of the difference. data: `measured`."""
     columns: dict[tuple[str, str], pd.Series] = {}
     for score in ("uas", "las"):
         head = score.upper()
@@ -100,7 +104,7 @@ def accuracy(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def cost(data: pd.DataFrame) -> pd.DataFrame:
-    """Return what is proved, what is searched again, and the time of parsing; rows as in `measured`."""
+    """Return the numbers of proofs and of second searches, and the time of parsing. data: `measured`."""
     columns = {
         "sentences": data["sentences"],
         "proved": data["proved"],
@@ -117,15 +121,15 @@ def cost(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def peers(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFrame:
-    """Return errors and accuracy for each run, corpus and parser, all under gold tags; empty without other parsers."""
+    """Return errors and accuracy per run, corpus and parser, under gold tags. The table is empty without peers."""
     rows = []
     for name, corpus, metrics in stored(results, corpora):
         others = {peer: own for peer, own in metrics.get("peers", {}).items() if "missing" not in own}
         if not others:
             continue
         ours = {
-            how: {**metrics["gold"][when], "uas": metrics["gold"]["uas"][i], "las": metrics["gold"]["las"][i]}
-            for i, (when, how) in enumerate((("before", "treebound"), ("after", "treebound --valid ud")))
+            name_of_row: {**metrics["gold"][key], "uas": metrics["gold"]["uas"][i], "las": metrics["gold"]["las"][i]}
+            for i, (key, name_of_row) in enumerate((("before", "treebound"), ("after", "treebound --valid ud")))
         }
         for parser, own in {**ours, **others}.items():
             figures = {"errors": own["errors"], "in": own["sentences"], "UAS": own["uas"], "LAS": own["las"]}
@@ -134,7 +138,10 @@ def peers(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFra
 
 
 def uncovered(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFrame:
-    """Return why rules cannot be applied to a corpus: run, corpus and a note; refused: nothing was parsed."""
+    """Return for each run and corpus a note about the rules that cannot be applied.
+
+    refused: whether nothing was parsed, because the treebank has labels of its own.
+    """
     rows = [
         {"run": name, "corpus": corpus, "note": metrics["coverage"]["says"], "refused": "gold" not in metrics}
         for name, corpus, metrics in stored(results, corpora)

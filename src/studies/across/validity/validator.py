@@ -18,13 +18,13 @@ from treebound.core.errors import InputError
 from treebound.treebanks.document import Document
 
 PROGRAM = "udvalidate"
-#: an error of a tree: the place of its sentence among those of all trees, and the rule
+#: error message of the validator: the number of the sentence in the file, and the rule
 _ERROR = re.compile(r"^\[Line \d+ Sent t(\d+)[^\]]*\]: \[L\d \w+ ([\w-]+)\]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Trees:
-    """Labelled trees of all sentences of a document, and columns that replace those of the document.
+    """Labelled trees of all sentences of a document, and columns that replace columns of the document.
 
     heads    int[n + 1] of each sentence; None means the heads of the document
     labels   n labels of each sentence; None means the labels of the document
@@ -49,15 +49,15 @@ class Errors:
 
     @property
     def as_json(self) -> dict[str, object]:
-        """The errors for a metrics file."""
+        """Return the errors in the form of a metrics file."""
         return {"rules": self.rules, "errors": sum(self.rules.values()), "sentences": self.sentences}
 
 
 def errors(document: Document, parses: Mapping[str, Trees]) -> dict[str, Errors]:
     """Return the errors of each parse of a document, by the name of the parse.
 
-    Only the rules that speak of heads, labels and tags are counted: those of the set `ud`, and that the arcs make up a
-    tree. All parses are written to one temporary file, so that the program starts once.
+    Only rules about heads, labels and tags are counted: the rules of the set `ud`, and the rules that the arcs form a
+    tree. All parses are written to one temporary file, so that the program starts only once.
 
     Raises InputError if the program is not installed or fails.
     """
@@ -83,12 +83,12 @@ def _incidents(path: Path) -> Iterator[tuple[int, str]]:
     ids = (*load("ud").ids, *STRUCTURE)
     command = [str(program), str(path), "--level", "3", "--lang", "ud", "--max-err", "0", "--include-only", *ids]
     try:
-        done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+        process = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     except OSError:
         hint = "run: pip install 'treebound[studies]'"
         raise InputError(f"the program {PROGRAM} of udtools is not installed", hint=hint) from None
-    if done.returncode not in (0, 1) or "Traceback" in done.stderr:
-        lines = done.stderr.strip().splitlines() or ["no message"]
+    if process.returncode not in (0, 1) or "Traceback" in process.stderr:
+        lines = process.stderr.strip().splitlines() or ["no message"]
         raise InputError(f"{PROGRAM} failed: {lines[-1]}", hint=f"run: {PROGRAM} --help")
-    for sentence, rule in _ERROR.findall(done.stderr + done.stdout):
+    for sentence, rule in _ERROR.findall(process.stderr + process.stdout):
         yield int(sentence), rule

@@ -1,1 +1,1 @@
-"""How the verdicts on the claims are found: a simulation with known truth, and pictures of the pooled effects."""
+"""Evidence for the method behind the verdicts: a simulation with known effects, and plots of the pooled effects."""

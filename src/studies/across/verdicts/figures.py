@@ -1,4 +1,4 @@
-"""Forest plots of pooled effects, and the power of the designs."""
+"""Forest plots of pooled effects, and a plot of the statistical power of designs."""
 
 from __future__ import annotations
 
@@ -14,67 +14,74 @@ from studies.site.claims.measured import Scale
 from studies.site.claims.measures import MEASURES
 from treebound.plots.style import COLOURS, CYCLE, MARKERS, log_axis, panels, style
 
-MANY = 8  #: claims with more places than this are drawn apart from others
+MANY = 8  #: claims with more treebanks than this are drawn in a separate figure
 
 
 def families(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
-    """Group the claims whose effect is pooled over treebanks by paper, those of many treebanks apart."""
+    """Group by paper the claims whose effect is pooled over treebanks.
+
+    Claims with more than `MANY` treebanks form a group of their own.
+    """
     out: dict[str, list[Judged]] = {}
-    for one in judged:
-        if one.claim is not None and one.effect is not None and one.effect.pooled is not None:
-            size = ", many treebanks" if len(one.measured) > MANY else ""
-            out.setdefault(f"{one.paper.cite}{size}", []).append(one)
+    for item in judged:
+        if item.claim is not None and item.effect is not None and item.effect.pooled is not None:
+            size = ", many treebanks" if len(item.measured) > MANY else ""
+            out.setdefault(f"{item.paper.cite}{size}", []).append(item)
     return out
 
 
 def forest(judged: Sequence[Judged]) -> Figure:
-    """One panel for each claim: every treebank with its interval, below them the pooled effect as a diamond with the
-    prediction interval, and the published effect as an open diamond.
+    """Draw a forest plot with one panel per claim.
 
-    judged  a family of claims
+    A panel shows every treebank with its interval. Below the treebanks follow the pooled effect as a filled diamond
+    with its prediction interval, and the published effect as an open diamond.
+
+    judged  one group of `families`
     """
-    rows = max(len(one.measured) for one in judged) + 2
+    rows = max(len(item.measured) for item in judged) + 2
     with style():
         columns = 2 if rows > MANY else 3
         figure, axes = panels(
             len(judged), columns=columns, width=3.2 * min(columns, len(judged)), height=0.8 + 0.17 * rows
         )
-        for i, (panel, one) in enumerate(zip(axes, judged, strict=True)):
-            first = judged[i - i % columns]  # of the row: lines of the same treebanks are named once
-            _panel(panel, one, named=one is first or _names(one) != _names(first))
+        for i, (panel, item) in enumerate(zip(axes, judged, strict=True)):
+            # panels of one row that show the same treebanks share the names of the first panel
+            first = judged[i - i % columns]
+            _panel(panel, item, named=item is first or _names(item) != _names(first))
     return figure
 
 
-def _names(one: Judged) -> list[str]:
-    """The names of the lines of a claim: its places, the pooled effect, and what was published."""
-    assert one.claim is not None
-    assert one.effect is not None
-    names = [*(found.place for found in one.measured), f"pooled ({one.effect.treebanks} treebanks)"]
-    return [*names, "published"] if one.claim.effects else names
+def _names(item: Judged) -> list[str]:
+    """Return the labels of the lines of a claim: its treebanks, the pooled effect, and the published effect."""
+    assert item.claim is not None
+    assert item.effect is not None
+    names = [*(measured.place for measured in item.measured), f"pooled ({item.effect.treebanks} treebanks)"]
+    return [*names, "published"] if item.claim.effects else names
 
 
-def _panel(axes: Axes, one: Judged, named: bool) -> None:
-    assert one.claim is not None
-    assert one.claim.than is not None
-    assert one.effect is not None
-    measure, effect, pooled = MEASURES[one.claim.measure], one.effect, one.effect.pooled
+def _panel(axes: Axes, item: Judged, named: bool) -> None:
+    """Draw the forest plot of one claim. named: whether the lines are labelled."""
+    assert item.claim is not None
+    assert item.claim.than is not None
+    assert item.effect is not None
+    measure, effect, pooled = MEASURES[item.claim.measure], item.effect, item.effect.pooled
     assert pooled is not None
-    names = _names(one)
-    for y, found in enumerate(one.measured):
-        if found.low == found.low:
-            axes.plot([found.low, found.high], [-y, -y], color=COLOURS["grey"], linewidth=1.2)
-        axes.plot(found.value, -y, MARKERS[0], color=COLOURS["ink"], markersize=3.5)
-    base, ink = -len(one.measured), CYCLE[0]
+    names = _names(item)
+    for y, measured in enumerate(item.measured):
+        if measured.low == measured.low:
+            axes.plot([measured.low, measured.high], [-y, -y], color=COLOURS["grey"], linewidth=1.2)
+        axes.plot(measured.value, -y, MARKERS[0], color=COLOURS["ink"], markersize=3.5)
+    base, ink = -len(item.measured), CYCLE[0]
     ends = [measure.scale.back(float(x)) for x in (pooled.predicted_low, pooled.predicted_high)]
     axes.plot(ends, [base, base], color=ink, linewidth=1, linestyle=":")
     corners = [(effect.low, base), (effect.value, base + 0.32), (effect.high, base), (effect.value, base - 0.32)]
     axes.fill(*zip(*corners, strict=True), color=ink)
-    if one.claim.effects:
-        axes.plot(one.claim.effects, [base - 1] * len(one.claim.effects), "D", color=COLOURS["ink"], mfc="white")
-    axes.axvline(one.claim.than, color=COLOURS["grey"], linewidth=1)
+    if item.claim.effects:
+        axes.plot(item.claim.effects, [base - 1] * len(item.claim.effects), "D", color=COLOURS["ink"], mfc="white")
+    axes.axvline(item.claim.than, color=COLOURS["grey"], linewidth=1)
     axes.set_yticks([-i for i in range(len(names))], names if named else [""] * len(names), fontsize=7)
     axes.grid(axis="y", visible=False)
-    axes.set_title(f"{one.claim.name}: {one.verdict}", fontsize=8)
+    axes.set_title(f"{item.claim.name}: {item.verdict}", fontsize=8)
     axes.set_xlabel(measure.text[measure.text.index("}") + 1 :].strip() or "points", fontsize=8)
     axes.tick_params(axis="x", labelsize=7)
     axes.locator_params(axis="x", nbins=5)
@@ -84,7 +91,10 @@ def _panel(axes: Axes, one: Judged, named: bool) -> None:
 
 
 def power(data: pd.DataFrame) -> Figure:
-    """Share of studies that find an effect against its size, a curve for each design. data: of `simulation.power`."""
+    """Draw the share of studies that detect an effect against its size, one curve per design.
+
+    data  result of `simulation.power`
+    """
     with style():
         figure, (axes,) = panels(1, width=6.5, height=3.6)
         for i, name in enumerate(data.columns):
@@ -92,6 +102,6 @@ def power(data: pd.DataFrame) -> Figure:
         axes.axhline(80, color=COLOURS["grey"], linewidth=1)
         axes.set_xticks(np.arange(0, 0.61, 0.1))
         axes.set_xlabel(str(data.index.name))
-        axes.set_ylabel("studies that find it, %")
+        axes.set_ylabel("studies that detect the effect, %")
         axes.legend(fontsize=8)
     return figure

@@ -1,4 +1,4 @@
-"""Sentences about the simulation and the pooled effects, computed from their own data."""
+"""Generated sentences about the simulated studies, computed from the data of the simulation."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from studies.site.sentences import Said, about
 
 @about()
 def simulated(data: pd.DataFrame) -> Said:
-    """About `simulation.coverage`."""
+    """Describe how often the simulated intervals contain the true effect. data: `simulation.coverage`."""
     designs = f"{len(data)} designs of {STUDIES:,} simulated studies each"
     yield (
-        f"In {designs} the 95 % interval of the pooled effect holds the true one in {_range(data[HOLDS])} of "
-        f"them, with weights by precision in {_range(data[f'{HOLDS}, weighted'])}; the prediction interval "
-        f"holds what one more treebank shows in {_range(data[PREDICTED])}.",
+        f"In {designs}, the 95 % interval of the pooled effect contains the true effect in {_range(data[HOLDS])} of "
+        f"the studies; with weights by precision, in {_range(data[f'{HOLDS}, weighted'])}. The prediction interval "
+        f"contains the estimate of one more treebank in {_range(data[PREDICTED])}.",
         data,
     )
     none = data.xs(0.0, level="effect")
     yield (
-        f"Without an effect, {_range(none[ABOVE])} of the studies would say *replicated* (2.5 % are allowed; "
-        f"a share of {STUDIES:,} studies has a standard error of {100 * (0.025 * 0.975 / STUDIES) ** 0.5:.2f} %), with "
-        f"weights by precision {_range(none[f'{ABOVE}, weighted'])}.",
+        f"Without an effect, {_range(none[ABOVE])} of the studies would report *replicated* (2.5 % are allowed; "
+        f"a share of {STUDIES:,} studies has a standard error of {100 * (0.025 * 0.975 / STUDIES) ** 0.5:.2f} %); with "
+        f"weights by precision, {_range(none[f'{ABOVE}, weighted'])}.",
         none,
     )
 
 
 def _range(shares: pd.Series) -> str:
-    """The least and the greatest of some shares, in words."""
+    """Return the smallest and the largest of some shares in %, in words."""
     return f"{shares.min():.1f} to {shares.max():.1f} %"
 
 
 @about()
 def found(data: pd.DataFrame) -> Said:
-    """About `simulation.power`."""
+    """Describe which size of an effect each design detects in 80 % of the studies. data: `simulation.power`."""
     for name in data.columns:
         enough = data.index[data[name] >= 80]
-        size = f"{enough[0]:.2f} UAS points" if len(enough) else f"more than {data.index[-1]:.2f} UAS points"
-        yield f"With {name} an effect is found four times out of five from {size} on.", data[[name]]
+        size = f"{enough[0]:.2f} UAS points" if len(enough) else f"more than {data.index[-1]:.2f} UAS points only"
+        yield f"With {name}, at least 80 % of the studies detect an effect of {size}.", data[[name]]

@@ -1,4 +1,7 @@
-"""What the stages of CCG parsers read: data/ccg-parsers/NAME/{train,dev,test}.auto, results/models/ccg/NAME.npz."""
+"""Settings and treebank files of a CCG parser, as the stages of CCG parsers read them.
+
+The files are data/ccg-parsers/NAME/{train,dev,test}.auto.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +18,26 @@ TREEBANKS = stage.DATA / "ccg-parsers"
 
 
 def ccg_parser(params: Params, name: str) -> CCGParser:
-    """A parser by its name. Raises InputError where there is none."""
-    found = params.section(CCG).parsers
-    if name not in found:
-        raise InputError(f"ccg: no parser {name!r}", path="params.yaml", hint=f"it has {', '.join(found) or 'none'}")
-    return found[name]
+    """Return the settings of a parser. Raise InputError if params.yaml has no parser of this name."""
+    parsers = params.section(CCG).parsers
+    if name not in parsers:
+        raise InputError(
+            f"ccg: no parser {name!r}",
+            path="params.yaml",
+            hint=f"parsers in params.yaml: {', '.join(parsers) or 'none'}",
+        )
+    return parsers[name]
 
 
 def file_of(name: str, split: str) -> Path:
-    """The derivations of a split of a parser's treebank, with the tags that it is to see."""
+    """Return the path of the derivations of a split, with the tags that the parser sees."""
     return TREEBANKS / name / f"{split}.auto"
 
 
 def load(name: str, split: str) -> Treebank:
-    """The same as a treebank. Raises InputError if the file is missing, damaged or empty."""
+    """Read the derivations of a split as a treebank. Raise InputError if the file is missing, damaged or empty."""
     path = file_of(name, split)
-    found = read(path).treebank
-    if not len(found):
-        raise InputError("has no derivations", path=path, hint="take a larger slice of the corpus")
-    return found
+    treebank = read(path).treebank
+    if not len(treebank):
+        raise InputError("the file has no derivations", path=path, hint="use a larger slice of the corpus")
+    return treebank

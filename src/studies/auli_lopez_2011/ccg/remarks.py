@@ -1,4 +1,4 @@
-"""Sentences about supertaggers and parsers, computed from the tables' own data."""
+"""Generated sentences about supertaggers and CCG parsers, computed from the data of the tables."""
 
 from __future__ import annotations
 
@@ -6,23 +6,26 @@ import pandas as pd
 
 from studies.site.sentences import Said, about, difference, each
 
-HOW = "No run here has CCG parsers: list some under `ccg: parsers:` in params.yaml, and run it: make reproduce."
+HOW = "No run on this page has CCG parsers. List parsers under `ccg: parsers:` in params.yaml, and run make reproduce."
 PARSER = ["run", "parser"]
 
 
 def some(data: pd.DataFrame, parsers: str) -> pd.DataFrame:
-    """The rows of the parsers that are to be shown, names separated by spaces; all if none is named."""
+    """Return the rows of some parsers, whose names are separated by spaces. An empty text selects all parsers."""
     return data[data.index.isin(parsers.split(), level="parser")] if parsers and len(data) else data
 
 
 @about(HOW)
 def orders(gains: pd.DataFrame) -> Said:
-    """About `tables.differences`: do wide charts hold better derivations, does the parser find them?"""
-    for (run, parser), of in each(gains, PARSER):
-        best, own = (difference(of.loc[pair]) for pair in (("reverse best", "AST best"), ("reverse", "AST")))
+    """Report whether wide charts contain better derivations, and whether the parser finds them.
+
+    gains  `tables.differences`
+    """
+    for (run, parser), rows in each(gains, PARSER):
+        best, own = (difference(rows.loc[pair]) for pair in (("reverse best", "AST best"), ("reverse", "AST")))
         yield (
-            f"With wide charts (the reverse) instead of narrow ones (AST) the best derivation in them changes by "
-            f"{best}, and the one that the parser takes by {own} (labelled F-score and 95 % interval; {parser}, {run}, "
-            f"{of['sentences'].iloc[0]} sentences of dev; one training).",
-            of,
+            "With wide charts (reverse) instead of narrow charts (AST), the labelled F-score of the best derivation "
+            f"in the chart changes by {best}, and the labelled F-score of the parser's derivation by {own} (95 % "
+            f"intervals; {parser}, {run}, {rows['sentences'].iloc[0]} sentences of dev; one training).",
+            rows,
         )

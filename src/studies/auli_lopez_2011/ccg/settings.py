@@ -1,4 +1,4 @@
-"""Settings of the stages `derivations`, `ccg-train` and `ccg`."""
+"""Settings of the stages `derivations`, `ccg-train` and `ccg`: corpora, parsers and beams."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 class CCGParser:
     """A CCG parser of a corpus that is translated to derivations; see `treebank`.
 
-    more       a corpus whose training derivations it learns from as well
-    tags       that it is trained and tested with; predicted ones are those of taggers of the derivations' own words
-    sentences  of training, at most, and a quarter as many of dev and test; a slice of the run may leave fewer
+    corpus     the corpus on which the parser is trained and tested
+    more       a second corpus, whose training derivations are added to the training set
+    tags       tags for training and testing, gold or predicted; taggers trained on the derivations predict them
+    sentences  largest number of training sentences; dev and test have at most a quarter as many. A slice of the run can
+               reduce these numbers further
+    settings   settings of `treebound train --system ccg`
     """
 
     corpus: Name
@@ -35,8 +38,9 @@ class CCGParser:
 class CCG(Section):
     """Translation to CCG derivations, and supertaggers with parsers; see `measure`.
 
-    derivations  corpora that are translated; parsers: by name, of some of them
-    beams        beta:k of the single beams that are compared, narrow ones first
+    derivations  corpora that are translated
+    parsers      name of a parser -> its settings; its corpora must be in `derivations`
+    beams        single beams that are compared, as beta:k, narrow beams first
     """
 
     derivations: tuple[Name, ...] = ()
@@ -46,8 +50,10 @@ class CCG(Section):
     def __post_init__(self) -> None:
         for name, parser in self.parsers.items():
             if unknown := {parser.corpus, parser.more} - {*self.derivations, None}:
-                raise ValueError(f"parsers: {name}: {min(filter(None, unknown))} is none of the derivations")
+                raise ValueError(
+                    f"parsers: {name}: {min(filter(None, unknown))} is missing in derivations; add it there"
+                )
 
     def check(self, params: Params) -> None:
-        """Raise ValueError where a corpus is none of the treebanks."""
+        """Raise ValueError if a corpus of `derivations` is missing in `treebanks`."""
         params.check_treebanks(self.derivations)

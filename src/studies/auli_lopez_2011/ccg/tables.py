@@ -1,6 +1,6 @@
-"""CCG: translated treebanks, supertagging and its beams (Auli & Lopez 2011, tables 1 to 3 and figure 1).
+"""Tables of CCG supertagging and parsing (Auli & Lopez 2011, tables 1 to 3 and figure 1).
 
-Every function takes what several runs have; where none has anything, there are no rows.
+Every function accepts several runs. Without metrics, a table has only the published rows, or no rows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from studies.site import published
 from studies.site.collect import Results
 
 PAPER = "auli_lopez_2011"
-PRINTED = "published"  #: the run that the paper's own figures are of
+PRINTED = "published"  #: value of the column `run` in the rows with figures of the paper
 CORPUS = "CCGbank 00"
 PARSER = ["run", "parser"]
 ORDERS = ("AST", "reverse")
@@ -24,13 +24,16 @@ FIGURES = ("LF", "LP", "LR")
 
 
 def parsers(results: Results) -> list[str]:
-    """Return the names of the parsers. Those trained on all sentences come first, as pages report the first one."""
+    """Return the names of the parsers, from the largest to the smallest limit on training sentences.
+
+    Parsers trained on all sentences come first, because pages report the first parser.
+    """
     settings = results.params.section(CCG).parsers
     return sorted(settings, key=lambda name: -(settings[name].sentences or math.inf))
 
 
 def measured(results: Results) -> dict[str, dict[str, Any]]:
-    """CCG parser -> what the stage `ccg` wrote, with `speed`, `treebank`, `training` and its `seconds`."""
+    """Return the metrics of the stage `ccg` by parser, with the keys `speed`, `treebank`, `training` and `seconds`."""
     return {
         name: results.read("ccg", f"{name}.json")
         | {"speed": results.read("timing", "ccg", f"{name}.json")}
@@ -42,42 +45,49 @@ def measured(results: Results) -> dict[str, dict[str, Any]]:
 
 
 def _each(results: Sequence[Results]) -> Iterator[tuple[dict[str, str], dict[str, Any]]]:
-    """(run and parser, what is known of it)."""
+    """Yield (run and parser, metrics) for every run and parser."""
     for r in results:
-        for name, found in measured(r).items():
-            yield {"run": r.name, "parser": name}, found
+        for name, metrics in measured(r).items():
+            yield {"run": r.name, "parser": name}, metrics
 
 
 def _indexed(rows: list[dict[str, Any]], keys: list[str]) -> pd.DataFrame:
+    """Return a table of rows with the index `keys`, also if there are no rows."""
     return pd.DataFrame(rows, columns=None if rows else keys).set_index(keys)
 
 
 def treebanks(results: Sequence[Results]) -> pd.DataFrame:
-    """Rows (run, parser): what it is trained and tested on, and how many sentences were left out of training."""
+    """Return the training and test data of each parser, with the sentences left out of training.
+
+    Rows: (run, parser).
+    """
     rows = []
-    for key, found in _each(results):
-        of, splits = found["treebank"], ("train", "dev", "test")
-        sizes = {split: of[split]["sentences"] for split in splits}
-        left = sum(found["training"]["left_out"].values())
-        tags = f"predicted, {of['accuracy']['test']:.1f} % right" if "accuracy" in of else "gold"
-        about = {"categories": of["train"]["categories"], "tags": tags, "left out": left}
-        rows.append(key | sizes | about | {"training, CPU s": found["seconds"]["cpu_s"]})
+    for key, metrics in _each(results):
+        treebank, splits = metrics["treebank"], ("train", "dev", "test")
+        sizes = {split: treebank[split]["sentences"] for split in splits}
+        left_out = sum(metrics["training"]["left_out"].values())
+        tags = f"predicted, {treebank['accuracy']['test']:.1f} % right" if "accuracy" in treebank else "gold"
+        description = {"categories": treebank["train"]["categories"], "tags": tags, "left out": left_out}
+        rows.append(key | sizes | description | {"training, CPU s": metrics["seconds"]["cpu_s"]})
     return _indexed(rows, PARSER)
 
 
 def orders(results: Sequence[Results]) -> pd.DataFrame:
-    """Table 2: rows (run, parser, order), columns (whose derivation, figure) of dev; the paper's own rows first."""
+    """Return table 2: figures of the parser's, the best and the worst derivations on dev.
+
+    Rows: (run, parser, order); the published rows come first. Columns: (derivation, figure).
+    """
     rows: list[dict[Any, Any]] = []
     for line in published.table(PAPER, "oracle").to_dict("records"):
         figures = {("parser", f): line[f] for f in FIGURES}
         figures |= {(f"oracle {which}", f): line[f"{which} {f}"] for which in ("best", "worst") for f in FIGURES}
         rows.append({"run": PRINTED, "parser": CORPUS, "order": line["order"]} | figures)
-    for key, found in _each(results):
+    for key, metrics in _each(results):
         for order in ORDERS:
-            row = found["orders"]["dev"][order]
+            row = metrics["orders"]["dev"][order]
             figures = {("parser", f): row[f] for f in FIGURES}
             for which in ("best", "worst"):
-                figures |= {(f"oracle {which}", f): found["oracle"][f"{order} {which}"][f] for f in FIGURES}
+                figures |= {(f"oracle {which}", f): metrics["oracle"][f"{order} {which}"][f] for f in FIGURES}
             rows.append(key | {"order": order} | figures | {("charts", "categories / word"): row["categories"]})
     data = _indexed(rows, [*PARSER, "order"])
     data.columns = pd.MultiIndex.from_tuples(data.columns)
@@ -85,59 +95,75 @@ def orders(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def accuracy(results: Sequence[Results]) -> pd.DataFrame:
-    """Rows (run, parser, split, order): LF, UF, ST, coverage, sentences per CPU second; the paper's own rows first."""
+    """Return LF, UF, ST, coverage and sentences per CPU second.
+
+    Rows: (run, parser, split, order); the published rows come first.
+    """
     rows = [
         {"run": PRINTED, "parser": f"CCGbank, {line['tags']} tags", "split": line["split"], "order": line["order"]}
         | {name: line[name] for name in ("LF", "UF", "ST")}
         for line in published.table(PAPER, "separate").to_dict("records")
     ]
     speeds = published.table(PAPER, "speed").set_index("order")["sentences / s"]
-    covered = published.table(PAPER, "coverage").set_index("split")["coverage"]
+    coverage = published.table(PAPER, "coverage").set_index("split")["coverage"]
     for row in rows:
         if row["parser"] == "CCGbank, gold tags":
-            row["coverage, %"] = covered[row["split"]]
+            row["coverage, %"] = coverage[row["split"]]
             row["sentences / CPU s"] = speeds[row["order"]] if row["split"] == "dev" else float("nan")
-    for key, found in _each(results):
+    for key, metrics in _each(results):
         for split in ("dev", "test"):
             for order in ORDERS:
-                row = found["orders"][split][order]
+                row = metrics["orders"][split][order]
                 figures = {name: row[name] for name in ("LF", "UF", "ST")} | {"coverage, %": row["coverage"]}
-                figures |= {"sentences / CPU s": found["speed"][split][order], "edges": row["edges"]}
+                figures |= {"sentences / CPU s": metrics["speed"][split][order], "edges": row["edges"]}
                 rows.append(key | {"split": split, "order": order} | figures)
     return _indexed(rows, [*PARSER, "split", "order"])
 
 
 def attempts(results: Sequence[Results]) -> pd.DataFrame:
-    """Rows (run, parser, order): of the sentences of dev, how many the first attempt parses, the second, ... (%)."""
+    """Return the share of dev sentences (%) that the first, the second and each later attempt parses.
+
+    Rows: (run, parser, order).
+    """
     rows = []
-    for key, found in _each(results):
+    for key, metrics in _each(results):
         for order in ORDERS:
-            row = found["orders"]["dev"][order]
+            row = metrics["orders"]["dev"][order]
             shares = {str(i): 100 * n / row["sentences"] for i, n in enumerate(row["levels"], 1)}
             rows.append(key | {"order": order} | shares | {"none": 100 - sum(shares.values())})
     return _indexed(rows, [*PARSER, "order"])
 
 
 def beams(results: Sequence[Results]) -> pd.DataFrame:
-    """Figure 1: rows (run, parser, beam), on the sentences that all beams parse: score, LF, the oracle's LF."""
+    """Return the data of figure 1: model score, LF and oracle LF, over the sentences that all beams parse.
+
+    Rows: (run, parser, beam).
+    """
     names = {"categories": "categories / word", "score": "model score", "LF": "LF", "oracle": "oracle LF", "ST": "ST"}
     rows = []
-    for key, found in _each(results):
-        for row in found["beams"]:
+    for key, metrics in _each(results):
+        for row in metrics["beams"]:
             rows.append(key | {"beam": row["beam"]} | {names[name]: row[name] for name in names})
             rows[-1] |= {"covered, %": row["covered"], "sentences": row["common"]}
     return _indexed(rows, [*PARSER, "beam"])
 
 
 def differences(results: Sequence[Results]) -> pd.DataFrame:
-    """Rows (run, parser, what, than): labelled F-score of one less another's, with its 95 % interval, over so many
-    sentences of dev.
+    """Return the differences in labelled F-score between two systems on dev, with their 95 % intervals.
+
+    Rows: (run, parser, system, baseline). The difference is the score of the system minus the score of the baseline.
     """
     rows = [
         key
-        | {"what": of["a"], "than": of["b"], "difference": of["value"], "low": of["low"], "high": of["high"]}
-        | {"sentences": of["sentences"]}
-        for key, found in _each(results)
-        for of in found["differences"]
+        | {
+            "system": comparison["a"],
+            "baseline": comparison["b"],
+            "difference": comparison["value"],
+            "low": comparison["low"],
+            "high": comparison["high"],
+        }
+        | {"sentences": comparison["sentences"]}
+        for key, metrics in _each(results)
+        for comparison in metrics["differences"]
     ]
-    return _indexed(rows, [*PARSER, "what", "than"])
+    return _indexed(rows, [*PARSER, "system", "baseline"])

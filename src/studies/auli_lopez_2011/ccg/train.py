@@ -1,6 +1,6 @@
-"""Stage: put the treebank of a CCG parser together, then train its supertagger and its log-linear model.
+"""Stage: write the treebank of a CCG parser, and train its supertagger and its log-linear model.
 
-A run that was killed goes on.
+An interrupted training resumes at its checkpoint.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from treebound.systems.ccg.training import train_model
 
 
 def run(params: Params, name: str) -> None:
-    """Write results/models/ccg/NAME.npz, what is to be told of its training and the seconds that it took."""
+    """Write the model results/models/ccg/NAME.npz, a report of its training, and the seconds of the training."""
     treebank.write(params, name)
     settings, train = ccg_parser(params, name).settings, load(name, "train")
     checkpoint, path = stage.CHECKPOINTS / f"ccg.{name}.npz", ccg_file(name)
     for folder in (checkpoint.parent, path.parent):
         folder.mkdir(parents=True, exist_ok=True)
 
-    def progress(items: Iterable, what: str) -> Iterable:
-        stage.say(f"{name}: {what}")
+    def progress(items: Iterable, step: str) -> Iterable:
+        stage.say(f"{name}: {step}")
         return items
 
     with Stopwatch() as watch:

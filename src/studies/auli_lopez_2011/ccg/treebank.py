@@ -1,7 +1,8 @@
-"""The derivations that a CCG parser is trained and tested on, with the tags that it is to see.
+"""Write the training and test derivations of a CCG parser, with the tags that the parser sees.
 
-data/ccg-parsers/NAME/{train,dev,test}.auto can be given to `treebound train` and `parse` as well. Predicted tags of the
-training part come by jackknifing, those of dev and test from a tagger that was trained on all of it.
+The files data/ccg-parsers/NAME/{train,dev,test}.auto are also valid inputs of `treebound train` and `treebound parse`.
+Predicted tags of the training split come from jackknifing. Predicted tags of dev and test come from a tagger that is
+trained on the whole training split.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ TAG = "xpos"  #: the column that holds the tags of an .auto file
 
 
 def entries(params: Params, parser: CCGParser, split: str) -> list[Entry]:
-    """The derivations of a split with gold tags: so many of the corpus, and to train all of `more`."""
+    """Return the derivations of a split with gold tags, up to the limit of the parser.
+
+    The training split also has the derivations of the corpus `more`.
+    """
     limit = params.limit(split)
     if parser.sentences is not None:
         own = parser.sentences if split == "train" else max(1, parser.sentences // 4)
@@ -38,42 +42,43 @@ def entries(params: Params, parser: CCGParser, split: str) -> list[Entry]:
 
 
 def _read(corpus: str, split: str) -> Iterator[Entry]:
+    """Read the derivations of a split of a corpus, one by one."""
     return derivation.read(DERIVATIONS / corpus / f"{split}.auto")
 
 
-def predict(params: Params, name: str, truth: dict[str, Treebank]) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """The tags of all words of every split, in order, and the share (%) of them that is right."""
+def predict(params: Params, name: str, gold: dict[str, Treebank]) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """Return the predicted tags of all words of every split, in order, and the share (%) of correct tags."""
     settings = asdict(params.tagger) | {"seed": params.seed}
     folds = settings.pop("folds")
-    tagger = train_tagger(truth["train"], truth["dev"], column=TAG, **settings)
-    found = {split: tagger.apply(truth[split]).strings(TAG) for split in ("dev", "test")}
+    tagger = train_tagger(gold["train"], gold["dev"], column=TAG, **settings)
+    tags_of_split = {split: tagger.apply(gold[split]).strings(TAG) for split in ("dev", "test")}
     workers, checkpoints = os.cpu_count() or 1, stage.CHECKPOINTS / f"ccg.{name}.tagger"
     settings |= {"folds": folds, "workers": workers, "checkpoints": checkpoints}
-    found["train"] = jackknife(truth["train"], TAG, **settings).strings(TAG)
-    right = {
-        split: sum(a == b for a, b in zip(tags, truth[split].strings(TAG), strict=True))
-        for split, tags in found.items()
+    tags_of_split["train"] = jackknife(gold["train"], TAG, **settings).strings(TAG)
+    correct = {
+        split: sum(a == b for a, b in zip(tags, gold[split].strings(TAG), strict=True))
+        for split, tags in tags_of_split.items()
     }
-    return found, {split: 100.0 * right[split] / max(1, truth[split].words) for split in SPLITS}
+    return tags_of_split, {split: 100.0 * correct[split] / max(1, gold[split].words) for split in SPLITS}
 
 
 def write(params: Params, name: str) -> None:
-    """Write data/ccg-parsers/NAME and what is in it."""
+    """Write the derivations data/ccg-parsers/NAME, and metrics of their sizes and the tagging accuracy."""
     parser = ccg_parser(params, name)
     splits = {split: entries(params, parser, split) for split in SPLITS}
-    about: dict[str, Any] = {"corpus": parser.corpus, "more": parser.more, "tags": parser.tags}
-    for split, found in splits.items():
-        leaves = [leaf for entry in found for leaf in entry.derivation.leaves()]
+    description: dict[str, Any] = {"corpus": parser.corpus, "more": parser.more, "tags": parser.tags}
+    for split, derivations in splits.items():
+        leaves = [leaf for entry in derivations for leaf in entry.derivation.leaves()]
         categories = len({leaf.category for leaf in leaves})
-        about[split] = {"sentences": len(found), "words": len(leaves), "categories": categories}
-        derivation.write(file_of(name, split), found, heads.text)
+        description[split] = {"sentences": len(derivations), "words": len(leaves), "categories": categories}
+        derivation.write(file_of(name, split), derivations, heads.text)
     if parser.tags == "predicted":
-        tags, about["accuracy"] = predict(params, name, {split: load(name, split) for split in SPLITS})
-        for split, found in splits.items():
-            leaves = [leaf for entry in found for leaf in entry.derivation.leaves()]
+        tags, description["accuracy"] = predict(params, name, {split: load(name, split) for split in SPLITS})
+        for split, derivations in splits.items():
+            leaves = [leaf for entry in derivations for leaf in entry.derivation.leaves()]
             for leaf, tag in zip(leaves, tags[split], strict=True):
                 leaf.tag = tag
-            derivation.write(file_of(name, split), found, heads.text)
-    sizes = ", ".join(f"{about[split]['sentences']} {split}" for split in SPLITS)
-    stage.say(f"{name}: {sizes} sentences, {about['train']['categories']} lexical categories to learn")
-    stage.write_metrics(stage.METRICS / "ccg-treebank" / f"{name}.json", about)
+            derivation.write(file_of(name, split), derivations, heads.text)
+    sizes = ", ".join(f"{description[split]['sentences']} {split}" for split in SPLITS)
+    stage.say(f"{name}: {sizes} sentences, {description['train']['categories']} lexical categories to learn")
+    stage.write_metrics(stage.METRICS / "ccg-treebank" / f"{name}.json", description)

@@ -1,4 +1,4 @@
-"""Figures of the joint model of CCG supertagger and parser: accuracy, convergence and score by iteration and beam."""
+"""Figures of the joint model of CCG supertagger and parser: accuracy and convergence by iteration, score by beam."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ DASHES = {"AST": "--", "reverse": "-"}
 
 
 def accuracy(data: pd.DataFrame, baselines: pd.DataFrame) -> Figure:
-    """Figure 4: LF by iteration of each decoder, with the parser alone and the optimum as lines; one parser.
+    """Draw figure 4: LF of each decoder by iteration, with horizontal lines for the parser alone and the optimum.
 
-    data  order, decoder, iterations, LF; baselines: by order, `parser alone` and `exact`
+    data       order, decoder, iterations and LF of one parser
+    baselines  `parser alone` and `exact`, by order
     """
     with style():
         figure, axes = panels(len(baselines), height=3.6, width=8.5)
         for panel, (order, row) in zip(axes, baselines.iterrows(), strict=True):
             for decoder in NAMES:
                 curve = data[(data["order"] == order) & (data["decoder"] == decoder)]
-                if not len(curve):  # a run from before its stage measured it
+                if not len(curve):  # older runs did not measure all decoders
                     continue
                 panel.plot(curve["iterations"], curve["LF"], label=NAMES[decoder], color=COLOUR[decoder])
             panel.axhline(row["parser alone"], color=COLOURS["grey"], linestyle=":", label="parser alone")
@@ -38,9 +39,9 @@ def accuracy(data: pd.DataFrame, baselines: pd.DataFrame) -> Figure:
 
 
 def convergence(data: pd.DataFrame) -> Figure:
-    """Figure 6: share of sentences (%) that have settled, by iteration on a logarithmic axis; one parser.
+    """Draw figure 6: share of sentences (%) that have settled, by iteration on a logarithmic axis.
 
-    data  order, decoder, iterations, settled
+    data  order, decoder, iterations and settled of one parser
     """
     with style():
         figure, (panel,) = panels(1, height=3.6, width=6.0)
@@ -56,8 +57,8 @@ def convergence(data: pd.DataFrame) -> Figure:
 
 
 def beams(data: pd.DataFrame) -> Figure:
-    """Figure 5: joint score and LF by beam, one panel a decoder; one parser.
+    """Draw figure 5: joint score and LF by beam, one panel per decoder.
 
-    data  decoder, beam, joint score, LF
+    data  decoder, beam, joint score and LF of one parser
     """
     return figures.beams(data, "decoder", "joint score")

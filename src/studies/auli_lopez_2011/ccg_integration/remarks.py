@@ -1,4 +1,4 @@
-"""Sentences about the decoders of the joint model, computed from the tables' own data."""
+"""Generated sentences about the decoders of the joint model, computed from the data of the tables."""
 
 from __future__ import annotations
 
@@ -14,61 +14,63 @@ from studies.site.sentences import ONE_SEED, UNTESTED, Said, about, each, listin
 
 @about(HOW)
 def decoders(gains: pd.DataFrame) -> Said:
-    """About `tables.differences`: what each way of decoding gains over the parser alone on test.
+    """Report the gain of each decoder over the parser alone on test, with the same output rule.
 
-    Both have the same output rule. Older runs measured each decoder under the paper's rule alone: the sentence says so.
+    Older runs measured each decoder only under the output rule of the paper; the sentence then states this.
+
+    gains  `tables.differences`
     """
-    for (run, parser), of in each(gains, PARSER):
+    for (run, parser), table in each(gains, PARSER):
         for order in ORDERS:
-            for rule, rows in _against_parser(of, order):
+            for rule, rows in _against_parser(table, order):
                 rows = rows.set_axis([titled(what) for what in rows.index])
                 yield (
-                    f"Labelled F-score against the parser alone, {order}, {rule} ({parser}, {run}, "
+                    f"Differences in labelled F-score to the parser alone, {order}, {rule} ({parser}, {run}, "
                     f"{rows['sentences'].min()} sentences of test, 95 % intervals, one training): "
                     f"{told(rows, short=True)}.",
                     rows,
                 )
 
 
-def _against_parser(of: pd.DataFrame, order: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    """(output rules, rows of the columns that are compared with the parser alone), of one parser and order."""
-    baselines = set(of.index.get_level_values("than"))
+def _against_parser(table: pd.DataFrame, order: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield (output rules in words, rows of the comparisons with the parser alone) for one parser and order."""
+    baselines = set(table.index.get_level_values("baseline"))
     if f"{order} parser least-risk" not in baselines:
-        yield "the paper's output rules", of.xs(f"{order} parser", level="than")
+        yield "the paper's output rules", table.xs(f"{order} parser", level="baseline")
         return
     for output, baseline in (("least-risk", f"{order} parser least-risk"), ("viterbi", f"{order} parser")):
-        rows = of.xs(baseline, level="than")
-        same = [column_named(what)[1].output == output for what in rows.index]
-        yield f"output rule {RULES[output]}", rows[same]
+        rows = table.xs(baseline, level="baseline")
+        has_same_rule = [column_named(what)[1].output == output for what in rows.index]
+        yield f"output rule {RULES[output]}", rows[has_same_rule]
 
 
 @about(HOW)
 def proofs(lengths: pd.DataFrame) -> Said:
-    """Describe `tables.lengths`: how many optima are proved, of dev and test together."""
+    """Report how many optima are proved, for dev and test together. lengths: `tables.lengths`."""
     counts = lengths["sentences"]
     proved, at_once = ((lengths[name] * counts / 100).round() for name in ("proved, %", "at once, %"))
     data = pd.DataFrame({"sentences": counts, "proved": proved, "at once": at_once})
-    for (run, parser, order), of in data.groupby(level=["run", "parser", "order"], sort=False):
-        total, sure, first = (int(of[name].sum()) for name in ("sentences", "proved", "at once"))
+    for (run, parser, order), rows in data.groupby(level=["run", "parser", "order"], sort=False):
+        total, optima, unbranched = (int(rows[name].sum()) for name in ("sentences", "proved", "at once"))
         yield (
-            f"Of the sentences of dev and test with a chart, the best derivation of {share(sure, total)} is proved, of "
-            f"{first:,} without branching ({parser}, {run}, {order}).",
-            of,
+            f"The best derivation is proved for {share(optima, total)} sentences of dev and test that have a chart, "
+            f"and for {unbranched:,} sentences without branching ({parser}, {run}, {order}).",
+            rows,
         )
 
 
 @about(HOW)
 def errors(data: pd.DataFrame) -> Said:
-    """About `tables.errors`: who misses the optimum most rarely."""
-    for (run, parser), of in each(data, PARSER):
+    """Name the approximate decoder that misses the optimum least often. data: `tables.errors`."""
+    for (run, parser), rows in each(data, PARSER):
         for order in ORDERS:
-            worse, whole = (of["test", order, column] for column in ("worse, %", "of"))
+            worse, proved = (rows["test", order, column] for column in ("below optimum, %", "proved"))
             others = worse.drop("exact")
             best = listing(others.index[others == others.min()])
             yield (
-                f"{worse['baseline']:.1f} % of the {whole['baseline']:.0f} derivations of the parser alone score less "
-                f"than the proved best one; of all decoders but the exact one {best} misses it "
-                f"most rarely, in {others.min():.1f} % ({parser}, {run}, test, {order}).",
-                of,
+                f"{worse['baseline']:.1f} % of the {proved['baseline']:.0f} derivations of the parser alone score less "
+                f"than the proved optimum. Among the approximate decoders, {best} misses the optimum least often, in "
+                f"{others.min():.1f} % of the sentences ({parser}, {run}, test, {order}).",
+                rows,
             )
     yield f"{ONE_SEED} {UNTESTED}"

@@ -1,4 +1,4 @@
-"""Settings of the stage `ccg-integration`."""
+"""Settings of the stage `ccg-integration`: iterations of the decoders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from studies.common.fields import STRICT, Positive, Section
 class CCGIntegration(Section):
     """Settings for measuring the joint model of every parser of `ccg`; see `measure`.
 
-    iterations  after which belief propagation and dual decomposition are compared; most: where both end, at the latest
+    iterations  numbers of iterations after which belief propagation and dual decomposition are compared
+    most        largest number of iterations of both decoders
     """
 
     iterations: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1, 5, 25)
@@ -22,4 +23,4 @@ class CCGIntegration(Section):
 
     def __post_init__(self) -> None:
         if max(self.iterations) > self.most:
-            raise ValueError(f"most: {self.most} is less than one of the iterations")
+            raise ValueError(f"most: {self.most} is less than an entry of iterations; increase most")

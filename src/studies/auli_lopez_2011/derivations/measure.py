@@ -1,4 +1,4 @@
-"""Stage: a fetched corpus as CCG derivations, and what is in them.
+"""Stage: translate a fetched corpus to CCG derivations, and count them.
 
 python -m studies.auli_lopez_2011.derivations.measure CORPUS
 """
@@ -14,7 +14,7 @@ from treebound.treebanks.fetch import fetch_corpus
 
 
 def run(params: Params, corpus: str) -> None:
-    """Write data/ccg/<corpus> and its table of coverage, failures, categories and rules."""
+    """Write the derivations data/ccg/<corpus>, and a table of their coverage, failures, categories and rules."""
     folder = fetch_corpus(corpus, params.paths.get(corpus))
     report = convert(CORPORA[corpus], folder, DERIVATIONS, stage.say)
     stage.write_metrics(stage.METRICS / "derivations" / f"{corpus}.json", report)

@@ -1,4 +1,4 @@
-"""Sentences about the translation to CCG derivations, computed from the table's own data."""
+"""Generated sentences about the translation to CCG derivations, computed from the data of the table."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import pandas as pd
 
 from studies.site.sentences import Said, about, span
 
-NO_DERIVATIONS = "No run here translates a corpus: list some under `ccg: derivations:` in params.yaml."
+NO_DERIVATIONS = "No run on this page translates a corpus. List corpora under `ccg: derivations:` in params.yaml."
 
 
 @about(NO_DERIVATIONS)
 def translated(data: pd.DataFrame) -> Said:
-    """About `tables.translated`."""
-    data = data[~data.index.get_level_values("corpus").duplicated()]  # of two runs the same
+    """Report the share of sentences with a derivation. data: `tables.translated`."""
+    data = data[~data.index.get_level_values("corpus").duplicated()]  # two runs have the same derivations of a corpus
     yield (
-        f"Of {data['sentences'].sum():,.0f} sentences in {len(data)} corpora, {span(data['coverage, %'], '{:.1f} %')} "
-        "have a derivation; the table says what most of the others fail for."
+        f"The {len(data)} corpora have {data['sentences'].sum():,.0f} sentences, and "
+        f"{span(data['coverage, %'], '{:.1f} %')} of a corpus have a derivation. The table gives the most frequent "
+        "reason for a failure."
     )

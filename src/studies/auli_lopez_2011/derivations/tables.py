@@ -1,4 +1,4 @@
-"""Treebanks that were translated to CCG derivations."""
+"""Table of the treebanks that were translated to CCG derivations."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from studies.site.collect import Results
 
 
 def measured(results: Results) -> dict[str, dict[str, Any]]:
-    """Corpus -> what its translation to CCG counted. None where no corpus is listed."""
+    """Return the report of the translation to CCG, by corpus. The result is empty if the run lists no corpus."""
     return {corpus: results.read("derivations", f"{corpus}.json") for corpus in results.params.section(CCG).derivations}
 
 
 def translated(results: Sequence[Results]) -> pd.DataFrame:
-    """Rows (run, corpus): sentences with a derivation, and how many lexical categories their words have."""
+    """Return the share of sentences with a derivation, and the number of lexical categories. Rows: (run, corpus)."""
     rows = []
     for r in results:
         for corpus, report in measured(r).items():
-            whole = report["all"]
-            why = next(iter(whole["failures"]), "")
+            counts = report["all"]
+            reason = next(iter(counts["failures"]), "")
             rows.append(
-                {"run": r.name, "corpus": corpus, "sentences": whole["sentences"], "coverage, %": whole["coverage"]}
-                | {"words": whole["tokens"], "categories": whole["categories"], "five times": whole["categories_5"]}
-                | {"mostly fails for": why}
+                {"run": r.name, "corpus": corpus, "sentences": counts["sentences"], "coverage, %": counts["coverage"]}
+                | {"words": counts["tokens"], "categories": counts["categories"], "five times": counts["categories_5"]}
+                | {"mostly fails for": reason}
             )
     return _indexed(rows, ["run", "corpus"])

@@ -1,4 +1,4 @@
-"""Settings of the search for parameters of classifiers."""
+"""Settings of the search for the parameters of classifiers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from studies.common.fields import STRICT, Name, Positive, Section
 
 @dataclass(frozen=True, config=STRICT)
 class ClassifierSearch(Section):
-    """Parameters of learners, chosen on dev by successive halving; see
-    `hall_2006.classifiers.search`, and `Classifiers.check`.
+    """Search for the parameters of learners on dev by successive halving; see `hall_2006.classifiers.search`.
 
-    features  the feature model of all points
-    grids     learner -> parameter -> its values; a point is one value of each
-    first     share of the training set (%) that the first round has; each later one has three times as much, for the
-              best third of its points
-    sentences  of training and, `dev`, of the development set, evenly spaced; none: all
+    corpora    corpora of the search; they must be corpora of `classifiers`
+    features   the feature model of all points
+    grids      learner -> parameter -> its values; a point has one value of each parameter
+    first      share of the training set in the first round, in %; each later round trains the best third of the points
+               on three times as many sentences
+    sentences  number of training sentences, evenly spaced; null means all
+    dev        number of development sentences, evenly spaced; null means all
     """
 
     corpora: tuple[Name, ...] = ()

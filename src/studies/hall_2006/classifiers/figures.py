@@ -1,4 +1,4 @@
-"""Figures of learners: accuracy against the cost of training, and learning curves."""
+"""Figures of learners: accuracy against training time, and learning curves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from treebound.plots.style import CYCLE, MARKERS, log_axis, panels, style
 
 
 def training_cost(data: pd.DataFrame) -> Figure:
-    """LAS against CPU seconds of training, one point a feature model, one curve a learner, one panel a corpus.
+    """Draw LAS against CPU seconds of training: one point per feature model, curve per learner and panel per corpus.
 
     data  corpus, learner, features, las, train_cpu_s
     """
@@ -17,24 +17,27 @@ def training_cost(data: pd.DataFrame) -> Figure:
 
 
 def learning_curve(data: pd.DataFrame) -> Figure:
-    """LAS against words of training, one curve a learner, one panel a corpus.
+    """Draw LAS against the size of the training set in words, one curve per learner and one panel per corpus.
 
     data  corpus, learner, trained_words, las
     """
-    return _curves(data.sort_values("trained_words"), "trained_words", "words of the training set (log scale)", "")
+    return _curves(data.sort_values("trained_words"), "trained_words", "words in the training set (log scale)", "")
 
 
-def _curves(data: pd.DataFrame, x: str, label: str, noted: str) -> Figure:
+def _curves(data: pd.DataFrame, x: str, label: str, annotation: str) -> Figure:
+    """Draw LAS against the column `x`, with the text of the column `annotation` at each point unless it is empty."""
     corpora, learners = (list(dict.fromkeys(data[name])) for name in ("corpus", "learner"))
     with style():
         figure, axes = panels(len(corpora), height=3.6, width=8.5 if len(corpora) > 1 else 6.0)
         for panel, corpus in zip(axes, corpora, strict=True):
             for i, learner in enumerate(sorted(learners)):
                 curve = data[(data["corpus"] == corpus) & (data["learner"] == learner)]
-                look = {"color": CYCLE[i % len(CYCLE)], "marker": MARKERS[i % len(MARKERS)], "label": learner}
-                panel.plot(curve[x], curve["las"], **look)
-                for row in curve.to_dict("records") if noted else ():
-                    panel.annotate(row[noted], (row[x], row["las"]), (3, 4), textcoords="offset points", fontsize=7)
+                style_of_curve = {"color": CYCLE[i % len(CYCLE)], "marker": MARKERS[i % len(MARKERS)], "label": learner}
+                panel.plot(curve[x], curve["las"], **style_of_curve)
+                for row in curve.to_dict("records") if annotation else ():
+                    panel.annotate(
+                        row[annotation], (row[x], row["las"]), (3, 4), textcoords="offset points", fontsize=7
+                    )
             log_axis(panel, "x")
             panel.set_title(corpus)
             panel.set_xlabel(label)

@@ -1,10 +1,11 @@
-"""Stage: classifiers for the same transitions and features on one corpus, as Hall, Nivre & Nilsson (2006) compare them.
+"""Stage: compare classifiers of transitions on one corpus, as Hall, Nivre & Nilsson (2006) do.
 
-Where `classifier_search` lists the corpus, the parameters of the learners are first chosen on development sentences.
+If `classifier_search` lists the corpus, the parameters of the learners are first chosen on development sentences.
 
-Every learner is trained with every feature model and parses what it has not seen; the last feature model also with
-shares of the training set. Cells of this table run side by side, on all cores, and each is kept as soon as it is done:
-a run that was killed goes on with those that are missing. Seconds are those of the CPU.
+Every learner is trained with every feature model and parses sentences that it has not seen. With the last feature
+model, it is also trained on shares of the training set. The cells of this table run in parallel on all cores. Each
+result is stored as soon as it is computed, so that an interrupted run resumes with the missing cells. All seconds are
+CPU seconds.
 """
 
 from __future__ import annotations
@@ -32,9 +33,12 @@ WHOLE = 100
 
 
 class Cell(NamedTuple):
-    """One training and what is parsed with it.
+    """A cell of the table: one training and the section that its model parses.
 
-    section  that is parsed, -1: the test split; share: of the training set, in %
+    section   the section that is parsed; -1 means the test split
+    features  name of the feature model
+    learner   name of the learner
+    share     share of the training set, in %
     """
 
     section: int
@@ -44,16 +48,20 @@ class Cell(NamedTuple):
 
 
 def cells(params: Params, corpus: str) -> list[Cell]:
-    """All of a corpus, those of the learning curve last."""
+    """Return all cells of a corpus. The cells of the learning curve come last."""
     settings = params.section(Classifiers)
     sections = settings.sections.get(corpus, (-1,))
-    of = [Cell(s, f, learner) for s in sections for f in settings.features for learner in settings.learners]
+    section_cells = [Cell(s, f, learner) for s in sections for f in settings.features for learner in settings.learners]
     last = settings.features[-1]
     first = sections[0]
-    return of + [Cell(first, last, name, share) for name in settings.learners for share in settings.shares]
+    return section_cells + [Cell(first, last, name, share) for name in settings.learners for share in settings.shares]
 
 
 def _cell(shared: tuple[Params, str, Chosen], cell: Cell) -> dict[str, Any]:
+    """Compute one cell in a worker process, or read its stored result.
+
+    The result has the key `missing` if the package of the learner is not installed.
+    """
     params, corpus, chosen = shared
     compared = params.section(Classifiers)
     own = {"features": cell.features, "seed": params.seed, **chosen.get(cell.learner, {})}
@@ -62,33 +70,33 @@ def _cell(shared: tuple[Params, str, Chosen], cell: Cell) -> dict[str, Any]:
     if cell.share < WHOLE:
         train = folds.first(train, max(1, len(train) * cell.share // WHOLE))
     repeats = compared.repeats if (cell.features, cell.share) == (compared.features[-1], WHOLE) else 1
-    about = {"settings": asdict(settings), "train": _numbers(train), "test": _numbers(test), "repeats": repeats}
-    kept = stage.CHECKPOINTS / "classifiers" / f"{corpus}.{digest(cell._asdict(), about)}.json"
-    if (found := read_kept(kept)) is None:
+    facts = {"settings": asdict(settings), "train": _numbers(train), "test": _numbers(test), "repeats": repeats}
+    path = stage.CHECKPOINTS / "classifiers" / f"{corpus}.{digest(cell._asdict(), facts)}.json"
+    if (result := read_kept(path)) is None:
         if package := missing(settings):
             return {**cell._asdict(), "missing": package}
-        found = measured(settings, train, test, repeats)
-        stage.write_json(kept, found)
-    return {**cell._asdict(), **found}
+        result = measured(settings, train, test, repeats)
+        stage.write_json(path, result)
+    return {**cell._asdict(), **result}
 
 
 def _numbers(treebank: Treebank) -> str:
-    """Identifies its words, tags and trees."""
+    """Return a digest of the words, tags and trees of a treebank."""
     text = [treebank.strings(name) for name in ("form", "xpos", "upos", "deprel")]
     return digest(treebank.head.tolist(), text)
 
 
 def name_of(row: dict[str, Any]) -> str:
-    """What a cell is called in comparisons."""
+    """Return the name of a cell in comparisons: learner and feature model."""
     return f"{row['learner']} {row['features']}"
 
 
 def compared(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Compare every two cells that share a learner or a feature model, over all sections.
 
-    a, b: their names; only_a, only_b: words that one of them alone attaches rightly, p: McNemar's test; scored: number
-    of words; difference, low, high: UAS of the first less that of the second, and the 95 % interval of the paired
-    bootstrap over sentences.
+    A comparison has the names a and b of the cells and the number of scored words. The counts only_a and only_b are the
+    words that only one of the cells attaches correctly, with p of McNemar's test. The difference is the UAS of a minus
+    the UAS of b, with the 95 % interval low, high of the paired bootstrap over sentences.
     """
     whole = [row for row in rows if row["share"] == WHOLE and "marks" in row]
     marked: dict[str, list[str]] = {}
@@ -99,33 +107,33 @@ def compared(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     out = []
     for a, b in combinations(right, 2):
         if set(a.split()) & set(b.split()):
-            found = paired_bootstrap(tables[a], tables[b])
-            interval = {name: found[name] for name in ("difference", "low", "high")}
+            bootstrap = paired_bootstrap(tables[a], tables[b])
+            interval = {name: bootstrap[name] for name in ("difference", "low", "high")}
             out.append({"a": a, "b": b, "scored": len(right[a]), **mcnemar_words(right[a], right[b]), **interval})
     return out
 
 
 def _by_sentence(marks: list[str]) -> dict[str, np.ndarray]:
-    """Columns scored and correct, as `paired_bootstrap` takes them."""
-    scored = np.array([len(one) for one in marks])
-    return {"scored": scored, "correct": scored - np.array([one.count(WRONG) for one in marks])}
+    """Return the columns scored and correct of each sentence, as `paired_bootstrap` expects them."""
+    scored = np.array([len(mark) for mark in marks])
+    return {"scored": scored, "correct": scored - np.array([mark.count(WRONG) for mark in marks])}
 
 
 def run(params: Params, corpus: str) -> None:
-    """Write the table of a corpus, the tests, the learning curve, the parameters that were chosen, and the seconds."""
-    todo = cells(params, corpus)
+    """Compute all cells of a corpus. Write the table, the tests, the chosen parameters, and the CPU seconds."""
+    all_cells = cells(params, corpus)
     searched = corpus in params.section(ClassifierSearch).corpora
     chosen, search = choose(params, corpus) if searched else ({}, None)
     rows: list[dict[str, Any]] = []
-    for row in spread(_cell, (params, corpus, chosen), todo, workers=os.cpu_count() or 1):
+    for row in spread(_cell, (params, corpus, chosen), all_cells, workers=os.cpu_count() or 1):
         name = f"{row['features']} {row['learner']} {row['share']} %"
-        said = f"LAS {row['las']:.2f}" if "las" in row else f"{row['missing']} is not installed"
-        stage.say(f"{corpus} section {row['section']}, {name}: {said} ({len(rows) + 1} of {len(todo)})")
+        outcome = f"LAS {row['las']:.2f}" if "las" in row else f"{row['missing']} is not installed"
+        stage.say(f"{corpus} section {row['section']}, {name}: {outcome} ({len(rows) + 1} of {len(all_cells)})")
         rows.append(row)
     timed = ("train_cpu_s", "trainings", "parse_cpu_s")
-    kept = [{k: v for k, v in row.items() if k not in (*timed, "marks")} for row in rows]
+    figures = [{k: v for k, v in row.items() if k not in (*timed, "marks")} for row in rows]
     seconds = [{k: row.get(k) for k in (*Cell._fields, *timed)} for row in rows]
-    metrics = {"rows": kept, "tests": compared(rows), "chosen": chosen, "search": search}
+    metrics = {"rows": figures, "tests": compared(rows), "chosen": chosen, "search": search}
     stage.write_metrics(stage.METRICS / "classifiers" / f"{corpus}.json", metrics)
     stage.write_metrics(stage.METRICS / "timing" / "classifiers" / f"{corpus}.json", seconds)
 

@@ -1,4 +1,4 @@
-"""Settings of the stage `classifiers`."""
+"""Settings of the stage `classifiers`: corpora, feature models and learners."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 class Classifiers(Section):
     """The experiments of Hall, Nivre & Nilsson (2006); see `measure`.
 
-    sections   of a corpus that has no split of its own here: sentence i is in section i % 10, and each of these is
-               parsed by models of all others
-    features   feature models, the poorest first; learners: by name
-    shares     of the training set, in %, for the learning curve of the last feature model
-    repeats    trainings of each learner with the last feature model and the whole training set, which are timed
+    corpora    corpora of the experiments
+    sections   corpus -> sections, for a corpus whose splits are not used: sentence i is in section i % 10, and each
+               listed section is parsed by models that are trained on the nine others
+    features   feature models, the poorest first
+    learners   name of a learner -> its settings
+    shares     shares of the training set, in %, for the learning curve with the last feature model
+    repeats    number of timed trainings of each learner with the last feature model and the whole training set
     """
 
     corpora: tuple[Name, ...] = ()
@@ -35,15 +37,15 @@ class Classifiers(Section):
 
     def __post_init__(self) -> None:
         if unknown := [corpus for corpus in self.sections if corpus not in self.corpora]:
-            raise ValueError(f"sections: {unknown[0]} is none of the corpora")
+            raise ValueError(f"sections: {unknown[0]} is missing in corpora; add it there")
 
     def check(self, params: Params) -> None:
-        """Raise ValueError where a corpus is none of the treebanks, or the search has another corpus or learner."""
+        """Raise ValueError for a corpus without a treebank, and for unknown corpora or learners of the search."""
         params.check_treebanks(self.corpora)
         search = params.section(ClassifierSearch)
-        for what, names, known in (
+        for key, names, known in (
             ("corpora", search.corpora, self.corpora),
             ("grids", search.grids if search.corpora else (), self.learners),
         ):
             if unknown := [name for name in names if name not in known]:
-                raise ValueError(f"{what} of classifier_search: {unknown[0]} is not among those of classifiers")
+                raise ValueError(f"{key} of classifier_search: {unknown[0]} is missing in classifiers; add it there")

@@ -1,4 +1,4 @@
-"""Memory-based learning against support vector machines: accuracy, time and tests."""
+"""Tables that compare learners of transitions: accuracy, training time, speed and significance."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import pandas as pd
 from studies.hall_2006.classifiers.settings import Classifiers
 from studies.site.collect import Results
 
-LEVEL = 0.01  #: of McNemar's test, as in the paper
+LEVEL = 0.01  #: significance level of McNemar's test, as in the paper
 
 
 def cells(results: Results) -> pd.DataFrame:
-    """One row a corpus and cell of the stage `classifiers`: section, features, learner, share, accuracy, seconds.
+    """Return the cells of the stage `classifiers`, one row per corpus and cell.
 
-    `trainings` are the CPU seconds of each training, NaN in runs from before several were timed. `missing` names a
-    package that was not installed. No rows where no corpus is listed.
+    Columns: section, features, learner, share, accuracy and CPU seconds. `trainings` lists the CPU seconds of each
+    training; it is NaN in older runs, which timed only one. `missing` names a package that was not installed. The table
+    is empty if the run lists no corpus.
     """
     rows = []
     for corpus in results.params.section(Classifiers).corpora:
@@ -30,9 +31,9 @@ def cells(results: Results) -> pd.DataFrame:
 
 
 def tests(results: Results) -> pd.DataFrame:
-    """One row a corpus and two cells of `classifiers` that were compared: a, b, scored, only_a, only_b, p.
+    """Return the stored comparisons of two cells, one row per corpus and pair (see `measure.compared`).
 
-    difference, low, high: UAS and its 95 % interval over sentences, NaN in runs from before it was stored.
+    The columns difference, low and high are NaN in older runs, which did not store them.
     """
     rows = [
         {"corpus": corpus, **test}
@@ -43,35 +44,38 @@ def tests(results: Results) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-def trainings(of: pd.DataFrame) -> np.ndarray:
-    """Return the CPU seconds of each training float64[n], added up over the sections; n is 1 where one was timed.
+def trainings(rows: pd.DataFrame) -> np.ndarray:
+    """Return float64[n]: the CPU seconds of each of n trainings, summed over the sections.
 
-    of  rows of `cells`, one a section, for the same learner and features
+    n is 1 if the run timed only one training.
+
+    rows  rows of `cells` for one learner and feature model, one per section
     """
-    if of["trainings"].map(lambda each: isinstance(each, list)).all():
-        return np.sum(np.array(of["trainings"].tolist(), float), axis=0)
-    return np.array([of["train_cpu_s"].sum()], float)
+    if rows["trainings"].map(lambda seconds: isinstance(seconds, list)).all():
+        return np.sum(np.array(rows["trainings"].tolist(), float), axis=0)
+    return np.array([rows["train_cpu_s"].sum()], float)
 
 
 def chosen(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Rows (run, corpus, learner): the parameters that the search chose, and what it tried on how many sentences.
+    """Return the parameters that the search chose for each learner, with the size of the search.
 
-    points: tried; UAS, LAS: of the chosen point on the development sentences. No rows where nothing was searched.
+    Rows: (run, corpus, learner). `points` counts the points of the grid. UAS and LAS are measured for the chosen point
+    on the development sentences. The table is empty if no run searched.
     """
     rows = {}
     for r in results:
         for corpus in r.params.section(Classifiers).corpora:
-            found = r.read("classifiers", f"{corpus}.json")
-            if (wanted and corpus not in wanted) or not found.get("chosen"):
+            metrics = r.read("classifiers", f"{corpus}.json")
+            if (wanted and corpus not in wanted) or not metrics.get("chosen"):
                 continue
-            search = found["search"]
-            for learner, point in found["chosen"].items():
-                tried = [one for one in search["points"] if one["learner"] == learner]
-                last = [one for one in tried if one["round"] == tried[-1]["round"]]
-                top = next(one for one in last if all(one[name] == value for name, value in point.items()))
+            search = metrics["search"]
+            for learner, point in metrics["chosen"].items():
+                entries = [entry for entry in search["points"] if entry["learner"] == learner]
+                last = [entry for entry in entries if entry["round"] == entries[-1]["round"]]
+                top = next(entry for entry in last if all(entry[name] == value for name, value in point.items()))
                 rows[r.name, corpus, learner] = {
                     "parameters": ", ".join(f"{name} {value:g}" for name, value in point.items()),
-                    "points": sum(one["round"] == 1 for one in tried),
+                    "points": sum(entry["round"] == 1 for entry in entries),
                     "features": search["features"],
                     "training sentences": search["train"]["sentences"],
                     "dev sentences": search["dev"]["sentences"],
@@ -84,37 +88,48 @@ def chosen(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFra
 
 
 def summed(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Rows (run, corpus, features, learner, share) over all sections; accuracy weighted by words, seconds added up.
+    """Sum the cells over all sections, one row per run, corpus, feature model, learner and share.
 
-    tags: gold or predicted; tested: the sentences that are parsed, in words; trainings: how many were timed
+    Accuracies are means weighted by words, and seconds are sums. Further columns are tags (gold or predicted), tested
+    (a description of the test sentences) and trainings (number of timed trainings).
     """
     parts = []
     for r in results:
         data = cells(r)
         data = data[data["corpus"].isin(wanted or set(data["corpus"]))]
-        for key, of in data.groupby(["corpus", "features", "learner", "share"], sort=False):
-            gone, weights = of["missing"].max(), of["words"].to_numpy(float)
-            mean = lambda name, of=of, w=weights: float(np.average(of[name].astype(float), weights=w))  # noqa: E731
+        for key, group in data.groupby(["corpus", "features", "learner", "share"], sort=False):
+            package, weights = group["missing"].max(), group["words"].to_numpy(float)
+            mean = lambda name, group=group, w=weights: float(np.average(group[name].astype(float), weights=w))  # noqa: E731
             names = ("uas", "las", "complete", "complete_labelled")
-            figures = dict.fromkeys(names, float("nan")) if gone else {name: mean(name) for name in names}
-            added = {name: float(of[name].sum()) for name in ("words", "trained_words", "train_cpu_s", "parse_cpu_s")}
+            figures = dict.fromkeys(names, float("nan")) if package else {name: mean(name) for name in names}
+            added = {
+                name: float(group[name].sum()) for name in ("words", "trained_words", "train_cpu_s", "parse_cpu_s")
+            }
             parts.append(dict(zip(("corpus", "features", "learner", "share"), key, strict=True)) | figures | added)
-            parts[-1] |= {"run": r.name, "missing": gone, "sections": len(of), "trainings": len(trainings(of))}
-            parts[-1] |= {"tags": r.params.tags_of(str(key[0])), "tested": _tested(of)}
+            parts[-1] |= {
+                "run": r.name,
+                "missing": package,
+                "sections": len(group),
+                "trainings": len(trainings(group)),
+            }
+            parts[-1] |= {"tags": r.params.tags_of(str(key[0])), "tested": _tested(group)}
     return pd.DataFrame(parts, columns=None if parts else ["run", "corpus", "features", "learner", "share", "missing"])
 
 
-def _tested(of: pd.DataFrame) -> str:
-    """Words for the sentences that some cells parse; rows of `cells`."""
-    sections = sorted(of["section"])
-    count = f"{int(of['sentences'].sum()):,} sentences" if of["sentences"].notna().all() else "sentences"
+def _tested(rows: pd.DataFrame) -> str:
+    """Describe the sentences that some cells parse. rows: rows of `cells`."""
+    sections = sorted(rows["section"])
+    count = f"{int(rows['sentences'].sum()):,} sentences" if rows["sentences"].notna().all() else "sentences"
     if sections == [-1]:
         return f"{count} of the test split"
     return f"{count} of section{'s' * (len(sections) > 1)} {', '.join(map(str, sections))} of ten"
 
 
 def table(data: pd.DataFrame) -> pd.DataFrame:
-    """The paper's table, of `summed`: unlabelled and labelled attachment and exact match, times."""
+    """Return the table of the paper: attachment scores, exact match, training time and speed. data: `summed`.
+
+    AS is the attachment score and EM the share of sentences without an error; U is unlabelled and L is labelled.
+    """
     if not len(data):
         return data
     data = data[data["share"] == 100].set_index(["run", "corpus", "features", "learner"])
@@ -127,23 +142,25 @@ def table(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def significance(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Rows (run, corpus, features, one, other): UAS of the first less the second with its interval over sentences.
+    """Return the difference in UAS between every two learners with the same features, with its interval and p.
 
-    only one, only other: words that one alone attaches rightly; p: McNemar's test; better: who wins at LEVEL.
+    Rows: (run, corpus, features, first, second). The difference is the UAS of the first learner minus the UAS of the
+    second, with an interval over sentences. Columns `only first` and `only second` count the words that only one
+    learner attaches correctly, p comes from McNemar's test, and `better` names the learner that is better at `LEVEL`.
     """
     rows = []
     for r in results:
         data = tests(r)
         for test in data[data["corpus"].isin(wanted or set(data["corpus"]))].itertuples():
-            (one, features), (other, also) = str(test.a).split(), str(test.b).split()
-            if features == also:
-                better = one if test.only_a > test.only_b else other
-                key = {"run": r.name, "corpus": test.corpus, "features": features, "one": one, "other": other}
+            (first, features), (second, second_features) = str(test.a).split(), str(test.b).split()
+            if features == second_features:
+                better = first if test.only_a > test.only_b else second
+                key = {"run": r.name, "corpus": test.corpus, "features": features, "first": first, "second": second}
                 counts = {name: getattr(test, name) for name in ("difference", "low", "high")}
                 if np.isnan(test.difference):
                     counts["difference"] = 100 * (test.only_a - test.only_b) / test.scored
-                counts |= {"only one": test.only_a, "only other": test.only_b, "p": test.p}
+                counts |= {"only first": test.only_a, "only second": test.only_b, "p": test.p}
                 rows.append(key | counts | {"better": better if test.p < LEVEL else "–"})
-    keys = ["run", "corpus", "features", "one", "other"]
-    names = ["difference", "low", "high", "only one", "only other", "p", "better"]
+    keys = ["run", "corpus", "features", "first", "second"]
+    names = ["difference", "low", "high", "only first", "only second", "p", "better"]
     return pd.DataFrame(rows, columns=[*keys, *names]).set_index(keys)

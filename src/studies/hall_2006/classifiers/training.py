@@ -1,4 +1,4 @@
-"""Training and testing one classifier of transitions, and the sentences on which that is done."""
+"""Train and test one classifier of transitions, and select its training and test sentences."""
 
 from __future__ import annotations
 
@@ -26,22 +26,25 @@ SECTIONS = 10
 
 
 def divided(params: Params, corpus: str, section: int) -> tuple[Treebank, Treebank]:
-    """(training sentences, those that are parsed), with the tags that parsers of the corpus see."""
+    """Return the training sentences and the test sentences, with the tags that parsers of the corpus see.
+
+    section  section that is parsed by models of the other sections; a negative number means the splits train and test
+    """
     tags = params.tags_of(corpus)
     if section < 0:
         train, test = (load(corpus, split, params.limit(split), tags) for split in ("train", "test"))
         return train, test
     a, b, c = (load(corpus, split, params.limit(split), tags) for split in SPLITS)
     whole = folds.joined(folds.joined(a, b), c)
-    here = np.arange(len(whole)) % SECTIONS == section
-    return whole.select(np.flatnonzero(~here)), whole.select(np.flatnonzero(here))
+    in_section = np.arange(len(whole)) % SECTIONS == section
+    return whole.select(np.flatnonzero(~in_section)), whole.select(np.flatnonzero(in_section))
 
 
 def development(params: Params, corpus: str) -> tuple[Treebank, Treebank]:
-    """(training sentences, those on which parameters are chosen); no sentence of either is parsed by any cell.
+    """Return the training sentences and the development sentences of the search for parameters.
 
-    These are the splits train and dev. Of a corpus that is divided into sections it is the first section that no cell
-    parses, and the training sentences are those of all later ones.
+    They are the splits train and dev, if the corpus is not divided into sections. Otherwise, only sections that no cell
+    parses are used: the first of them is the development set, and the later ones are the training set.
     """
     sections = params.section(Classifiers).sections.get(corpus)
     tags = params.tags_of(corpus)
@@ -49,22 +52,23 @@ def development(params: Params, corpus: str) -> tuple[Treebank, Treebank]:
         train, dev = (load(corpus, split, params.limit(split), tags) for split in ("train", "dev"))
         return train, dev
     first, *later = [section for section in range(SECTIONS) if section not in sections]
-    rest, dev = divided(params, corpus, first)
-    numbers = np.arange(len(rest) + len(dev))
+    remaining, dev = divided(params, corpus, first)
+    numbers = np.arange(len(remaining) + len(dev))
     numbers = numbers[numbers % SECTIONS != first] % SECTIONS
-    return rest.select(np.flatnonzero(np.isin(numbers, later))), dev
+    return remaining.select(np.flatnonzero(np.isin(numbers, later))), dev
 
 
 def missing(settings: Settings) -> str:
-    """The package that a learner lacks; empty: none."""
+    """Return the name of the package that a learner needs and that is not installed, or an empty text."""
     module, package = PACKAGES.get(settings.learning, ("", ""))
     return package if module and find_spec(module) is None else ""
 
 
 def measured(settings: Settings, train: Treebank, test: Treebank, repeats: int = 1) -> dict[str, Any]:
-    """Train a parser on one treebank and parse another: accuracy, seconds, and `marks` (`attachment.marks`).
+    """Train a parser on one treebank and parse another. Return accuracy, CPU seconds, and `attachment.marks`.
 
-    repeats  trainings, which give equal models; `train_cpu_s` is their mean, `trainings` has the CPU seconds of each
+    repeats  number of trainings, which give equal models. `train_cpu_s` is the mean of their CPU seconds, and
+             `trainings` lists the CPU seconds of each training.
     """
     trainings = []
     for _ in range(repeats):
@@ -72,19 +76,19 @@ def measured(settings: Settings, train: Treebank, test: Treebank, repeats: int =
             model = train_model(settings, chosen_model(settings.features), train)
         trainings.append(training.cpu)
     parser = Parser(model)
-    parser.parse(test.select(np.arange(min(2, len(test)))))  # compiles
+    parser.parse(test.select(np.arange(min(2, len(test)))))  # compile before the timed run
     with Stopwatch() as parsing:
         parses = parser.parse(test)
     heads, labels = [parse.heads for parse in parses], [parser.label_names(parse) for parse in parses]
-    found = evaluate(test, heads, labels).summary
+    scores = evaluate(test, heads, labels).summary
     names = ("uas", "las", "complete", "complete_labelled", "words", "sentences")
     seconds = {"train_cpu_s": fmean(trainings), "trainings": trainings, "parse_cpu_s": parsing.cpu}
-    about = {"trained_words": train.words, **seconds}
-    return {**{name: found[name] for name in names}, **about, "marks": marks(test, heads, labels)}
+    costs = {"trained_words": train.words, **seconds}
+    return {**{name: scores[name] for name in names}, **costs, "marks": marks(test, heads, labels)}
 
 
 def read_kept(path: Path) -> dict[str, Any] | None:
-    """What was measured before; None where it was not, or is damaged."""
+    """Read the stored result of an earlier run. Return None if the file is missing or damaged."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Figures of parsers by transitions: rates of errors, and time by length."""
+"""Figures of transition-based parsers: error rates, and time by sentence length."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from treebound.plots.style import CYCLE, MARKERS, panels, style
 
 
 def error_rates(tables: Mapping[str, pd.DataFrame]) -> Figure:
-    """Errors (%) by bin, one panel a table (its name says of what), one curve a column beside `words`."""
+    """Draw the errors (%) in each bin, one panel per table and one curve per parser.
+
+    tables  name of a panel -> table with one row per bin; every column except `words` is a parser
+    """
     with style():
         figure, axes = panels(len(tables), height=3.4, width=8.5)
         for panel, (name, table) in zip(axes, tables.items(), strict=True):
             for i, parser in enumerate(c for c in table.columns if c != "words"):
-                look = {"color": CYCLE[i % len(CYCLE)], "marker": MARKERS[i % len(MARKERS)], "label": parser}
-                panel.plot(range(len(table)), table[parser], **look)
+                style_of_curve = {"color": CYCLE[i % len(CYCLE)], "marker": MARKERS[i % len(MARKERS)], "label": parser}
+                panel.plot(range(len(table)), table[parser], **style_of_curve)
             panel.set_xticks(range(len(table)), table.index, rotation=45, fontsize=7)
             panel.set_xlabel(name)
             panel.set_ylabel("errors, %")
@@ -28,9 +31,9 @@ def error_rates(tables: Mapping[str, pd.DataFrame]) -> Figure:
 
 
 def time_by_length(data: pd.DataFrame) -> Figure:
-    """CPU milliseconds against words of a sentence, with the line through the origin that fits best.
+    """Draw CPU milliseconds against sentence length, with the best-fitting line through the origin for each parser.
 
-    data  index: words; a column a parser, in ms
+    data  index: words; one column per parser, in ms
     """
     words = data.index.to_numpy(float)
     with style():

@@ -1,4 +1,4 @@
-"""Parsers by transitions: accuracy, speed, and the errors of greedy and beam search."""
+"""Tables of transition-based parsers: accuracy, speed, and the errors of greedy and beam search."""
 
 from __future__ import annotations
 
@@ -27,47 +27,52 @@ from treebound.systems.registry import load
 from treebound.systems.transition.feature_models import chosen_model
 from treebound.treebanks import storage
 
-LENGTHS = (10, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200)  #: words of the sentences that are timed
-WORDS = 5000  #: of all sentences of a length together
-#: lower ends of bins of a word's distance to its head, its depth in the tree, and its sentence's length
+LENGTHS = (10, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200)  #: lengths of the timed sentences, in words
+WORDS = 5000  #: total number of words of the timed sentences of one length
+#: lower ends of the bins of the distance of a word to its head, its depth in the tree, and the length of its sentence
 BINS = {"distance": (1, 2, 3, 5, 9), "depth": (1, 2, 3, 4, 6), "length": (1, 11, 21, 31, 41)}
 
 
-#: functions of cells of a feature model that read an attribute of a word
+#: function in a cell of a feature model -> attribute of a word that it reads
 READS = {"w": "form", "p": "tag", "c": "coarse", "m": "lemma", "f": "feats"}
 
 
 def maltparser() -> pd.DataFrame:
-    """Figures of MaltParser by corpus: UAS, LAS, tokens / s; `attrs["source"]` says how they were measured."""
-    stored = tomllib.loads((files("studies") / "hall_2006/transitions/maltparser.toml").read_text(encoding="utf-8"))
-    data = pd.DataFrame(stored["rows"], columns=stored["columns"]).set_index("corpus")
-    data.attrs["source"] = stored["source"]
+    """Return the figures of MaltParser by corpus: UAS, LAS and tokens per second.
+
+    `attrs["source"]` describes how they were measured.
+    """
+    content = tomllib.loads((files("studies") / "hall_2006/transitions/maltparser.toml").read_text(encoding="utf-8"))
+    data = pd.DataFrame(content["rows"], columns=content["columns"]).set_index("corpus")
+    data.attrs["source"] = content["source"]
     return data
 
 
 def beside_maltparser(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Rows (run, corpus, row): accuracy of parsers by transitions with gold tags, that of MaltParser, UAS less its UAS.
+    """Compare the accuracy of transition-based parsers with MaltParser. Rows: (run, corpus, row).
 
-    Rows with predicted tags are left out, as MaltParser saw gold tags.
+    The difference is the UAS of the row minus the UAS of MaltParser. Rows with predicted tags are left out, because
+    MaltParser saw gold tags.
     """
-    theirs, rows = maltparser(), {}
+    figures, rows = maltparser(), {}
     for r in results:
         for row in measured(r).to_dict("records"):
             corpus = row["corpus"]
-            asked = corpus in theirs.index and (not wanted or corpus in wanted)
-            if asked and row["tags"] == "gold" and not row["missing"]:
+            compared = corpus in figures.index and (not wanted or corpus in wanted)
+            if compared and row["tags"] == "gold" and not row["missing"]:
                 cells = {"UAS": row["uas"], "LAS": row["las"], "seed": row["seed"]}
-                cells |= {f"{name} of MaltParser": theirs.loc[corpus, name] for name in ("UAS", "LAS")}
-                rows[r.name, corpus, row["row"]] = cells | {"difference": row["uas"] - theirs.loc[corpus, "UAS"]}
+                cells |= {f"{name} of MaltParser": figures.loc[corpus, name] for name in ("UAS", "LAS")}
+                rows[r.name, corpus, row["row"]] = cells | {"difference": row["uas"] - figures.loc[corpus, "UAS"]}
     if not rows:
         return pd.DataFrame()
     return pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(rows, names=["run", "corpus", "row"]))
 
 
 def seen(results: Results, corpus: str, gold: Treebank | None, marks: dict[str, Sequence[str]]) -> pd.DataFrame:
-    """List for each parser of `marked` the attributes of words that it reads, its features, and its tags.
+    """List the attributes of words, the features and the tags that each parser of `marked` reads.
 
-    A parser that searches for the best tree has families of parts, a parser by transitions a feature model.
+    The features of a graph-based parser are its factor families. The features of a transition-based parser are its
+    feature model.
     """
     if gold is None:
         return pd.DataFrame()
@@ -77,31 +82,31 @@ def seen(results: Results, corpus: str, gold: Treebank | None, marks: dict[str, 
         settings = results.params.models[row.trained].settings
         if row.system == "transition":
             model = chosen_model(settings.features, gold.meta.get("attributes", ()))
-            read = {READS[f] for cell in model.cells if (f := cell.split()[0]) in READS}
+            attributes = {READS[f] for cell in model.cells if (f := cell.split()[0]) in READS}
             features = f"feature model {settings.features}"
         else:
-            read, features = set(attributes_of(gold)), f"parts {', '.join(('arc', *settings.families))}"
-        rows[name] = {"attributes": ", ".join(sorted(read)), "features": features, "tags": tags}
+            attributes, features = set(attributes_of(gold)), f"parts {', '.join(('arc', *settings.families))}"
+        rows[name] = {"attributes": ", ".join(sorted(attributes)), "features": features, "tags": tags}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def measured(results: Results) -> pd.DataFrame:
-    """One row a transition-based parser and its corpus: accuracy, seconds of training, speed. May be empty.
+    """Return accuracy, training time and speed, one row per transition-based parser and corpus. May be empty.
 
-    `missing` names the package that was not installed, where that is so; then all figures are NaN.
+    If a package was not installed, `missing` names it, and all figures are NaN.
     """
     names = ["uas", "las", "complete", "complete_labelled", "train_cpu_s", "words_per_cpu_s"]
     rows = frames.of_systems(results, "transition")
-    for found in rows:
-        if found.setdefault("missing", ""):
-            found |= dict.fromkeys(names, float("nan"))
+    for row in rows:
+        if row.setdefault("missing", ""):
+            row |= dict.fromkeys(names, float("nan"))
     return pd.DataFrame(rows, columns=["corpus", "row", "model", "tags", "seed", "missing", *names])
 
 
 def parsers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Rows (run, corpus, row): the parsers by transitions of the main comparison.
+    """Return the transition-based parsers of the main comparison. Rows: (run, corpus, row).
 
-    The column `not installed` is there where one lacks a package.
+    The column `not installed` exists only if a parser lacks a package.
     """
     parts = [measured(r).assign(run=r.name) for r in results]
     data = pd.concat(parts, ignore_index=True)
@@ -113,7 +118,10 @@ def parsers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
 
 
 def points(table: pd.DataFrame) -> pd.DataFrame:
-    """Of `parsers`, those of the last run whose speed is known, as `site.charts.accuracy_speed` takes them."""
+    """Return the parsers of the last run with a known speed, as points of `site.charts.accuracy_speed`.
+
+    table  `parsers`
+    """
     data = table.dropna(subset=["UAS", "words / CPU s"]).reset_index()
     data = data[data["run"] == data["run"].iloc[-1]] if len(data) else data
     names = {"UAS": "uas", "words / CPU s": "words_per_cpu_s", "row": "system"}
@@ -121,32 +129,34 @@ def points(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def marked(root: Path, results: Results, corpus: str) -> tuple[Treebank | None, dict[str, Sequence[str]]]:
-    """The test sentences, and `attachment.marks` of every parser by transitions and of the richest exact one.
+    """Return the gold test sentences, and `attachment.marks` of the transition-based parsers and the richest exact row.
 
-    None and nothing where a run does not keep its sentences, or the corpus is not there.
+    The result is (None, {}) if the run does not store its sentences, or if the corpus is not converted.
     """
     path, params = root / stage.CONVERTED / corpus / "test.npz", results.params
-    found = measured(results)
-    names = list(found[(found["corpus"] == corpus) & (found["missing"] == "")]["row"])
+    rows_of_parsers = measured(results)
+    names = list(rows_of_parsers[(rows_of_parsers["corpus"] == corpus) & (rows_of_parsers["missing"] == "")]["row"])
     if not (results.keeps_sentences and path.is_file() and names):
         return None, {}
     exact = list(main_rows(params, params.learners[-1]).values())[-1]
     rows = [row for row in (*(params.row(name) for name in names), exact) if params.plain(corpus, row)]
-    if not all(_kept(results, corpus, row).is_file() for row in rows):
+    if not all(_sentence_file(results, corpus, row).is_file() for row in rows):
         return None, {}
     marks = {row.name: frames.sentences(results, corpus, row)["words"].tolist() for row in rows}
     gold = storage.load(path)
     return gold.select(np.arange(len(marks[exact.name]))), marks
 
 
-def _kept(results: Results, corpus: str, row: Row) -> Path:
+def _sentence_file(results: Results, corpus: str, row: Row) -> Path:
+    """Return the path of the stored sentences of a row."""
     return results.folder / "predictions" / corpus / "decode" / row.trained / f"{row}.csv"
 
 
 def times(root: Path, results: Results, corpus: str) -> pd.DataFrame:
-    """Index: words; a column a parser by transitions: CPU ms of a sentence, the least of some runs. May be empty.
+    """Measure the CPU ms per sentence of transition-based parsers by sentence length. May be empty.
 
-    Sentences are the first words of the test split, one after the other, as real ones are not as long.
+    Index: words; one column per parser. The sentences are the first words of the test split in sequence, because real
+    sentences are not long enough. The time is the minimum of three runs.
     """
     path, columns = root / stage.CONVERTED / corpus / "test.npz", {}
     for row in results.params.rows_of(corpus):
@@ -158,7 +168,7 @@ def times(root: Path, results: Results, corpus: str) -> pd.DataFrame:
 
 
 def _first_words(treebank: Treebank, n: int) -> Treebank:
-    """WORDS / n sentences, each of the first n words."""
+    """Return WORDS / n copies of one sentence, which has the first n words of the treebank."""
     copies = max(1, WORDS // n)
     columns = {name: np.tile(column[:n], copies) for name, column in treebank.columns.items()}
     heads = np.zeros(n * copies, treebank.head.dtype)
@@ -166,20 +176,24 @@ def _first_words(treebank: Treebank, n: int) -> Treebank:
 
 
 def _fastest(parser: Any, sentences: Treebank) -> float:
-    """CPU ms of one of the sentences, at the fastest of three runs."""
+    """Return the CPU ms per sentence, as the minimum of three runs."""
     parser.parse(sentences.select(np.arange(1)))
-    taken = []
+    times_in_ms = []
     for _ in range(3):
         with Stopwatch() as watch:
             parser.parse(sentences)
-        taken.append(1000 * watch.cpu / len(sentences))
-    return min(taken)
+        times_in_ms.append(1000 * watch.cpu / len(sentences))
+    return min(times_in_ms)
 
 
 def errors(gold: Treebank, marked: dict[str, Sequence[str]]) -> dict[str, pd.DataFrame]:
-    """Of each kind in BINS and of labels: rows a bin, columns words and the errors (%) of each parser in it.
+    """Count the errors of each parser by the kinds of bins in `BINS`, and by label. Return kind -> table.
 
-    gold    annotated; marked: row -> `attachment.marks` of its sentences. An error is a wrong head; of labels, either.
+    A table has one row per bin. Its columns are the number of words and the share of errors (%) of each parser. An
+    error is a wrong head; in the table of labels, it is a wrong head or a wrong label.
+
+    gold    annotated sentences
+    marked  row -> `attachment.marks` of its sentences
     """
     scored = scored_words(gold)
     index = np.arange(gold.words) - np.repeat(gold.offsets[:-1], gold.lengths) + 1
@@ -189,22 +203,28 @@ def errors(gold: Treebank, marked: dict[str, Sequence[str]]) -> dict[str, pd.Dat
         "depth": np.concatenate([_depths(gold.heads(i)) for i in range(len(gold))]),
         "length": np.repeat(gold.lengths, gold.lengths),
     }
-    found = {name: np.array(list("".join(marks))) for name, marks in marked.items()}
+    marks_of_words = {name: np.array(list("".join(marks))) for name, marks in marked.items()}
     tables = {}
     for kind, edges in BINS.items():
-        some = values[kind][scored]
-        bins = np.searchsorted(edges, some, side="right")
+        scored_values = values[kind][scored]
+        bins = np.searchsorted(edges, scored_values, side="right")
         names = ["root", *(f"{a} to {b - 1}" if b > a + 1 else str(a) for a, b in pairwise(edges))]
         names.append(f"from {edges[-1]}")
-        tables[kind] = _rates(bins, names, {name: marks == WRONG for name, marks in found.items()})
+        tables[kind] = _rates(bins, names, {name: marks == WRONG for name, marks in marks_of_words.items()})
     labels = np.array(gold.strings("deprel"))[scored]
     kinds, numbers = np.unique(labels, return_inverse=True)
-    table = _rates(numbers, kinds.tolist(), {name: marks != LABELLED for name, marks in found.items()})
+    table = _rates(numbers, kinds.tolist(), {name: marks != LABELLED for name, marks in marks_of_words.items()})
     tables["label"] = table.sort_values("words", ascending=False).head(15)
     return tables
 
 
 def _rates(bins: np.ndarray, names: Sequence[str], wrong: dict[str, np.ndarray]) -> pd.DataFrame:
+    """Return words and error rates (%) of each bin that is not empty.
+
+    bins   int[W]: index of the bin of each word
+    names  names of the bins
+    wrong  row -> bool[W]: words with an error
+    """
     rows = {
         name: {"words": int((bins == i).sum())} | {row: 100 * float(w[bins == i].mean()) for row, w in wrong.items()}
         for i, name in enumerate(names)
@@ -214,28 +234,31 @@ def _rates(bins: np.ndarray, names: Sequence[str], wrong: dict[str, np.ndarray])
 
 
 def _depths(heads: np.ndarray) -> np.ndarray:
-    """int[n] arcs from each word up to 0."""
+    """Return int[n]: the number of arcs from each word up to the root.
+
+    heads  int[n + 1]: head of each word, by the index of the word
+    """
     depth = np.zeros(len(heads), int)
     for m in range(1, len(heads)):
-        at = m
-        while at > 0:
-            at, depth[m] = heads[at], depth[m] + 1
+        node = m
+        while node > 0:
+            node, depth[m] = heads[node], depth[m] + 1
     return depth[1:]
 
 
 def mended(marked: dict[str, Sequence[str]]) -> pd.DataFrame:
-    """A row a parser: of the words that the first one attaches wrongly the share that it mends, and its new errors.
+    """Return the share of errors of the first parser that each other parser corrects, and its new errors.
 
-    marked as of `errors`
+    marked  row -> `attachment.marks` of its sentences, beginning with the first parser
     """
     (_, greedy), *others = marked.items()
     wrong, rows = np.array(list("".join(greedy))) == WRONG, {}
     for name, marks in others:
-        other = np.array(list("".join(marks))) == WRONG
-        share = 100 * float((wrong & ~other).sum()) / max(int(wrong.sum()), 1)
+        is_error = np.array(list("".join(marks))) == WRONG
+        share = 100 * float((wrong & ~is_error).sum()) / max(int(wrong.sum()), 1)
         rows[name] = {
             "errors of greedy": int(wrong.sum()),
-            "of these mended, %": share,
-            "new errors": int((other & ~wrong).sum()),
+            "corrected, %": share,
+            "new errors": int((is_error & ~wrong).sum()),
         }
     return pd.DataFrame.from_dict(rows, orient="index")

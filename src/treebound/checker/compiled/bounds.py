@@ -58,7 +58,7 @@ def add_rows(arcs, phi, share, arc_score):
 
 @kernel
 def add_valency(arcs, scores, slope, alive, certain, arc_score):
-    """Add lines above the scores of all possible counts to the scores of arcs, and return the constant.
+    """Add the bound of valency scores, one line per word, to the scores of arcs, and return its constant.
 
     Returns NO if some word has no possible count.
     """

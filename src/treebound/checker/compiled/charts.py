@@ -99,7 +99,7 @@ def _add(edges, sizes, table, place, fields):
 
 @kernel
 def _above(arcs, heads, h):
-    """Return the range in `Arcs.into` of the arcs into h; a range of one if there is none or items do not keep it."""
+    """Return the range in `Arcs.into` of the arcs into h, or (0, 1) for the root or if items do not store this arc."""
     if heads and h > 0:
         return arcs.into_first[h], arcs.into_first[h + 1]
     return 0, 1

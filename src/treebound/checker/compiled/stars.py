@@ -62,7 +62,7 @@ class _Star(NamedTuple):
 
 @kernel
 def total(rules, arcs, scores, known, living, multipliers, loss):
-    """Return the sum over heads of the best star, less multipliers, or NO if some word has none.
+    """Return the sum over heads of the best star's score minus multipliers, or NO if some word has no star.
 
     - `rules`: `Rules` of the trees
     - `known`: results of earlier steps, which are updated
@@ -170,7 +170,7 @@ def comb_score(scores, a, run):
 
 @kernel
 def _side(arcs, scores, star, side, u, cap):
-    """Return int64[cap + 1]: the best score of one side by number of modifiers, where `cap` includes larger numbers."""
+    """Return int64[cap + 1]: best score of one side for each number of modifiers; entry `cap` is for cap or more."""
     h, x = star.h, star.x
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     begin, end = (0, star.turn) if side == 0 else (star.turn, len(star.below))
@@ -212,7 +212,7 @@ def _side(arcs, scores, star, side, u, cap):
 
 @kernel
 def _first_gains(arcs, scores, star, u, pair):
-    """Return int64[size]: twice the largest gain of each modifier, with pairs counted half.
+    """Return int64[size]: twice the largest gain of each modifier, to which each positive pair contributes half.
 
     The gain is NO, which is below BARRED, if the modifier cannot be chosen.
     """

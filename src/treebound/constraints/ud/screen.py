@@ -223,7 +223,7 @@ class Screen:
         broken |= self._pairs[head, child, batch.head_labels, batch.labels]
 
     def _counts(self, batch: Batch, broken: np.ndarray) -> None:
-        """Mark dependents of one head that are too many of a kind."""
+        """Mark dependents of one kind that share a head if a head may have only one dependent of the kind."""
         for counted, subjects in self._limits:
             index = counted[batch.labels] & (batch.heads > 0)
             if subjects:

@@ -95,7 +95,7 @@ def _load(ints, forest, i):
 
 @kernel
 def _expand(ints, reals, ahead, beam, i, following, c):
-    """Write the successors of hypothesis i, whose forest is loaded, from place c on; the arc of a shift is NONE."""
+    """Write the successors of hypothesis i, whose forest is in the buffers, from index c on; a shift has arc NONE."""
     n, one_root = ints[at.N], ints[at.ONE_ROOT] == 1
     size, word = beam.size[i], beam.word[i]
     score, parent, arc = following

@@ -20,10 +20,11 @@ def send(products, phi, belief, message, damping, total):
     A message says how much likelier the arc is in the tree, given the messages that the factor's other arcs receive
     from elsewhere.
 
-    - products: `kernels.bounded.Products`. - phi: float64[F], logarithm of each factor's weight if all of its arcs are
-    selected; otherwise it is 0. - belief: float64[V], probabilities of the arcs, with all messages included. - message:
-    float64[K], log odds, aligned with products.var. It is replaced by the average of new and old message, with
-      weights 1 - damping and damping.
+    - products: `kernels.bounded.Products`.
+    - phi: float64[F], logarithm of each factor's weight if all of its arcs are selected; otherwise it is 0.
+    - belief: float64[V], probabilities of the arcs, with all messages included.
+    - message: float64[K], log odds, aligned with products.var. It is replaced by the average of new and old message,
+      with weights 1 - damping and damping.
     - total: float64[V], output, sums of the messages to each arc.
     """
     first, var = products.first, products.var

@@ -54,7 +54,7 @@ class Parted(NamedTuple):
 
 
 class Agreed(NamedTuple):
-    """The best tree that was met, an upper bound on all trees, and the multipliers that prove the bound.
+    """The best tree that was found, an upper bound on all trees, and the multipliers that prove the bound.
 
     - value, arcs: value is NEG and arcs are meaningless if there is no tree.
     - child, parent, share: multipliers u and w, float64[A], and shares of the products at the best bound.

@@ -142,7 +142,7 @@ def _enter(index, top, cycle, root_last, arc_max, scratch):
 
 @kernel(inline="always")
 def _merge(k, top, t, scratch):
-    """Contract path[k .. top] into component t at position k; its parts follow it until it takes its arc. O(words)."""
+    """Contract path[k .. top] into component t at place k; its parts move up one place until t has an arc. O(words)."""
     first, last, path = scratch.first, scratch.last, scratch.path
     first[t], last[t] = first[path[k]], last[path[k]]
     for j in range(k, top + 1):

@@ -123,7 +123,7 @@ def _finish(out, edges):
 
 @kernel(inline="always")
 def _beyond(bound, cells, limit, counted):
-    """Return whether a graph of at most `bound` edges is too large, or the table of `cells` that is needed to build it.
+    """Return whether a graph of at most `bound` edges, or the table of `cells` that builds it, is too large.
 
     If edges are `counted`, only the table makes a graph too large in advance.
     """

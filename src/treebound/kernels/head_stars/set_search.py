@@ -92,7 +92,7 @@ def begin(worth, k, sets):
 
 @kernel(inline="always")
 def take(depth, v, k, row, sets):
-    """Put the free modifier v in; the scores of its pairs (row) are added to the other modifiers. O(k)."""
+    """Set the free modifier v to IN, and add the scores of its pairs, `row`, to the other modifiers. O(k)."""
     linear = sets.linear[depth]
     sets.state[depth, v] = IN
     sets.constant[depth] += linear[v]
@@ -165,7 +165,7 @@ def _copy(k, table, out):
 
 @kernel(inline="always")
 def _take(depth, v, mods, sets):
-    """Put modifier v in, like `take`, and add its triples to the pairs of the other modifiers. O(k), with triples
+    """Set modifier v to IN, like `take`, and add its triples to the pairs of the other modifiers. O(k), with triples
     O(k^2).
     """
     row = sets.pairs[depth if len(mods.tri) > 0 else -1]
@@ -289,7 +289,7 @@ def free_members(items, state):
 
 @kernel(inline="always")
 def _settle(depth, f, count, mods, sets):
-    """Put modifiers out that cannot raise the score, and in that cannot lower it; return whether there were any. O(f
+    """Set modifiers to OUT if they cannot raise the score, to IN if they cannot lower it; return whether any was. O(f
     k).
     """
     count_score = mods.count_score

@@ -110,7 +110,7 @@ def _solve_root(mods, u, stars, scratch):
 
 @kernel(inline="always")
 def _solve_under_arcs(index, parts, tables, alive, mods, multipliers, stars, scratch):
-    """Find the best star under each arc into the head; if there are sets, compute only its bound x_bound, by shares."""
+    """Find the best star under each arc into the head. If sets must be searched, compute only its bound `x_bound`."""
     h, k, item, chain = mods.head, mods.size, scratch.item, scratch.chain
     spread, shared, chosen = scratch.spread, scratch.shared, chain.chosen
     one_by_one = not mods.chained and len(mods.count_score) == 1

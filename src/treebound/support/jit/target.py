@@ -57,7 +57,7 @@ TARGET = "treebound"  #: name of the target in numba's tables
 
 
 class Flags(compiler.Flags):
-    """Compiler flags that are compared by the flags that are set."""
+    """Compiler flags with a fast comparison, which first compares only the flags that were set."""
 
     def __eq__(self, other: Any) -> Any:
         if not isinstance(other, compiler.Flags):

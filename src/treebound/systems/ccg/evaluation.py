@@ -121,7 +121,7 @@ def difference(gold: Sequence[Derivation], a: Sequence[Found], b: Sequence[Found
 
 
 def jackknife(counts: np.ndarray) -> Difference:
-    """Return the difference for int[n, 2, 3]: right, predicted and gold dependencies of n sentences and two systems."""
+    """Return the `Difference` of two systems from int[n, 2, 3]: right, predicted and gold dependencies per sentence."""
     counts = counts.reshape(-1, 2, 3)
     total, n = counts.sum(axis=0), len(counts)
     value = _gain(total)

@@ -143,7 +143,7 @@ class Grammar:
         self._tables = None
 
     def know(self, pairs: Iterable[tuple[int, int]]) -> None:
-        """Look up the pairs (left, right) that are not known yet."""
+        """Apply the combinatory rules to the pairs (left, right) that are not known yet, and add the results."""
         if missing := sorted({left << 32 | right for left, right in pairs if (left, right) not in self.known}):
             self.fill(missing)
 

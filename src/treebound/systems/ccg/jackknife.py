@@ -45,7 +45,7 @@ def jackknifed(
     folds: int,
     learn: Callable[[Treebank, int], Supertagger],
 ) -> Supertagged | Jackknifed:
-    """Train one supertagger per fold on the other folds and return all as one; with one fold return `tagger`.
+    """Train one supertagger per fold on the other folds and return them as one; with a single fold, return `tagger`.
 
     words  the words of `train`
     learn  trains a supertagger, given its sentences and the number of the fold

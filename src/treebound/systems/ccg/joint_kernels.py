@@ -113,7 +113,7 @@ def chart_messages(belief, messages, first, out):
 
 @kernel
 def most_expected(graph, rule, probability, messages, value, best):
-    """Write the best edges int32[I] by the sum of the probabilities of items that a word or a combination made. O(E).
+    """Write the best edge int32[I] of each item by the summed probabilities of items from words or combinations. O(E).
 
     messages     float64[V]; variables of -inf are not used
     probability  float64[I] of items; items of 0 are not used

@@ -72,7 +72,7 @@ def search(joint: Joint, iterations: int, most: int) -> tuple[Analysis, list[Nod
 
 
 def _needed(nodes: list[Node], bounds: list[float], bound: float) -> list[Node]:
-    """Drop the nodes below nodes that a later, better derivation closed."""
+    """Return the nodes without the descendants of nodes that `bound` closes."""
     number: dict[int, int] = {}
     for i, node in enumerate(nodes):
         if i == 0 or (node.parent in number and bounds[node.parent] > bound):

@@ -52,8 +52,8 @@ class Settings(Checked):
 
     rules: Literal["seen", "all"] = option(
         "seen",
-        "Rules of the charts: `seen` (default) combines two categories only if TRAIN does; "
-        "`all` also applies the combinatory rules.",
+        "Rules of the charts: seen combines two categories only if TRAIN combines them; "
+        "all also applies the combinatory rules.",
     )
     chart_bits: Bits = option(22, "Base-2 logarithm of the number of weights of the parser.")
     tag_bits: Bits = option(22, "Base-2 logarithm of the number of weights of the supertagger.")
@@ -63,13 +63,14 @@ class Settings(Checked):
     l2: Cost = option(0.1, "L2 penalty of the parser: half this factor times the sum of squared weights.")
     training_beams: Checked_beams = option(
         TRAINING[1:],
-        "Attempts to build the chart of a training sentence, each written beta:k, widest beam first: the supertagger's "
-        "beam and the cut-off of its dictionary. Auli & Lopez (2011) begin with 0.001:150.",
+        "Attempts to build the chart of a training sentence, each written beta:k, widest beam first. beta keeps the "
+        "categories with at least beta times the best probability. Words seen k times or more have only the categories "
+        "seen with their form. Auli & Lopez (2011) begin with 0.001:150.",
     )
     training_folds: Annotated[int, Field(ge=1, le=100)] = option(
         1,
-        "Number of folds for jackknifing: each supertagger chooses the categories of training charts in a fold that it "
-        "has not seen. 1 uses the supertagger of all sentences.",
+        "Number of folds for jackknifing. The charts of each fold get their categories from a supertagger that "
+        "was trained on the other folds. 1 uses one supertagger, trained on all sentences.",
     )
     training_limit: Annotated[int, Field(ge=1, le=50_000_000)] = option(
         300_000, "Largest number of edges of a training chart. Beyond it, the next of --training-beams is tried."
@@ -85,7 +86,8 @@ class Settings(Checked):
     )
     beams: Checked_beams = option(
         ADAPTIVE,
-        "Attempts to parse a sentence, each written beta:k: the supertagger's beam and the cut-off of its dictionary. "
+        "Attempts to parse a sentence, each written beta:k. beta keeps categories with at least beta times the best "
+        "probability. Words seen k times or more have only categories seen with their form. "
         "Beams become wider until a derivation exists, or narrower until the chart is small enough.",
     )
     limit: Annotated[int, Field(ge=1, le=50_000_000)] = option(

@@ -88,7 +88,7 @@ def train_model(
     if not task.sentences:
         reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(task.left_out.items()))
         raise InputError(
-            f"no derivation can be learnt from ({reasons})", hint="check --training-beams and --training-limit"
+            f"no training derivation can be used ({reasons})", hint="check --training-beams and --training-limit"
         )
     weights, history = task.fit(settings, Kept(checkpoint, key) if checkpoint else None, progress)
     jointly = checkpoint.with_name(checkpoint.name + ".joint") if checkpoint else None

@@ -97,7 +97,7 @@ def split(text: str) -> tuple[str, ...]:
 
 
 def contexts(words: Words, templates: tuple[str, ...]) -> np.ndarray:
-    """Return int64[W, T], the hash of each template's view of every word. O(W atoms).
+    """Return int64[W, T], the hash of the attributes that each template reads around each word. O(W atoms).
 
     Positions outside the sentence are border symbols. ValueError for a template with an unknown or distant atom.
     """

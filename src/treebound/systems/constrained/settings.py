@@ -27,6 +27,6 @@ class Settings(Checked):
     constraints: str = option(
         "",
         "Hard constraints on trees: the name of a corpus, for instance en_ewt, or a TOML file. "
-        "[default: only those that make a tree]",
+        "[default: only the constraints that make a tree]",
     )
     in_loop: bool = option(False, "Decode under the constraints in training, too. [default: only in parsing]")

@@ -60,7 +60,7 @@ def _fold(task: tuple[Treebank, str, np.ndarray, dict[str, Any]], fold: int) -> 
 
 
 def with_first(treebank: Treebank, meta: dict, tags: list[tuple[str, ...]], coarse: dict[str, str]) -> Treebank:
-    """Return the treebank with the first of each word's tags as fine tag, and with the coarse tag for it."""
+    """Return the treebank with each word's first tag as its fine tag, and with the coarse tag that belongs to it."""
     column, coarse_column = column_of(meta), str(meta.get("coarse", "upos"))
     names = sorted({candidates[0] for candidates in tags})
     number = {name: i for i, name in enumerate(names)}

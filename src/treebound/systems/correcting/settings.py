@@ -32,8 +32,8 @@ class Settings(Sampling):
     )
     doubt: Annotated[float, Field(ge=0, le=100)] = option(
         0.6,
-        "Tolerance for candidate tags: a tag is a candidate if the tagger's score of the sentence falls by at most "
-        "this amount with it. The unit is the mean loss of second-best tags.",
+        "Tolerance for candidate tags: a tag is a candidate if it lowers the tagger's score of the sentence by "
+        "at most this amount. An amount of 1 is the mean loss of second-best tags.",
     )
     tags: Count = option(3, "Number of candidate tags per word, at most.")
     taggings: Count = option(10, "Number of tag sequences that the parser tries per sentence, at most.")

@@ -14,7 +14,7 @@ class Settings(Checked):
 
     seed: Seed = option(1, "Random seed for the order of sentences. Equal seeds give equal models.")
     options: tuple[str, ...] = option(
-        (), "Settings of the package to override, for instance iterations=3. [default: none]"
+        (), "Settings of the package to override, as NAME=VALUE separated by commas. [default: none]"
     )
 
     def numbers(self) -> dict[str, Any]:

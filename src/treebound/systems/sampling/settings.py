@@ -57,7 +57,7 @@ class Settings(Checked):
     violator: Literal["climb", "sample"] = option(
         "climb",
         "Tree with which training compares the gold tree. climb: the result of greedy search from the last sample, "
-        "after every wrong head has gained COST. sample: the last sample, as published.",
+        "in which every wrong head scores --cost more. sample: the last sample, as published.",
     )
     k: Heads = option(30, "Number of candidate heads per word, at most.")
     threshold: Share = option(
@@ -96,10 +96,10 @@ class Settings(Checked):
     pruner_epochs: Epochs = option(3, "Number of passes over TRAIN for the pruner, a first-order model.")
     schedule: Literal["visit", "sample"] = option(
         "visit",
-        "Schedule of training: visit, or sample as in Figure 4 of the paper. With visit, successive samples are "
-        "compared, and the gold tree once per visit of a sentence, all under the weights at its beginning. With "
-        "sample, every proposal is compared with the sample before it, and every sample with the gold tree. The "
-        "sentence is scored again after every update.",
+        "Schedule of training: visit, or sample as in Figure 4 of Zhang et al. (2014). visit scores a sentence once, "
+        "compares each sample with the one before it, and compares the gold tree with one tree at the end. "
+        "sample compares every proposal with the sample before it, and every sample with the gold tree. It scores the "
+        "sentence again after every update.",
     )
     proposal: Literal["gibbs", "random-walk"] = option(
         "gibbs",
@@ -108,7 +108,7 @@ class Settings(Checked):
     )
     samples: Annotated[int, Field(ge=0, le=1_000_000)] = option(
         0,
-        "Number of samples of a sentence in each epoch, whatever its length. 0 takes SWEEPS times the number of words.",
+        "Number of samples of a sentence in each epoch, whatever its length. 0 takes --sweeps samples per word.",
     )
 
     def __post_init__(self) -> None:

@@ -262,7 +262,7 @@ class Training:
         return sentence
 
     def _learn_labels(self, sentence: Sentence, rows: np.ndarray, arcs: np.ndarray) -> None:
-        """Update towards the gold labels of the gold arcs int32[n], which `made` stores."""
+        """Update towards the gold labels of the gold arcs int32[n], which `scored` stores in the sentence."""
         labels, index, joint = sentence.labels, sentence.scores.arc_index, self.labelling.joint
         assert labels is not None
         assert joint is not None

@@ -61,7 +61,10 @@ def jackknife(
     InputError for fewer than two folds, or for fewer sentences than folds.
     """
     if not 2 <= folds <= len(train):
-        raise InputError(f"{folds} folds of {len(train)} sentences", hint="give at least 2, and a sentence for each")
+        raise InputError(
+            f"{len(train)} sentences cannot be divided into {folds} folds",
+            hint="give 2 folds or more, each with a sentence",
+        )
     member = fold_of(len(train), folds)
     key = _key(train, columns, folds, settings)
     results: dict[int, Tagged] = {}

@@ -77,7 +77,7 @@ class Table(NamedTuple):
 
 @kernel
 def contexts(templates, rows, n):
-    """Return int64[n, T], the hash of what every template reads in the words around every position. O(n K).
+    """Return int64[n, T], the hash of the attributes that each template reads around each position. O(n K).
 
     rows int64[attributes, n + 2 * PAD]; word i (from 0) is column PAD + i.
     """
@@ -99,7 +99,7 @@ def _base(context, history, mask):
 
 @kernel(inline="always")
 def _history(before, last, tags):
-    """Return a number from 1 for the two tags before a position. `before` is -1 if only the last tag counts."""
+    """Return a number, at least 1, for the two tags before a position. `before` is -1 if only the tag `last` counts."""
     return (before + 1) * (tags + 2) + last + 1
 
 

@@ -16,12 +16,12 @@ class Settings(Checked):
 
     columns: tuple[Literal["auto", "upos", "xpos", "feats", "lemma"], ...] = option(
         ("auto",),
-        "Columns to predict, separated by commas: upos, xpos, feats, lemma. auto takes those that TRAIN fills.",
+        "Columns to predict, separated by commas: upos, xpos, feats, lemma. auto takes all columns that TRAIN fills.",
     )
     epochs: Epochs = option(
         6,
-        "Number of passes over TRAIN. The tagger of the pass with the best accuracy on DEV is saved, or of the last "
-        "pass if there is no DEV.",
+        "Number of passes over TRAIN. `train` saves the tagger of the pass with the best accuracy on DEV; `jackknife`, "
+        "which has no DEV, uses the tagger of the last pass.",
     )
     bits: Annotated[int, Field(ge=8, le=28)] = option(22, "Base-2 logarithm of the number of weights.")
     seed: Seed = option(1, "Random seed for the order of sentences. Equal seeds give equal models.")

@@ -60,7 +60,7 @@ def _begin(machine, beam, n):
 
 @kernel
 def _insert(beam, k, count, score, i, j):
-    """Insert sequence i, continued by j, into the sorted list of step k if it scores enough, and return the new length.
+    """Insert sequence i, extended by class j, into the sorted list of step k if it scores enough; return its length.
 
     `count` is the length of the list before. Among equal scores, earlier insertions come first.
     """
@@ -140,7 +140,7 @@ def _sequence(beam, k, place):
 
 @kernel
 def _credit(machine, linear, sums, tokens, sequence, since, step):
-    """Add an amount to the weights of a sequence's transitions from number `since` on. step is (amount, time)."""
+    """Add an amount to the weights of a sequence's transitions, from number `since` on; `step` is (amount, time)."""
     c = np.zeros((ROWS, tokens.shape[1] + 2), np.int32)
     start(machine.system, c, tokens.shape[1], machine.root)
     x = np.empty(len(machine.cells.function), np.int32)

@@ -110,7 +110,7 @@ def ahead(c, i):
 
 @kernel(inline="always")
 def at(c, place):
-    """Return the word at T0, S0 or S1, or NO_HEAD if that place is empty."""
+    """Return the word at T0 (next word), S0 (top of the stack) or S1 (below it), or NO_HEAD if that place is empty."""
     return ahead(c, 0) if place == T0 else stacked(c, place - S0)
 
 

@@ -39,7 +39,7 @@ class Encoding:
     def learn(cls, train: Treebank, model: FeatureModel) -> Encoding:
         """Return the encoding of a training treebank. InputError if it has no words, or words without a head."""
         if not train.words:
-            raise InputError(f"{train.name} has no words", hint="train on a treebank with some")
+            raise InputError(f"{train.name} has no words", hint="train on a treebank that has words")
         if np.any(train.head == NO_HEAD):
             raise InputError(f"{train.name} has words without a head", hint="train on an annotated treebank")
         columns = model.columns()

@@ -77,7 +77,7 @@ def _parse(cell: str) -> tuple[int, list[tuple[int, list[int]]]]:
 
 
 def _address(text: str) -> tuple[int, list[int]]:
-    """Return (depth in the stack or -1 - position in the buffer, rows of the configuration to follow) of an address."""
+    """Return (start of an address: stack depth or -1 - buffer position, configuration rows to follow from there)."""
     match = _ADDRESS.fullmatch(text)
     steps = re.findall(r"\w+", match[1])[::-1] if match else []
     if match is None or len(steps) != len(match[4]):
@@ -179,7 +179,7 @@ def _model(table: Any, earlier: dict[str, FeatureModel]) -> FeatureModel:
 
 
 def _rows(block: str) -> list[tuple[str, str, str]]:
-    """Return (row, content before the origin, origin) of every non-empty row of a block."""
+    """Return (row, row without its last word, last word) of every non-empty row; the last word names the origin."""
     out = []
     for row in filter(None, map(str.strip, block.splitlines())):
         *content, origin = row.split()

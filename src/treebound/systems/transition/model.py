@@ -121,7 +121,7 @@ class TransitionModel:
 
     @property
     def single(self) -> bool:
-        """The restriction to a single root: true if the settings ask for it and the model knows right arcs."""
+        """The restriction to a single root: true if the settings ask for it and the model has right-arc transitions."""
         right_arcs = (self.classes.kind == RIGHT_ARC).any()
         return self.spec.roots == "single" and bool(right_arcs)
 

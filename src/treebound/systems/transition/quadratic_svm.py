@@ -46,7 +46,8 @@ def split_of(features: FeatureModel) -> int:
     """
     if len(features.cells) > MOST:
         raise InputError(
-            f"{len(features.cells)} cells are too many for a quadratic kernel", hint=f"name {MOST} at most"
+            f"{len(features.cells)} cells are too many for a quadratic kernel",
+            hint=f"choose a feature model with at most {MOST} cells",
         )
     for cell in SPLITS:
         if cell in features.cells:

@@ -29,7 +29,7 @@ class Settings(Checked):
     features: str = option(
         "auto",
         "Feature model: F1 to F6, zhang-nivre, zhang-nivre-coarse, zhang-nivre-morphology, or the name of your own "
-        "file, whose last model is used. auto takes zhang-nivre-morphology if --attributes has feats or lemma, and "
+        "feature file (its last model). auto takes zhang-nivre-morphology if --attributes has feats or lemma, and "
         "zhang-nivre-coarse otherwise.",
     )
     epochs: Epochs = option(

@@ -43,7 +43,7 @@ def read_table(path: str | Path) -> dict[Category, str]:
                     hint="separate them by a tab",
                 ) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", path=path, hint="expected a table in UTF-8") from None
+        raise InputError(f"cannot be read: {error}", path=path, hint="give a table in UTF-8") from None
     return table
 
 
@@ -72,7 +72,7 @@ class Agreement:
 
 
 def compare(table: dict[Category, str], counts: dict[str, int]) -> Agreement:
-    """Compare our indices of every category of the table; `counts` is category -> words of a corpus, or empty."""
+    """Compare the indices that `heads` gives with a table; `counts` is category -> words of a corpus, or empty."""
     types, tokens = Counter[str](), Counter[str]()
     different = []
     frequency = {parse(text): count for text, count in counts.items()}

@@ -110,7 +110,7 @@ def read(path: str | Path) -> Iterator[Entry]:
                         ) from None
                     name = ""
     except (*compression.READ_ERRORS, ValueError) as error:
-        raise InputError(f"cannot be read: {error}", path=path, hint="expected an .auto file in UTF-8") from None
+        raise InputError(f"cannot be read: {error}", path=path, hint="give an .auto file in UTF-8") from None
 
 
 def from_text(line: str) -> Derivation:

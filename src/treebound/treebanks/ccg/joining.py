@@ -22,7 +22,7 @@ def gap(category: Category) -> Derivation:
 
 
 def join(left: Derivation, right: Derivation, planned: Category, name: str) -> Derivation:
-    """Combine two constituents to the planned category, or to that category minus the arguments of the gaps below.
+    """Combine two constituents to the planned category, which may lack arguments because of gaps below.
 
     A trace disappears: its sister keeps the argument. Otherwise the rules are tried with the constituents as they are,
     then with a complement type-raised over the function that takes it. Raise Failure(name).

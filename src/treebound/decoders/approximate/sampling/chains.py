@@ -308,7 +308,7 @@ def propose(ints, reals, count, rng):
 
 @kernel
 def draw_arc(ints, reals, m, rng):
-    """Draw an arc into word m with probability ~ S_SHARE. O(heads of m)."""
+    """Draw an arc into word m with a probability proportional to its entry in S_SHARE. O(heads of m)."""
     first, end = ints[at.INTO] + ints[ints[at.INTO_START] + m], ints[at.INTO] + ints[ints[at.INTO_START] + m + 1]
     total = 0.0
     for i in range(first, end):

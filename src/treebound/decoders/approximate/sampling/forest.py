@@ -130,13 +130,13 @@ def _below(ints, a, c):
 
 @kernel(inline="always")
 def _adjacent(ints, reals, s, b, first):
-    """Return the score of b with the next inner sibling s, or NONE; `first` is the first arc of their side."""
+    """Return the score of b with its next inner sibling s (NONE: no sibling); `first` is the first arc of the side."""
     return reals[ints[at.S_ADJACENT] + ints[ints[at.ADJACENT] + b] + (0 if s == NONE else 1 + s - first)]
 
 
 @kernel(inline="always")
 def _grand_sibling(ints, reals, a, s, b, first):
-    """Return the score of b and its next inner sibling s, or NONE, together with the arc a into their head."""
+    """Return the score of b with its next inner sibling s (NONE if there is none) and the arc a into their head."""
     offset = 0
     if b >= ints[ints[at.RIGHT] + ints[ints[at.MOD] + a]]:
         below = ints[ints[at.BELOW] + 2 * a]
@@ -147,7 +147,7 @@ def _grand_sibling(ints, reals, a, s, b, first):
 
 @kernel(inline="always")
 def _outermost(ints, reals, a, on_left, c):
-    """Return the score of the outermost modifier c, or NONE, on the left or the right of the modifier of a."""
+    """Return the score of c, the outermost modifier (NONE if there is none) on one side of the modifier of arc a."""
     p = ints[at.S_OUTERMOST] + ints[ints[at.OUTERMOST] + a]
     if c != NONE:
         return reals[p + 2 + _below(ints, a, c)]

@@ -18,7 +18,7 @@ from treebound.support.jit import kernel
 
 @kernel
 def fuse(ints, reals, arcs):
-    """Replace each fragment that scores more in the tree int[n] arcs than in the forest, and return the gain.
+    """Replace each fragment of the forest that scores more in the tree with arcs int[n], and return the gain.
 
     O(n depth), plus the scoring of arcs that differ.
     """
@@ -63,7 +63,7 @@ def _descendants(ints, arcs):
 
 @kernel
 def _exchange_fragment(ints, reals, arcs, m):
-    """Take the words of m's fragment, m being its first word, from the arcs if that gains anything; return the gain."""
+    """Take the fragment whose first word is m from the tree `arcs` if that gains anything, and return the gain."""
     fragment, old, new, count = ints[at.FRAGMENT], ints[at.OLD], ints[at.NEW], 0
     fragment_number = ints[fragment + m]
     for x in range(m, ints[at.N] + 1):

@@ -42,7 +42,7 @@ class Starts(NamedTuple):
 
 
 def starts_of(index: ArcIndex, log: np.ndarray, one_root: bool, projective: bool) -> tuple[Hypergraph, Starts] | None:
-    """Return the state for drawing trees with probability ~ exp(sum of log), or None if the arcs form no tree.
+    """Return the state for drawing trees with probability proportional to exp(sum of log); None without a tree.
 
     The graph is NO_GRAPH for non-projective trees. Raises TooLargeError for a chart above the limit. O(edges of the
     chart).

@@ -295,7 +295,7 @@ class BranchAndBound(CheckedDecoder):
         return parse, result.record if self.record else None
 
     def _search(self, problem: Problem, prepared: _Stated, automata: tuple[str, ...], options: Options) -> SearchResult:
-        """Search with the chosen configuration, starting from the first trees that its options ask to compute."""
+        """Search with the chosen configuration, starting from the incumbents that the space and the options provide."""
         graph, task, tables = prepared
         tuned = self.config == "tuned"
         if options.stars and tables.keys().isdisjoint(STAR_FAMILIES):

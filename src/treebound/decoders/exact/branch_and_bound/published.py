@@ -40,7 +40,7 @@ ROUNDING = 1e-3  #: shares are real numbers: a bound is rounded down to an integ
 
 
 class Factors(NamedTuple):
-    """Factors of two variables or more: first int32[F + 1], var int32[*], phi float64[F].
+    """Factors of at least two variables, as flat arrays: first int32[F + 1], var int32[*], phi float64[F].
 
     Factor c has the variables var[first[c] : first[c + 1]]. The dual variables p are float64[*]. A factor with phi >= 0
     has one share for each variable. A factor with phi < 0 has (p1, p2) in its first two places.

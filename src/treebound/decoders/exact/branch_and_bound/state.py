@@ -48,7 +48,7 @@ class Task(NamedTuple):
 @by_reference
 @dataclass
 class SharedTask:
-    """A task that compiled functions pass on by reference."""
+    """The fields of a `Task` in a struct that compiled functions pass by reference."""
 
     arcs: ArcIndex
     parts: PartIndex

@@ -1,1 +1,1 @@
-"""Integer programs: with parts, as stated by Riedel & Clarke (2006), and with constraints added when broken."""
+"""Integer programs: `ilp` scores parts; `incremental` and `stated` add constraints that a solution breaks."""

@@ -23,7 +23,7 @@ Sum = tuple[list[int], list[float], float]
 
 
 class PartRows:
-    """The columns and rows of all parts of a problem. Columns: the arcs, other columns of the caller, y, v.
+    """The columns and rows of all parts of a problem. The columns are the arcs, other columns of the caller, y, and v.
 
     - reserved: number of columns before the parts; the arcs are the first ones.
     - cost: score of every column.

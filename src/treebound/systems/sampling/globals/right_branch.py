@@ -15,7 +15,7 @@ from treebound.systems.sampling.globals.view import PUNCTUATION, TAG, begin, joi
 
 @kernel
 def see(ints, view, w):
-    """Describe the tenth, and the last dependent of the root."""
+    """Describe the depth in tenths of the sentence length, and the last dependent of the root."""
     n, depth = ints[at.N], 0
     m = n
     while m > 0 and view.words[PUNCTUATION, m]:
@@ -29,7 +29,7 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """Name the tenth by itself, and with the tag of the root's dependent."""
+    """Name the depth in tenths by itself, and with the tag of the root's last dependent."""
     tenth, root = view.seen[0], view.seen[1]
     i = put(view, 0, join(begin(code, 0), tenth))
     return put(view, i, join(join(begin(code, 1), tenth), view.words[TAG, root])) if root != NONE else i

@@ -50,13 +50,13 @@ _ROW, _PLACE = np.array([atom for atoms in _ATOMS for atom in atoms]).T.copy()
 
 
 def with_given(rows: np.ndarray) -> np.ndarray:
-    """Return rows of `TokenTable.sentence` and a copy of their tags, which stays the same when tags change."""
+    """Return rows of `TokenTable.sentence` plus a copy of the tag row, which keeps the given tags when tags change."""
     return np.vstack((rows, rows[TAG]))
 
 
 @kernel
 def name_tags(rows, w, names):
-    """Write the hashed names of all features at word w to int64[len(TEMPLATES)]; rows as of `with_given`."""
+    """Write the hashed names of all features at word w to int64[len(TEMPLATES)]; `rows` come from `with_given`."""
     for k in range(len(_FIRST) - 1):
         x = begin(CODE, k)
         for j in range(_FIRST[k], _FIRST[k + 1]):

@@ -31,7 +31,7 @@ class NoTreeError(ValueError):
 
 
 class Tagged(NamedTuple):
-    """A sentence scored under one tag sequence, with its rows, tag ids and the score of its tag features."""
+    """A sentence scored under one tag sequence, with its token rows, tag ids and the score of its tag features."""
 
     sentence: Sentence
     rows: np.ndarray

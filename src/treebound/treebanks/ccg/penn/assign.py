@@ -1,4 +1,4 @@
-"""Assignment of categories from the root down, with binarisation (sections 4.2-4.5); gaps are passed up.
+"""Assign categories from the root down and binarise (sections 4.2-4.5); missing arguments of gaps are passed up.
 
 The children to the left of a head branch off first, from the outside in, then the children to its right. The final
 punctuation of a clause branches off before all other children.

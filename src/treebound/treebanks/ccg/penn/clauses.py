@@ -152,7 +152,7 @@ def _mark_path(top: Tree, end: Tree) -> None:
 
 
 def _perfects(tree: Tree) -> None:
-    """Mark verb phrases below have with PERFECT: their participles are not passive (section 6.1)."""
+    """Mark verb phrases below a form of "have" with PERFECT: their participles are not passive (section 6.1)."""
     for node in tree.nodes():
         if node.label != "VP":
             continue
@@ -205,7 +205,7 @@ def _small_clauses(tree: Tree) -> None:
 
 
 def _multiword_prepositions(tree: Tree) -> None:
-    """Split because of, such as, rather than, out of: the first word takes a prepositional phrase (section 5.2)."""
+    """Split "because of", "such as", "rather than": the first word takes a prepositional phrase (section 5.2)."""
     for node in tree.nodes():
         children = node.children
         if node.label != "PP" or len(children) < 3 or not (children[0].is_leaf and children[1].is_leaf):

@@ -167,7 +167,7 @@ def _insert(node: Tree, begin: int, end: int) -> None:
 
 
 def _separates(node: Tree) -> bool:
-    """Return whether a constituent is a conjunction, a punctuation mark, or a correlative such as both."""
+    """Return whether a constituent is a conjunction, a punctuation mark, or a correlative such as "both"."""
     if node.label in PUNCTUATION or _is_conjunction(node):
         return True
     return [leaf.word.lower() in _CORRELATIVES for leaf in node.words()] == [True]

@@ -138,7 +138,7 @@ def _conjoin(node: Tree, position: int) -> None:
 
 
 def _date(node: Tree) -> None:
-    """Make a date such as Nov. 29 a constituent, in which the month takes the day."""
+    """Make a date such as "Nov. 29" a constituent in which the month takes the day as its argument."""
     children = node.children
     for i in range(len(children) - 1):
         if children[i].word in MONTHS and children[i + 1].label == "CD":
@@ -149,7 +149,7 @@ def _date(node: Tree) -> None:
 
 
 def _money(node: Tree) -> None:
-    """Make a sum such as $ 5 million a constituent, in which the currency sign takes the number."""
+    """Make a sum such as "$ 5 million" a constituent in which the currency sign takes the number as its argument."""
     children = node.children
     sign = next((i for i, c in enumerate(children) if c.label in ("$", "#") and c.is_leaf), -1)
     if sign < 0 or sign + 1 == len(children) or node.mark == "measure":

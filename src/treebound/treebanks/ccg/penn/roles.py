@@ -166,7 +166,7 @@ def _of_trace(node: Tree) -> tuple[str, Tree]:
 
 
 def _expletive(node: Tree) -> str:
-    """Return the feature of an expletive noun phrase: `thr` for there, `expl` for it, else an empty string."""
+    """Return the feature of an expletive noun phrase: `thr` for "there", `expl` for "it", else an empty string."""
     words = node.words()
     if len(words) == 1 and words[0].label == "EX":
         return "thr"

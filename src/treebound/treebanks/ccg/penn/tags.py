@@ -70,7 +70,7 @@ VERBS = labels("MD TO VB VBD VBG VBN VBP VBZ")
 
 
 def _fix_verb_phrase(node: Tree) -> None:
-    """Correct finite tags below an auxiliary: a participle below have and be, a bare form below modals and to."""
+    """Correct finite tags below an auxiliary: a participle below "have" and "be", a bare form below modals and "to"."""
     first = next((c for c in node.children if c.is_leaf and c.label in VERBS), None)
     if first is None:
         return
