@@ -1,4 +1,4 @@
-"""The published search against the tuned one, on the same scores and the same sentences."""
+"""Tables that compare the published search with the tuned search, on the same scores and the same sentences."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from treebound.core.errors import InputError
 
 
 def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Work of the published configuration and of every tuned one, which all decoded the same scores and sentences.
+    """Return the work of the published configuration and of every tuned one on the same scores and sentences.
 
-    One row a corpus (its name says the run) and decoder, published first: sentences, `of` the test set, certified,
-    dp_calls, nodes and seconds (means of a sentence), uas, las. A corpus in which they decoded different numbers of
-    sentences (the published configuration can be given a part) is left out; InputError where that leaves nothing.
+    There is one row for each corpus (its name contains the run) and decoder, with the published one first. Columns:
+    sentences, `of` (size of the test set), certified, dp_calls, nodes and seconds (means per sentence), uas, las. A
+    corpus is left out if its configurations decoded different numbers of sentences, since the published configuration
+    can be limited to a part. Raises InputError if no corpus remains.
     """
     keep = corpora_of(results, wanted)
     rows = []
@@ -26,20 +27,20 @@ def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
         whole = frames.convert(r).query("split == 'test'").set_index("corpus")["sentences"]
         for corpus in keep[r.name]:
             for run in configurations(r.params):
-                found = decoded.loc[at(corpus, run)]
-                n = found["sentences"]
+                metrics = decoded.loc[at(corpus, run)]
+                n = metrics["sentences"]
                 rows.append(
                     {
                         "corpus": f"{corpus}, {r.name}",
                         "decoder": run.decoder,
                         "sentences": int(n),
                         "of": int(r.params.limit("test") or whole[corpus]),
-                        "certified": int(found["certified"]),
-                        "dp_calls": found["dp_calls"] / n,
-                        "nodes": found["nodes"] / n,
+                        "certified": int(metrics["certified"]),
+                        "dp_calls": metrics["dp_calls"] / n,
+                        "nodes": metrics["nodes"] / n,
                         "seconds": seconds[at(corpus, run)] / n,
-                        "uas": found["uas"],
-                        "las": found["las"],
+                        "uas": metrics["uas"],
+                        "las": metrics["las"],
                     }
                 )
     data = pd.DataFrame(rows)
@@ -50,7 +51,7 @@ def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
 
 
 def tuning_table(data: pd.DataFrame) -> pd.DataFrame:
-    """`tunings` and, for each tuned row, the published figure divided by its own."""
+    """Return the table of `tunings` and, for each tuned row, the published figure divided by the row's own."""
     names = {"dp_calls": "DP calls", "nodes": "nodes", "ms": "ms"}
     data = data.assign(ms=1e3 * data["seconds"])
     out = {
@@ -71,10 +72,10 @@ def tuning_table(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def tuned_sentences(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """DP calls of every sentence under the published configuration and the first tuned one, and whether both agree.
+    """Return the DP calls of every sentence under the published configuration and the first tuned one.
 
-    Columns corpus, one a decoder, proved (by both) and same (the trees have the same score). No rows of a reference
-    that is committed without its sentences.
+    Columns: corpus; one for each decoder; proved (by both configurations); same (both trees have the same score). There
+    are no rows for a reference that is committed without its sentences.
     """
     published, tuned = configurations(results.params)[:2]
     parts = []
