@@ -1,4 +1,4 @@
-"""Measures for the claims of Qian & Liu (2013): accuracy, speed, proofs and calls of the parsers and of the ablation."""
+"""Measures for the claims of Qian & Liu (2013): accuracy, speed, proofs and calls of parsers and of the ablation."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ SMOOTH = 40
 def accuracy(results: Results, rows: Sequence[str], compare: str, figure: str) -> Iterator[Measured]:
     """Measure how much more accurate the first row of a pair is than the second, in points, as a mean over seeds.
 
-    The numbers are those of `differences`. Only the first learner counts, because models that show the effect of a
-    feature must not differ in anything else.
+    The numbers come from `differences`. Only the first learner counts, because models that show the effect of a feature
+    must not differ in anything else.
     """
     wanted = pairs(rows, compare)
     learner = learners_of(results.params)[0]
@@ -80,13 +80,13 @@ def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
 
 
 def _ratio(a: pd.Series, b: pd.Series) -> list[float]:
-    """Return the time per word of row `b` divided by that of row `a`, with the lower and upper end of that ratio."""
+    """Return the time per word of row `b` divided by the time per word of row `a`, with the ends of its range."""
     times = [[row["cpu_s"] / row["words"], *(s / row["words"] for s in row["cpu_s_range"])] for row in (a, b)]
     return [times[1][0] / times[0][0], times[1][1] / times[0][2], times[1][2] / times[0][1]]
 
 
 def calls(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Measure the DP calls per sentence of the first row of a pair divided by those of the second."""
+    """Measure the DP calls per sentence of the first row of a pair divided by the DP calls of the second."""
     data = metrics_of(results)
     for place, keys in _places(results, rows):
         mean = {
@@ -110,7 +110,7 @@ def growth(results: Results, rows: Sequence[str], compare: str) -> Iterator[Meas
 
 
 def _places(results: Results, rows: Sequence[str]) -> Iterator[tuple[str, list[tuple]]]:
-    """Yield each corpus that has all the rows, with the keys of these rows for the first learner."""
+    """Yield each corpus that has all the rows, with the keys of the rows for the first learner."""
     learner = learners_of(results.params)[0]
     for corpus in results.corpora:
         named: dict[str, Row] = named_rows(results.params, corpus, learner)
@@ -119,7 +119,7 @@ def _places(results: Results, rows: Sequence[str]) -> Iterator[tuple[str, list[t
 
 
 def search(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Measure the DP calls of one configuration of the ablation divided by those of another."""
+    """Measure the DP calls of one configuration of the ablation divided by the DP calls of another."""
     for place, data in _ablation(results):
         mean = data.set_index("configuration")["dp_calls"]
         if all(row in mean for row in rows):

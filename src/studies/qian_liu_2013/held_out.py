@@ -38,7 +38,7 @@ FORMAT = Format("fold", 1, Fold, lambda _: {"heads": Layout(np.int32)})
 
 
 def held_out(sentences: int, folds: int) -> list[np.ndarray]:
-    """Return the int64 sentence numbers of each fold: blocks of consecutive sentences, assigned to the folds in turn."""
+    """Return the int64 sentence numbers of each fold: blocks of consecutive sentences, assigned to folds in turn."""
     fold = np.arange(sentences) // min(BLOCK, -(-sentences // folds)) % folds
     return [np.flatnonzero(fold == f) for f in range(folds)]
 

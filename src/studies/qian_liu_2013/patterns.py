@@ -47,9 +47,8 @@ def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.
     heads  int32[W] predicted heads
 
     Columns: matches; consistency, the share of matches where the gold tree has all arcs of an alternative; mistaken,
-    the consistent matches where the prediction lacks an arc of that alternative; words, the scored words with a wrong
-    head in those matches; misled, the matches with an alternative in the prediction and none in the gold tree. Time:
-    O(matches arcs).
+    the consistent matches where the prediction lacks such an arc; words, the scored words with a wrong head in those
+    matches; misled, the matches with an alternative in the prediction and none in the gold tree. Time: O(matches arcs).
     """
     matches = find(patterns, treebank)
     sentence = np.repeat(np.arange(len(treebank)), np.diff(matches.start))
@@ -111,8 +110,8 @@ def _counted(row: pd.Series) -> str:
     if not row["matches"]:
         return "no match"
 
-    def number(count: float, noun: str, more: str) -> str:
-        return f"{count:.0f} {noun if count == 1 else more}"
+    def number(count: float, noun: str, plural: str) -> str:
+        return f"{count:.0f} {noun if count == 1 else plural}"
 
     shares = f"{100 * row['consistency']:.1f} % consistent, {row['mistaken']:.0f} mistaken"
     return f"{number(row['matches'], 'match', 'matches')}, {shares} ({number(row['words'], 'word', 'words')})"

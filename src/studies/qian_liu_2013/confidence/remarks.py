@@ -49,18 +49,18 @@ def confidence(words: pd.DataFrame, measured: pd.Series, model: str) -> Said:
     )
     yield (
         f"The first tree has {lists[1]:.2f} UAS. The most accurate of the {max(lists)} best trees would have "
-        f"{lists[max(lists)]:.2f}, the most that a reranker of these lists could reach. One training. "
+        f"{lists[max(lists)]:.2f}: no reranker of the lists can exceed that. One training. "
         f"{measured['complete']} of {measured['sentences']} lists are proved complete.",
         measured,
     )
 
 
 @about()
-def calibration(data: pd.DataFrame, tested: Mapping[str, int], asked: int, model: str = "") -> Said:
+def calibration(data: pd.DataFrame, tested: Mapping[str, int], requested: int, model: str = "") -> Said:
     """Describe `tables.measured`: the calibration error of every corpus and the number of sentences behind it.
 
-    tested  corpus -> number of sentences in its test set
-    asked   number of test sentences per corpus that the parameters request
+    tested     corpus -> number of sentences in its test set
+    requested  number of test sentences per corpus that the parameters request
     """
     parts = "; ".join(
         f"{row.corpus} {100 * row.calibration_error:.1f} points ({row.sentences:,} of {tested[row.corpus]:,} test "
@@ -69,6 +69,6 @@ def calibration(data: pd.DataFrame, tested: Mapping[str, int], asked: int, model
     )
     of_model = f" of {model}" if model else ""
     yield f"The mean calibration error of the marginals{of_model} differs from corpus to corpus: {parts}."
-    if smaller := [row.corpus for row in data.itertuples() if row.sentences < min(asked, tested[row.corpus])]:
-        yield f"The parameters request {asked} sentences. The metrics of {listing(smaller)} were computed on fewer."
+    if smaller := [row.corpus for row in data.itertuples() if row.sentences < min(requested, tested[row.corpus])]:
+        yield f"The parameters request {requested} sentences. The metrics of {listing(smaller)} were computed on fewer."
     yield "These figures have no intervals. Figures from few sentences are less certain."

@@ -34,7 +34,7 @@ def words_of(results: Results, corpus: str) -> pd.DataFrame:
 
 
 def kept_table(words: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracy of the most confident words: a row each for margin and marginal, a column per share in KEPT."""
+    """Return the accuracy of the most confident words: a row for margin and marginal, a column per share in KEPT."""
     correct = words["correct"].to_numpy()
     rows = {}
     for name in ("margin", "marginal"):
