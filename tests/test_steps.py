@@ -336,8 +336,12 @@ def test_accuracy_against_the_arcs_that_are_left(tmp_path: Path, monkeypatch: py
     assert arcs["training"].tolist() == ["base", "narrow", "learnt"], "of trainings that prune otherwise, and counted"
     assert arcs["learnt"].tolist() == [False, False, True]
     said = repr(remarks.pruned(arcs))
-    assert "a threshold of 0.01 in parsing alone leaves 4.0 heads a word of 10.0, at -0.50 UAS on dev" in said
-    assert "a threshold of 0.01 in training, too leaves 4.5 heads a word of 10.0, at +0.25 UAS on dev" in said
+    assert (
+        "a threshold of 0.01 in parsing alone leaves 4.0 of 10.0 heads per word and changes UAS on dev by -0.50" in said
+    )
+    assert (
+        "a threshold of 0.01 in training, too leaves 4.5 of 10.0 heads per word and changes UAS on dev by +0.25" in said
+    )
     (panel,) = by_arcs(arcs, "UAS").axes
     assert [line.get_xdata().tolist() for line in panel.lines] == [[4.5, 10.0], [4.0, 10.0]]
     trained = tables.step_training(data)["dev"]

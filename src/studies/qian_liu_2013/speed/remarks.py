@@ -143,8 +143,8 @@ def length(data: pd.DataFrame) -> Said:
     steeper = int((grown["end"] > grown["whole"]).sum())
     yield (
         f"From the first to the last bin the mean time grows as a power of the length, {powers}. Over the last "
-        f"step {steeper} of the {len(grown)} curves are steeper. Exponential growth would look like that, and so would a "
-        "few hard sentences in a small bin: these figures do not settle it.",
+        f"step {steeper} of the {len(grown)} curves are steeper. Exponential growth would look like that, and so would "
+        "a few hard sentences in a small bin: these figures do not settle it.",
         grown,
     )
     for name, rows in each(grown, "k"):

@@ -59,7 +59,7 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
 
 
 def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
-    """Map each k of `sweep` to a text that counts sentences without proof by corpus. A k with all proofs is left out."""
+    """Map each k of `sweep` to a text that counts sentences without proof by corpus. A k without any is left out."""
     data = frames.decode(results).set_index(AT)
     out = {}
     for run in sweep(results.params):
@@ -196,7 +196,7 @@ def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def lengths(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the length bins of the rows that differ in k alone, most pruned first. `corpus` names the provenance too."""
+    """Return the length bins of the rows that differ in k alone, most pruned first. `corpus` names the run as well."""
     keep = corpora_of(results, wanted)
     parts = []
     for r in results:

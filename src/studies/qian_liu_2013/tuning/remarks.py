@@ -23,7 +23,7 @@ def tuning(data: pd.DataFrame) -> Said:
     )
     parts = (
         f"{'the first' if row.sentences < row.of else 'all'} {row.sentences:,}"
-        f"{f' by_decoder {row.of:,}' if row.sentences < row.of else ''} ({corpus})"
+        f"{f' of {row.of:,}' if row.sentences < row.of else ''} ({corpus})"
         for corpus, row in zip(published.index, published.itertuples(), strict=True)
     )
     yield f"Test sentences: {listing(parts)}."
