@@ -73,7 +73,7 @@ def test_table_and_remark_of_confident_words():
     said = str(remarks.confidence(data, pd.Series(measured | {"complete": 9, "sentences": 10}), "combined"))
     assert "combined" in said
     assert "off by 3.1 points" in said
-    assert "the best of its 10 best trees would have 95.50" in said
+    assert "The most accurate of the 10 best trees would have 95.50" in said
     assert "9 of 10 lists" in said
 
 

@@ -306,12 +306,12 @@ def test_rows_that_a_limit_leaves_without_proof_are_named(this: collect.Results)
 def test_what_ours_see_and_others_do_not_is_said_beside_the_claim(this: collect.Results) -> None:
     steps = steps_tables.step_tests(steps_tables.steps([this]))
     said = str(speed_remarks.peers(others.peers([this]), {"tr_twt": ["lemma", "feats"]}, steps))
-    assert "Our graph-based parsers and those that sample see the treebank's own lemmas and morphological" in said
+    assert "Our graph-based and sampling parsers also see the treebank's own lemmas and morphological" in said
     assert "not between parsers alone" in said
     row = steps.loc[("tr_twt, this run", "UAS", "no-features")]
     assert f"UAS without morphological features {sentences.difference(row)}" in said
     assert f"[{row['low']:+.2f}, {row['high']:+.2f}], {show.said_p(row['p'])}" in said
-    assert "ptb_sample, en_ewt ours see forms and tags only, as they do." in said
+    assert "ptb_sample, en_ewt our parsers and the peers see forms and tags only." in said
 
 
 def test_what_the_parsers_of_a_corpus_see_is_kept_with_its_conversion(root: Path, tmp_path: Path) -> None:
@@ -396,7 +396,7 @@ def test_the_page_on_length_answers_its_question() -> None:
     steep = pd.concat([curves("10", 0.001, 0.003, 0.005), curves("none", 0.001, 0.01, 1.0)])
     said = str(speed_remarks.length(steep))
     last, whole = np.log(100) / np.log(25.5 / 15.5), np.log(1000) / np.log(25.5 / 5.5)
-    assert said.startswith("End to end the mean time grows as a power of the length, at k = 10: ")
+    assert said.startswith("From the first to the last bin the mean time grows as a power of the length, at k = 10: ")
     assert f"without pruning: {whole:.1f} (a)" in said
     assert "Over the last step 1 of the 2 curves are steeper" in said
     assert (
@@ -436,7 +436,7 @@ def test_figures_of_confidence_say_their_sample() -> None:
     said = str(confidence_remarks.calibration(data, {"a": 486, "b": 913}, 400))
     assert "a 2.4 points (100 of 486 test sentences, 1,100 words)" in said
     assert "b 8.4 points (400 of 913 test sentences" in said
-    assert "ask for 400 sentences; the metrics of a were computed on fewer." in said
+    assert "request 400 sentences. The metrics of a were computed on fewer." in said
     assert "computed on fewer" not in str(confidence_remarks.calibration(data, {"a": 100, "b": 400}, 400))
 
 
@@ -532,8 +532,8 @@ def test_a_family_of_constraints_that_changes_nothing_is_said_not_to() -> None:
     index = pd.MultiIndex.from_tuples([("nl", "one"), ("nl", "two")])
     data = pd.DataFrame([[0, 90, 0.5, 1.0, 50, 2], [0, 90, 0.01, 0.0, 2, 1]], index=index, columns=columns)
     said = str(constraints_remarks.families(data))
-    assert said.startswith("On nl, fold 0 (90 sentences), a family by itself")
-    assert "1 of 2 cannot be told from no change on this fold: two." in said
+    assert said.startswith("On nl, fold 0 (90 sentences), a family alone")
+    assert "1 of 2 families have no significant effect on this fold: two." in said
 
 
 # --- notebooks

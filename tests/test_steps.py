@@ -230,7 +230,7 @@ def test_remarks_say_what_helps_and_what_does_not(tmp_path: Path) -> None:
     assert re.search(r"better: better \(\+18.75 \[.*\], p < 0.001\); worse: worse \(-18.75 ", by_las)
     assert "not significant: 2 of 4 (same (+0.00" in by_las
     assert "UAS against base: significant at 5 %, better: none; worse: worse (-18.75" in said
-    assert "The right heads are those of base, word for word: better, same." in said
+    assert "Trainings with the same right heads as base, word for word: better, same." in said
     assert said.count("of 4 tests fewer than one would pass by chance alone") == 2
 
 
@@ -292,7 +292,10 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     [
         ({"model": "big"}, "steps: no model 'big'; choose from arc, carreras"),
         ({"corpora": ["en"]}, "steps: no corpus 'en'; choose from tr_twt"),
-        ({"runs": {"base": {"epochs": 3}}}, "base is the first one, which the others are compared with: it changes"),
+        (
+            {"runs": {"base": {"epochs": 3}}},
+            "base is the first run, with which the others are compared; it must change",
+        ),
         ({"runs": {"exact": {"max_dp_calls": None}}}, "exact changes nothing"),
         ({"runs": {"tri-sibling": {"add": ["sibling"]}}}, "tri-sibling: carreras+grandchild+sibling has sibling alre"),
         ({"runs": {"x": {"drop": ["comb"]}}}, "x: carreras+grandchild+sibling has no comb; it has adjacent-sibling"),

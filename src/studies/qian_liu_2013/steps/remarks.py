@@ -42,7 +42,8 @@ def pruned(data: pd.DataFrame) -> Said:
             for row in rows[(rows["threshold"] > 0) & (rows["learnt"] == learnt)].to_dict("records"):
                 yield (
                     f"On {place} a threshold of {row['threshold']:g} {use} leaves {row['heads_a_word']:.1f} of "
-                    f"{base['heads_a_word']:.1f} heads per word and changes UAS on dev by {row['UAS'] - base['UAS']:+.2f}.",
+                    f"{base['heads_a_word']:.1f} heads per word and changes UAS on dev by "
+                    f"{row['UAS'] - base['UAS']:+.2f}.",
                     rows,
                 )
     yield f"{ONE_SEED} {UNTESTED}"
