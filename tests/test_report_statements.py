@@ -522,7 +522,7 @@ def test_the_arena_says_limits_and_who_gave_up() -> None:
     assert "integer programs prove 2 (explicit) to 3 (incremental) of up to 4, with a limit of 5 s of the clock" in said
     assert "In the 1 of 2 bins of lengths where some program proves every sentence (" in said
     assert "100.0 times at least (c, sib, projective, to 20 words, 2 sentences)" in said
-    assert "In 1 of 2 bins (this run) every program gave up somewhere" in said
+    assert "In 1 of 2 bins (this run) every program gave up on a sentence" in said
 
 
 def test_a_family_of_constraints_that_changes_nothing_is_said_not_to() -> None:

@@ -59,7 +59,7 @@ SOLVERS: dict[str, Solver] = {
 }
 
 
-def made(solver: Solver, space: str, seconds: float) -> Decoder:
+def _decoder_of(solver: Solver, space: str, seconds: float) -> Decoder:
     """Return the decoder of a solver."""
     limit = {} if solver.decoder == "branch-and-bound" else {"time_limit": seconds}
     return DECODERS[solver.decoder](space=space, **solver.options, **limit)
@@ -76,7 +76,7 @@ def measure(scored: Sequence[Problem], space: str, seconds: float) -> pd.DataFra
     """Return one row per solver and sentence. value, bound and tolerance are in units of the model's score."""
     rows = []
     for name, solver in SOLVERS.items():
-        decoder = made(solver, space, seconds)
+        decoder = _decoder_of(solver, space, seconds)
         decoder.decode(scored[0])  # compiles
         for i, problem in enumerate(scored):
             parse, seconds_used = timed(decoder, problem)

@@ -42,7 +42,7 @@ def _ratios(lengths: pd.DataFrame, run: str) -> Said:
             lengths,
         )
     if unknown := len(ratio) - len(known):
-        yield f"In {unknown} of {len(ratio)} bins ({run}) every program gave up on a sentence. These bins have no ratio."
+        yield f"In {unknown} of {len(ratio)} bins ({run}) every program gave up on a sentence, so there is no ratio."
 
 
 def _limited(exact: pd.DataFrame) -> str:
