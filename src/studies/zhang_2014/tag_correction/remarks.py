@@ -8,8 +8,8 @@ from studies.site.sentences import Said, about
 from studies.zhang_2014.tag_correction.tables import OURS
 
 NO_TAGS = (
-    "No run here chooses tags together with trees, which the default run leaves out: list corpora under `tag_correction:` in "
-    "params.yaml."
+    "No run here chooses tags together with trees, which the default run leaves out: list corpora under "
+    "`tag_correction:` in params.yaml."
 )
 
 
