@@ -170,20 +170,20 @@ def _next_same(description: np.ndarray, sentence: np.ndarray, backwards: bool = 
     order = np.lexsort((np.arange(total), description, sentence))
     if backwards:
         order = order[::-1]
-    out = np.full(total, -1 if backwards else total, np.intp)
+    neighbours = np.full(total, -1 if backwards else total, np.intp)
     word, following = order[:-1], order[1:]
-    same = (description[word] == description[following]) & (sentence[word] == sentence[following])
-    out[word[same]] = following[same]
-    return out
+    matching = (description[word] == description[following]) & (sentence[word] == sentence[following])
+    neighbours[word[matching]] = following[matching]
+    return neighbours
 
 
 def _inside(place: np.ndarray, head: np.ndarray) -> np.ndarray:
     """Return int8[words, M]: the position of each word's head in its frame, or the frame's size if it is outside."""
     size = len(place)
-    out = np.full(place.shape, size, np.int8)
+    position = np.full(place.shape, size, np.int8)
     for s in range(size):
-        out[head[place] == place[s]] = s
-    return out
+        position[head[place] == place[s]] = s
+    return position
 
 
 def _frames(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> list[_Candidate]:
@@ -229,16 +229,16 @@ def _frames(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> li
     wrong = words.wrong[place] & arc & holds
     consistent, mistaken = np.bincount(group, holds), np.bincount(group, wrong.any(axis=0))
     crossing = _across(heads, shape[0]).any(axis=0) if len(shape) == 2 else (heads >= 0).any(axis=0)
-    good = crossing & (number >= SEEN) & (mistaken >= FEWEST) & (consistent >= CONSISTENT * number)
+    selected_frames = crossing & (number >= SEEN) & (mistaken >= FEWEST) & (consistent >= CONSISTENT * number)
     order = np.argsort(group, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(number)])
-    out = []
-    for g in np.flatnonzero(good):
+    result = []
+    for g in np.flatnonzero(selected_frames):
         members = order[bounds[g] : bounds[g + 1]]
         mistakes = wrong[:, members]
         worst = int(mistakes.sum(axis=1).argmax())
         instead = np.bincount(predicted[worst, members][mistakes[worst]], minlength=size + 1)
-        out.append(
+        result.append(
             _Candidate(
                 shape,
                 tuple(int(c[place[s, first[g]]]) for s, c in enumerate(columns)),
@@ -250,7 +250,7 @@ def _frames(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> li
                 np.unique(place[:, members][mistakes]),
             )
         )
-    return out
+    return result
 
 
 def _across(heads: np.ndarray, split: int) -> np.ndarray:
@@ -259,8 +259,8 @@ def _across(heads: np.ndarray, split: int) -> np.ndarray:
     split  number of words in the first group
     """
     size = len(heads)
-    after = (np.arange(size) >= split)[:, None]
-    return (heads >= 0) & (heads < size) & ((heads >= split) != after)
+    in_second = (np.arange(size) >= split)[:, None]
+    return (heads >= 0) & (heads < size) & ((heads >= split) != in_second)
 
 
 def _greedy(pool: list[_Candidate], total: int, limit: int) -> Iterator[tuple[_Candidate, int]]:

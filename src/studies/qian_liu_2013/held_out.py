@@ -24,7 +24,7 @@ from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 
-BLOCK = 50  #: consecutive sentences of one fold
+BLOCK = 50  #: number of consecutive sentences that go to one fold
 
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)

@@ -77,14 +77,14 @@ def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.
 
 def _held(pattern: Pattern, tree: np.ndarray, places: np.ndarray, before: np.ndarray) -> np.ndarray:
     """Return bool[arcs, matches]: whether each arc of a pattern is in the tree (int32[W] heads) at each match."""
-    out = np.empty((len(pattern.arcs), len(places)), bool)
+    held = np.empty((len(pattern.arcs), len(places)), bool)
     for k, (h, m) in enumerate(pattern.arcs):
         head = tree[before + places[:, m]]
         if h == OUTSIDE:
-            out[k] = ~(head[:, None] == places[:, : len(pattern.names)]).any(axis=1)
+            held[k] = ~(head[:, None] == places[:, : len(pattern.names)]).any(axis=1)
         else:
-            out[k] = head == (0 if h == ROOT else places[:, h])
-    return out
+            held[k] = head == (0 if h == ROOT else places[:, h])
+    return held
 
 
 def _fires(pattern: Pattern, held: np.ndarray) -> np.ndarray:

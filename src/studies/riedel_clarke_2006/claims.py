@@ -30,20 +30,25 @@ TIMERS = {"whole run": frozenset({"reading", "features"})}
 
 
 def folds(
-    results: Results, rows: Sequence[str], compare: str, figure: str, how: str = "value", scale: Scale = Scale.LINEAR
+    results: Results,
+    rows: Sequence[str],
+    compare: str,
+    figure: str,
+    combination: str = "value",
+    scale: Scale = Scale.LINEAR,
 ) -> Iterator[Measured]:
     """Measure a figure of one system, or of two systems compared, over all folds of a corpus.
 
-    how    a name in HOW
-    scale  scale of the jackknife over folds that gives the interval: with Scale.LOG the interval of a ratio stays above
-           0, with Scale.ODDS the interval of a share stays between 0 and 100
+    combination  a name in HOW
+    scale        scale of the jackknife over folds that gives the interval: with Scale.LOG the interval of a ratio stays
+                 above 0, with Scale.ODDS the interval of a share stays between 0 and 100
     """
     for corpus, systems in _folds(results):
         timers = TIMERS.get(figure, frozenset())
         if all(row in fold and timers <= fold[row].keys() for fold in systems for row in rows):
 
             def combined(sums: dict[str, Any]) -> float:
-                return HOW[how](*(FIGURES[figure](sums[row]) for row in rows))
+                return HOW[combination](*(FIGURES[figure](sums[row]) for row in rows))
 
             yield _jackknife(corpus, systems, combined, scale)
 
@@ -72,8 +77,8 @@ def better(results: Results, rows: Sequence[str], compare: str, level: float) ->
     """
     for corpus, systems in _folds(results):
         if all(rows[0] in fold for fold in systems):
-            good, bad = (sum(fold[rows[0]][name] for fold in systems) for name in ("better", "worse"))
-            yield share(corpus, good, good + bad, level, "exact")
+            better_count, worse_count = (sum(fold[rows[0]][name] for fold in systems) for name in ("better", "worse"))
+            yield share(corpus, better_count, better_count + worse_count, level, "exact")
 
 
 def in_the_loop(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
@@ -134,19 +139,19 @@ def _systems(params: Params) -> list[str]:
 
 MEASURES: dict[str, Measure] = {
     "programs": Measure(programs, "{:.1f} %", lambda params: integer_programs_tables.EXPLICIT, Scale.ODDS),
-    "LAC": Measure(partial(folds, figure="LAC", how="difference"), "{:+.2f} LAC", _systems),
-    "UAC": Measure(partial(folds, figure="UAC", how="difference"), "{:+.2f} UAC", _systems),
+    "LAC": Measure(partial(folds, figure="LAC", combination="difference"), "{:+.2f} LAC", _systems),
+    "UAC": Measure(partial(folds, figure="UAC", combination="difference"), "{:+.2f} UAC", _systems),
     "few iterations": Measure(partial(counted, count="few_iterations"), "{:.2f} %", _systems, Scale.ODDS),
     "over 120 s": Measure(partial(counted, count="long"), "{:.2f} %", _systems, Scale.ODDS),
     "solve time": Measure(partial(folds, figure="seconds", scale=Scale.LOG), "{:.4f} s", _systems, Scale.LOG),
     "solve time, ratio": Measure(
-        partial(folds, figure="seconds", how="ratio", scale=Scale.LOG), "{:.1f} times", _systems, Scale.LOG
+        partial(folds, figure="seconds", combination="ratio", scale=Scale.LOG), "{:.1f} times", _systems, Scale.LOG
     ),
     "whole run, ratio": Measure(
-        partial(folds, figure="whole run", how="ratio", scale=Scale.LOG), "{:.2f} times", _systems, Scale.LOG
+        partial(folds, figure="whole run", combination="ratio", scale=Scale.LOG), "{:.2f} times", _systems, Scale.LOG
     ),
     "solve time, %": Measure(
-        partial(folds, figure="seconds", how="percent", scale=Scale.LOG), "{:.1f} %", _systems, Scale.LOG
+        partial(folds, figure="seconds", combination="percent", scale=Scale.LOG), "{:.1f} %", _systems, Scale.LOG
     ),
     "first iteration": Measure(partial(folds, figure="first", scale=Scale.ODDS), "{:.1f} %", _systems, Scale.ODDS),
     "better": Measure(partial(better, level=0.999), "{:.1f} %", _systems, Scale.ODDS),

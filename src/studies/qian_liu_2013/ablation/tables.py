@@ -71,13 +71,13 @@ def ablations(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Data
 def ablation_table(data: pd.DataFrame) -> pd.DataFrame:
     """Return the table of `ablations` with the work of each configuration as a multiple of the first one's work."""
     first = data.groupby("corpus", sort=False)[list(MEASURES)].transform("first")
-    out = {("", "changed"): data["changed"]}
-    out |= {("per sentence", name): data[column] for column, name in MEASURES.items()}
-    out |= {("% of sentences", "proved at the root"): data["at_root"], ("% of sentences", "proved"): data["proved"]}
-    others = data["corpus"].duplicated()
-    out |= {("this / first", name): (data[c] / first[c]).where(others) for c, name in MEASURES.items()}
+    columns = {("", "changed"): data["changed"]}
+    columns |= {("per sentence", name): data[column] for column, name in MEASURES.items()}
+    columns |= {("% of sentences", "proved at the root"): data["at_root"], ("% of sentences", "proved"): data["proved"]}
+    not_first = data["corpus"].duplicated()
+    columns |= {("this / first", name): (data[c] / first[c]).where(not_first) for c, name in MEASURES.items()}
     index = pd.MultiIndex.from_arrays([data["corpus"], data["configuration"]], names=["corpus", "configuration"])
-    return pd.DataFrame(out).set_axis(index)
+    return pd.DataFrame(columns).set_axis(index)
 
 
 def ablation_ranking(data: pd.DataFrame) -> pd.DataFrame:

@@ -32,8 +32,8 @@ def differences(results: Results, pairs: Iterable[tuple[str, str, str]], wanted:
     words, so this interval is wider.
     """
     stored, metrics, lines = _kept(results), metrics_of(results), {}
-    others = set(SYSTEMS) - {"graph"}
-    of_others = {(row["corpus"], row["row"]): row for row in frames.of_systems(results, *others)}
+    other_systems = set(SYSTEMS) - {"graph"}
+    of_others = {(row["corpus"], row["row"]): row for row in frames.of_systems(results, *other_systems)}
     for figure, row, other in dict.fromkeys(pairs):
         column = FIGURES[figure][0]
         for corpus in wanted or results.corpora:

@@ -70,7 +70,7 @@ def headline(data: pd.DataFrame, gains: pd.DataFrame, more: pd.DataFrame) -> Sai
     gains  `headline.gains` of all learners
     more   `tables.multilingual`, which may have no rows
     """
-    first, *others = answer(gains).sentences
+    first, *other_answers = answer(gains).sentences
     yield first, gains
     for (name, learner), rows in _by_learner(data):
         yield (
@@ -89,7 +89,7 @@ def headline(data: pd.DataFrame, gains: pd.DataFrame, more: pd.DataFrame) -> Sai
             f"({listing(best.idxmax()[1:])}).",
             rows,
         )
-    yield from ((sentence, gains) for sentence in others)
+    yield from ((sentence, gains) for sentence in other_answers)
 
 
 def _by_learner(data: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
@@ -122,10 +122,10 @@ def families(gained: pd.DataFrame, learner: str) -> Said:
             rows,
         )
     printed = table(QIAN_LIU, "comparison").set_index("id")[["PTB", "CTB"]]
-    every = printed.loc["combined"] - printed.loc["baseline"]
+    gain = printed.loc["combined"] - printed.loc["baseline"]
     yield (
-        f"In the paper all non-local factors together bring {every['PTB']:+.2f} UAS over the baseline on English and "
-        f"{every['CTB']:+.2f} on Chinese, without a test or an interval. Of the single families, all-sibling brings "
+        f"In the paper all non-local factors together bring {gain['PTB']:+.2f} UAS over the baseline on English and "
+        f"{gain['CTB']:+.2f} on Chinese, without a test or an interval. Of the single families, all-sibling brings "
         "the largest gain.",
         printed,
     )

@@ -35,8 +35,10 @@ def contenders(results: Results, corpus: str, learner: str) -> dict[str, Row]:
     params = results.params
     rows = main_rows(params, learner, corpus)
     if learner == params.learners[0]:
-        others = (row for row in params.rows_of(corpus) if row.system in OTHER_SYSTEMS and params.plain(corpus, row))
-        rows |= {row.name: row for row in others}
+        other_rows = (
+            row for row in params.rows_of(corpus) if row.system in OTHER_SYSTEMS and params.plain(corpus, row)
+        )
+        rows |= {row.name: row for row in other_rows}
     return rows
 
 
@@ -112,14 +114,14 @@ def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
     for r in results:
         data = frames.decode(r).merge(frames.benchmark(r)[[*AT, "words_per_cpu_s"]], on=AT, how="left").set_index(AT)
         uas, las = accuracies(r), accuracies(r, "las")
-        every = sweep(r.params)[0].model
-        learners = [name for name in r.params.learners if every in main_rows(r.params, name)]
+        all_factors = sweep(r.params)[0].model
+        learners = [name for name in r.params.learners if all_factors in main_rows(r.params, name)]
         chosen = {name: {corpus: best(r, corpus, name, uas) for corpus in keep[r.name]} for name in learners}
-        gained = {name: over_baseline(r, name, dict.fromkeys(keep[r.name], every)) for name in learners}
+        gained = {name: over_baseline(r, name, dict.fromkeys(keep[r.name], all_factors)) for name in learners}
         gained_best = {name: over_baseline(r, name, chosen[name]) for name in learners}
         for corpus, learner in itertools.product(keep[r.name], learners):
             runs = contenders(r, corpus, learner)
-            metrics = data.loc[at(corpus, runs[every])]
+            metrics = data.loc[at(corpus, runs[all_factors])]
             mean = {name: mean_over_seeds(r, corpus, run, uas)[0] for name, run in runs.items()}
             rows.append(
                 {
@@ -127,12 +129,12 @@ def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
                     "corpus": corpus,
                     "learner": learner,
                     "UAS, Carreras": mean.get(BASELINE, nan),
-                    "UAS, all factors": mean[every],
+                    "UAS, all factors": mean[all_factors],
                     **_gained(gained[learner].get(corpus), GAIN),
                     "best row": chosen[learner][corpus],
                     "UAS, best row": mean[chosen[learner][corpus]],
                     **_gained(gained_best[learner].get(corpus), BEST_GAIN),
-                    "LAS, all factors": mean_over_seeds(r, corpus, runs[every], las)[0],
+                    "LAS, all factors": mean_over_seeds(r, corpus, runs[all_factors], las)[0],
                     "words per CPU second": metrics["words_per_cpu_s"],
                     "proved optimal, %": 100 * metrics["certified"] / metrics["sentences"],
                     "DP calls per sentence": metrics["dp_calls"] / metrics["sentences"],

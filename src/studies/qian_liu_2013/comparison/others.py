@@ -22,9 +22,11 @@ def variants(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
     for variant in data.itertuples():
         own_params, corpus = params[str(variant.provenance)], str(variant.corpus)
         row = own_params.rows[str(variant.row)]
-        same = find(own_params, corpus, model=row.model, learner=row.learner, decoder=row.decoder, k=row.k)
-        if row not in same:
-            compared[variant.Index] = float(uas[variant.provenance, corpus, same[0].name]) if same else float("nan")
+        originals = find(own_params, corpus, model=row.model, learner=row.learner, decoder=row.decoder, k=row.k)
+        if row not in originals:
+            compared[variant.Index] = (
+                float(uas[variant.provenance, corpus, originals[0].name]) if originals else float("nan")
+            )
     data = data.loc[list(compared)].assign(compared=list(compared.values()))
     data = data.rename(columns={"provenance": "", "uas": "UAS", "complete": "complete, %"})
     data["difference"] = data["UAS"] - data["compared"]
@@ -49,9 +51,9 @@ def peers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFram
 def peer_uas(results: Sequence[Results], wanted: Sequence[str] = ()) -> dict[str, dict[tuple[str, str], float]]:
     """Map each peer to its UAS by (provenance, corpus), for the rows of the main comparison."""
     keep = corpora_of(results, wanted)
-    out: dict[str, dict[tuple[str, str], float]] = {}
+    by_peer: dict[str, dict[tuple[str, str], float]] = {}
     for r in results:
         for row in frames.peers(r).itertuples():
             if row.corpus in keep[r.name]:
-                out.setdefault(str(row.peer), {})[r.name, str(row.corpus)] = float(row.uas)
-    return out
+                by_peer.setdefault(str(row.peer), {})[r.name, str(row.corpus)] = float(row.uas)
+    return by_peer

@@ -57,19 +57,20 @@ def training(data: pd.DataFrame, limit: int) -> Said:
     data   rows of `provenance.training` that have a share of capped sentences
     limit  largest number of dynamic programs per sentence; 0 means none
     """
-    most = f"is decoded with at most {limit} dynamic programs" if limit else "is decoded without a limit"
+    limited = f"is decoded with at most {limit} dynamic programs" if limit else "is decoded without a limit"
     groups = data[CAPPED].groupby(level=[0, 1], sort=False)
     shares = "; ".join(f"{corpus}, {run}: {span(rows, '{:.1f} %')}" for (run, corpus), rows in groups)
     yield (
-        f"In training a sentence {most}, and the model learns from the best tree found until then. Share of the "
+        f"In training a sentence {limited}, and the model learns from the best tree found until then. Share of the "
         f"training sentences that reached the limit in the last epoch, least and largest over the models: {shares}."
     )
-    every = data[data.index.get_level_values("model") == ALL]
-    if len(every):
+    all_factors = data[data.index.get_level_values("model") == ALL]
+    if len(all_factors):
         of_all = (
-            f"{share:.1f} % ({corpus}, {learner}, {run})" for (run, corpus, learner, _), share in every[CAPPED].items()
+            f"{share:.1f} % ({corpus}, {learner}, {run})"
+            for (run, corpus, learner, _), share in all_factors[CAPPED].items()
         )
-        yield f"For the model with all factors these are {listing(of_all)}.", every
+        yield f"For the model with all factors these are {listing(of_all)}.", all_factors
 
 
 @about("No row was run with gold tags beside predicted ones: see variants in params.yaml.")

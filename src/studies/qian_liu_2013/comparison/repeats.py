@@ -49,11 +49,11 @@ def _seeded(results: Results, corpus: str, row: Row) -> bool:
 def _by_seed(results: Results, repeats: Sequence[Row], corpus: str, learner: str, model: str) -> pd.DataFrame:
     """Return uas and las by seed, for the main row of a model and the rows of `repeats` with the same settings."""
     main = main_rows(results.params, learner, corpus).get(model)
-    same = [row for row in repeats if (row.learner, row.model) == (learner, model)]
+    alike = [row for row in repeats if (row.learner, row.model) == (learner, model)]
     if main is not None:
-        same = [main, *(row for row in same if (row.decoder, row.k) == (main.decoder, main.k))]
+        alike = [main, *(row for row in alike if (row.decoder, row.k) == (main.decoder, main.k))]
     data = metrics_of(results)
-    by_seed = {results.params.tags_and_seed(corpus, row)[1]: data.loc[at(corpus, row), ["uas", "las"]] for row in same}
+    by_seed = {results.params.tags_and_seed(corpus, row)[1]: data.loc[at(corpus, row), ["uas", "las"]] for row in alike}
     return pd.DataFrame(by_seed, index=["uas", "las"], dtype=float).T.sort_index()
 
 
@@ -69,14 +69,14 @@ def tags(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame
         data, params = metrics_of(r), r.params
         for corpus in keep[r.name]:
             for variant in params.rows_of(corpus) if params.tags_of(corpus) == "predicted" else ():
-                same = find(
+                originals = find(
                     params, corpus, model=variant.model, learner=variant.learner, decoder=variant.decoder, k=variant.k
                 )
-                if not same or params.tags_and_seed(corpus, variant) != ("gold", params.seed):
+                if not originals or params.tags_and_seed(corpus, variant) != ("gold", params.seed):
                     continue
                 row: dict[tuple[str, str], float] = {}
                 for name, column in FIGURES.items():
-                    predicted, gold = (float(data.loc[at(corpus, run), column]) for run in (same[0], variant))
+                    predicted, gold = (float(data.loc[at(corpus, run), column]) for run in (originals[0], variant))
                     row |= {(name, "predicted"): predicted, (name, "gold"): gold}
                     row[name, "difference"] = gold - predicted
                 rows[r.name, corpus, variant.learner, variant.model] = row

@@ -79,8 +79,8 @@ def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
 
 def _models(results: Results, corpora: Sequence[str], learner: str) -> list[str]:
     """Return the models that have a row with this learner: first the models of every corpus, then the others."""
-    some = [model for corpus in corpora for model in main_rows(results.params, learner, corpus)]
-    return list(dict.fromkeys([*main_rows(results.params, learner), *some]))
+    of_corpora = [model for corpus in corpora for model in main_rows(results.params, learner, corpus)]
+    return list(dict.fromkeys([*main_rows(results.params, learner), *of_corpora]))
 
 
 def comparison(results: Sequence[Results], learner: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -91,16 +91,16 @@ def comparison(results: Sequence[Results], learner: str, wanted: Sequence[str] =
     """
     keep = corpora_of(results, wanted)
     uas = {r.name: metrics_of(r)["uas"] for r in results}
-    ours = {(r.name, c): main_rows(r.params, learner, c) for r in results for c in keep[r.name]}
+    own_rows = {(r.name, c): main_rows(r.params, learner, c) for r in results for c in keep[r.name]}
     index, cells = [], []
-    for label, model, figures, note in _systems({model for rows in ours.values() for model in rows}):
+    for label, model, figures, note in _systems({model for rows in own_rows.values() for model in rows}):
         notes = [note] if note else []
         for r in results:
-            runs = {corpus: ours[r.name, corpus].get(model) if model else None for corpus in keep[r.name]}
+            runs = {corpus: own_rows[r.name, corpus].get(model) if model else None for corpus in keep[r.name]}
             missing = [corpus for corpus, run in runs.items() if run is None]
             if model and missing:
-                where = f" on {', '.join(missing)}" if len(missing) < len(runs) else ""
-                notes.append(f"not run: not among the rows of {r.name}{where}")
+                place = f" on {', '.join(missing)}" if len(missing) < len(runs) else ""
+                notes.append(f"not run: not among the rows of {r.name}{place}")
             for corpus, run in runs.items():
                 figures[r.name, corpus] = float("nan") if run is None else uas[r.name][at(corpus, run)]
         index.append(label)
@@ -123,10 +123,12 @@ def _systems(models: set[str]) -> list[tuple[tuple[str, str], str | None, dict, 
         model, note = SYSTEMS.get(row.id, (None, "published figure only"))
         rows.append(((row.group, row.system), model, {(PUBLISHED, "PTB"): row.PTB, (PUBLISHED, "CTB"): row.CTB}, note))
     known = {model for model, _ in SYSTEMS.values()}
-    after = 1 + max(i for i, row in enumerate(rows) if row[0][0] == "this paper")
+    end_of_paper = 1 + max(i for i, row in enumerate(rows) if row[0][0] == "this paper")
     nothing = {(PUBLISHED, "PTB"): float("nan"), (PUBLISHED, "CTB"): float("nan")}
-    own = [(("ours besides", OWN.get(m, m)), m, dict(nothing), "not in the paper") for m in sorted(models - known)]
-    return [*rows[:after], *own, *rows[after:]]
+    additional = [
+        (("ours besides", OWN.get(m, m)), m, dict(nothing), "not in the paper") for m in sorted(models - known)
+    ]
+    return [*rows[:end_of_paper], *additional, *rows[end_of_paper:]]
 
 
 def in_order(data: pd.DataFrame, results: Sequence[Results], keep: dict[str, list[str]]) -> pd.DataFrame:
@@ -203,5 +205,5 @@ def scored(results: Results, corpus: str, run: Row, figure: str) -> pd.DataFrame
 
 def _right(data: pd.DataFrame, figure: str) -> np.ndarray:
     """Return bool[W]: whether each scored word in a table of `scored` counts as right."""
-    good = (LABELLED,) if figure == "LAS" else (HEAD, LABELLED)
-    return np.isin(list("".join(data["words"])), good)
+    right_marks = (LABELLED,) if figure == "LAS" else (HEAD, LABELLED)
+    return np.isin(list("".join(data["words"])), right_marks)

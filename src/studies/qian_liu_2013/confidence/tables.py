@@ -9,7 +9,7 @@ from studies.site import frames
 from studies.site.collect import Results
 from treebound.metrics import calibration
 
-#: shares of the words, the most confident ones, whose accuracy the table shows
+#: shares (%) of the most confident words whose accuracy the table shows
 KEPT = (50, 80, 90, 95, 100)
 
 

@@ -48,8 +48,8 @@ def multilingual(results: Results | None) -> pd.DataFrame:
         for model, run in runs.items():
             metrics = data.loc[at(corpus, run)]
             row["proved optimal, %", model] = 100 * float(metrics["certified"]) / float(metrics["sentences"])
-        for before, after in itertools.pairwise(runs):
-            row["UAS gained over the one before", after] = row["UAS", after] - row["UAS", before]
+        for previous, system in itertools.pairwise(runs):
+            row["UAS gained over the one before", system] = row["UAS", system] - row["UAS", previous]
         for model in runs:
             if gain := gained.get(model, {}).get(corpus):
                 group = model + AGAINST
@@ -78,7 +78,7 @@ def pictured(results: Results, more: Results | None, wanted: Sequence[str] = ())
         if run is None:
             continue
         models = list(PICTURED)
-        with suppress(InputError):  # a run without a sweep over k
+        with suppress(InputError):  # a run without a sweep over k adds no model
             models.append(sweep(run.params)[0].model)
         corpora = [corpus for corpus in run.corpora if run is more or not wanted or corpus in wanted]
         for model, learner in itertools.product(dict.fromkeys(models), learners_of(run.params)):

@@ -22,11 +22,14 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
     trained  run -> k in training
     """
     ten, none = "branch and bound, k = 10", "branch and bound, no pruning"
-    both = ten in uas.index and none in uas.index
-    every = [column for column in uas.columns if column[0]]
+    has_both = ten in uas.index and none in uas.index
+    columns = [column for column in uas.columns if column[0]]
     compared = pd.DataFrame(
-        {"UAS": uas.loc[ten, every] - uas.loc[none, every], "speed": speed.loc[ten, every] / speed.loc[none, every]}
-        if both
+        {
+            "UAS": uas.loc[ten, columns] - uas.loc[none, columns],
+            "speed": speed.loc[ten, columns] / speed.loc[none, columns],
+        }
+        if has_both
         else {},
         dtype=float,
     ).dropna()
@@ -56,11 +59,11 @@ def frontier(points: pd.DataFrame) -> Said:
     rows = points[points["group"] == "others"]
     parts = []
     for peer in rows.itertuples():
-        ours = points[(points["group"] != "others") & (points["corpus"] == peer.corpus)]
-        better = ours[(ours["uas"] >= peer.uas) & (ours["words_per_cpu_s"] >= peer.words_per_cpu_s)]
+        own_rows = points[(points["group"] != "others") & (points["corpus"] == peer.corpus)]
+        better = own_rows[(own_rows["uas"] >= peer.uas) & (own_rows["words_per_cpu_s"] >= peer.words_per_cpu_s)]
         informed = better[better["sees"].map(len) > len(peer.sees)]
         note = f", {len(informed)} of which see more of the treebank's own columns" if len(informed) else ""
-        parts.append(f"{peer.system} on {peer.corpus} ({len(better)} of {len(ours)} rows of ours{note})")
+        parts.append(f"{peer.system} on {peer.corpus} ({len(better)} of {len(own_rows)} rows of ours{note})")
     yield (
         f"Beaten on the test set in both accuracy and speed: {listing(parts)}. Rows of ours include every decoder and "
         f"every k that was timed. {_seeds(points)} No difference was tested here.",
@@ -91,15 +94,15 @@ def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame
     steps  `tables.step_tests`, which show the loss of a graph-based parser without such columns
     """
     corpora = list(dict.fromkeys(data.index.get_level_values("corpus")))
-    if same := [corpus for corpus in corpora if not seen.get(corpus)]:
-        yield f"On {listing(same)} our parsers and the peers see forms and tags only."
+    if equal_view := [corpus for corpus in corpora if not seen.get(corpus)]:
+        yield f"On {listing(equal_view)} our parsers and the peers see forms and tags only."
     for corpus in (corpus for corpus in corpora if seen.get(corpus)):
         worth = [
             f"{figure} without {WITHOUT[training]} {difference(row)}"
             for (place, figure, training), row in steps.iterrows()
             if str(place).startswith(f"{corpus}, ") and training in WITHOUT
         ]
-        more = (
+        loss = (
             f" Loss of a graph-based parser, the base of the steps of learning, on the development set (one training "
             f"each): {'; '.join(worth)}."
             if worth
@@ -108,7 +111,7 @@ def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame
         yield (
             f"On {corpus} the peers see forms and tags only. Our graph-based and sampling parsers also see the "
             f"treebank's own {in_words(seen[corpus])}. The difference there is not between parsers alone, and no "
-            f"parser was trained with the columns of the other.{more}",
+            f"parser was trained with the columns of the other.{loss}",
             steps if worth else data,
         )
 

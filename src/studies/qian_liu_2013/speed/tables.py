@@ -27,11 +27,11 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
     printed = table(QIAN_LIU, "speed").set_index("id")
     calls = table(QIAN_LIU, "calls").set_index("corpus")
     counts = {"DP calls": "DP calls per sentence", "total DP calls": "DP calls"}
-    ours = {r.name: _swept(r, figure) for r in results}
+    own_figures = {r.name: _swept(r, figure) for r in results}
     models = {r.name: sweep(r.params)[0].model for r in results}
     published_notes = paper(QIAN_LIU)["speed"]["notes"]
     ids = [i for i in printed.index if i.startswith("k-") or figure in ("UAS", "w/s")]
-    ids += dict.fromkeys(i for r in results for _, i in ours[r.name].index if i not in ids)
+    ids += dict.fromkeys(i for r in results for _, i in own_figures[r.name].index if i not in ids)
     cells = []
     for i in ids:
         row: dict[tuple[str, str], object] = {}
@@ -45,10 +45,10 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
         if figure == "w/s" and i in published_notes:
             notes.append(published_notes[i])
         for r in results:
-            if i.startswith("k-") and i not in ours[r.name].index.get_level_values(1):
+            if i.startswith("k-") and i not in own_figures[r.name].index.get_level_values(1):
                 notes.append(f"not run: not among the rows of {r.name}")
             for corpus in keep[r.name]:
-                row[r.name, corpus] = ours[r.name].get((corpus, i), float("nan"))
+                row[r.name, corpus] = own_figures[r.name].get((corpus, i), float("nan"))
             if figure != "w/s" and (missing := unproved(r, keep[r.name]).get(i[2:])):
                 notes.append(f"{r.name}: not proved optimal {missing}")
         if len(set(models.values())) > 1:
@@ -61,13 +61,13 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
 def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
     """Map each k of `sweep` to a text that counts sentences without proof by corpus. A k without any is left out."""
     data = frames.decode(results).set_index(AT)
-    out = {}
+    by_k = {}
     for run in sweep(results.params):
         metrics = {corpus: data.loc[at(corpus, run)] for corpus in corpora}
         counts = {c: (int(row["sentences"] - row["certified"]), int(row["sentences"])) for c, row in metrics.items()}
         if listed := [f"{n} of {total:,} sentences ({c})" for c, (n, total) in counts.items() if n]:
-            out[str(run.k)] = ", ".join(listed)
-    return out
+            by_k[str(run.k)] = ", ".join(listed)
+    return by_k
 
 
 def _swept(results: Results, figure: str) -> pd.Series:
@@ -112,13 +112,13 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
     peers = peers.assign(label=peers["system"])
     measured = pd.concat([part for part in (transitions, samplers, peers) if len(part)] or [peers])
     measured = measured[measured["corpus"].isin(corpora) & measured["words_per_cpu_s"].notna()]
-    points, others = pd.DataFrame(rows), []
+    points, other_points = pd.DataFrame(rows), []
     for point in measured[["corpus", "system", "group", "label", "uas", "words_per_cpu_s"]].to_dict("records"):
         corpus, run = point["corpus"], results.params.rows[point["system"]]
         uas, seeds = mean_over_seeds(results, corpus, run, values)
         means = {"uas": uas, "seeds": seeds} if seeds else {"seeds": 1}
-        others.append(point | means | {"sees": seen.seen(results, corpus, run, offered[corpus])})
-    return pd.concat([points, pd.DataFrame(others)], ignore_index=True) if others else points
+        other_points.append(point | means | {"sees": seen.seen(results, corpus, run, offered[corpus])})
+    return pd.concat([points, pd.DataFrame(other_points)], ignore_index=True) if other_points else points
 
 
 def by_system(results: Results, learner: str) -> pd.DataFrame:
@@ -216,8 +216,8 @@ def length_table(curves: pd.DataFrame) -> pd.DataFrame:
     index = ["corpus", "words"]
     order = data.drop_duplicates(["corpus", "lo"]).sort_values("lo").set_index(index)
     order = order.loc[list(dict.fromkeys(data["corpus"]))]
-    out = {("", "sentences"): order["sentences"]}
+    columns = {("", "sentences"): order["sentences"]}
     for figure in ("DP calls", "ms"):
         for k, name in names.items():
-            out[figure, name] = data[data["k"] == k].set_index(index)[figure].reindex(order.index)
-    return pd.DataFrame(out)
+            columns[figure, name] = data[data["k"] == k].set_index(index)[figure].reindex(order.index)
+    return pd.DataFrame(columns)

@@ -24,8 +24,13 @@ def changes(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
                 yield f"On {place}, {figure} against {base}: {told(rows, LEVEL)}. {ONE_SEED}", rows
         if by_figure["UAS"].empty:
             yield f"On {place} there is nothing to compare with {base}."
-        elif same := list(by_figure["UAS"].index[(by_figure["UAS"][["only it", "only the base"]] == 0).all(axis=1)]):
-            yield f"Trainings with the same right heads as {base}, word for word: {listing(same)}.", by_figure["UAS"]
+        elif unchanged := list(
+            by_figure["UAS"].index[(by_figure["UAS"][["only it", "only the base"]] == 0).all(axis=1)]
+        ):
+            yield (
+                f"Trainings with the same right heads as {base}, word for word: {listing(unchanged)}.",
+                by_figure["UAS"],
+            )
 
 
 @about(

@@ -97,20 +97,20 @@ def step_table(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     Rows: training. Columns: changed, and for each place UAS and LAS (%) with the difference. A cell is empty if the
     corpus lacks the things that the training removes.
     """
-    out: dict[tuple[str, str], pd.Series] = {}
+    cells: dict[tuple[str, str], pd.Series] = {}
     for place, runs in data.groupby("place", sort=False):
         runs = runs.set_index("name")
-        out["", "changed"] = runs["changed"].combine_first(out.get(("", "changed"), runs["changed"]))
+        cells["", "changed"] = runs["changed"].combine_first(cells.get(("", "changed"), runs["changed"]))
         for figure in RIGHT:
             if runs[figure].notna().any():
                 tested_rows = tests_of(tests, str(place), figure)
-                out[str(place), figure] = runs[figure]
+                cells[str(place), figure] = runs[figure]
                 pairs = zip(tested_rows.index, tested_rows["difference"], tested_rows["p"], strict=True)
                 texts = {name: f"{d:+.2f}" + (" *" if p < LEVEL else "") for name, d, p in pairs}
-                out[str(place), f"{figure} - base"] = pd.Series(texts, dtype=object).reindex(runs.index)
+                cells[str(place), f"{figure} - base"] = pd.Series(texts, dtype=object).reindex(runs.index)
     names = list(dict.fromkeys(data["name"]))
-    columns = pd.MultiIndex.from_tuples(list(out) or [("", "changed")])
-    return pd.DataFrame(out, index=pd.Index(names, name="training"), columns=columns)
+    columns = pd.MultiIndex.from_tuples(list(cells) or [("", "changed")])
+    return pd.DataFrame(cells, index=pd.Index(names, name="training"), columns=columns)
 
 
 def step_training(data: pd.DataFrame) -> pd.DataFrame:

@@ -34,7 +34,10 @@ def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
                     )
                     if i:
                         ratio = f"{values.iloc[0] / value:.1f} ×"
-                        above = (0, 6 if i % 2 else -14)  # neighbours are often close
+                        above = (
+                            0,
+                            6 if i % 2 else -14,
+                        )  # labels alternate, because neighbouring points are often close
                         _label(panel, value, y, ratio, COLOURS[order[position]], above, size=8, ha="center")
             log_axis(panel, "x")
             panel.set_yticks(range(len(corpora)), corpora if panel is axes[0] else [""] * len(corpora))

@@ -11,11 +11,11 @@ from studies.site.sentences import Said, about, each, how_many_corpora, listing,
 def tuning(data: pd.DataFrame) -> Said:
     """Describe `tables.tunings`: the work that the published search needs compared with each tuned search."""
     by_decoder = data.set_index(["decoder", "corpus"])
-    (_, published), *ours = each(by_decoder, "decoder")
+    (_, published), *tuned = each(by_decoder, "decoder")
     times = "; ".join(
         f"{span(published['dp_calls'] / rows['dp_calls'], '{:.1f}')} times the DP calls and "
         f"{span(published['seconds'] / rows['seconds'], '{:.1f}')} times the time of {name}"
-        for name, rows in ours
+        for name, rows in tuned
     )
     yield (
         f"On the same scores and sentences of {how_many_corpora(published.index)} the published search takes {times}. "
@@ -45,10 +45,10 @@ def sentence_by_sentence(data: pd.DataFrame) -> Said:
         f"{(tuned > published).sum()}; the median ratio is {(published / tuned.clip(lower=1)).median():.1f}, the ratio "
         f"of the means {published.mean() / tuned.mean():.1f}."
     )
-    both = data[data["proved"]]
-    differ = int((~both["same"]).sum())
+    proved = data[data["proved"]]
+    differ = int((~proved["same"]).sum())
     yield (
-        f"On {differ} of the {len(both)} sentences that both prove, scores differ. One of the proofs must be wrong."
+        f"On {differ} of the {len(proved)} sentences that both prove, scores differ. One of the proofs must be wrong."
         if differ
-        else f"On all {len(both)} sentences that both prove, their trees have the same score."
+        else f"On all {len(proved)} sentences that both prove, their trees have the same score."
     )

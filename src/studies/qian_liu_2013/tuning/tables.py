@@ -44,31 +44,31 @@ def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
                     }
                 )
     data = pd.DataFrame(rows)
-    same = data.groupby("corpus", sort=False)["sentences"].transform("nunique") == 1
-    if not same.any():
+    comparable = data.groupby("corpus", sort=False)["sentences"].transform("nunique") == 1
+    if not comparable.any():
         raise InputError("in no corpus did the configurations decode the same sentences", path="params.yaml")
-    return data[same].reset_index(drop=True)
+    return data[comparable].reset_index(drop=True)
 
 
 def tuning_table(data: pd.DataFrame) -> pd.DataFrame:
     """Return the table of `tunings` and, for each tuned row, the published figure divided by the row's own."""
     names = {"dp_calls": "DP calls", "nodes": "nodes", "ms": "ms"}
     data = data.assign(ms=1e3 * data["seconds"])
-    out = {
+    columns = {
         ("", "sentences"): data["sentences"],
         ("", "proved optimal"): data["certified"],
         ("", "UAS"): data["uas"],
     }
     if data["las"].notna().any():
-        out["", "LAS"] = data["las"]
-    first = data.groupby("corpus", sort=False)[list(names)].transform("first")  # published
+        columns["", "LAS"] = data["las"]
+    first = data.groupby("corpus", sort=False)[list(names)].transform("first")  # the published search
     tuned = data["corpus"].duplicated()
     for column, name in names.items():
-        out["per sentence", name] = data[column]
+        columns["per sentence", name] = data[column]
     for column, name in names.items():
-        out["published / this", name] = (first[column] / data[column]).where(tuned)
+        columns["published / this", name] = (first[column] / data[column]).where(tuned)
     index = pd.MultiIndex.from_arrays([data["corpus"], data["decoder"]], names=["corpus", "configuration"])
-    return pd.DataFrame(out).set_axis(index)
+    return pd.DataFrame(columns).set_axis(index)
 
 
 def tuned_sentences(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:

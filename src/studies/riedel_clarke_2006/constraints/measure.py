@@ -38,7 +38,7 @@ CONSTRAINTS = "constraints"
 PUBLISHED = "constraints, published loop"
 #: upper ends of the bins of sentence lengths; the last bin is open
 LENGTHS = (10, 20, 30, 40, 50)
-#: limits of the claims: iterations of a sentence, and seconds of a sentence
+#: limits of the claims per sentence: a number of iterations, and a short and a long time in seconds
 FEW, SHORT, LONG = 20, 0.5, 120.0
 #: variables per word and largest number of seconds per sentence for the program in the loop of training: trees under
 #: the first, poor weights break many constraints, and the full program would take too long
@@ -114,7 +114,7 @@ def compare(model: LabelledModel, held_out: Treebank, k: int, compared: Mapping[
     rows: list[dict[str, Any]] = []
     for i, sentence in enumerate(held_out):
         if i == 0:
-            model.problem(table, i, k, single_root)  # compiles
+            model.problem(table, i, k, single_root)  # compiles the kernels before anything is timed
         start = time.process_time()
         problem, words = model.problem(table, i, k, single_root), words_of(sentence)
         features = tokens + time.process_time() - start
@@ -122,14 +122,14 @@ def compare(model: LabelledModel, held_out: Treebank, k: int, compared: Mapping[
         first: tuple[np.ndarray, np.ndarray, Solved] | None = None
         for name, system in compared.items():
             if i == 0:
-                system(problem, words)  # compiles
+                system(problem, words)  # compiles the kernels before anything is timed
             start = time.process_time()
             solved = system(problem, words)
             seconds = time.process_time() - start
             heads = solved.heads[1:] == sentence.heads[1:]
             labelled = heads & (solved.labels[1:] == gold_labels)
             first = first or (heads, labelled, solved)
-            same = (solved.heads[1:] == first[2].heads[1:]) & (solved.labels[1:] == first[2].labels[1:])
+            equal_to_first = (solved.heads[1:] == first[2].heads[1:]) & (solved.labels[1:] == first[2].labels[1:])
             rows.append(
                 {
                     "system": name,
@@ -141,7 +141,7 @@ def compare(model: LabelledModel, held_out: Treebank, k: int, compared: Mapping[
                     "lost": int((first[1] & ~labelled).sum()),
                     "gained_heads": int((heads & ~first[0]).sum()),
                     "lost_heads": int((first[0] & ~heads).sum()),
-                    "changed": int((~same).sum()),
+                    "changed": int((~equal_to_first).sum()),
                     "seconds": seconds,
                     "first": solved.first,
                     "features": features,

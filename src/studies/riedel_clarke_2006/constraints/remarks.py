@@ -26,18 +26,18 @@ HOW = (
 def accuracy(data: pd.DataFrame) -> Said:
     """Describe `tables.cross_validated`: the gain in accuracy under the constraints."""
     for (run, corpus), systems in each(data, ["run", "corpus"]):
-        base, ours = (systems[systems["system"] == name].iloc[0] for name in (BASELINE, CONSTRAINTS))
-        gain = {name: measures(ours)[name] - measures(base)[name] for name in ("LAC", "UAC", "LC")}
-        p = binomial(ours["better"], ours["worse"])
+        base, full = (systems[systems["system"] == name].iloc[0] for name in (BASELINE, CONSTRAINTS))
+        gain = {name: measures(full)[name] - measures(base)[name] for name in ("LAC", "UAC", "LC")}
+        p = binomial(full["better"], full["worse"])
         yield (
-            f"On {corpus} ({run}, {ours['folds']} folds, {ours['sentences']:,} sentences, one seed) the constraints "
+            f"On {corpus} ({run}, {full['folds']} folds, {full['sentences']:,} sentences, one seed) the constraints "
             f"change labelled accuracy by {gain['LAC']:+.2f} points, unlabelled accuracy by {gain['UAC']:+.2f} and the "
             f"share of fully right sentences by {gain['LC']:+.2f} (sign test over sentences: {said_p(p)}).",
             systems,
         )
         yield (
-            f"On {corpus} ({run}) the constraints change {ours['changed']:,} words: {ours['gained']:,} become right, "
-            f"{ours['lost']:,} become wrong, and {ours['changed'] - ours['gained'] - ours['lost']:,} are wrong before "
+            f"On {corpus} ({run}) the constraints change {full['changed']:,} words: {full['gained']:,} become right, "
+            f"{full['lost']:,} become wrong, and {full['changed'] - full['gained'] - full['lost']:,} are wrong before "
             "and after.",
             systems,
         )
@@ -48,20 +48,20 @@ def times(data: pd.DataFrame) -> Said:
     """Describe `tables.cross_validated`: the targets on time and iterations."""
     for (run, corpus), systems in each(data, ["run", "corpus"]):
         by_system = systems.set_index("system")
-        base, ours, first = (
+        base, full, first = (
             by_system.loc[BASELINE],
             by_system.loc[CONSTRAINTS],
             100 * by_system["first"] / by_system["seconds"],
         )
-        few, short = (100 * ours[name] / ours["sentences"] for name in ("few_iterations", "short"))
+        few, short = (100 * full[name] / full["sentences"] for name in ("few_iterations", "short"))
         loop = f" ({first[PUBLISHED_LOOP]:.1f} % in the loop as published)" if PUBLISHED_LOOP in first else ""
         yield (
-            f"On {corpus} ({run}) {few:.2f} % of {ours['sentences']:,} sentences are solved in fewer than 20 "
-            f"iterations and {short:.2f} % in under 0.5 s; the slowest took {ours['slowest']:.1f} s.",
+            f"On {corpus} ({run}) {few:.2f} % of {full['sentences']:,} sentences are solved in fewer than 20 "
+            f"iterations and {short:.2f} % in under 0.5 s; the slowest took {full['slowest']:.1f} s.",
             systems,
         )
         yield (
-            f"Chu-Liu-Edmonds takes {base['seconds']:.1f} s for the corpus, the constraints {ours['seconds']:.1f} s, "
+            f"Chu-Liu-Edmonds takes {base['seconds']:.1f} s for the corpus, the constraints {full['seconds']:.1f} s, "
             f"{first[CONSTRAINTS]:.1f} % in the first iteration{loop}. According to the paper, the first iteration "
             "takes most of the time.",
             systems,

@@ -87,15 +87,15 @@ def compared(test: Treebank, column: str, pipeline: Found, correction: Found) ->
 
     p of the tags is McNemar's exact test; the gain in UAS has a paired bootstrap.
     """
-    right, before, after = (np.array(tags) for tags in (test.strings(column), pipeline[0], correction[0]))
-    mended = int(((before != right) & (after == right)).sum())
-    spoilt = int(((before == right) & (after != right)).sum())
+    right, predicted, corrected = (np.array(tags) for tags in (test.strings(column), pipeline[0], correction[0]))
+    mended = int(((predicted != right) & (corrected == right)).sum())
+    spoilt = int(((predicted == right) & (corrected != right)).sum())
     trees: list[Evaluation] = [evaluate(test, list(output[1])) for output in (pipeline, correction)]
     gain = paired_bootstrap(trees[1].sentences, trees[0].sentences)
     return {
         "words": test.words,
-        "tags_predicted": 100 * float((before == right).mean()),
-        "tags_corrected": 100 * float((after == right).mean()),
+        "tags_predicted": 100 * float((predicted == right).mean()),
+        "tags_corrected": 100 * float((corrected == right).mean()),
         "mended": mended,
         "spoilt": spoilt,
         "p_tags": float(binomtest(mended, mended + spoilt).pvalue) if mended + spoilt else 1.0,

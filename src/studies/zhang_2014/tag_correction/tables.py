@@ -35,7 +35,12 @@ def measured(results: Results) -> pd.DataFrame:
 def _row(corpus: str, method: str, metrics: dict) -> dict:
     """Return the result of one method on a corpus, with the gain of UAS in four columns."""
     gain = dict(zip(("difference", "low", "high", "p_uas"), metrics["uas_gain"], strict=True))
-    return {"corpus": corpus, "method": method, **{k: v for k, v in metrics.items() if k != "uas_gain"}, **gain}
+    return {
+        "corpus": corpus,
+        "method": method,
+        **{key: value for key, value in metrics.items() if key != "uas_gain"},
+        **gain,
+    }
 
 
 def tag_correction(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -70,6 +75,6 @@ def corrected(results: Results, name: str) -> Iterator[tuple[str, float, float, 
         if quantity == "UAS":
             yield row["corpus"], row["difference"], row["low"], row["high"]
         else:
-            more, changed, n = row["mended"] - row["spoilt"], row["mended"] + row["spoilt"], row["words"]
-            half = 1.96 * np.sqrt(max(changed - more**2 / n, 0.0)) / n
-            yield (row["corpus"], *(100 * x for x in (more / n, more / n - half, more / n + half)))
+            surplus, changed, n = row["mended"] - row["spoilt"], row["mended"] + row["spoilt"], row["words"]
+            half = 1.96 * np.sqrt(max(changed - surplus**2 / n, 0.0)) / n
+            yield (row["corpus"], *(100 * x for x in (surplus / n, surplus / n - half, surplus / n + half)))
