@@ -186,8 +186,8 @@ def tested(system: pd.DataFrame, base: pd.DataFrame, figure: str, seed: int) -> 
     """Return TESTED for a system against another one on the same sentences. See `significance`.
 
     system, base  one row per sentence: scored (number of words), correct (words that are right by the figure), words
-                 (`attachment.marks`)
-    figure       "UAS" or "LAS"
+                  (`attachment.marks`)
+    figure        "UAS" or "LAS"
 
     Raises ValueError if the sentences differ.
     """

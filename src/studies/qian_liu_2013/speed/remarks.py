@@ -166,14 +166,14 @@ def _shown(data: pd.DataFrame) -> list[str]:
 
 
 def power(low: pd.Series, high: pd.Series) -> float:
-    """Return p of time ~ length ** p between the middles of two bins."""
+    """Return the exponent p of `time ~ length ** p`, estimated between the middles of two length bins."""
     middle = [(row["lo"] + row["hi"]) / 2 for row in (low, high)]
     return math.log(high["mean_s"] / low["mean_s"]) / math.log(middle[1] / middle[0])
 
 
 @about()
 def proofs(searched: pd.DataFrame, corpus: str, row: Row) -> Said:
-    """Describe `frames.sentences` of one row: the number of proved trees, and the work of the search."""
+    """Describe `frames.sentences` of one row: the number of proved trees, and the largest work of a search."""
     proved, once = int((searched["status"] == "optimal").sum()), int((searched["dp_calls"] <= 1).sum())
     yield (
         f"Of {len(searched):,} test sentences of {corpus}, parsed with {row.model} ({row.learner}, k = {row.k}, "

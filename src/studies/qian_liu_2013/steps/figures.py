@@ -43,9 +43,11 @@ def by_arcs(data: pd.DataFrame, figure: str) -> Figure:
     """Draw accuracy against the number of candidate heads per word: one point per training, one panel per place.
 
     data    columns place, heads_a_word, threshold (0: none), learnt (whether a jackknifed pruner pruned the training
-            data with the threshold), and the column `figure`; one line joins the trainings with `learnt` and the
-            trainings without a threshold, another line the remaining ones
+            data with the threshold), and the column `figure`
     figure  "UAS" or "LAS", in %
+
+    There is one line for the trainings with `learnt` and one for the trainings without it. Both include the trainings without a
+    threshold.
     """
     places = list(dict.fromkeys(data["place"]))
     ways = {True: ("in training, too", COLOURS["blue"], "o"), False: ("in parsing alone", COLOURS["vermilion"], "s")}

@@ -38,9 +38,7 @@ def changes(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
     "a corpus there, and run `python -m studies.pipeline.run steps`."
 )
 def pruned(data: pd.DataFrame) -> Said:
-    """Describe `tables.step_arcs`: the accuracy that pruning by a threshold loses, in parsing alone and in training,
-    too.
-    """
+    """Describe `tables.step_arcs`: the effect of a threshold in pruning, in parsing alone and in training as well."""
     for place, rows in each(data, "place"):
         base = rows[rows["threshold"] == 0].iloc[0]
         for learnt, use in ((False, "in parsing alone"), (True, "in training, too")):

@@ -60,7 +60,7 @@ SOLVERS: dict[str, Solver] = {
 
 
 def _decoder_of(solver: Solver, space: str, seconds: float) -> Decoder:
-    """Return the decoder of a solver."""
+    """Return the decoder that a solver names, with its options and its time limit."""
     limit = {} if solver.decoder == "branch-and-bound" else {"time_limit": seconds}
     return DECODERS[solver.decoder](space=space, **solver.options, **limit)
 
