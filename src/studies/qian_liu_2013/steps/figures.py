@@ -46,8 +46,8 @@ def by_arcs(data: pd.DataFrame, figure: str) -> Figure:
             data with the threshold), and the column `figure`
     figure  "UAS" or "LAS", in %
 
-    There is one line for the trainings with `learnt` and one for the trainings without it. Both include the trainings without a
-    threshold.
+    There is one line for the trainings with `learnt` and one for the other trainings. Both include the
+    trainings without a threshold.
     """
     places = list(dict.fromkeys(data["place"]))
     ways = {True: ("in training, too", COLOURS["blue"], "o"), False: ("in parsing alone", COLOURS["vermilion"], "s")}
