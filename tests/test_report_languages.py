@@ -73,7 +73,7 @@ def test_sentences_and_picture(run: collect.Results) -> None:
     said = str(remarks.languages(languages_tables.means(gained), gained, table))
     count = len({language for language, _ in table.index})
     assert f"mean of {count} languages ({len(run.corpora) - 1} treebanks)" in said
-    assert "Search is to blame" in said
+    assert "An error is due to the search" in said
     labels = {
         label.get_text() for label in drawn(languages_tables.picture(gained), "another").axes[0].get_yticklabels()
     }

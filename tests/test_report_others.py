@@ -112,7 +112,7 @@ def test_peers_have_rows_of_the_same_tables(results: list[collect.Results]) -> N
     others = points[points["group"] == "others"]
     assert others[["system", "uas", "words_per_cpu_s"]].values.tolist() == [["udpipe", 80, 9000], ["spacy", 81, 9000]]
     steps = steps_tables.step_tests(steps_tables.steps(results))
-    assert "On tr_twt ours see forms and tags only, as they do." in repr(remarks.peers(data, {}, steps))
+    assert "On tr_twt our parsers and the peers see forms and tags only." in repr(remarks.peers(data, {}, steps))
     assert "no system in common" in str(gains.learners(compared.xs(PEERS, drop_level=False), compared))
 
 

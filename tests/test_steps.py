@@ -230,7 +230,7 @@ def test_remarks_say_what_helps_and_what_does_not(tmp_path: Path) -> None:
     assert re.search(r"level: better \(\+18.75 \[.*\], p < 0.001\); significantly worse: worse \(-18.75 ", by_las)
     assert "not significant: 2 of 4 (same (+0.00" in by_las
     assert "UAS against base: significantly better at the 5 % level: none; significantly worse: worse (-18.75" in said
-    assert "The right heads are those of base, word for word: better, same." in said
+    assert "Trainings with the same right heads as base, word for word: better, same." in said
     assert said.count("by chance alone, fewer than one of 4 tests would be significant") == 2
 
 
@@ -292,7 +292,10 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     [
         ({"model": "big"}, "steps: no model 'big'; choose from arc, carreras"),
         ({"corpora": ["en"]}, "steps: no corpus 'en'; choose from tr_twt"),
-        ({"runs": {"base": {"epochs": 3}}}, "base is the first one, which the others are compared with: it changes"),
+        (
+            {"runs": {"base": {"epochs": 3}}},
+            "base is the first run, with which the others are compared; it must change",
+        ),
         ({"runs": {"exact": {"max_dp_calls": None}}}, "exact changes nothing"),
         ({"runs": {"tri-sibling": {"add": ["sibling"]}}}, "tri-sibling: carreras+grandchild+sibling has sibling alre"),
         ({"runs": {"x": {"drop": ["comb"]}}}, "x: carreras+grandchild+sibling has no comb; it has adjacent-sibling"),
@@ -336,8 +339,12 @@ def test_accuracy_against_the_arcs_that_are_left(tmp_path: Path, monkeypatch: py
     assert arcs["training"].tolist() == ["base", "narrow", "learnt"], "of trainings that prune otherwise, and counted"
     assert arcs["learnt"].tolist() == [False, False, True]
     said = repr(remarks.pruned(arcs))
-    assert "a threshold of 0.01 in parsing alone leaves 4.0 heads a word of 10.0, at -0.50 UAS on dev" in said
-    assert "a threshold of 0.01 in training, too leaves 4.5 heads a word of 10.0, at +0.25 UAS on dev" in said
+    assert (
+        "a threshold of 0.01 in parsing alone leaves 4.0 of 10.0 heads per word and changes UAS on dev by -0.50" in said
+    )
+    assert (
+        "a threshold of 0.01 in training, too leaves 4.5 of 10.0 heads per word and changes UAS on dev by +0.25" in said
+    )
     (panel,) = by_arcs(arcs, "UAS").axes
     assert [line.get_xdata().tolist() for line in panel.lines] == [[4.5, 10.0], [4.0, 10.0]]
     trained = tables.step_training(data)["dev"]

@@ -1,4 +1,4 @@
-"""Measures of rows of `decode`, of the ablation of the search and of lists of best trees."""
+"""Measures for the claims of Qian & Liu (2013): accuracy, speed, proofs and calls of parsers and of the ablation."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from studies.site.collect import Results
 from studies.site.pooled import Z
 from studies.site.rows import AT, at, learners_of, metrics_of, named_rows, row_names
 
-#: words of the longest sentences whose time is said to grow smoothly
+#: the claim of smooth growth is about sentences of at most this many words
 SMOOTH = 40
 
 
 def accuracy(results: Results, rows: Sequence[str], compare: str, figure: str) -> Iterator[Measured]:
-    """Accuracy of the first row of a pair less that of the second, in points: `differences`, means over seeds.
+    """Measure how much more accurate the first row of a pair is than the second, in points, as a mean over seeds.
 
-    Of the first learner alone: what a feature brings is told by models that differ in nothing else.
+    The numbers come from `differences`. Only the first learner counts, because models that show the effect of a feature
+    must not differ in anything else.
     """
     wanted = pairs(rows, compare)
     learner = learners_of(results.params)[0]
@@ -36,49 +37,56 @@ def accuracy(results: Results, rows: Sequence[str], compare: str, figure: str) -
     for pair in wanted:
         data = differences(results, [(figure, *pair)])
         data = data[data.index.get_level_values("learner") == learner]
-        found = [
-            (str(corpus), of[["difference", "low", "high"]].to_numpy())
-            for corpus, of in data.groupby(level="corpus", sort=False)
+        by_place = [
+            (str(corpus), group[["difference", "low", "high"]].to_numpy())
+            for corpus, group in data.groupby(level="corpus", sort=False)
         ]
-        by_pair.append({one.place: one for one in over_seeds(found)})
+        by_pair.append({measure.place: measure for measure in over_seeds(by_place)})
     for place in by_pair[0] if by_pair else ():
-        if all(place in found for found in by_pair):
-            ones = [found[place] for found in by_pair]
-            yield least(place, [(one.value, one.low, one.high) for one in ones], min(one.seeds for one in ones))
+        if all(place in by_place for by_place in by_pair):
+            measures = [by_place[place] for by_place in by_pair]
+            yield least(
+                place,
+                [(measure.value, measure.low, measure.high) for measure in measures],
+                min(measure.seeds for measure in measures),
+            )
 
 
 def alone(results: Results, rows: Sequence[str], compare: str, column: str) -> Iterator[Measured]:
-    """A figure of one row: a column of the metrics, or a count as a mean of the sentences."""
+    """Measure one figure of one row: a column of the metrics, or for DP calls the mean per sentence."""
     data = metrics_of(results)
     for place, (run,) in _places(results, rows):
-        found = data.loc[run]
-        yield exact(place, float(found[column] / (found["sentences"] if column == "dp_calls" else 1)))
+        metrics = data.loc[run]
+        yield exact(place, float(metrics[column] / (metrics["sentences"] if column == "dp_calls" else 1)))
 
 
 def proved(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Share of the sentences (%) that the search of a row ends with a proof, with a Wilson interval."""
+    """Measure the share (%) of sentences that the search of a row ends with a proof, with a Wilson interval."""
     data = metrics_of(results)
     for place, (run,) in _places(results, rows):
         yield share(place, int(data.loc[run, "certified"]), int(data.loc[run, "sentences"]))
 
 
 def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Words per CPU second of the first row of a pair divided by the second's; interval: slowest to fastest repeats."""
+    """Measure the speed of the first row of a pair divided by the speed of the second, in words per CPU second.
+
+    The interval reaches from the slowest to the fastest repeats.
+    """
     data = frames.benchmark(results).set_index(AT) if results.has("benchmark") else pd.DataFrame()
     for place, keys in _places(results, rows):
         if all(key in data.index for key in keys):
-            found = {name: data.loc[key] for name, key in zip(rows, keys, strict=True)}
-            yield least(place, [_ratio(found[a], found[b]) for a, b in pairs(rows, compare)])
+            timings = {name: data.loc[key] for name, key in zip(rows, keys, strict=True)}
+            yield least(place, [_ratio(timings[a], timings[b]) for a, b in pairs(rows, compare)])
 
 
 def _ratio(a: pd.Series, b: pd.Series) -> list[float]:
-    """How many times the second row's time for a word the first one's is less, and the ends of that."""
+    """Return the time per word of row `b` divided by the time per word of row `a`, with the ends of its range."""
     times = [[row["cpu_s"] / row["words"], *(s / row["words"] for s in row["cpu_s_range"])] for row in (a, b)]
     return [times[1][0] / times[0][0], times[1][1] / times[0][2], times[1][2] / times[0][1]]
 
 
 def calls(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """DP calls a sentence of the first row of a pair divided by the second's."""
+    """Measure the DP calls per sentence of the first row of a pair divided by the DP calls of the second."""
     data = metrics_of(results)
     for place, keys in _places(results, rows):
         mean = {
@@ -88,7 +96,10 @@ def calls(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
 
 
 def growth(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """The steepest step of a row's mean time between neighbouring bins up to SMOOTH words, as a power of the length."""
+    """Measure the steepest step of a row's mean time between neighbouring length bins, as a power of the length.
+
+    Bins of more than SMOOTH words or fewer than ENOUGH sentences are left out.
+    """
     data = frames.by_length(results).set_index(AT) if results.has("benchmark") else pd.DataFrame()
     for place, (key,) in _places(results, rows):
         if key in data.index:
@@ -99,7 +110,7 @@ def growth(results: Results, rows: Sequence[str], compare: str) -> Iterator[Meas
 
 
 def _places(results: Results, rows: Sequence[str]) -> Iterator[tuple[str, list[tuple]]]:
-    """Corpus and the keys of its rows, for every corpus that has them all; of the first learner alone."""
+    """Yield each corpus that has all the rows, with the keys of the rows for the first learner."""
     learner = learners_of(results.params)[0]
     for corpus in results.corpora:
         named: dict[str, Row] = named_rows(results.params, corpus, learner)
@@ -108,7 +119,7 @@ def _places(results: Results, rows: Sequence[str]) -> Iterator[tuple[str, list[t
 
 
 def search(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """DP calls of a configuration of the ablation divided by another's."""
+    """Measure the DP calls of one configuration of the ablation divided by the DP calls of another."""
     for place, data in _ablation(results):
         mean = data.set_index("configuration")["dp_calls"]
         if all(row in mean for row in rows):
@@ -116,7 +127,10 @@ def search(results: Results, rows: Sequence[str], compare: str) -> Iterator[Meas
 
 
 def calls_and_time(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Spearman's correlation of DP calls and time over the configurations of the ablation, with Fisher's interval."""
+    """Measure Spearman's correlation of DP calls and time over the configurations of the ablation.
+
+    The interval is Fisher's. A corpus needs at least four configurations.
+    """
     for place, data in _ablation(results):
         if len(data) > 3 and data["dp_calls"].nunique() > 1:
             value = float(data["dp_calls"].corr(data["ms"], method="spearman"))
@@ -125,19 +139,21 @@ def calls_and_time(results: Results, rows: Sequence[str], compare: str) -> Itera
 
 
 def _ablation(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield each corpus of the ablation with the rows of its configurations."""
     if results.has("ablation"):
         for place, data in ablations([results]).groupby("corpus", sort=False):
             yield str(place).partition(",")[0], data
 
 
 def lists(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Share of sentences (%) whose list of best trees is proved complete."""
+    """Measure the share (%) of sentences whose list of best trees is proved complete."""
     if results.has("confidence"):
         for row in confidence_tables.measured(results).itertuples():
             yield share(row.corpus, int(row.complete), int(row.sentences))
 
 
 def _configurations(params: Params) -> Collection[str]:
+    """Return the configurations of the ablation, the valid row names of its claims."""
     return params.section(Ablation).configurations
 
 

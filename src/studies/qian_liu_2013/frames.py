@@ -1,9 +1,9 @@
-"""Which constructions a parser gets wrong though treebanks are sure about them: candidates for hand-crafted patterns.
+"""Find constructions that a parser gets wrong although treebanks annotate them consistently.
 
-A *frame* is two to four words, side by side or in two groups with a short gap between them, each described by its
-lower-cased form, its tag or its coarse tag, at least one by its form. It is a candidate where its words are nearly
-always attached to each other in the same way, and where parses of unseen sentences differ several times
-(`studies.qian_liu_2013.held_out`).
+These constructions are candidates for hand-crafted patterns. A *frame* is a sequence of two to four words, either
+adjacent or in two groups with a short gap between them. Each word is described by its lower-cased form, its tag or its
+coarse tag, and at least one word by its form. A frame is a candidate if its words are nearly always attached to each
+other in the same way, and if several parses of unseen sentences differ from that (`studies.qian_liu_2013.held_out`).
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ import pandas as pd
 from treebound.core.treebank import Treebank
 from treebound.metrics.attachment import scored_words
 
-#: groups of words that make a frame: one group, or two with a gap between them
+#: sizes of the groups of words in a frame: one group, or two groups with a gap between them
 SHAPES = ((2,), (3,), (4,), (1, 1), (1, 2), (2, 1), (2, 2))
-GAP = 8  #: words that a gap may have
-FREQUENT = 20  #: a word of that many occurrences may stand for itself
-SEEN = 10  #: occurrences that a candidate has at least: fewer say little about how consistent it is
-FEWEST = 3  #: occurrences with mistakes that it has at least
-CONSISTENT = 0.95  #: share of the occurrences of a candidate that are attached alike
+GAP = 8  #: largest number of words in a gap
+FREQUENT = 20  #: fewest occurrences of a form that may describe a word
+SEEN = 10  #: fewest occurrences of a candidate: fewer would say little about its consistency
+FEWEST = 3  #: fewest occurrences of a candidate with a mistake
+CONSISTENT = 0.95  #: smallest share of occurrences of a candidate with the same arcs
 _M = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
 class _Words:
-    """Columns of a treebank as this module uses them, one entry a word.
+    """Columns of a treebank in the form that this module uses, one entry per word.
 
-    kinds       attribute -> int64[W]: lower-cased forms (-1: too rare), tags, coarse tags where they say less, numbered
-                from disjoint ranges
-    tests       what each number stands for: (attribute, string)
-    sentence    int32[W]
-    gold, found int64[W] number of the head word, -1 for the root
-    wrong       bool[W] the head is wrong and counts
+    kinds            attribute -> int64[W] numbers of descriptions; attributes are lower-cased forms (-1: too rare),
+                     tags, and coarse tags if they differ from tags; each attribute has its own range of numbers
+    tests            (attribute, string) that each number means
+    sentence         int32[W] number of the sentence
+    gold, predicted  int64[W] number of the head word, -1 for the root
+    wrong            bool[W] whether the word is scored and its predicted head is wrong
     """
 
     kinds: dict[str, np.ndarray]
     tests: list[tuple[str, str]]
     sentence: np.ndarray
     gold: np.ndarray
-    found: np.ndarray
+    predicted: np.ndarray
     wrong: np.ndarray
 
 
@@ -53,10 +53,12 @@ class _Words:
 class _Candidate:
     """A frame with its counts.
 
-    descriptions  numbers as in `_Words`, one a word
-    arcs          (head, modifier) as places in the frame
-    instead       (modifier, wrong head or the number of words for none of them, how often): the most frequent mistake
-    errors        int64[E]: the words that are wrong and would be right if its arcs held
+    descriptions  numbers of the descriptions of its words, from `_Words`
+    arcs          (head, modifier) as positions in the frame
+    instead       the most frequent mistake: (modifier, wrong head, count); the number of words stands for a head
+                  outside the frame
+    errors        int64[E]: numbers of the words whose predicted head is wrong although an arc of the frame gives the
+                  right head
     """
 
     shape: tuple[int, ...]
@@ -70,24 +72,25 @@ class _Candidate:
 
 
 def candidates(treebank: Treebank, heads: np.ndarray, limit: int = 100) -> pd.DataFrame:
-    """Frames ranked by how many wrong words each adds to those above it, times its consistency.
+    """Rank frames by the number of wrong words that each adds to the frames above it, times its consistency.
 
-    heads  int32[W] predicted heads of every word, by models that have not seen the sentence
-    Columns: match and arcs (as a pattern file takes them), occurrences, consistency (share of occurrences with all arcs
-    in the gold tree), mistaken (occurrences of those where a prediction lacks an arc), words (wrong words in them), new
-    (those in no frame above), instead (the most frequent mistake).
+    heads  int32[W] predicted heads of all words, by models that have not seen the sentence
 
-    Time O(W shapes GAP) vector operations; memory O(W GAP).
+    Columns: match and arcs (in the syntax of pattern files); occurrences; consistency, the share of occurrences with
+    all arcs in the gold tree; mistaken, the consistent occurrences where the prediction lacks an arc; words, the wrong
+    words in those occurrences; new, the wrong words that no frame above contains; instead, the most frequent mistake.
+
+    Time: O(W shapes GAP) vector operations. Memory: O(W GAP).
     """
     words = _describe(treebank, heads)
-    found: list[_Candidate] = []
+    ranked: list[_Candidate] = []
     for shape in SHAPES:
         for kinds in product(words.kinds, repeat=sum(shape)):
             if "lower" in kinds:
-                found += _frames(words, shape, kinds)
-                found = sorted(found, key=_rank)[: 50 * limit]  # bounded, however large the treebank
+                ranked += _frames(words, shape, kinds)
+                ranked = sorted(ranked, key=_rank)[: 50 * limit]  # bounds memory for any size of the treebank
     rows = []
-    for candidate, new in _greedy(found, treebank.words, limit):
+    for candidate, new in _greedy(ranked, treebank.words, limit):
         match, arcs, instead = _written(candidate, words)
         rows.append(
             {
@@ -106,11 +109,13 @@ def candidates(treebank: Treebank, heads: np.ndarray, limit: int = 100) -> pd.Da
 
 
 def _rank(candidate: _Candidate) -> tuple:
+    """Return the sort key of a candidate: the one with most wrong words times consistency comes first."""
     consistency = candidate.consistent / candidate.occurrences
     return -len(candidate.errors) * consistency, len(candidate.descriptions), candidate.descriptions, candidate.shape
 
 
 def _describe(treebank: Treebank, heads: np.ndarray) -> _Words:
+    """Collect the columns of a treebank and of its predicted heads that the search for frames needs."""
     tests: list[tuple[str, str]] = []
     kinds: dict[str, np.ndarray] = {}
     tag, coarse = treebank.meta.get("tag", "xpos"), treebank.meta.get("coarse", "upos")
@@ -138,7 +143,7 @@ def _describe(treebank: Treebank, heads: np.ndarray) -> _Words:
 
 
 def _places(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> Iterator[np.ndarray]:
-    """intp[words of the shape, M]: word numbers of possible frames, one array for each length of the gap."""
+    """Yield intp[words of the shape, M]: word numbers of possible frames, one array for each length of the gap."""
     total, size = len(words.sentence), sum(shape)
     columns = [words.kinds[kind] for kind in kinds]
     if len(shape) == 2:
@@ -150,36 +155,39 @@ def _places(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> It
         first = first[words.sentence[first] == words.sentence[first + offset[-1]]]
         for column, i in zip(columns, offset, strict=True):
             first = first[column[first + i] >= 0]
-        if gap:  # as short as can be
+        if gap:  # only the shortest gap between the two descriptions counts
             a, b = first + shape[0] - 1, first + offset[shape[0]]
             first = first[(following[a] >= b) & (previous[b] <= a)]
         yield first[None, :] + offset[:, None]
 
 
 def _next_same(description: np.ndarray, sentence: np.ndarray, backwards: bool = False) -> np.ndarray:
-    """intp[W]: the next (previous) word of the same sentence with the same description; W (-1) where there is none."""
+    """Return intp[W]: the next word of the same sentence with the same description, or W if there is none.
+
+    With `backwards`, return the previous word, or -1 if there is none.
+    """
     total = len(description)
     order = np.lexsort((np.arange(total), description, sentence))
     if backwards:
         order = order[::-1]
-    out = np.full(total, -1 if backwards else total, np.intp)
-    here, there = order[:-1], order[1:]
-    same = (description[here] == description[there]) & (sentence[here] == sentence[there])
-    out[here[same]] = there[same]
-    return out
+    neighbours = np.full(total, -1 if backwards else total, np.intp)
+    word, following = order[:-1], order[1:]
+    matching = (description[word] == description[following]) & (sentence[word] == sentence[following])
+    neighbours[word[matching]] = following[matching]
+    return neighbours
 
 
 def _inside(place: np.ndarray, head: np.ndarray) -> np.ndarray:
-    """int8[words, M]: which word of its frame is the head of each, or their number where it is none of them."""
+    """Return int8[words, M]: the position of each word's head in its frame, or the frame's size if it is outside."""
     size = len(place)
-    out = np.full(place.shape, size, np.int8)
+    position = np.full(place.shape, size, np.int8)
     for s in range(size):
-        out[head[place] == place[s]] = s
-    return out
+        position[head[place] == place[s]] = s
+    return position
 
 
 def _frames(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> list[_Candidate]:
-    """Candidates of one shape whose words are described by these attributes."""
+    """Find the candidates of one shape whose words are described by these attributes."""
     size = sum(shape)
     columns = [words.kinds[kind] for kind in kinds]
 
@@ -191,7 +199,7 @@ def _frames(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> li
         return key
 
     with np.errstate(over="ignore"):
-        # only what goes wrong often enough is looked at closely
+        # exact counts are made only for frames with enough mistakes
         often: list[np.ndarray] = []
         places = list(_places(words, shape, kinds))
         for place in places:
@@ -201,15 +209,15 @@ def _frames(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> li
             often.append(hashed(place[:, mistake.any(axis=0)]))
         keys, counts = np.unique(np.concatenate(often), return_counts=True)
         keys = keys[counts >= FEWEST]
-        kept = [place[:, np.isin(hashed(place), keys)] for place in places] if len(keys) else []
-    if not kept:
+        selected = [place[:, np.isin(hashed(place), keys)] for place in places] if len(keys) else []
+    if not selected:
         return []
-    place = np.concatenate(kept, axis=1)
+    place = np.concatenate(selected, axis=1)
     with np.errstate(over="ignore"):
         _, first, group = np.unique(hashed(place), return_index=True, return_inverse=True)
-    gold, found = _inside(place, words.gold), _inside(place, words.found)
+    gold, predicted = _inside(place, words.gold), _inside(place, words.predicted)
     number = np.bincount(group)
-    heads = np.full((size, len(number)), -1, np.int8)  # of the arcs of each frame
+    heads = np.full((size, len(number)), -1, np.int8)  # head of each word in each frame, -1 if no arc is consistent
     for s in range(size):
         counts = np.zeros((len(number), size + 1), np.int64)
         np.add.at(counts, (group, gold[s].astype(np.intp)), 1)
@@ -221,16 +229,16 @@ def _frames(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> li
     wrong = words.wrong[place] & arc & holds
     consistent, mistaken = np.bincount(group, holds), np.bincount(group, wrong.any(axis=0))
     crossing = _across(heads, shape[0]).any(axis=0) if len(shape) == 2 else (heads >= 0).any(axis=0)
-    good = crossing & (number >= SEEN) & (mistaken >= FEWEST) & (consistent >= CONSISTENT * number)
+    selected_frames = crossing & (number >= SEEN) & (mistaken >= FEWEST) & (consistent >= CONSISTENT * number)
     order = np.argsort(group, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(number)])
-    out = []
-    for g in np.flatnonzero(good):
+    result = []
+    for g in np.flatnonzero(selected_frames):
         members = order[bounds[g] : bounds[g + 1]]
-        some = wrong[:, members]
-        worst = int(some.sum(axis=1).argmax())
-        instead = np.bincount(found[worst, members][some[worst]], minlength=size + 1)
-        out.append(
+        mistakes = wrong[:, members]
+        worst = int(mistakes.sum(axis=1).argmax())
+        instead = np.bincount(predicted[worst, members][mistakes[worst]], minlength=size + 1)
+        result.append(
             _Candidate(
                 shape,
                 tuple(int(c[place[s, first[g]]]) for s, c in enumerate(columns)),
@@ -239,43 +247,50 @@ def _frames(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> li
                 int(consistent[g]),
                 int(mistaken[g]),
                 (worst, int(instead.argmax()), int(instead.max())),
-                np.unique(place[:, members][some]),
+                np.unique(place[:, members][mistakes]),
             )
         )
-    return out
+    return result
 
 
 def _across(heads: np.ndarray, split: int) -> np.ndarray:
-    """bool like heads[words, M]: the head stands in the other of two groups, the first of which has `split` words."""
+    """Return bool like heads[words, M]: whether a word and its head are in different groups of a frame.
+
+    split  number of words in the first group
+    """
     size = len(heads)
-    after = (np.arange(size) >= split)[:, None]
-    return (heads >= 0) & (heads < size) & ((heads >= split) != after)
+    in_second = (np.arange(size) >= split)[:, None]
+    return (heads >= 0) & (heads < size) & ((heads >= split) != in_second)
 
 
-def _greedy(found: list[_Candidate], total: int, limit: int) -> Iterator[tuple[_Candidate, int]]:
-    """Candidates in the order of the wrong words that each adds, times its consistency, with that number."""
-    open_ = np.ones(total, bool)
-    rest = sorted(found, key=_rank)
-    gain = [len(c.errors) * c.consistent / c.occurrences for c in rest]
+def _greedy(pool: list[_Candidate], total: int, limit: int) -> Iterator[tuple[_Candidate, int]]:
+    """Yield candidates one by one, each with the number of wrong words that it adds.
+
+    The next candidate is the one with the largest number of added words times consistency. At most `limit` candidates
+    are yielded, and none that adds fewer than FEWEST words.
+    """
+    uncovered = np.ones(total, bool)
+    ordered = sorted(pool, key=_rank)
+    gain = [len(c.errors) * c.consistent / c.occurrences for c in ordered]
     for _ in range(limit):
-        best, most = -1, 0.0
-        for i, candidate in enumerate(rest):  # gains only shrink: what was too small before is too small now
-            if gain[i] > most:
-                gain[i] = float(open_[candidate.errors].sum()) * candidate.consistent / candidate.occurrences
-                if gain[i] > most:
-                    best, most = i, gain[i]
+        best, best_gain = -1, 0.0
+        for i, candidate in enumerate(ordered):  # gains only shrink, so an old gain that is too small needs no update
+            if gain[i] > best_gain:
+                gain[i] = float(uncovered[candidate.errors].sum()) * candidate.consistent / candidate.occurrences
+                if gain[i] > best_gain:
+                    best, best_gain = i, gain[i]
         if best < 0:
             return
-        new = int(open_[rest[best].errors].sum())
+        new = int(uncovered[ordered[best].errors].sum())
         if new < FEWEST:
             return
-        open_[rest[best].errors] = False
+        uncovered[ordered[best].errors] = False
         gain[best] = 0.0
-        yield rest[best], new
+        yield ordered[best], new
 
 
 def _written(candidate: _Candidate, words: _Words) -> tuple[str, str, str]:
-    """(match, arcs, instead) of a candidate in the pattern language."""
+    """Return (match, arcs, instead) of a candidate in the syntax of pattern files."""
     items: list[str] = []
     labels: list[str] = []
     for i, description in enumerate(candidate.descriptions):
@@ -290,9 +305,9 @@ def _written(candidate: _Candidate, words: _Words) -> tuple[str, str, str]:
     if len(candidate.shape) == 2:
         items.insert(candidate.shape[0], f"1..{GAP}?")
     arcs = ", ".join(f"{labels[h]} -> {labels[m]}" for h, m in candidate.arcs)
-    modifier, head, times = candidate.instead
-    above = labels[head] if head < len(labels) else "outside"
-    return " ".join(items), arcs, f"{above} -> {labels[modifier]} ({times})"
+    modifier, head, count = candidate.instead
+    wrong_head = labels[head] if head < len(labels) else "outside"
+    return " ".join(items), arcs, f"{wrong_head} -> {labels[modifier]} ({count})"
 
 
 _BARE = re.compile(r"[^\W\d_][\w'’-]*")
@@ -300,5 +315,5 @@ _SPECIAL = re.compile(r"[|&\s]|^\$")
 
 
 def _escaped(string: str) -> str:
-    """A regular expression for a string that the pattern language would read otherwise."""
+    """Return a regular expression for a string that has a special meaning in pattern files."""
     return re.escape(string).replace(r"\&", r"\x26").replace("\\ ", r"\s")

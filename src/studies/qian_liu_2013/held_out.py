@@ -1,7 +1,8 @@
-"""Parses of a training set by models that have not seen the sentence: k folds, each kept as soon as it is done.
+"""Parse a training set by cross-validation, with models that have not seen the parsed sentences.
 
-What a parser gets wrong on its own training data says little; what it gets wrong on held-out sentences is what factors
-are made for. Consecutive sentences go to one fold, as they often come from one document.
+The errors of a parser on its own training data say little. Its errors on held-out sentences show which factors could
+help. Consecutive sentences go to one fold, because they often come from one document. Each fold is stored as soon as it
+is finished.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 
-BLOCK = 50  #: consecutive sentences of one fold
+BLOCK = 50  #: number of consecutive sentences that go to one fold
 
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class Fold(Header):
-    """The header of the heads of a fold."""
+    """The header of a file that stores the predicted heads of one fold."""
 
     key: str
 
@@ -37,15 +38,16 @@ FORMAT = Format("fold", 1, Fold, lambda _: {"heads": Layout(np.int32)})
 
 
 def held_out(sentences: int, folds: int) -> list[np.ndarray]:
-    """int64 sentence numbers of each fold: blocks of consecutive sentences, dealt out in turn."""
+    """Return the int64 sentence numbers of each fold: blocks of consecutive sentences, assigned to folds in turn."""
     fold = np.arange(sentences) // min(BLOCK, -(-sentences // folds)) % folds
     return [np.flatnonzero(fold == f) for f in range(folds)]
 
 
 def crossvalidate(treebank: Treebank, spec: Settings, folds: int, folder: Path) -> np.ndarray:
-    """int32[W] heads of every word, predicted by a model that was trained on the other folds.
+    """Return int32[W] predicted heads of all words, each from a model trained on the other folds.
 
-    folder  keeps the heads of finished folds; a run that was killed goes on with the first fold that is missing
+    folder  folder that stores the heads of finished folds; an interrupted run continues with the first missing fold
+
     Time: `folds` trainings. Memory: one model at a time.
     """
     heads = np.full(treebank.words, -1, np.int32)
@@ -55,32 +57,32 @@ def crossvalidate(treebank: Treebank, spec: Settings, folds: int, folder: Path) 
         path = folder / f"fold-{f + 1}-of-{folds}.npz"
         key = _key(treebank, spec, folds, f)
         words = np.concatenate([np.arange(treebank.offsets[i], treebank.offsets[i + 1]) for i in test])
-        found = _kept(path, key)
-        if found is None:
-            rest = np.setdiff1d(np.arange(len(treebank)), test)
-            found = _parse_fold(treebank.select(rest), treebank.select(test), spec, f"fold {f + 1}/{folds}")
-            FORMAT.save(path, {"key": key}, {"heads": found})
-        heads[words] = found
+        fold_heads = _stored_heads(path, key)
+        if fold_heads is None:
+            training = np.setdiff1d(np.arange(len(treebank)), test)
+            fold_heads = _parse_fold(treebank.select(training), treebank.select(test), spec, f"fold {f + 1}/{folds}")
+            FORMAT.save(path, {"key": key}, {"heads": fold_heads})
+        heads[words] = fold_heads
     return heads
 
 
-def _parse_fold(rest: Treebank, test: Treebank, spec: Settings, what: str) -> np.ndarray:
-    """int32: heads of the words of `test` by a model of `rest`."""
+def _parse_fold(training: Treebank, test: Treebank, spec: Settings, label: str) -> np.ndarray:
+    """Return int32 heads of the words of `test`, predicted by a model that is trained on `training`."""
 
     def progress(sentences: Iterable, phase: str) -> Iterable:
-        stage.say(f"{rest.name} {what}: {phase}")
+        stage.say(f"{training.name} {label}: {phase}")
         return sentences
 
-    pruner = train_pruner(rest, epochs=2, bits=min(spec.bits, 20), seed=spec.seed, progress=progress)
-    # a few of the training sentences stand in for dev: the held-out ones must not choose the epoch
-    few = rest.select(np.arange(min(50, len(rest))))
-    model = train(spec, rest, few, pruner, progress=progress)
+    pruner = train_pruner(training, epochs=2, bits=min(spec.bits, 20), seed=spec.seed, progress=progress)
+    # training sentences replace the development set: the held-out sentences must not choose the epoch
+    dev = training.select(np.arange(min(50, len(training))))
+    model = train(spec, training, dev, pruner, progress=progress)
     parses = Parser(model, max_dp_calls=spec.max_dp_calls).parse(test, progress=progress)
     return np.concatenate([parse.heads[1:] for parse in parses])
 
 
-def _kept(path: Path, key: str) -> np.ndarray | None:
-    """Heads of a finished fold of this very run, else None."""
+def _stored_heads(path: Path, key: str) -> np.ndarray | None:
+    """Return the stored heads of a finished fold with this key, or None if there are none."""
     try:
         header, arrays = FORMAT.load(path)
     except ModelError:
@@ -89,7 +91,7 @@ def _kept(path: Path, key: str) -> np.ndarray | None:
 
 
 def _key(treebank: Treebank, spec: Settings, folds: int, fold: int) -> str:
-    """Identifies what a kept fold was computed from."""
+    """Return a digest of everything that the heads of a fold depend on: treebank, settings and fold."""
     digest = hashlib.blake2b(repr((sorted(spec.as_dict().items()), folds, fold)).encode(), digest_size=16)
     for array in (treebank.head, treebank.offsets, *(treebank.columns[c] for c in sorted(treebank.columns))):
         digest.update(np.ascontiguousarray(array).tobytes())

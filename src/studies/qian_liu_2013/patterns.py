@@ -1,11 +1,12 @@
-"""Error analysis behind the hand-crafted patterns of a language, over any converted corpus.
+"""Analyse parsing errors to find and check the hand-crafted patterns of a corpus.
 
     python -m studies.qian_liu_2013.patterns en_ewt
 
-parses the training set by cross-validation with a baseline and writes two tables, as CSV and as Markdown:
-<corpus>.candidates, the frames that the parser gets wrong although the treebank is sure about them, in the language of
-pattern files; and <corpus>.patterns, the same counts for the patterns of a file, which is the evidence for them. With
-`--effect 3`, also <corpus>.effect: dev accuracy with and without the patterns, three trainings each.
+parses the training set by cross-validation with a baseline parser and writes two tables, as CSV and as Markdown.
+<corpus>.candidates lists frames that the parser often gets wrong although the treebank annotates them consistently, in
+the syntax of pattern files. <corpus>.patterns shows the same counts for the patterns of a file, as evidence for them.
+With `--effect 3` the command also writes <corpus>.effect: the accuracy on the development set with and without the
+patterns, from three trainings each.
 """
 
 from __future__ import annotations
@@ -36,17 +37,18 @@ from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.treebanks.catalogue import CORPORA
 
-#: what a sentence is parsed with that no model has seen: Carreras (2007), as in the paper
+#: factor families of the cross-validated parser: Carreras (2007), as in the paper
 BASELINE = ("adjacent-sibling", "outermost-grandchild")
 
 
 def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.DataFrame:
-    """How often each pattern matches, is right about the gold tree, and would have helped a parser.
+    """Count how often each pattern matches, agrees with the gold tree, and would have corrected a parser.
 
     heads  int32[W] predicted heads
-    Columns: matches, consistency (share of them with all arcs of an alternative in the gold tree), mistaken (those of
-    them where the prediction lacks such an arc), words (scored words with a wrong head in them), misled (matches with
-    an alternative in the prediction and none in the gold tree). O(matches arcs).
+
+    Columns: matches; consistency, the share of matches where the gold tree has all arcs of an alternative; mistaken,
+    the consistent matches where the prediction lacks such an arc; words, the scored words with a wrong head in those
+    matches; misled, the matches with an alternative in the prediction and none in the gold tree. Time: O(matches arcs).
     """
     matches = find(patterns, treebank)
     sentence = np.repeat(np.arange(len(treebank)), np.diff(matches.start))
@@ -54,12 +56,12 @@ def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.
     scored = scored_words(treebank)
     rows = []
     for p, pattern in enumerate(patterns.patterns):
-        some = matches.pattern == p
-        places, start = matches.places[some], before[some]
-        gold, found = (_held(pattern, tree, places, start) for tree in (treebank.head, heads))
-        right, misled = _fires(pattern, gold), _fires(pattern, found)
+        selected = matches.pattern == p
+        places, start = matches.places[selected], before[selected]
+        gold, predicted = (_held(pattern, tree, places, start) for tree in (treebank.head, heads))
+        right, misled = _fires(pattern, gold), _fires(pattern, predicted)
         counts = scored[start + places.T[[m for _, m in pattern.arcs]]]
-        missed = right & gold & ~found & counts
+        missed = right & gold & ~predicted & counts
         rows.append(
             {
                 "pattern": pattern.name,
@@ -74,24 +76,24 @@ def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.
 
 
 def _held(pattern: Pattern, tree: np.ndarray, places: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """bool[arcs, matches]: which arcs of a pattern are in the trees, int32[W] heads."""
-    out = np.empty((len(pattern.arcs), len(places)), bool)
+    """Return bool[arcs, matches]: whether each arc of a pattern is in the tree (int32[W] heads) at each match."""
+    held = np.empty((len(pattern.arcs), len(places)), bool)
     for k, (h, m) in enumerate(pattern.arcs):
         head = tree[before + places[:, m]]
         if h == OUTSIDE:
-            out[k] = ~(head[:, None] == places[:, : len(pattern.names)]).any(axis=1)
+            held[k] = ~(head[:, None] == places[:, : len(pattern.names)]).any(axis=1)
         else:
-            out[k] = head == (0 if h == ROOT else places[:, h])
-    return out
+            held[k] = head == (0 if h == ROOT else places[:, h])
+    return held
 
 
 def _fires(pattern: Pattern, held: np.ndarray) -> np.ndarray:
-    """bool[matches]: whether an alternative holds, given `_held`."""
-    return np.any([held[list(way)].all(axis=0) for way in pattern.ways], axis=0)
+    """Return bool[matches]: whether some alternative of the pattern holds. `held` is the result of `_held`."""
+    return np.any([held[list(alternative)].all(axis=0) for alternative in pattern.ways], axis=0)
 
 
 def annotated(text: str, table: pd.DataFrame) -> str:
-    """A pattern file with the counts of `evidence` in a comment above each pattern, in place of older ones."""
+    """Return a pattern file with the counts of `evidence` in a comment above each pattern, replacing older comments."""
     lines: list[str] = []
     for line in text.splitlines():
         header = re.fullmatch(r"\[(.+)\]", line.strip())
@@ -104,32 +106,33 @@ def annotated(text: str, table: pd.DataFrame) -> str:
 
 
 def _counted(row: pd.Series) -> str:
+    """Describe the counts of one pattern in words."""
     if not row["matches"]:
         return "no match"
 
-    def number(count: float, noun: str, more: str) -> str:
-        return f"{count:.0f} {noun if count == 1 else more}"
+    def number(count: float, noun: str, plural: str) -> str:
+        return f"{count:.0f} {noun if count == 1 else plural}"
 
-    said = f"{100 * row['consistency']:.1f} % consistent, {row['mistaken']:.0f} mistaken"
-    return f"{number(row['matches'], 'match', 'matches')}, {said} ({number(row['words'], 'word', 'words')})"
+    shares = f"{100 * row['consistency']:.1f} % consistent, {row['mistaken']:.0f} mistaken"
+    return f"{number(row['matches'], 'match', 'matches')}, {shares} ({number(row['words'], 'word', 'words')})"
 
 
 def effect(corpus: str, patterns: str, epochs: int, limit: int | None, seeds: int) -> pd.DataFrame:
-    """Dev accuracy of the baseline with and without patterns, trained alike. One row a seed and model.
+    """Return accuracy on the development set with and without patterns. There is one row for each seed and model.
 
-    Columns: uas, and matched, the same over the words whose heads a matching pattern speaks about (`attrs["about"]`
-    counts them and their sentences).
+    Columns: uas; matched, the UAS over the words whose head a matching pattern predicts; certified, the share of
+    sentences with a proof. `attrs["about"]` counts the matches, their sentences and these words.
     """
     train_set, dev = (_with_patterns(load(corpus, split, limit), patterns) for split in ("train", "dev"))
     pruner = train_pruner(train_set, epochs=3, bits=20, progress=_progress(f"{corpus} pruner"))
     chosen = pattern_language.load(patterns)
-    found = find(chosen, dev)
-    sentence = np.repeat(np.arange(len(dev)), np.diff(found.start))
+    matches = find(chosen, dev)
+    sentence = np.repeat(np.arange(len(dev)), np.diff(matches.start))
     counts, scored = np.zeros(dev.words, bool), scored_words(dev)
     for p, pattern in enumerate(chosen.patterns):
-        some = found.pattern == p
+        selected = matches.pattern == p
         for _, m in pattern.arcs:
-            counts[dev.offsets[sentence[some]] + found.places[some, m] - 1] = True
+            counts[dev.offsets[sentence[selected]] + matches.places[selected, m] - 1] = True
     counts &= scored
     rows = []
     for seed in range(1, seeds + 1):
@@ -150,25 +153,27 @@ def effect(corpus: str, patterns: str, epochs: int, limit: int | None, seeds: in
             stage.say(f"{corpus} {name}, seed {seed}: {rows[-1]}")
     table = pd.DataFrame(rows).set_index(["model", "seed"])
     sentences = len(np.unique(sentence))
-    table.attrs["about"] = f"{len(found)} matches in {sentences} of {len(dev)} sentences, {int(counts.sum())} words"
+    table.attrs["about"] = f"{len(matches)} matches in {sentences} of {len(dev)} sentences, {int(counts.sum())} words"
     return table
 
 
 def _with_patterns(treebank: Treebank, patterns: str) -> Treebank:
-    """The treebank with these patterns named in its meta."""
+    """Return the treebank with the name of a pattern file in its metadata."""
     return replace(treebank, meta=treebank.meta | {"patterns": patterns})
 
 
-def _progress(what: str) -> Callable[[Iterable, str], Iterable]:
+def _progress(label: str) -> Callable[[Iterable, str], Iterable]:
+    """Return a progress function that reports each phase of training behind a label."""
+
     def progress(sentences: Iterable, phase: str) -> Iterable:
-        stage.say(f"{what}: {phase}")
+        stage.say(f"{label}: {phase}")
         return sentences
 
     return progress
 
 
 def markdown(table: pd.DataFrame, caption: str) -> str:
-    """A table with a caption, numbers as they are and shares in per cent."""
+    """Return a table as Markdown with a caption. Floats are shares and are shown in per cent."""
 
     def cell(value: object) -> str:
         if isinstance(value, float):
@@ -183,7 +188,7 @@ def markdown(table: pd.DataFrame, caption: str) -> str:
 
 
 def write(folder: Path, name: str, table: pd.DataFrame, caption: str) -> None:
-    """<name>.csv and <name>.md."""
+    """Write a table to <name>.csv and <name>.md."""
     stage.write(folder / f"{name}.csv", table.to_csv(float_format="%.6f", lineterminator="\n"))
     stage.write(folder / f"{name}.md", markdown(table, caption))
     stage.say(f"{folder / name}.csv")
@@ -199,7 +204,11 @@ def run(
     annotate: bool,
     output: Path,
 ) -> None:
-    """Cross-validate and write the tables of a corpus; with `seeds`, train with and without the patterns as well."""
+    """Cross-validate the baseline on a corpus and write the tables.
+
+    A number of `seeds` above 0 also trains with and without the patterns. `annotate` writes the counts into the pattern
+    file.
+    """
     treebank = load(corpus, "train", limit)
     spec = Settings(BASELINE, epochs=epochs, bits=20, max_dp_calls=100, threshold=0, pruner_folds=0)
     heads = crossvalidate(treebank, spec, folds, Path("build/patterns") / corpus)
@@ -210,8 +219,8 @@ def run(
         chosen = pattern_language.load(patterns)
         table = evidence(chosen, treebank, heads)
         if annotate:
-            own = Path(patterns)
-            stage.write(own, annotated(own.read_text(encoding="utf-8"), table))
+            path = Path(patterns)
+            stage.write(path, annotated(path.read_text(encoding="utf-8"), table))
         write(output, f"{corpus}.patterns", table, f"Evidence for the patterns of {chosen.name}: {about}")
     if seeds:
         table = effect(corpus, patterns, 6, limit, seeds)
@@ -219,16 +228,37 @@ def run(
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("corpus", help="name from the catalogue, converted")
-    parser.add_argument("--patterns", help="pattern file, or the name of a shipped one (default: the corpus's own)")
+    parser.add_argument("corpus", help="name of a converted corpus from the catalogue")
+    parser.add_argument(
+        "--patterns", help="pattern file, or the name of a shipped pattern file (default: the patterns of the corpus)"
+    )
     parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--epochs", type=int, default=3, help="of each fold's model")
-    parser.add_argument("--sentences", type=int, help="use the first so many")
-    parser.add_argument("--effect", type=int, default=0, metavar="SEEDS", help="train with and without, so many times")
-    parser.add_argument("--annotate", action="store_true", help="write the counts into the file of --patterns")
-    parser.add_argument("--output", type=Path, default=Path("results/patterns"), help="folder of the tables")
+    parser.add_argument(
+        "--epochs", type=int, default=3, help="number of training epochs for the model of each fold (default 3)"
+    )
+    parser.add_argument(
+        "--sentences", type=int, help="number of training sentences to read, from the start (default: all)"
+    )
+    parser.add_argument(
+        "--effect",
+        type=int,
+        default=0,
+        metavar="SEEDS",
+        help="number of trainings with and without the patterns (default 0: none)",
+    )
+    parser.add_argument(
+        "--annotate",
+        action="store_true",
+        help="write the counts into the file that --patterns names (default: leave the file unchanged)",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("results/patterns"),
+        help="folder to write the tables to (default results/patterns)",
+    )
     arguments = parser.parse_args()
     try:
         if arguments.annotate and not Path(arguments.patterns or "").is_file():

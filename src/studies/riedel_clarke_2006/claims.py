@@ -1,4 +1,4 @@
-"""Measures of hard constraints by integer programming, over folds, and of the programs of the arena."""
+"""Measures for the claims of Riedel & Clarke (2006): hard constraints over folds, and integer programs of the arena."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from studies.riedel_clarke_2006.integer_programs import tables as integer_progra
 from studies.site.claims.measured import Measure, Measured, Scale, share
 from studies.site.collect import Results
 
-#: figures of one system on one fold
+#: name -> figure of one system on one fold
 FIGURES: dict[str, Callable[[dict[str, Any]], float]] = {
     "LAC": lambda s: constraints_tables.measures(s)["LAC"],
     "UAC": lambda s: constraints_tables.measures(s)["UAC"],
@@ -25,37 +25,43 @@ FIGURES: dict[str, Callable[[dict[str, Any]], float]] = {
     "first": lambda s: 100 * s["first"] / s["seconds"],
     "whole run": lambda s: (s["reading"] + s["features"] + s["seconds"]) / s["sentences"],
 }
-#: columns that runs from before there were these timers lack
+#: figure -> timers that it needs, which older runs lack
 TIMERS = {"whole run": frozenset({"reading", "features"})}
 
 
 def folds(
-    results: Results, rows: Sequence[str], compare: str, figure: str, how: str = "value", scale: Scale = Scale.LINEAR
+    results: Results,
+    rows: Sequence[str],
+    compare: str,
+    figure: str,
+    combination: str = "value",
+    scale: Scale = Scale.LINEAR,
 ) -> Iterator[Measured]:
-    """A figure of one system, or two systems compared, over all folds of a corpus; interval: the jackknife over folds.
+    """Measure a figure of one system, or of two systems compared, over all folds of a corpus.
 
-    how    a name in HOW
-    scale  where the jackknife takes place: intervals of ratios stay above 0, those of shares between 0 and 100
+    combination  a name in HOW
+    scale        scale of the jackknife over folds that gives the interval: with Scale.LOG the interval of a ratio stays
+                 above 0, with Scale.ODDS the interval of a share stays between 0 and 100
     """
     for corpus, systems in _folds(results):
         timers = TIMERS.get(figure, frozenset())
-        if all(row in one and timers <= one[row].keys() for one in systems for row in rows):
+        if all(row in fold and timers <= fold[row].keys() for fold in systems for row in rows):
 
-            def of(added: dict[str, Any]) -> float:
-                return HOW[how](*(FIGURES[figure](added[row]) for row in rows))
+            def combined(sums: dict[str, Any]) -> float:
+                return HOW[combination](*(FIGURES[figure](sums[row]) for row in rows))
 
-            yield _jackknife(corpus, systems, of, scale)
+            yield _jackknife(corpus, systems, combined, scale)
 
 
 def counted(results: Results, rows: Sequence[str], compare: str, count: str) -> Iterator[Measured]:
-    """Share of the sentences (%) of all folds of a corpus that a system counted, with a Wilson interval."""
+    """Measure the share (%) of sentences of all folds that a system counts under `count`, with a Wilson interval."""
     for corpus, systems in _folds(results):
-        if all(rows[0] in one for one in systems):
-            part, whole = (sum(one[rows[0]][name] for one in systems) for name in (count, "sentences"))
+        if all(rows[0] in fold for fold in systems):
+            part, whole = (sum(fold[rows[0]][name] for fold in systems) for name in (count, "sentences"))
             yield share(corpus, part, whole)
 
 
-#: two figures as one: first less second, first / second, and the time that the first takes in % of the second's
+#: ways to combine the figures of one or two systems: itself, difference, ratio, and ratio in %
 HOW: dict[str, Callable[..., float]] = {
     "value": lambda a: a,
     "difference": lambda a, b: a - b,
@@ -65,18 +71,21 @@ HOW: dict[str, Callable[..., float]] = {
 
 
 def better(results: Results, rows: Sequence[str], compare: str, level: float) -> Iterator[Measured]:
-    """Of the sentences that a system changes for better or worse, the share (%) that it betters; exact interval."""
+    """Measure the share (%) of improved sentences among the sentences that a system makes better or worse.
+
+    The interval is exact.
+    """
     for corpus, systems in _folds(results):
-        if all(rows[0] in one for one in systems):
-            good, bad = (sum(one[rows[0]][name] for one in systems) for name in ("better", "worse"))
-            yield share(corpus, good, good + bad, level, "exact")
+        if all(rows[0] in fold for fold in systems):
+            better_count, worse_count = (sum(fold[rows[0]][name] for fold in systems) for name in ("better", "worse"))
+            yield share(corpus, better_count, better_count + worse_count, level, "exact")
 
 
 def in_the_loop(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """LAC of a system trained by its own program less the same trained by Chu-Liu-Edmonds.
+    """Measure the LAC of a system trained with its own program minus its LAC after training with Chu-Liu-Edmonds.
 
-    The two are paired over folds, with the interval of the jackknife. A single fold has the interval of two unpaired
-    shares, which is wider.
+    The two are paired over folds, and the interval is a jackknife over folds. A single fold has the interval of two
+    unpaired shares, which is wider.
     """
     for corpus, folds in constraints_tables.looped(results).items():
         name = rows[0]
@@ -84,29 +93,33 @@ def in_the_loop(results: Results, rows: Sequence[str], compare: str) -> Iterator
             yield Measured(corpus, *constraints_tables.loop_gain(folds, name))
             continue
         pair = [folds[0][trained][name] for trained in ("in the loop", "systems")]
-        own, other = (share("", system["labelled"], system["n"]) for system in pair)
-        half = np.hypot(own.high - own.low, other.high - other.low) / 2
-        gain = own.value - other.value
+        in_loop, without = (share("", system["labelled"], system["n"]) for system in pair)
+        half = np.hypot(in_loop.high - in_loop.low, without.high - without.low) / 2
+        gain = in_loop.value - without.value
         yield Measured(corpus, gain, gain - half, gain + half)
 
 
 def programs(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Share of sentences (%) that these solvers together prove, on arcs alone; with a Wilson interval."""
+    """Measure the share (%) of sentences that the solvers of `rows` prove, summed over these solvers.
+
+    The model has arcs alone. The interval is Wilson's.
+    """
     data = integer_programs_tables.measured(results) if results.has("integer-programs") else pd.DataFrame()
     if len(data):
         data = data[(data["model"] == "arc") & data["solver"].isin(rows)]
-        for corpus, found in data.groupby("corpus", sort=False):
-            yield share(str(corpus), int(found["proved"].sum()), int(found["sentences"].sum()))
+        for corpus, group in data.groupby("corpus", sort=False):
+            yield share(str(corpus), int(group["proved"].sum()), int(group["sentences"].sum()))
 
 
 def _folds(results: Results) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    every = constraints_tables.folds(results)
-    for corpus in dict.fromkeys(fold["corpus"] for fold in every):
-        yield corpus, [_timed(fold) for fold in every if fold["corpus"] == corpus]
+    """Yield each corpus with the systems of each of its folds."""
+    all_folds = constraints_tables.folds(results)
+    for corpus in dict.fromkeys(fold["corpus"] for fold in all_folds):
+        yield corpus, [_timed(fold) for fold in all_folds if fold["corpus"] == corpus]
 
 
 def _timed(fold: dict[str, Any]) -> dict[str, Any]:
-    """The systems of a fold; each has the seconds of reading the fold, where they were measured."""
+    """Return the systems of a fold. Each also gets the seconds for reading the fold if these were measured."""
     read = {"reading": fold["reading_cpu_s"]} if "reading_cpu_s" in fold else {}
     return {name: {**system, **read} for name, system in fold["systems"].items()}
 
@@ -114,30 +127,31 @@ def _timed(fold: dict[str, Any]) -> dict[str, Any]:
 def _jackknife(
     place: str, folds: Sequence[dict[str, Any]], figure: Callable[[Any], float], scale: Scale = Scale.LINEAR
 ) -> Measured:
-    """A figure of sums over folds with the interval of the jackknife on a scale."""
+    """Return a figure of sums over folds with its jackknife interval, computed on a scale."""
     return Measured(place, *jackknife(folds, figure, scale.to, scale.back))
 
 
 def _systems(params: Params) -> list[str]:
+    """Return the names of all systems of the cross-validation, which claims may use."""
     cut = [f"{constraints_tables.CONSTRAINTS}, q = {q}" for q in params.section(Constraints).q]
     return [constraints_tables.BASELINE, constraints_tables.CONSTRAINTS, constraints_tables.PUBLISHED_LOOP, *cut]
 
 
 MEASURES: dict[str, Measure] = {
     "programs": Measure(programs, "{:.1f} %", lambda params: integer_programs_tables.EXPLICIT, Scale.ODDS),
-    "LAC": Measure(partial(folds, figure="LAC", how="difference"), "{:+.2f} LAC", _systems),
-    "UAC": Measure(partial(folds, figure="UAC", how="difference"), "{:+.2f} UAC", _systems),
+    "LAC": Measure(partial(folds, figure="LAC", combination="difference"), "{:+.2f} LAC", _systems),
+    "UAC": Measure(partial(folds, figure="UAC", combination="difference"), "{:+.2f} UAC", _systems),
     "few iterations": Measure(partial(counted, count="few_iterations"), "{:.2f} %", _systems, Scale.ODDS),
     "over 120 s": Measure(partial(counted, count="long"), "{:.2f} %", _systems, Scale.ODDS),
     "solve time": Measure(partial(folds, figure="seconds", scale=Scale.LOG), "{:.4f} s", _systems, Scale.LOG),
     "solve time, ratio": Measure(
-        partial(folds, figure="seconds", how="ratio", scale=Scale.LOG), "{:.1f} times", _systems, Scale.LOG
+        partial(folds, figure="seconds", combination="ratio", scale=Scale.LOG), "{:.1f} times", _systems, Scale.LOG
     ),
     "whole run, ratio": Measure(
-        partial(folds, figure="whole run", how="ratio", scale=Scale.LOG), "{:.2f} times", _systems, Scale.LOG
+        partial(folds, figure="whole run", combination="ratio", scale=Scale.LOG), "{:.2f} times", _systems, Scale.LOG
     ),
     "solve time, %": Measure(
-        partial(folds, figure="seconds", how="percent", scale=Scale.LOG), "{:.1f} %", _systems, Scale.LOG
+        partial(folds, figure="seconds", combination="percent", scale=Scale.LOG), "{:.1f} %", _systems, Scale.LOG
     ),
     "first iteration": Measure(partial(folds, figure="first", scale=Scale.ODDS), "{:.1f} %", _systems, Scale.ODDS),
     "better": Measure(partial(better, level=0.999), "{:.1f} %", _systems, Scale.ODDS),

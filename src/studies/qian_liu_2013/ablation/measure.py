@@ -1,7 +1,7 @@
-"""Stage: the same scores decoded by every configuration of the search. Runs alone, as it is timed.
+"""Stage: decode the same scores with every configuration of the search. The stage runs alone because it is timed.
 
 A configuration is a set of keyword arguments of branch and bound (`ablation.configurations` in params.yaml). Sentences
-are taken evenly from the test split; each is scored once, and scoring is not timed.
+are spaced evenly over the test split. Each sentence is scored once, and scoring is not timed.
 """
 
 from __future__ import annotations
@@ -26,38 +26,41 @@ from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 
-#: a configuration passes over the sentences so often, or less once it has taken so many seconds
+#: largest number of passes over the sentences per configuration, and CPU seconds after which no new pass begins
 PASSES, ENOUGH = 3, 5.0
-#: numbers of DP calls at which the share of proved sentences is told: two steps for every doubling
+#: numbers of DP calls for which the share of proved sentences is reported: two steps for every doubling
 WITHIN = (1, *(round(2 ** (i / 2)) for i in range(2, 31)))
 
 
 def decoder(name: str, options: dict[str, Any], families: frozenset[str]) -> BranchAndBound:
-    """The search under one configuration, for a model of `families`. Raises InputError where that cannot be."""
+    """Return the search with one configuration, for a model with the factor families `families`.
+
+    Raises InputError if the options are not valid, or if the search does not score all families.
+    """
     known = options_of(BranchAndBound)
     unknown = [key for key in options if key not in known]
     if unknown:
         hint = "valid keys are " + ", ".join(known)
         raise InputError(f"ablation.configurations.{name}.{unknown[0]}: unknown key", path="params.yaml", hint=hint)
     try:
-        made = BranchAndBound(**options)
+        search = BranchAndBound(**options)
     except TreeboundError as error:
         raise InputError(f"ablation.configurations.{name}: {error}", path="params.yaml") from None
-    if families - made.supports:
-        missing = ", ".join(sorted(families - made.supports))
+    if families - search.supports:
+        missing = ", ".join(sorted(families - search.supports))
         raise InputError(f"ablation.configurations.{name}: does not score {missing}", path="params.yaml")
-    return made
+    return search
 
 
 def problems(model: Model, settings: Ablation, test: Treebank) -> list[Problem]:
-    """The scored sentences: `settings.sentences` of the test split, evenly spaced."""
+    """Return the scored sentences: `settings.sentences` of the test split, evenly spaced."""
     parser = Parser(model, k=settings.k)
     return [parser.problem(test, i) for i in evenly(test, settings.sentences)]
 
 
 def measure(name: str, search: BranchAndBound, scored: list[Problem]) -> pd.DataFrame:
-    """One row a sentence: what a configuration found, what it proved and what it took (median of the passes)."""
-    search.decode(scored[0])  # compiles
+    """Return one row per sentence: result, proof, work, and CPU seconds (median of the passes) of a configuration."""
+    search.decode(scored[0])  # compiles the kernels before anything is timed
     passes: list[list[float]] = []
     while len(passes) < PASSES and sum(map(sum, passes)) < ENOUGH:
         rows: list[dict[str, Any]] = []
@@ -71,6 +74,7 @@ def measure(name: str, search: BranchAndBound, scored: list[Problem]) -> pd.Data
 
 
 def _row(name: str, i: int, problem: Problem, parse: Parse) -> dict[str, Any]:
+    """Return the result and the work of one sentence."""
     return {
         "configuration": name,
         "sentence": i,
@@ -84,7 +88,10 @@ def _row(name: str, i: int, problem: Problem, parse: Parse) -> dict[str, Any]:
 
 
 def summary(table: pd.DataFrame, best: pd.Series) -> dict[str, Any]:
-    """A configuration in numbers; `best`: the highest score of each sentence that any of them found."""
+    """Return the sums of one configuration over all sentences.
+
+    best  highest score of each sentence that any configuration reached
+    """
     proved = table[table["proved"]]
     return {
         "sentences": len(table),
@@ -102,7 +109,10 @@ def summary(table: pd.DataFrame, best: pd.Series) -> dict[str, Any]:
 
 
 def run(params: Params, corpus: str) -> None:
-    """Write what every configuration took on a corpus, in sum and by sentence."""
+    """Write the work of every configuration on a corpus: sums, and one row per sentence.
+
+    Raises TreeboundError if a tree that was proved optimal is not.
+    """
     settings = params.section(Ablation)
     model = Model.load(model_file(corpus, settings.model))
     families = frozenset(model.spec.families) | {"arc"}
@@ -118,7 +128,9 @@ def run(params: Params, corpus: str) -> None:
     rows = [{"configuration": name, **summary(table, best)} for name, table in tables.items()]
     if any(row["different"] for row in rows):
         names = ", ".join(row["configuration"] for row in rows if row["different"])
-        raise TreeboundError(f"{corpus}: a tree that was proved optimal is not: {names}")
+        raise TreeboundError(
+            f"{corpus}: a tree that was proved optimal is not optimal; its configuration has a bug: {names}"
+        )
     stage.write(stage.PREDICTIONS / corpus / "ablation.csv", whole.to_csv(index=False, lineterminator="\n"))
     stage.write_metrics(stage.METRICS / "ablation" / f"{corpus}.json", rows)
 

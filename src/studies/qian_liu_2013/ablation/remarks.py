@@ -1,4 +1,4 @@
-"""Sentences about configurations of the search, computed from the table's own data."""
+"""Sentences about configurations of the search, generated from the data of the tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from studies.site.sentences import Said, about, how_many_corpora, span
 
 @about()
 def ablation(data: pd.DataFrame, ranking: pd.DataFrame) -> Said:
-    """About `tables.ablations` and `tables.ablation_ranking`."""
+    """Describe `tables.ablations` and `tables.ablation_ranking`: the work and the proofs of the configurations."""
     first, others = data["configuration"].iloc[0], ranking.drop(data["configuration"].iloc[0])
     yield (
         f"The other configurations take {span(others['ms'])} times the time of {first} and {span(others['DP calls'])} "
@@ -17,10 +17,10 @@ def ablation(data: pd.DataFrame, ranking: pd.DataFrame) -> Said:
         f"{data['sentences'].max()} sentences each at most, one run, without a test).",
         ranking,
     )
-    left = data[data["proved"] < 100].set_index(["configuration", "corpus"])["proved"]
+    incomplete = data[data["proved"] < 100].set_index(["configuration", "corpus"])["proved"]
     yield (
-        f"A limit on calls left configurations without proof of {span(100 - left, '{:.1f} %')} of the sentences: they "
-        "would have needed more than is counted."
-        if len(left)
+        f"A limit on calls left {span(100 - incomplete, '{:.1f} %')} of the sentences without proof. Without the "
+        "limit their work would be larger."
+        if len(incomplete)
         else "Every configuration proves every tree optimal."
     )

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, config=STRICT)
 class Ablation(Section):
-    """Configurations of the search that decode the same scores; each is a set of keyword arguments of the search.
+    """Configurations of the search that decode the same scores. Each is a set of keyword arguments of the search.
 
-    sentences     how many of the test split
-    max_dp_calls  where a search gives up, unless its configuration says otherwise
+    sentences     number of sentences from the test split
+    max_dp_calls  number of DP calls after which a search gives up, unless its configuration sets another number
     """
 
     model: str = ""
@@ -30,6 +30,6 @@ class Ablation(Section):
     )
 
     def check(self, params: Params) -> None:
-        """Raise ValueError where no row trains the model."""
+        """Raise ValueError if no row trains the model."""
         if self.configurations:
             params.check_trained(self.model)

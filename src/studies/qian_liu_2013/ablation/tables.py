@@ -1,4 +1,4 @@
-"""Configurations of the search on the same scores: what each of its parts is worth."""
+"""Tables of the ablation: configurations of the search on the same scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEASURES = {"dp_calls": "DP calls", "nodes": "nodes", "ms": "ms"}
 
 
 def measured(results: Results) -> pd.DataFrame:
-    """One row a corpus and configuration of the search: its work; `changed` says its options in words."""
+    """Return one row per corpus and configuration: its metrics, and `changed`, its options in words."""
     settings = results.params.section(Ablation)
     path = results.folder / "metrics" / "ablation"
     rows = []
@@ -34,32 +34,32 @@ def measured(results: Results) -> pd.DataFrame:
 
 
 def ablations(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Work and success of every configuration; the first of a run is what its others are compared with.
+    """Return the work and success of every configuration. The first one of a run is the reference for the others.
 
-    One row a corpus (its name says the run) and configuration: changed (its options in words), sentences, dp_calls,
-    nodes and ms (means of a sentence), at_root and proved (% of the sentences), curve (DP calls -> % proved by then).
-    Runs from before there was an ablation are left out; InputError where that leaves nothing.
+    One row per corpus (its name contains the run) and configuration. Columns: changed (its options in words);
+    sentences; dp_calls, nodes and ms (means per sentence); at_root and proved (% of the sentences); curve (DP calls ->
+    % proved by then). Runs without an ablation are left out. Raises InputError if no run remains.
     """
     keep = corpora_of(results, wanted)
     rows: list[dict] = []
     for r in results:
         if not r.params.section(Ablation).configurations:
             continue
-        for found in measured(r).to_dict("records"):
-            if found["corpus"] in keep[r.name]:
-                n = found["sentences"]
-                curve = sorted((int(calls), 100 * proved / n) for calls, proved in found["proved_within"].items())
+        for metrics in measured(r).to_dict("records"):
+            if metrics["corpus"] in keep[r.name]:
+                n = metrics["sentences"]
+                curve = sorted((int(calls), 100 * proved / n) for calls, proved in metrics["proved_within"].items())
                 rows.append(
                     {
-                        "corpus": f"{found['corpus']}, {r.name}",
-                        "configuration": found["configuration"],
-                        "changed": found["changed"],
+                        "corpus": f"{metrics['corpus']}, {r.name}",
+                        "configuration": metrics["configuration"],
+                        "changed": metrics["changed"],
                         "sentences": n,
-                        "dp_calls": found["dp_calls"] / n,
-                        "nodes": found["nodes"] / n,
-                        "ms": 1e3 * found["cpu_s"] / n,
-                        "at_root": 100 * found["root_solved"] / n,
-                        "proved": 100 * found["certified"] / n,
+                        "dp_calls": metrics["dp_calls"] / n,
+                        "nodes": metrics["nodes"] / n,
+                        "ms": 1e3 * metrics["cpu_s"] / n,
+                        "at_root": 100 * metrics["root_solved"] / n,
+                        "proved": 100 * metrics["certified"] / n,
                         "curve": dict(curve),
                     }
                 )
@@ -69,22 +69,22 @@ def ablations(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Data
 
 
 def ablation_table(data: pd.DataFrame) -> pd.DataFrame:
-    """`ablations`, and the work of each configuration as a multiple of the first's."""
+    """Return the table of `ablations` with the work of each configuration as a multiple of the first one's work."""
     first = data.groupby("corpus", sort=False)[list(MEASURES)].transform("first")
-    out = {("", "changed"): data["changed"]}
-    out |= {("per sentence", name): data[column] for column, name in MEASURES.items()}
-    out |= {("% of sentences", "proved at the root"): data["at_root"], ("% of sentences", "proved"): data["proved"]}
-    others = data["corpus"].duplicated()
-    out |= {("this / first", name): (data[c] / first[c]).where(others) for c, name in MEASURES.items()}
+    columns = {("", "changed"): data["changed"]}
+    columns |= {("per sentence", name): data[column] for column, name in MEASURES.items()}
+    columns |= {("% of sentences", "proved at the root"): data["at_root"], ("% of sentences", "proved"): data["proved"]}
+    not_first = data["corpus"].duplicated()
+    columns |= {("this / first", name): (data[c] / first[c]).where(not_first) for c, name in MEASURES.items()}
     index = pd.MultiIndex.from_arrays([data["corpus"], data["configuration"]], names=["corpus", "configuration"])
-    return pd.DataFrame(out).set_axis(index)
+    return pd.DataFrame(columns).set_axis(index)
 
 
 def ablation_ranking(data: pd.DataFrame) -> pd.DataFrame:
-    """Configurations over all corpora, the one that takes least time first.
+    """Return the configurations over all corpora, fastest first.
 
     Columns: geometric means of DP calls, nodes and ms as multiples of the first configuration's; the least share of
-    sentences proved. Configurations that not every corpus has are left out.
+    proved sentences. Configurations that some corpus lacks are left out.
     """
     first = data.groupby("corpus", sort=False)[list(MEASURES)].transform("first")
     ratio = np.log(data[list(MEASURES)] / first)

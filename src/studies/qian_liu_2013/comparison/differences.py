@@ -1,4 +1,4 @@
-"""Accuracy of one row less that of another on the same corpus, with an interval, whatever a run has kept."""
+"""Differences in accuracy between two rows on the same corpus, with intervals."""
 
 from __future__ import annotations
 
@@ -19,64 +19,71 @@ KEYS = ["corpus", "learner", "figure", "row", "other", "seed"]
 
 
 def differences(results: Results, pairs: Iterable[tuple[str, str, str]], wanted: Collection[str] = ()) -> pd.DataFrame:
-    """One row a seed that both rows have: how much more accurate one is than the other.
+    """Return how much more accurate one row is than another: one line for each seed that both rows have.
 
-    Index KEYS; columns difference, low, high (points, 95 % interval), interval (how it was found).
+    Index: KEYS. Columns: difference, low, high (points, 95 % interval), interval (method).
 
-    pairs   (figure of comparison.FIGURES, row, other row), by the names of `rows.named_rows` or of a row of another
-            system; where a corpus lacks one of the two there is no line
-    wanted  corpora; empty: all
+    pairs   (figure of comparison.FIGURES, row, other row), by the names of `rows.named_rows` or the name of a row of
+            another system; a pair has no line for a corpus that lacks one of its rows
+    wanted  corpora; empty means all
 
-    `paired`: a bootstrap over sentences, or what a reference kept of one. `unpaired`: neither is there, and the words
-    of the two rows are taken for two samples; as both rows err on much the same words, that interval is the wider one.
+    The method `paired` is a bootstrap over sentences, or a stored result of one. The method `unpaired` is used if
+    neither exists: it treats the words of the two rows as two independent samples. Both rows err on much the same
+    words, so this interval is wider.
     """
-    kept, metrics, found = _kept(results), metrics_of(results), {}
-    others = set(SYSTEMS) - {"graph"}
-    of_others = {(row["corpus"], row["row"]): row for row in frames.of_systems(results, *others)}
+    stored, metrics, lines = _kept(results), metrics_of(results), {}
+    other_systems = set(SYSTEMS) - {"graph"}
+    of_others = {(row["corpus"], row["row"]): row for row in frames.of_systems(results, *other_systems)}
     for figure, row, other in dict.fromkeys(pairs):
         column = FIGURES[figure][0]
         for corpus in wanted or results.corpora:
             for learner in learners_of(results.params):
                 rows = named_rows(results.params, corpus, learner)
-                rows |= {name: results.params.rows[name] for of, name in of_others if of == corpus}
+                rows |= {name: results.params.rows[name] for place, name in of_others if place == corpus}
                 if row not in rows or other not in rows:
                     continue
                 names = [corpus, learner, figure, *(_model(rows, name) for name in (row, other))]
-                mine = seeds_of(results.params, corpus, rows[row])
-                theirs = seeds_of(results.params, corpus, rows[other])
-                for seed in mine:
-                    if seed not in theirs:
+                by_seed = seeds_of(results.params, corpus, rows[row])
+                other_by_seed = seeds_of(results.params, corpus, rows[other])
+                for seed in by_seed:
+                    if seed not in other_by_seed:
                         continue
-                    a, b, key = mine[seed], theirs[seed], (*names, seed)
-                    if key in kept.index:
-                        found[key] = kept.loc[key].to_list()
+                    a, b, key = by_seed[seed], other_by_seed[seed], (*names, seed)
+                    if key in stored.index:
+                        lines[key] = stored.loc[key].to_list()
                         continue
                     if results.keeps_sentences:
-                        one, two = (scored(results, corpus, which, figure) for which in (a, b))
-                        if len(one):
-                            test = paired_bootstrap(one, two, seed=results.params.seed)
-                            found[key] = [test["difference"], test["low"], test["high"], "paired"]
+                        first, second = (scored(results, corpus, which, figure) for which in (a, b))
+                        if len(first):
+                            test = paired_bootstrap(first, second, seed=results.params.seed)
+                            lines[key] = [test["difference"], test["low"], test["high"], "paired"]
                         continue
-                    own, its = (
+                    first_metrics, second_metrics = (
                         metrics.loc[at(corpus, x)] if x.system == "graph" else of_others[corpus, x.name] for x in (a, b)
                     )
-                    shares, n = (own[column] / 100, its[column] / 100), own["scored_words"]
+                    shares, n = (
+                        (first_metrics[column] / 100, second_metrics[column] / 100),
+                        first_metrics["scored_words"],
+                    )
                     half = Z * sqrt(sum(share * (1 - share) for share in shares) / n) if n else nan
                     value = 100 * (shares[0] - shares[1])
-                    if value == value:  # a corpus without labels has no labelled figure
-                        found[key] = [value, value - 100 * half, value + 100 * half, "unpaired"]
-    data = pd.DataFrame(list(found.values()), columns=["difference", "low", "high", "interval"])
-    return data.set_index(pd.MultiIndex.from_tuples(list(found) or [("",) * len(KEYS)], names=KEYS)[: len(found)])
+                    if value == value:  # NaN for labelled figures of a corpus without labels
+                        lines[key] = [value, value - 100 * half, value + 100 * half, "unpaired"]
+    data = pd.DataFrame(list(lines.values()), columns=["difference", "low", "high", "interval"])
+    return data.set_index(pd.MultiIndex.from_tuples(list(lines) or [("",) * len(KEYS)], names=KEYS)[: len(lines)])
 
 
 def _model(rows: Mapping[str, Row], name: str) -> str:
-    """The name of the model whose row of the main comparison `name` is another name of; else `name`."""
+    """Return the name of the model whose main row also has the name `name`, or `name` if there is none."""
     run = rows.get(name)
     return run.model if run is not None and rows.get(run.model) == run else name
 
 
 def _kept(results: Results) -> pd.DataFrame:
-    """What a reference that is committed without its sentences keeps of `differences`, or of `significance`."""
+    """Return the stored `differences` and `significance` of a reference that is committed without its sentences.
+
+    The table is empty for any other run.
+    """
     if results.keeps_sentences:
         return pd.DataFrame()
     parts = []

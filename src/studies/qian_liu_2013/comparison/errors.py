@@ -1,4 +1,4 @@
-"""Whose fault is a wrong tree: that of the search, of the scores, or of what the parser could not return at all?"""
+"""Tables that attribute wrong trees to the search, to the scores, or to trees that the parser cannot return."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLUMNS = [
     ("", "sentences"),
     ("the search", "proved, %"),
     ("the search", "search errors, %"),
-    ("the search", "of these, gold scores more, %"),
+    ("the search", "search errors below gold, %"),
     ("the search", "UAS"),
     ("the search", "UAS less than exact"),
     ("the exact tree", "is the gold tree, %"),
@@ -26,20 +26,20 @@ COLUMNS = [
 
 
 def errors(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Searches that give up against the exact search, on the same scores and sentences of one run. May have no rows.
+    """Compare searches that give up with the exact search, on the same scores and sentences. May have no rows.
 
-    Rows (corpus, system, search): the rows whose decoder scores the gold trees as well (`gold: true`). Columns COLUMNS:
-    a search error is a tree that scores less than the best one. Where the exact tree is not the gold one, either the
-    model gives the gold tree less, or the parser cannot return it, as it crosses or an arc of it was pruned. Of a
-    reference, whose sentences are not kept, the rows that it kept.
+    Rows: (corpus, system, search), for the rows whose decoder scores the gold trees as well (`gold: true`). Columns:
+    COLUMNS. A search error is a tree that scores less than the best tree. If the exact tree is not the gold tree, there
+    are two cases. Either the model scores the gold tree lower, or the parser cannot return it because its arcs cross or
+    one of them was pruned. A reference without sentences has the rows that it stores.
     """
     rows = {}
     keep = corpora_of([results], wanted)[results.name]
     if not results.keeps_sentences:
-        kept = results.kept_table("errors", header=[0, 1], index_col=[0, 1, 2])
-        if len(kept):
-            kept = kept.set_axis(pd.MultiIndex.from_tuples(COLUMNS), axis=1)
-            return kept[kept.index.get_level_values("corpus").isin(keep)]
+        stored = results.kept_table("errors", header=[0, 1], index_col=[0, 1, 2])
+        if len(stored):
+            stored = stored.set_axis(pd.MultiIndex.from_tuples(COLUMNS), axis=1)
+            return stored[stored.index.get_level_values("corpus").isin(keep)]
     for corpus in keep if results.keeps_sentences else ():
         for run in find(results.params):
             exact = main_rows(results.params, run.learner).get(run.model)
@@ -50,20 +50,21 @@ def errors(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def _compared(results: Results, corpus: str, run: Row, exact: Row) -> dict[tuple[str, str], float]:
-    found, best = frames.sentences(results, corpus, run), frames.sentences(results, corpus, exact)
-    best = best.loc[found.index]
-    short = found["value"] < best["value"]
-    reach = np.isfinite(found["gold"])
-    uas = [100 * data["correct"].sum() / max(data["scored"].sum(), 1) for data in (found, best)]
+    """Return the values of COLUMNS for one row and the row with the exact search."""
+    searched, optimal = frames.sentences(results, corpus, run), frames.sentences(results, corpus, exact)
+    optimal = optimal.loc[searched.index]
+    short = searched["value"] < optimal["value"]
+    reach = np.isfinite(searched["gold"])
+    uas = [100 * data["correct"].sum() / max(data["scored"].sum(), 1) for data in (searched, optimal)]
     values = [
-        len(found),
-        100 * (found["status"] == "optimal").mean(),
+        len(searched),
+        100 * (searched["status"] == "optimal").mean(),
         100 * short.mean(),
-        100 * (short & reach & (found["gold"] > found["value"])).sum() / max(short.sum(), 1),
+        100 * (short & reach & (searched["gold"] > searched["value"])).sum() / max(short.sum(), 1),
         uas[0],
         uas[1] - uas[0],
-        100 * (reach & (found["gold"] == best["value"])).mean(),
-        100 * (reach & (found["gold"] < best["value"])).mean(),
+        100 * (reach & (searched["gold"] == optimal["value"])).mean(),
+        100 * (reach & (searched["gold"] < optimal["value"])).mean(),
         100 * (~reach).mean(),
     ]
     return dict(zip(COLUMNS, values, strict=True))

@@ -1,4 +1,4 @@
-"""Tables and figures that a run keeps as files."""
+"""Tables of the comparison that a run stores as files."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from studies.site.rows import seeds_of
 
 
 def claimed(results: Results) -> pd.DataFrame:
-    """`differences` of all rows that claims or the headline compare, as a reference does not keep its sentences.
+    """Return `differences` of all rows that claims or the headline compare, because a reference stores no sentences.
 
-    The headline compares rows of several seeds, and rows of other systems, with the baseline; of graph-based rows with
-    the seed of the run `significance` is kept.
+    The headline compares rows of several seeds, and rows of other systems, with the baseline. Graph-based rows with the
+    seed of the run alone are left out: `significance` stores them.
     """
-    asked = [claim for paper in load() for claim in paper.claims if claim.measure == "UAS"]
-    compared = [pair for claim in asked for pair in pairs(claim.rows, claim.compare)]
+    claims = [claim for paper in load() for claim in paper.claims if claim.measure == "UAS"]
+    compared = [pair for claim in claims for pair in pairs(claim.rows, claim.compare)]
     params = results.params
     for learner in params.learners:
         for corpus in results.corpora:

@@ -1,4 +1,4 @@
-"""Sentences about what the factors gain, computed from the very data that the tables beside them show."""
+"""Sentences about the gains of factors, generated from the data of the tables beside them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from studies.site.sentences import (
 )
 from studies.site.show import Remarks
 
-#: our models of the paper's rows that add one family to the baseline, and of the two families of the paper's title
+#: models that add one factor family to the baseline, as rows of the paper do, and the model that adds two families
 FAMILIES = tuple(
     f"carreras+{name}"
     for name in (
@@ -44,7 +44,7 @@ FAMILIES = tuple(
 
 @about("This run has no gains of all factors over the baseline.")
 def answer(gains: pd.DataFrame) -> Said:
-    """Describe what all factors gain: `headline.gains`."""
+    """Describe the gain of all factors over the baseline: `headline.gains`."""
     for (name, learner), rows in each(gains, ["run", "learner"]):
         rows = rows.droplevel("system")
         seeds = seeds_in_words(rows["seeds"])
@@ -58,24 +58,24 @@ def answer(gains: pd.DataFrame) -> Said:
 
 
 CHOSEN = (
-    "Being chosen on the very test set flatters the best row: its gain is no test of it, and with other seeds it may "
-    "be another row."
+    "The best row is chosen on the test set itself, so its gain is too optimistic and is not a test. With other seeds "
+    "another row may be the best."
 )
 
 
 @about()
 def headline(data: pd.DataFrame, gains: pd.DataFrame, more: pd.DataFrame) -> Said:
-    """Describe `headline.headline`: what all factors gain, first, which row is best, and what was proved.
+    """Describe `headline.headline`: the gain of all factors, the best row, and the share of proofs.
 
-    gains  `headline.gains`: of all learners
+    gains  `headline.gains` of all learners
     more   `tables.multilingual`, which may have no rows
     """
-    first, *others = answer(gains).sentences
+    first, *other_answers = answer(gains).sentences
     yield first, gains
     for (name, learner), rows in _by_learner(data):
         yield (
-            f"The highest UAS on each test set has {_best(rows)} ({_run(str(name))}, learner {learner} of graph-based "
-            f"models). {CHOSEN}",
+            f"Rows with the highest UAS on each test set: {_best(rows)} ({_run(str(name))}, learner {learner} of "
+            f"graph-based models). {CHOSEN}",
             rows,
         )
     yield from ((over_corpora(system, rows, more.attrs.get("learner", "")), rows) for system, rows in against(more)[:1])
@@ -89,7 +89,7 @@ def headline(data: pd.DataFrame, gains: pd.DataFrame, more: pd.DataFrame) -> Sai
             f"({listing(best.idxmax()[1:])}).",
             rows,
         )
-    yield from ((one, gains) for one in others)
+    yield from ((sentence, gains) for sentence in other_answers)
 
 
 def _by_learner(data: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
@@ -110,7 +110,10 @@ def _best(rows: pd.DataFrame) -> str:
 
 @about("This run has no gains over the baseline.")
 def families(gained: pd.DataFrame, learner: str) -> Said:
-    """Describe what families bring alone, or two of them together, with one learner: `headline.gains` of FAMILIES."""
+    """Describe the gains of single factor families, and of two families together, with one learner.
+
+    gained  `headline.gains` of FAMILIES
+    """
     rows = gained[gained.index.get_level_values("learner") == learner]
     if len(rows):
         yield (
@@ -119,25 +122,26 @@ def families(gained: pd.DataFrame, learner: str) -> Said:
             rows,
         )
     printed = table(QIAN_LIU, "comparison").set_index("id")[["PTB", "CTB"]]
-    every = printed.loc["combined"] - printed.loc["baseline"]
+    gain = printed.loc["combined"] - printed.loc["baseline"]
     yield (
-        f"In the paper all non-local factors together bring {every['PTB']:+.2f} UAS over the baseline on English and "
-        f"{every['CTB']:+.2f} on Chinese, without a test or an interval, and of the single families all-sibling brings "
-        "most.",
+        f"In the paper all non-local factors together bring {gain['PTB']:+.2f} UAS over the baseline on English and "
+        f"{gain['CTB']:+.2f} on Chinese, without a test or an interval. Of the single families, all-sibling brings "
+        "the largest gain.",
         printed,
     )
 
 
 def learners(perceptron: pd.DataFrame, mira: pd.DataFrame) -> Remarks:
-    """About the tables of two learners: the same systems on the same corpora."""
+    """Compare two learners on the same systems and corpora, by their tables of `tables.comparison`."""
     tables = (data[data.index.get_level_values(0) != PEERS] for data in (perceptron, mira))
-    ours = [data.drop(columns=["published", ""], level=0) for data in tables]
-    gap = (ours[1] - ours[0]).stack([0, 1], future_stack=True).dropna()
-    return _learners(gap[~gap.droplevel(-2).index.duplicated()])  # a pair that two runs have is one
+    measured = [data.drop(columns=["published", ""], level=0) for data in tables]
+    gap = (measured[1] - measured[0]).stack([0, 1], future_stack=True).dropna()
+    return _learners(gap[~gap.droplevel(-2).index.duplicated()])  # a pair that two runs have counts once
 
 
 @about("The learners have no system in common.")
 def _learners(gap: pd.Series) -> Said:
+    """Describe the differences between the two learners."""
     corpora = listing(dict.fromkeys(gap.index.get_level_values(-1)))
     yield (
         f"MIRA minus perceptron is {gap.mean():+.2f} UAS on average of {len(gap)} pairs of the same system on the same "
@@ -147,10 +151,11 @@ def _learners(gap: pd.Series) -> Said:
 
 @about()
 def exactness(data: pd.DataFrame) -> Said:
-    """About `tables.accuracy`: of which rows every tree is proved."""
+    """Describe `tables.accuracy`: the rows in which every tree is proved optimal."""
     proved = data.xs("proved, %", axis=1, level=1).stack().dropna()
     yield unproved(proved, f"all {len(proved)} rows"), proved
 
 
 def _run(name: str) -> str:
+    """Return the name of a run in a form that fits into a sentence."""
     return name if name == THIS_RUN else f"the {name} run"

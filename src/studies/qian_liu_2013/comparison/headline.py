@@ -1,4 +1,4 @@
-"""The headline: the baseline, all factors and the best row of each treebank, as means over seeds with intervals."""
+"""The headline: baseline, all factors and the best row of each treebank, as means over seeds with intervals."""
 
 from __future__ import annotations
 
@@ -27,39 +27,41 @@ BEST = ("best row", "UAS, best row", *BEST_GAIN)
 
 
 def contenders(results: Results, corpus: str, learner: str) -> dict[str, Row]:
-    """Return the rows among which the best one of a treebank is chosen, by the names that `differences` knows.
+    """Return the rows among which the best row of a treebank is chosen, by the names that `differences` knows.
 
-    These are the graph-based rows of the main comparison with this learner and, beside the first learner, all rows of
-    OTHER_SYSTEMS with the tags of the treebank and the seed of the run.
+    These are the graph-based rows of the main comparison with this learner. For the first learner, all rows of
+    OTHER_SYSTEMS with the tags of the treebank and the seed of the run are added.
     """
     params = results.params
     rows = main_rows(params, learner, corpus)
     if learner == params.learners[0]:
-        others = (row for row in params.rows_of(corpus) if row.system in OTHER_SYSTEMS and params.plain(corpus, row))
-        rows |= {row.name: row for row in others}
+        other_rows = (
+            row for row in params.rows_of(corpus) if row.system in OTHER_SYSTEMS and params.plain(corpus, row)
+        )
+        rows |= {row.name: row for row in other_rows}
     return rows
 
 
 def accuracies(results: Results, column: str = "uas") -> dict[tuple[str, str], float]:
     """Map (corpus, row) to an accuracy in %, for every row of this project's systems."""
-    found = {place: float(value) for place, value in metrics_of(results)[column].items()}
+    by_row = {place: float(value) for place, value in metrics_of(results)[column].items()}
     for row in frames.of_systems(results, *OTHER_SYSTEMS):
         if not row.get("missing"):
-            found[row["corpus"], row["row"]] = float(row[column])
-    return found
+            by_row[row["corpus"], row["row"]] = float(row[column])
+    return by_row
 
 
 def mean_over_seeds(
     results: Results, corpus: str, row: Row, values: Mapping[tuple[str, str], float]
 ) -> tuple[float, int]:
-    """Return the mean of a row's figure over its seeds, and how many seeds it is a mean of (0: not there)."""
-    places = (at(corpus, other) for other in seeds_of(results.params, corpus, row).values())
-    found = [values[place] for place in places if place in values]
-    return (sum(found) / len(found), len(found)) if found else (nan, 0)
+    """Return the mean of a row's figure over its seeds, and the number of seeds (0: no figure exists)."""
+    places = (at(corpus, repeat) for repeat in seeds_of(results.params, corpus, row).values())
+    known = [values[place] for place in places if place in values]
+    return (sum(known) / len(known), len(known)) if known else (nan, 0)
 
 
 def best(results: Results, corpus: str, learner: str, values: Mapping[tuple[str, str], float]) -> str:
-    """Return the name of the contender with the highest accuracy on the test set; empty where there is none."""
+    """Return the name of the contender with the highest accuracy on the test set, or "" if there is none."""
     means = {
         name: mean_over_seeds(results, corpus, row, values)[0]
         for name, row in contenders(results, corpus, learner).items()
@@ -73,28 +75,28 @@ def over_baseline(results: Results, learner: str, rows: Mapping[str, str]) -> di
 
     rows  corpus -> name of the row
     """
-    asked = [("UAS", row, BASELINE) for row in dict.fromkeys(rows.values()) if row not in ("", BASELINE)]
-    data = differences(results, asked, wanted=list(rows)).reset_index()
+    pairs = [("UAS", row, BASELINE) for row in dict.fromkeys(rows.values()) if row not in ("", BASELINE)]
+    data = differences(results, pairs, wanted=list(rows)).reset_index()
     data = data[data["learner"] == learner]
-    found = []
+    measured = []
     for corpus, row in rows.items():
-        of = data[(data["corpus"] == corpus) & (data["row"] == row)]
-        if len(of):
-            found.append((corpus, of[["difference", "low", "high"]].to_numpy(float)))
-    return {one.place: one for one in over_seeds(found)}
+        by_seed = data[(data["corpus"] == corpus) & (data["row"] == row)]
+        if len(by_seed):
+            measured.append((corpus, by_seed[["difference", "low", "high"]].to_numpy(float)))
+    return {gain.place: gain for gain in over_seeds(measured)}
 
 
 def gains(results: Sequence[Results], wanted: Sequence[str] = (), models: Sequence[str] = ()) -> pd.DataFrame:
-    """Return what models gain over the baseline. Rows (run, corpus, learner, system); columns GAINED.
+    """Return the gains of models over the baseline. Rows: (run, corpus, learner, system). Columns: GAINED.
 
-    models  empty: all factors
+    models  names of the models; empty means the model with all factors
     """
     keep = corpora_of(results, wanted)
     rows = {}
     for r in results:
         for learner, model in itertools.product(learners_of(r.params), models or [sweep(r.params)[0].model]):
-            for corpus, one in over_baseline(r, learner, dict.fromkeys(keep[r.name], model)).items():
-                rows[r.name, corpus, learner, model] = (one.value, one.low, one.high, one.seeds)
+            for corpus, gain in over_baseline(r, learner, dict.fromkeys(keep[r.name], model)).items():
+                rows[r.name, corpus, learner, model] = (gain.value, gain.low, gain.high, gain.seeds)
     names = ["run", "corpus", "learner", "system"]
     index = pd.MultiIndex.from_tuples(list(rows) or [("", "", "", "")], names=names)[: len(rows)]
     return pd.DataFrame(list(rows.values()), index=index, columns=list(GAINED))
@@ -104,22 +106,22 @@ def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
     """Return the headline of each run, corpus and learner: accuracies, gains, speed and proofs.
 
     Accuracies and gains are means over seeds. A gain compares trainings of the same seed: columns GAIN (all factors)
-    and BEST (the row with the highest UAS on the test set, chosen there). Speed (NaN where it was not timed), proofs
-    and calls are those of all factors with the seed of the run. LAS is left out where no row has labels.
+    and BEST (the row with the highest UAS on the test set, chosen there). Speed (NaN if it was not timed), proofs and
+    calls belong to all factors with the seed of the run. LAS is left out if no row has labels.
     """
     keep = corpora_of(results, wanted)
     rows = []
     for r in results:
         data = frames.decode(r).merge(frames.benchmark(r)[[*AT, "words_per_cpu_s"]], on=AT, how="left").set_index(AT)
         uas, las = accuracies(r), accuracies(r, "las")
-        every = sweep(r.params)[0].model
-        learners = [name for name in r.params.learners if every in main_rows(r.params, name)]
+        all_factors = sweep(r.params)[0].model
+        learners = [name for name in r.params.learners if all_factors in main_rows(r.params, name)]
         chosen = {name: {corpus: best(r, corpus, name, uas) for corpus in keep[r.name]} for name in learners}
-        gained = {name: over_baseline(r, name, dict.fromkeys(keep[r.name], every)) for name in learners}
-        most = {name: over_baseline(r, name, chosen[name]) for name in learners}
+        gained = {name: over_baseline(r, name, dict.fromkeys(keep[r.name], all_factors)) for name in learners}
+        gained_best = {name: over_baseline(r, name, chosen[name]) for name in learners}
         for corpus, learner in itertools.product(keep[r.name], learners):
             runs = contenders(r, corpus, learner)
-            found = data.loc[at(corpus, runs[every])]
+            metrics = data.loc[at(corpus, runs[all_factors])]
             mean = {name: mean_over_seeds(r, corpus, run, uas)[0] for name, run in runs.items()}
             rows.append(
                 {
@@ -127,21 +129,22 @@ def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
                     "corpus": corpus,
                     "learner": learner,
                     "UAS, Carreras": mean.get(BASELINE, nan),
-                    "UAS, all factors": mean[every],
+                    "UAS, all factors": mean[all_factors],
                     **_gained(gained[learner].get(corpus), GAIN),
                     "best row": chosen[learner][corpus],
                     "UAS, best row": mean[chosen[learner][corpus]],
-                    **_gained(most[learner].get(corpus), BEST_GAIN),
-                    "LAS, all factors": mean_over_seeds(r, corpus, runs[every], las)[0],
-                    "words per CPU second": found["words_per_cpu_s"],
-                    "proved optimal, %": 100 * found["certified"] / found["sentences"],
-                    "DP calls per sentence": found["dp_calls"] / found["sentences"],
+                    **_gained(gained_best[learner].get(corpus), BEST_GAIN),
+                    "LAS, all factors": mean_over_seeds(r, corpus, runs[all_factors], las)[0],
+                    "words per CPU second": metrics["words_per_cpu_s"],
+                    "proved optimal, %": 100 * metrics["certified"] / metrics["sentences"],
+                    "DP calls per sentence": metrics["dp_calls"] / metrics["sentences"],
                 }
             )
     table = pd.DataFrame(rows).set_index(["", "corpus", "learner"])
     return table if table["LAS, all factors"].notna().any() else table.drop(columns="LAS, all factors")
 
 
-def _gained(one: Measured | None, names: Sequence[str]) -> dict[str, float]:
-    values = (nan, nan, nan, 0) if one is None else (one.value, one.low, one.high, one.seeds)
+def _gained(gain: Measured | None, names: Sequence[str]) -> dict[str, float]:
+    """Return a measured gain under four column names: value, low, high and number of seeds."""
+    values = (nan, nan, nan, 0) if gain is None else (gain.value, gain.low, gain.high, gain.seeds)
     return dict(zip(names, values, strict=True))

@@ -1,4 +1,4 @@
-"""What surrounds the comparison: predicted tags, rows with other tags or seeds, parsers of others."""
+"""Tables around the main comparison: rows with other tags or seeds, and parsers of other projects."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ from studies.site.rows import corpora_of, find, metrics_of, stacked
 
 
 def variants(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Rows with other tags or another seed beside the rows that they vary, `difference` being the variant's less it."""
+    """Return rows with other tags or another seed beside the rows that they vary.
+
+    The column `difference` is the UAS of the variant minus the UAS of the row.
+    """
     data, params = stacked(results, wanted, frames.variants), {r.name: r.params for r in results}
     uas = pd.concat({r.name: metrics_of(r)["uas"] for r in results})
-    of_row: dict[int, float] = {}
-    for found in data.itertuples():
-        of, corpus = params[str(found.provenance)], str(found.corpus)
-        row = of.rows[str(found.row)]
-        same = find(of, corpus, model=row.model, learner=row.learner, decoder=row.decoder, k=row.k)
-        if row not in same:
-            of_row[found.Index] = float(uas[found.provenance, corpus, same[0].name]) if same else float("nan")
-    data = data.loc[list(of_row)].assign(compared=list(of_row.values()))
+    compared: dict[int, float] = {}
+    for variant in data.itertuples():
+        own_params, corpus = params[str(variant.provenance)], str(variant.corpus)
+        row = own_params.rows[str(variant.row)]
+        originals = find(own_params, corpus, model=row.model, learner=row.learner, decoder=row.decoder, k=row.k)
+        if row not in originals:
+            compared[variant.Index] = (
+                float(uas[variant.provenance, corpus, originals[0].name]) if originals else float("nan")
+            )
+    data = data.loc[list(compared)].assign(compared=list(compared.values()))
     data = data.rename(columns={"provenance": "", "uas": "UAS", "complete": "complete, %"})
     data["difference"] = data["UAS"] - data["compared"]
     columns = ["UAS", "compared", "difference", "complete, %"]
@@ -31,7 +36,10 @@ def variants(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
 
 
 def peers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Parsers of others. Rows (run, corpus, peer); accuracy, seconds of training, speed, package, what it sees."""
+    """Return the parsers of other projects. Rows: (run, corpus, peer).
+
+    Columns: accuracy, seconds of training, speed, tags, package with its version, and a note.
+    """
     data = stacked(results, wanted, frames.peers)
     package = [f"{name} {version}".strip() for name, version in zip(data["package"], data["version"], strict=True)]
     names = {"uas": "UAS", "las": "LAS", "complete": "complete, %", "train_cpu_s": "training, CPU s", "notes": "note"}
@@ -41,11 +49,11 @@ def peers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFram
 
 
 def peer_uas(results: Sequence[Results], wanted: Sequence[str] = ()) -> dict[str, dict[tuple[str, str], float]]:
-    """Peer -> (provenance, corpus) -> UAS, for the rows of the main comparison."""
+    """Map each peer to its UAS by (provenance, corpus), for the rows of the main comparison."""
     keep = corpora_of(results, wanted)
-    out: dict[str, dict[tuple[str, str], float]] = {}
+    by_peer: dict[str, dict[tuple[str, str], float]] = {}
     for r in results:
         for row in frames.peers(r).itertuples():
             if row.corpus in keep[r.name]:
-                out.setdefault(str(row.peer), {})[r.name, str(row.corpus)] = float(row.uas)
-    return out
+                by_peer.setdefault(str(row.peer), {})[r.name, str(row.corpus)] = float(row.uas)
+    return by_peer

@@ -1,4 +1,4 @@
-"""About systems side by side: tests, seeds, tags, errors of search and model."""
+"""Sentences about the comparison of systems: tests, seeds, tags, and errors of search and model."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ ALL = "combined"  #: model with all factors
 
 @about("This run has no baseline to compare with.")
 def significance(data: pd.DataFrame) -> Said:
-    """Describe `tables.significance`."""
+    """Describe `tables.significance`: which systems differ significantly from the baseline."""
     yield f"By the bootstrap over test sentences, with the seed of the run alone, {told(data)}."
 
 
 @about("No row was trained with several seeds: see variants in params.yaml.")
 def seeds(data: pd.DataFrame) -> Said:
-    """About `tables.seeds`, which may have no rows."""
+    """Describe `tables.seeds`, which may have no rows: the deviation of accuracy over seeds."""
     yield (
-        "A training repeated with another order of the sentences moves UAS by a standard deviation of "
+        "Trainings that differ in the order of the sentences alone have a standard deviation of UAS of "
         f"{span(data['UAS', 'deviation'])}, over {span(data['', 'seeds'], '{:.0f}')} seeds."
     )
     yield from over_seeds(data)
 
 
 def over_seeds(data: pd.DataFrame) -> Said:
-    """Every system's mean difference from the baseline over seeds, beside its deviation."""
+    """Describe every system's mean difference from the baseline over seeds, beside its standard deviation."""
     gains = data["UAS over the baseline"].assign(seeds=data["", "seeds"]).dropna() if len(data) else data
     listed = listing(
         f"{row['mean']:+.2f} on {corpus} ({system}, {learner}, {row['seeds']:.0f} seeds, standard deviation "
@@ -50,27 +50,32 @@ def over_seeds(data: pd.DataFrame) -> Said:
         yield f"Trained with several seeds, UAS over the baseline is on average {listed}.", gains
 
 
-@about("These trainings did not count the sentences that reach a limit on dynamic programs.")
+@about("These trainings did not count the sentences that reach the limit on dynamic programs.")
 def training(data: pd.DataFrame, limit: int) -> Said:
-    """About the rows of `provenance.training` that have a share of capped sentences, under a limit (0: none)."""
-    most = f"is decoded with at most {limit} dynamic programs" if limit else "is decoded without a limit"
+    """Describe how many training sentences reached the limit on dynamic programs.
+
+    data   rows of `provenance.training` that have a share of capped sentences
+    limit  largest number of dynamic programs per sentence; 0 means none
+    """
+    limited = f"is decoded with at most {limit} dynamic programs" if limit else "is decoded without a limit"
     groups = data[CAPPED].groupby(level=[0, 1], sort=False)
     shares = "; ".join(f"{corpus}, {run}: {span(rows, '{:.1f} %')}" for (run, corpus), rows in groups)
     yield (
-        f"In training a sentence {most}, and the model learns from the best tree found until then. Share of the "
+        f"In training a sentence {limited}, and the model learns from the best tree found until then. Share of the "
         f"training sentences that reached the limit in the last epoch, least and largest over the models: {shares}."
     )
-    every = data[data.index.get_level_values("model") == ALL]
-    if len(every):
+    all_factors = data[data.index.get_level_values("model") == ALL]
+    if len(all_factors):
         of_all = (
-            f"{share:.1f} % ({corpus}, {learner}, {run})" for (run, corpus, learner, _), share in every[CAPPED].items()
+            f"{share:.1f} % ({corpus}, {learner}, {run})"
+            for (run, corpus, learner, _), share in all_factors[CAPPED].items()
         )
-        yield f"Of the model with all factors these are {listing(of_all)}.", every
+        yield f"For the model with all factors these are {listing(of_all)}.", all_factors
 
 
 @about("No row was run with gold tags beside predicted ones: see variants in params.yaml.")
 def tags(data: pd.DataFrame) -> Said:
-    """About `tables.tags`, which may have no rows."""
+    """Describe `tables.tags`, which may have no rows: the effect of gold tags on accuracy and on gains."""
     yield (
         f"Gold tags bring {span(data['UAS', 'difference'], '{:+.2f}')} UAS, each model trained and tested with them. "
         f"{UNTESTED} {ONE_SEED}"
@@ -81,17 +86,17 @@ def tags(data: pd.DataFrame) -> Said:
         for place, rows in each(data["UAS"], [*data.index.names[:3]])
         for gap in [rows.iloc[-1] - rows.iloc[0]]
     )
-    yield f"What factors gain, with the seed of the run alone: {listing(gaps)}."
+    yield f"Gains of the factors, with the seed of the run alone: {listing(gaps)}."
 
 
 @about("No search that gives up was run beside an exact one: see `gold` in params.yaml.")
 def errors(data: pd.DataFrame) -> Said:
-    """About `tables.errors`, which may have no rows."""
+    """Describe `tables.errors`, which may have no rows: errors of the search and of the model."""
     for search, rows in each(data["the search"], "search"):
         yield (
             f"{search} misses the best tree in {span(rows['search errors, %'], '{:.1f}')} % of the sentences, which "
-            f"costs {span(rows['UAS less than exact'])} UAS; the gold tree scores more than the tree found in "
-            f"{span(rows['of these, gold scores more, %'], '{:.0f}')} % of those sentences.",
+            f"costs {span(rows['UAS less than exact'])} UAS. The gold tree scores more than the returned tree in "
+            f"{span(rows['search errors below gold, %'], '{:.0f}')} % of the search errors.",
             rows,
         )
     exact = data["the exact tree"].droplevel("search")
@@ -119,17 +124,17 @@ def against(more: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def over_corpora(system: str, rows: pd.DataFrame, learner: str = "") -> str:
-    """Describe one of `against`: the mean over treebanks, the mean without any one language, and each treebank."""
-    pooled, more = mean_with_interval(rows["difference"]), ""
+    """Describe one result of `against`: the mean over treebanks, the mean without any one language, each treebank."""
+    pooled, without_one = mean_with_interval(rows["difference"]), ""
     if "language" in rows.index.names:
         languages = rows.index.get_level_values("language")
         without = [rows["difference"][languages != name].mean() for name in languages.unique()]
         if len(without) > 2:
-            more = f"; without any one language {min(without):+.2f} to {max(without):+.2f}"
+            without_one = f"; without any one language {min(without):+.2f} to {max(without):+.2f}"
         rows = rows.droplevel("language")
     seeds = seeds_in_words(rows["seeds"]) if "seeds" in rows else "one training each"
     return (
         f"On {len(rows)} more corpora {system} gains on average {pooled} UAS over the baseline "
-        f"({f'learner {learner}, ' if learner else ''}{seeds}; 95 % interval over treebanks{more}); "
+        f"({f'learner {learner}, ' if learner else ''}{seeds}; 95 % interval over treebanks{without_one}); "
         f"one by one, {told(rows)}."
     )

@@ -1,4 +1,4 @@
-"""The same system trained again: with other seeds, with gold instead of predicted tags."""
+"""Tables of repeated trainings of one system: with other seeds, and with gold instead of predicted tags."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ FIGURES = {"UAS": "uas", "LAS": "las"}
 
 
 def seeds(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Systems that were trained with several seeds, all else alike. May have no rows.
+    """Return systems that were trained with several seeds under otherwise equal settings. May have no rows.
 
-    Rows (run, corpus, learner, system); columns: number of seeds; UAS and LAS (%), each with mean and sample standard
-    deviation; the same of the difference in UAS from the baseline of the same seed.
+    Rows: (run, corpus, learner, system). Columns: the number of seeds; mean and sample standard deviation of UAS (%),
+    of LAS (%), and of the difference in UAS from the baseline of the same seed.
     """
     keep = corpora_of(results, wanted)
     rows = {}
     for r in results:
         for corpus in keep[r.name]:
-            own = [row for row in r.params.rows_of(corpus) if _seeded(r, corpus, row)]
-            for learner, model in dict.fromkeys((row.learner, row.model) for row in own):
-                found = _by_seed(r, own, corpus, learner, model)
-                base = _by_seed(r, own, corpus, learner, BASELINE)
-                gain = (found["uas"] - base["uas"]).dropna() if model != BASELINE else found["uas"].iloc[:0]
-                row: dict[tuple[str, str], float] = {("", "seeds"): len(found)}
-                for name, values in (("UAS", found["uas"]), ("LAS", found["las"]), ("UAS over the baseline", gain)):
+            repeats = [row for row in r.params.rows_of(corpus) if _seeded(r, corpus, row)]
+            for learner, model in dict.fromkeys((row.learner, row.model) for row in repeats):
+                by_seed = _by_seed(r, repeats, corpus, learner, model)
+                base = _by_seed(r, repeats, corpus, learner, BASELINE)
+                gain = (by_seed["uas"] - base["uas"]).dropna() if model != BASELINE else by_seed["uas"].iloc[:0]
+                row: dict[tuple[str, str], float] = {("", "seeds"): len(by_seed)}
+                for name, values in (("UAS", by_seed["uas"]), ("LAS", by_seed["las"]), ("UAS over the baseline", gain)):
                     row[name, "mean"], row[name, "deviation"] = values.mean(), values.std()
                 rows[r.name, corpus, learner, model] = row
     columns = [("", "seeds"), *((n, f) for n in ("UAS", "LAS", "UAS over the baseline") for f in ("mean", "deviation"))]
@@ -40,44 +40,46 @@ def seeds(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFram
 
 
 def _seeded(results: Results, corpus: str, row: Row) -> bool:
-    """Whether a row has another seed than its corpus, all else alike."""
+    """Return whether a graph-based row differs from the default of its corpus in the seed alone."""
     params = results.params
     tags, seed = params.tags_and_seed(corpus, row)
     return row.system == "graph" and tags == params.tags_of(corpus) and seed != params.seed
 
 
-def _by_seed(results: Results, own: Sequence[Row], corpus: str, learner: str, model: str) -> pd.DataFrame:
-    """uas and las by seed: of the row of the tables, and of those of `own` that are like it."""
+def _by_seed(results: Results, repeats: Sequence[Row], corpus: str, learner: str, model: str) -> pd.DataFrame:
+    """Return uas and las by seed, for the main row of a model and the rows of `repeats` with the same settings."""
     main = main_rows(results.params, learner, corpus).get(model)
-    like = [row for row in own if (row.learner, row.model) == (learner, model)]
+    alike = [row for row in repeats if (row.learner, row.model) == (learner, model)]
     if main is not None:
-        like = [main, *(row for row in like if (row.decoder, row.k) == (main.decoder, main.k))]
+        alike = [main, *(row for row in alike if (row.decoder, row.k) == (main.decoder, main.k))]
     data = metrics_of(results)
-    found = {results.params.tags_and_seed(corpus, row)[1]: data.loc[at(corpus, row), ["uas", "las"]] for row in like}
-    return pd.DataFrame(found, index=["uas", "las"], dtype=float).T.sort_index()
+    by_seed = {results.params.tags_and_seed(corpus, row)[1]: data.loc[at(corpus, row), ["uas", "las"]] for row in alike}
+    return pd.DataFrame(by_seed, index=["uas", "las"], dtype=float).T.sort_index()
 
 
 def tags(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Systems that were trained and tested with predicted and with gold tags. May have no rows.
+    """Return systems that were trained and tested with predicted and with gold tags. May have no rows.
 
-    Rows (run, corpus, learner, system); columns: UAS and LAS (%) with predicted tags, with gold tags, and what gold
-    tags bring.
+    Rows: (run, corpus, learner, system). Columns: UAS and LAS (%) with predicted tags, with gold tags, and their
+    difference.
     """
     keep = corpora_of(results, wanted)
     rows = {}
     for r in results:
         data, params = metrics_of(r), r.params
         for corpus in keep[r.name]:
-            for v in params.rows_of(corpus) if params.tags_of(corpus) == "predicted" else ():
-                same = find(params, corpus, model=v.model, learner=v.learner, decoder=v.decoder, k=v.k)
-                if not same or params.tags_and_seed(corpus, v) != ("gold", params.seed):
+            for variant in params.rows_of(corpus) if params.tags_of(corpus) == "predicted" else ():
+                originals = find(
+                    params, corpus, model=variant.model, learner=variant.learner, decoder=variant.decoder, k=variant.k
+                )
+                if not originals or params.tags_and_seed(corpus, variant) != ("gold", params.seed):
                     continue
                 row: dict[tuple[str, str], float] = {}
                 for name, column in FIGURES.items():
-                    predicted, gold = (float(data.loc[at(corpus, x), column]) for x in (same[0], v))
+                    predicted, gold = (float(data.loc[at(corpus, run), column]) for run in (originals[0], variant))
                     row |= {(name, "predicted"): predicted, (name, "gold"): gold}
                     row[name, "difference"] = gold - predicted
-                rows[r.name, corpus, v.learner, v.model] = row
+                rows[r.name, corpus, variant.learner, variant.model] = row
     columns = pd.MultiIndex.from_product([list(FIGURES), ["predicted", "gold", "difference"]])
     index = pd.MultiIndex.from_tuples(list(rows), names=["", "corpus", "learner", "system"]) if rows else None
     return pd.DataFrame(list(rows.values()), index=index, columns=columns)

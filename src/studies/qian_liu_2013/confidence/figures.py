@@ -12,9 +12,10 @@ from treebound.plots.style import COLOURS, CYCLE, log_axis, panels, style
 
 
 def reliability(margins: Mapping[str, np.ndarray], marginals: Mapping[str, np.ndarray]) -> Figure:
-    """Accuracy of words by their confidence, with 95 % intervals: margins on the left, probabilities on the right.
+    """Draw the accuracy of words by confidence, with 95 % intervals: margins on the left, marginals on the right.
 
-    Both as `metrics.calibration.reliability` returns them. The diagonal is where a probability means what it says.
+    Both arguments are results of `metrics.calibration.reliability`. On the diagonal, the probability equals the
+    accuracy.
     """
     with style():
         figure, (left, right) = panels(2, width=8.5, height=3.6)
@@ -25,7 +26,7 @@ def reliability(margins: Mapping[str, np.ndarray], marginals: Mapping[str, np.nd
             panel.errorbar(data[x], 100 * data["accuracy"], spread, color=COLOURS[colour], marker="o", capsize=2)
             panel.set_ylabel("words with the right head, %")
         right.plot([0, 1], [0, 100], color=COLOURS["grey"], linewidth=1, zorder=1)
-        right.annotate("as often as promised", (0.12, 12), (6, -4), textcoords="offset points", color=COLOURS["grey"])
+        right.annotate("accuracy = probability", (0.12, 12), (6, -4), textcoords="offset points", color=COLOURS["grey"])
         right.set_xlim(0, 1.02)
         right.set_ylim(0, 102)
         right.set_xlabel("mean probability of the bin")
@@ -37,7 +38,7 @@ def reliability(margins: Mapping[str, np.ndarray], marginals: Mapping[str, np.nd
 
 
 def coverage(curves: Mapping[str, Mapping[str, np.ndarray]]) -> Figure:
-    """Accuracy where only the most confident words are kept, one curve for each kind of confidence.
+    """Draw the accuracy of the most confident words against their share, one curve for each kind of confidence.
 
     curves  name -> `metrics.calibration.coverage`
     """
@@ -47,6 +48,6 @@ def coverage(curves: Mapping[str, Mapping[str, np.ndarray]]) -> Figure:
             axes.plot(100 * data["kept"], 100 * data["accuracy"], color=CYCLE[i], label=name)
         axes.legend(loc="lower left")
         axes.set_xlabel("words kept, the most confident first, %")
-        axes.set_ylabel("of these with the right head, %")
+        axes.set_ylabel("kept words with the right head, %")
         axes.set_xlim(0, 100)
     return figure

@@ -1,4 +1,4 @@
-"""Stage: how sure a model is of its parses of the test split, word by word, and how often it is right."""
+"""Stage: measure the confidence of a model in each word of the test split, and compare it with the accuracy."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 
 SPLITS = ("dev", "test")
-#: scales of the log-linear model that are tried on the dev split
+#: scales of the log-linear model to try on the development split
 SCALES = (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0)
-#: lengths of k-best lists for which the best tree in the list is reported
+#: lengths of k-best lists for which the most accurate tree of the list is reported
 LISTS = (1, 2, 5, 10, 20, 50)
 
 
 def fitted_scale(parser: Parser, dev: Treebank) -> tuple[float, dict[float, float]]:
-    """The scale under which the gold heads of `dev` are most probable, and each scale's mean -log probability.
+    """Return the scale that makes the gold heads of `dev` most probable, and the loss of every scale.
 
-    Words whose gold head was pruned count nothing: no scale gives them any.
+    The loss is the mean negative log probability. Words whose gold head was pruned are left out, because their
+    probability is zero under every scale.
     """
     loss = dict.fromkeys(SCALES, 0.0)
     words = 0
@@ -46,8 +47,11 @@ def fitted_scale(parser: Parser, dev: Treebank) -> tuple[float, dict[float, floa
 
 
 def rows(gold: Treebank, parses: list[Parse], unit: float) -> pd.DataFrame:
-    """One row a word: sentence, word, scored, gold, head, margin (over `unit`: of the model's scores), marginal."""
-    found = [parse.confidence for parse in parses]
+    """Return one row per word: sentence, word, scored, gold, head, margin, marginal.
+
+    Margins are divided by `unit` and so are in the score of the model.
+    """
+    confidences = [parse.confidence for parse in parses]
     return pd.DataFrame(
         {
             "sentence": np.repeat(np.arange(len(gold)), gold.lengths),
@@ -55,14 +59,17 @@ def rows(gold: Treebank, parses: list[Parse], unit: float) -> pd.DataFrame:
             "scored": scored_words(gold).astype(int),
             "gold": gold.head,
             "head": np.concatenate([parse.heads[1:] for parse in parses]),
-            "margin": np.concatenate([c.margins[1:] for c in found if c is not None and c.margins is not None]) / unit,
-            "marginal": np.concatenate([c.marginals[1:] for c in found if c is not None and c.marginals is not None]),
+            "margin": np.concatenate([c.margins[1:] for c in confidences if c is not None and c.margins is not None])
+            / unit,
+            "marginal": np.concatenate(
+                [c.marginals[1:] for c in confidences if c is not None and c.marginals is not None]
+            ),
         }
     )
 
 
 def best_of_list(gold: Treebank, parses: list[Parse], k: int) -> float:
-    """UAS of the best tree among the k best of every sentence."""
+    """Return the UAS (%) if the most accurate of the k best trees is chosen in every sentence."""
     scored = scored_words(gold)
     right = 0
     for i, parse in enumerate(parses):
@@ -75,7 +82,7 @@ def best_of_list(gold: Treebank, parses: list[Parse], k: int) -> float:
 
 
 def run(params: Params, corpus: str) -> None:
-    """Write margins, marginals and k-best lists of a corpus: predictions word by word, and what they amount to."""
+    """Write the margins, marginals and k-best lists of a corpus: predictions for each word, and summary metrics."""
     settings = params.section(Confidence)
     decoder = params.decoders[settings.decoder]
     model = Model.load(model_file(corpus, settings.model))
@@ -84,18 +91,18 @@ def run(params: Params, corpus: str) -> None:
     scale, losses = fitted_scale(parser, dev)
     parses = parser.parse(test, confidence=Assess(margins=True, marginals=True, k=settings.trees, scale=scale))
     table = rows(test, parses, model.unit)
-    some = table[table["scored"] == 1]
-    correct = (some["head"] == some["gold"]).to_numpy()
+    scored = table[table["scored"] == 1]
+    correct = (scored["head"] == scored["gold"]).to_numpy()
     metrics: dict[str, Any] = {
         "uas": 100 * float(correct.mean()),
         "sentences": len(test),
         "words": test.words,
-        "scored_words": len(some),
+        "scored_words": len(scored),
         "certified": sum(parse.certified for parse in parses),
         "complete": sum(parse.confidence.complete for parse in parses if parse.confidence is not None),
         "scale": scale,
         "dev_loss": {str(s): loss for s, loss in losses.items()},
-        "calibration_error": calibration_error(some["marginal"].to_numpy(), correct),
+        "calibration_error": calibration_error(scored["marginal"].to_numpy(), correct),
         "best_of_list": {str(k): best_of_list(test, parses, k) for k in LISTS if k <= settings.trees},
         "corpus_checksum": checksum(corpus, "test"),
         "seed": params.seed,

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, config=STRICT)
 class Confidence(Section):
-    """Whose margins, marginals and `trees` best trees are measured, on the first `sentences` of dev and test."""
+    """Model and decoder whose margins, marginals and `trees` best trees are measured.
+
+    The first `sentences` sentences of the development and the test split are used.
+    """
 
     model: str = ""
     decoder: str = ""
@@ -24,11 +27,11 @@ class Confidence(Section):
 
     @property
     def heads(self) -> int | None:
-        """k as the parser takes it."""
+        """Return k in the form that the parser takes: None if no head is pruned."""
         return heads(self.k)
 
     def check(self, params: Params) -> None:
-        """Raise ValueError where no row trains the model, or there is no such decoder."""
+        """Raise ValueError if no row trains the model, or if the decoder is unknown."""
         if self.model:
             params.check_trained(self.model)
             params.check_decoder(self.decoder)

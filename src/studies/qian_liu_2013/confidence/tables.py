@@ -1,4 +1,4 @@
-"""How sure a parser is, and how sure it may be: the tables of the notebook on confidence."""
+"""Tables of confidence: accuracy by margin and by marginal, and the accuracy of lists of best trees."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ from studies.site import frames
 from studies.site.collect import Results
 from treebound.metrics import calibration
 
-#: shares of the words, the most confident ones, whose accuracy the table shows
+#: shares (%) of the most confident words whose accuracy the table shows
 KEPT = (50, 80, 90, 95, 100)
 
 
 def measured(results: Results) -> pd.DataFrame:
-    """One row a corpus: the scale of the probabilities, accuracy, what is proved, `best_of_list` (k -> UAS)."""
+    """Return one row per corpus with the metrics of the stage `confidence`.
+
+    They are the scale of the probabilities, accuracy, numbers of proofs and of complete lists, and `best_of_list` (k ->
+    UAS).
+    """
     rows = [{"corpus": corpus, **results.read("confidence", f"{corpus}.json")} for corpus in results.corpora]
     return frames.frame(rows, results.folder / "metrics" / "confidence")
 
 
 def words_of(results: Results, corpus: str) -> pd.DataFrame:
-    """One row a word of the stage `confidence`: sentence, word, scored, gold, head, margin, marginal, correct.
+    """Return one row per word of the stage `confidence`, without words that are not scored, such as punctuation.
 
-    Words that count alone, punctuation left out. A reference does not keep them.
+    Columns: sentence, word, scored, gold, head, margin, marginal, correct. A reference does not store these rows.
     """
     data = results.predicted(corpus, "confidence.csv")
     data = data[data["scored"] == 1].reset_index(drop=True)
@@ -30,18 +34,18 @@ def words_of(results: Results, corpus: str) -> pd.DataFrame:
 
 
 def kept_table(words: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy of the most confident words: a row for margin and for marginal, a column a share of words (`KEPT`)."""
+    """Return the accuracy of the most confident words: a row for margin and marginal, a column per share in KEPT."""
     correct = words["correct"].to_numpy()
     rows = {}
     for name in ("margin", "marginal"):
         curve = calibration.coverage(words[name].to_numpy(), correct, points=1000)
-        at = np.searchsorted(curve["kept"], [share / 100 - 1e-9 for share in KEPT])
-        rows[name] = 100 * curve["accuracy"][at]
+        index = np.searchsorted(curve["kept"], [share / 100 - 1e-9 for share in KEPT])
+        rows[name] = 100 * curve["accuracy"][index]
     return pd.DataFrame.from_dict(rows, orient="index", columns=[f"{share} %" for share in KEPT])
 
 
 def list_table(results: Results) -> pd.DataFrame:
-    """UAS of the best tree among the k best of every sentence, a row a corpus and a column for each k."""
+    """Return the UAS of the most accurate of the k best trees: one row per corpus, one column per k."""
     data = measured(results)
     rows = {
         row["corpus"]: {

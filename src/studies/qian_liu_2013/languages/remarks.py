@@ -1,4 +1,4 @@
-"""Sentences about gains on many treebanks, computed from the tables' own data."""
+"""Sentences about gains on many treebanks, generated from the data of the tables."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from studies.site.sentences import UNTESTED, Said, about, correlation, span
 
 #: the system whose trees may cross
 CROSSING = "non-projective"
-#: corpora that a correlation over corpora needs
+#: fewest corpora for a correlation over corpora
 FEWEST = 8
 
 
 @about("The reference run has no such part yet (`make reference`).")
 def multilingual(data: pd.DataFrame) -> Said:
-    """Describe `tables.multilingual`, which may have no rows."""
+    """Describe `tables.multilingual`, which may have no rows: gains, and their correlation with crossing arcs."""
     tested = against(data)
     for system, rows in tested:
         yield over_corpora(system, rows, data.attrs.get("learner", "")), rows
@@ -27,8 +27,8 @@ def multilingual(data: pd.DataFrame) -> Said:
     if len(data) >= FEWEST and crossing.std() > 0 and last.std() > 0:
         language = pd.Series(data.index.get_level_values("language"), data.index, name="language")
         yield (
-            f"Between the share of test sentences with crossing arcs and what {last.name} gains over the system before "
-            f"it, the rank correlation over corpora is {correlation(crossing, last, language)}."
+            f"The share of test sentences with crossing arcs and what {last.name} gains over the system before it have "
+            f"a rank correlation over corpora of {correlation(crossing, last, language)}."
         )
     if not tested:
         yield UNTESTED

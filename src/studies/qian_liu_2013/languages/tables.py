@@ -1,4 +1,4 @@
-"""Gains over the baseline on many treebanks: the reference's run on more corpora."""
+"""Tables of gains over the baseline on many treebanks, from the reference's run on more corpora."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from treebound.core.errors import InputError
 
 
 def multilingual(results: Results | None) -> pd.DataFrame:
-    """The systems of a run over many corpora, if there was one. Rows (language, corpus).
+    """Return the systems of a run over many corpora. Rows: (language, corpus). Empty if there is no run.
 
-    Columns: share of test sentences with crossing arcs (%); UAS and LAS (%) of every system, means over its seeds, and
-    the share of sentences that it proves optimal with the seed of the run; UAS of each system less that of the one
-    before it, and less that of the baseline with the 95 % interval and the number of seeds (`headline.over_baseline`).
-    `attrs["learner"]` names the learner.
+    Columns: the share of test sentences with crossing arcs (%); UAS and LAS (%) of every system as means over its
+    seeds; the share of sentences that it proves optimal with the seed of the run; its UAS minus the UAS of the system
+    before it; and its UAS minus the UAS of the baseline with the 95 % interval and the number of seeds
+    (`headline.over_baseline`). `attrs["learner"]` names the learner.
     """
     if results is None:
         return pd.DataFrame()
@@ -46,15 +46,15 @@ def multilingual(results: Results | None) -> pd.DataFrame:
             for model, run in runs.items():
                 row[name, model] = mean_over_seeds(results, corpus, run, values[name])[0]
         for model, run in runs.items():
-            found = data.loc[at(corpus, run)]
-            row["proved optimal, %", model] = 100 * float(found["certified"]) / float(found["sentences"])
-        for before, after in itertools.pairwise(runs):
-            row["UAS gained over the one before", after] = row["UAS", after] - row["UAS", before]
+            metrics = data.loc[at(corpus, run)]
+            row["proved optimal, %", model] = 100 * float(metrics["certified"]) / float(metrics["sentences"])
+        for previous, system in itertools.pairwise(runs):
+            row["UAS gained over the one before", system] = row["UAS", system] - row["UAS", previous]
         for model in runs:
-            if one := gained.get(model, {}).get(corpus):
+            if gain := gained.get(model, {}).get(corpus):
                 group = model + AGAINST
-                row |= {(group, "UAS"): one.value, (group, "low"): one.low, (group, "high"): one.high}
-                row[group, "seeds"] = one.seeds
+                row |= {(group, "UAS"): gain.value, (group, "low"): gain.low, (group, "high"): gain.high}
+                row[group, "seeds"] = gain.seeds
         rows[sources[corpus]["language"], corpus] = row
     index = pd.MultiIndex.from_tuples(list(rows), names=["language", "corpus"])
     columns = dict.fromkeys(column for row in rows.values() for column in row)
@@ -63,27 +63,27 @@ def multilingual(results: Results | None) -> pd.DataFrame:
     return table
 
 
-#: systems that `pictured` shows, besides the one that is decoded with every k
+#: systems that `pictured` shows, besides the system that is decoded with every k
 PICTURED = ("combined", "non-projective")
 
 
 def pictured(results: Results, more: Results | None, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return what `site.charts.gains` draws: all factors, and trees that may cross, against the baseline.
+    """Return the data of the figure of gains: all factors, and trees that may cross, against the baseline.
 
-    These are means over seeds with their intervals, on every corpus of a run and of another one over more corpora.
-    Columns: corpus, system, difference, low, high.
+    The figure is `site.charts.gains`. Gains are means over seeds with their intervals, on every corpus of a run and of
+    another run over more corpora. Columns: corpus, system, difference, low, high.
     """
     lines = []
     for run in (results, more):
         if run is None:
             continue
         models = list(PICTURED)
-        with suppress(InputError):  # a run without a sweep over k
+        with suppress(InputError):  # a run without a sweep over k adds no model
             models.append(sweep(run.params)[0].model)
         corpora = [corpus for corpus in run.corpora if run is more or not wanted or corpus in wanted]
         for model, learner in itertools.product(dict.fromkeys(models), learners_of(run.params)):
-            found = over_baseline(run, learner, dict.fromkeys(corpora, model))
-            lines += [(c, f"{model}, {learner}", one.value, one.low, one.high) for c, one in found.items()]
+            gained = over_baseline(run, learner, dict.fromkeys(corpora, model))
+            lines += [(c, f"{model}, {learner}", gain.value, gain.low, gain.high) for c, gain in gained.items()]
     data = pd.DataFrame(lines, columns=["corpus", "system", "difference", "low", "high"])
     order = {corpus: i for i, corpus in enumerate(c for run in (results, more) if run for c in run.corpora)}
     return data.sort_values("corpus", key=lambda names: names.map(order), kind="stable").reset_index(drop=True)

@@ -10,10 +10,12 @@ from treebound.plots.style import CYCLE, MARKERS, log_axis, panels, style
 
 
 def against_length(data: pd.DataFrame, value: str, label: str) -> Figure:
-    """One curve a pruning setting against sentence length, one panel a corpus (Figures 4 and 5 of Qian & Liu 2013).
+    """Draw work against sentence length: one curve per pruning setting, one panel per corpus.
 
-    data   corpus, k, lo, hi (bounds of the length bin, inclusive), sentences, and the column `value`
-    label  of the value axis, with its unit
+    These are Figures 4 and 5 of Qian & Liu (2013).
+
+    data   columns corpus, k, lo, hi (bounds of the length bin, inclusive), sentences, and the column `value`
+    label  label of the value axis, with its unit
     """
     corpora = list(dict.fromkeys(data["corpus"]))
     settings = list(dict.fromkeys(data["k"].astype(str)))

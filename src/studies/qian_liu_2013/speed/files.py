@@ -1,4 +1,4 @@
-"""Tables and figures that a run keeps as files."""
+"""Tables and figures of speed that a run stores as files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TABLES: Tables = {
     "dp-calls-total": ("DP calls of the test sets", lambda r: tables.pruning_table([r], "total DP calls")),
     "length": ("Work against sentence length", lambda r: tables.length_table(tables.lengths([r]))),
     "benchmark": ("Every row of the benchmark", tables.benchmarked),
-    # page 20 shows the share at the limit as well, which tables of older references lack
+    # only page 20 shows the share at the limit, because tables of older references lack it
     "training": (
         "Every trained model",
         lambda r: provenance.training([r]).drop(columns=provenance.CAPPED, errors="ignore"),
@@ -26,6 +26,7 @@ TABLES: Tables = {
 
 
 def _milliseconds(results: Results) -> pd.DataFrame:
+    """Return the length bins of a run with the mean time in milliseconds."""
     curves = tables.lengths([results])
     return curves.assign(ms=1e3 * curves["mean_s"])
 

@@ -1,4 +1,4 @@
-"""Table 3 and Figures 4 and 5 of Qian & Liu (2013): pruning, speed, sentence length."""
+"""Table 3 and Figures 4 and 5 of Qian & Liu (2013): pruning, speed and sentence length."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from studies.zhang_2014.comparison import tables as comparison_tables
 
 
 def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Table 3, one figure at a time. Rows: systems; columns (provenance, corpus), at last a note.
+    """Return one figure of Table 3. Rows: systems. Columns: (provenance, corpus) and a note.
 
-    figure  "UAS" or "LAS" (%; no LAS was published), "w/s" (ours: words per CPU second; published: per second),
-            "DP calls" (per sentence) or "total DP calls" (of the test set)
+    figure  "UAS" or "LAS" (%; no LAS was published), "w/s" (ours: words per CPU second; published: per second), "DP
+            calls" (per sentence) or "total DP calls" (of the test set)
     """
     keep = corpora_of(results, wanted)
     printed = table(QIAN_LIU, "speed").set_index("id")
     calls = table(QIAN_LIU, "calls").set_index("corpus")
     counts = {"DP calls": "DP calls per sentence", "total DP calls": "DP calls"}
-    ours = {r.name: _swept(r, figure) for r in results}
+    own_figures = {r.name: _swept(r, figure) for r in results}
     models = {r.name: sweep(r.params)[0].model for r in results}
-    said = paper(QIAN_LIU)["speed"]["notes"]
+    published_notes = paper(QIAN_LIU)["speed"]["notes"]
     ids = [i for i in printed.index if i.startswith("k-") or figure in ("UAS", "w/s")]
-    ids += dict.fromkeys(i for r in results for _, i in ours[r.name].index if i not in ids)
+    ids += dict.fromkeys(i for r in results for _, i in own_figures[r.name].index if i not in ids)
     cells = []
     for i in ids:
         row: dict[tuple[str, str], object] = {}
@@ -42,15 +42,15 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
             elif figure in counts and i == "k-none":
                 row[PUBLISHED, corpus] = calls.loc[corpus, counts[figure]]
         notes = [] if i.startswith("k-") else ["published figure only"]
-        if figure == "w/s" and i in said:
-            notes.append(said[i])
+        if figure == "w/s" and i in published_notes:
+            notes.append(published_notes[i])
         for r in results:
-            if i.startswith("k-") and i not in ours[r.name].index.get_level_values(1):
+            if i.startswith("k-") and i not in own_figures[r.name].index.get_level_values(1):
                 notes.append(f"not run: not among the rows of {r.name}")
             for corpus in keep[r.name]:
-                row[r.name, corpus] = ours[r.name].get((corpus, i), float("nan"))
-            if figure != "w/s" and (left := unproved(r, keep[r.name]).get(i[2:])):
-                notes.append(f"{r.name}: not proved optimal {left}")
+                row[r.name, corpus] = own_figures[r.name].get((corpus, i), float("nan"))
+            if figure != "w/s" and (missing := unproved(r, keep[r.name]).get(i[2:])):
+                notes.append(f"{r.name}: not proved optimal {missing}")
         if len(set(models.values())) > 1:
             notes += [f"{name}: {model}" for name, model in models.items()]
         cells.append({**row, ("", "note"): "; ".join(notes)})
@@ -59,19 +59,19 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
 
 
 def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
-    """k of `sweep` -> how many of the sentences of which corpora have no proof; where all have, nothing."""
+    """Map each k of `sweep` to a text that counts sentences without proof by corpus. A k without any is left out."""
     data = frames.decode(results).set_index(AT)
-    out = {}
+    by_k = {}
     for run in sweep(results.params):
-        found = {corpus: data.loc[at(corpus, run)] for corpus in corpora}
-        left = {c: (int(row["sentences"] - row["certified"]), int(row["sentences"])) for c, row in found.items()}
-        if listed := [f"{n} of {total:,} sentences ({c})" for c, (n, total) in left.items() if n]:
-            out[str(run.k)] = ", ".join(listed)
-    return out
+        metrics = {corpus: data.loc[at(corpus, run)] for corpus in corpora}
+        counts = {c: (int(row["sentences"] - row["certified"]), int(row["sentences"])) for c, row in metrics.items()}
+        if listed := [f"{n} of {total:,} sentences ({c})" for c, (n, total) in counts.items() if n]:
+            by_k[str(run.k)] = ", ".join(listed)
+    return by_k
 
 
 def _swept(results: Results, figure: str) -> pd.Series:
-    """One figure of every (corpus, "k-<k>") of the rows that differ in k alone."""
+    """Return one figure by (corpus, "k-<k>") for the rows that differ in k alone."""
     column = {"UAS": "uas", "LAS": "las", "w/s": "words_per_cpu_s"}.get(figure, "dp_calls")
     data = (frames.benchmark(results) if figure == "w/s" else frames.decode(results)).set_index(AT)
     values = data[column] / data["sentences"] if figure == "DP calls" else data[column]
@@ -80,12 +80,12 @@ def _swept(results: Results, figure: str) -> pd.Series:
 
 
 def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Points of the accuracy-speed figure: one for every row that decodes whole test sets and was timed.
+    """Return the points of the accuracy-speed figure: one for every timed row that decodes whole test sets.
 
-    Columns corpus, system (the model), group (the learner, or "all factors, by pruning"), label (there k; elsewhere the
-    decoder, if the main comparison has another one), uas (the mean over `seeds` trainings), words_per_cpu_s, proved (%
-    of the sentences; NaN: the system proves nothing), sees (columns besides forms and tags: `site.seen`).
-    Transition-based parsers are a group of their own, and so are samplers and parsers of others.
+    Columns: corpus; system (the model); group (the learner, or "all factors, by pruning"); label (k for that group,
+    otherwise the decoder if the main comparison uses another one); uas, the mean over `seeds` trainings;
+    words_per_cpu_s; proved (% of the sentences; NaN if the system proves nothing); sees (columns besides forms and
+    tags: `site.seen`). Transition-based parsers, samplers and peers are groups of their own.
     """
     decoded, speed = frames.decode(results).set_index(AT), frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
     values, offered = accuracies(results), seen.offered(results)
@@ -110,24 +110,24 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
     samplers = comparison_tables.measured(results).assign(group="sampling", label="").rename(columns={"row": "system"})
     peers = frames.peers(results).assign(group="others").rename(columns={"peer": "system"})
     peers = peers.assign(label=peers["system"])
-    found = pd.concat([part for part in (transitions, samplers, peers) if len(part)] or [peers])
-    found = found[found["corpus"].isin(corpora) & found["words_per_cpu_s"].notna()]
-    points, others = pd.DataFrame(rows), []
-    for point in found[["corpus", "system", "group", "label", "uas", "words_per_cpu_s"]].to_dict("records"):
+    measured = pd.concat([part for part in (transitions, samplers, peers) if len(part)] or [peers])
+    measured = measured[measured["corpus"].isin(corpora) & measured["words_per_cpu_s"].notna()]
+    points, other_points = pd.DataFrame(rows), []
+    for point in measured[["corpus", "system", "group", "label", "uas", "words_per_cpu_s"]].to_dict("records"):
         corpus, run = point["corpus"], results.params.rows[point["system"]]
         uas, seeds = mean_over_seeds(results, corpus, run, values)
-        more = {"uas": uas, "seeds": seeds} if seeds else {"seeds": 1}
-        others.append(point | more | {"sees": seen.seen(results, corpus, run, offered[corpus])})
-    return pd.concat([points, pd.DataFrame(others)], ignore_index=True) if others else points
+        means = {"uas": uas, "seeds": seeds} if seeds else {"seeds": 1}
+        other_points.append(point | means | {"sees": seen.seen(results, corpus, run, offered[corpus])})
+    return pd.concat([points, pd.DataFrame(other_points)], ignore_index=True) if other_points else points
 
 
 def by_system(results: Results, learner: str) -> pd.DataFrame:
-    """Accuracy and speed of every system on whole test sets; one that a run has no rows of is left out.
+    """Return the accuracy and speed of every system on whole test sets. Systems without rows in the run are left out.
 
-    Index group, system; columns (corpus, "UAS"), (corpus, "seeds") of which UAS is the mean, (corpus, "words per CPU
-    second") and (corpus, "sees"). Of the graph-based models with `learner` these are the baseline, all factors with as
-    many heads as in training, and every model that is the best row of some corpus (`headline.best`). A best row that
-    was not timed has NaN for its speed.
+    Index: group, system. Columns: (corpus, "UAS"), (corpus, "seeds"), the number of seeds in the mean UAS, (corpus,
+    "words per CPU second") and (corpus, "sees"). The graph-based models with `learner` are the baseline, all factors
+    with the number of heads of training, and every model that is the best row of some corpus (`headline.best`). A best
+    row that was not timed has NaN for its speed.
     """
     params, values, offered = results.params, accuracies(results), seen.offered(results)
     points = accuracy_and_speed(results)
@@ -171,8 +171,9 @@ COMPARED = ("UAS", "seeds", "words per CPU second", "sees")
 
 
 def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Every row of the benchmark. Index KEYS; seconds, speed, spread of the repeats (NaN where there is one alone),
-    work a sentence, proofs.
+    """Return every row of the benchmark. Index: KEYS.
+
+    Columns: seconds, speed, spread of the repeats (NaN for a single repeat), work per sentence, and proofs.
     """
     data = frames.benchmark(results)
     data = data[data["corpus"].isin(corpora_of([results], wanted)[results.name])].set_index(KEYS)
@@ -185,7 +186,7 @@ def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
             "repeats": data["repeats"],
             "CPU s": data["cpu_s"],
             "wall s": data["wall_s"],
-            "spread, %": pd.Series(spread, index=data.index).where(data["repeats"] > 1),  # of one there is none
+            "spread, %": pd.Series(spread, index=data.index).where(data["repeats"] > 1),  # NaN for a single repeat
             "words / CPU s": data["words_per_cpu_s"],
             "DP calls": data["dp_calls"] / data["sentences"],
             "nodes": data["nodes"] / data["sentences"],
@@ -195,7 +196,7 @@ def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def lengths(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Length bins of the rows that differ in k alone, most pruned first; `corpus` names the provenance as well."""
+    """Return the length bins of the rows that differ in k alone, most pruned first. `corpus` names the run as well."""
     keep = corpora_of(results, wanted)
     parts = []
     for r in results:
@@ -208,15 +209,15 @@ def lengths(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
 
 
 def length_table(curves: pd.DataFrame) -> pd.DataFrame:
-    """`lengths` as a table. Rows (corpus, words); sentences, then DP calls and milliseconds for every k."""
+    """Return `lengths` as a table. Rows: (corpus, words). Columns: sentences, then DP calls and ms for every k."""
     data = curves.assign(words=[f"{lo}-{hi}" for lo, hi in zip(curves["lo"], curves["hi"], strict=True)])
     data = data.assign(ms=1e3 * data["mean_s"]).rename(columns={"mean_dp_calls": "DP calls"})
     names = {k: pruning(k) for k in dict.fromkeys(data["k"])}
     index = ["corpus", "words"]
     order = data.drop_duplicates(["corpus", "lo"]).sort_values("lo").set_index(index)
     order = order.loc[list(dict.fromkeys(data["corpus"]))]
-    out = {("", "sentences"): order["sentences"]}
+    columns = {("", "sentences"): order["sentences"]}
     for figure in ("DP calls", "ms"):
         for k, name in names.items():
-            out[figure, name] = data[data["k"] == k].set_index(index)[figure].reindex(order.index)
-    return pd.DataFrame(out)
+            columns[figure, name] = data[data["k"] == k].set_index(index)[figure].reindex(order.index)
+    return pd.DataFrame(columns)

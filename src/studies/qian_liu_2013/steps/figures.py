@@ -1,4 +1,4 @@
-"""The figures of training: accuracy by epoch, and against the arcs that pruning leaves."""
+"""Figures of training: accuracy by epoch, and accuracy against the number of candidate heads after pruning."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from treebound.plots.style import COLOURS, CYCLE, panels, style
 
 
 def by_epoch(data: pd.DataFrame, figure: str) -> Figure:
-    """Accuracy after every epoch, one curve a training, one panel a place that has the figure.
+    """Draw the accuracy after every epoch: one curve per training, one panel per place that has the figure.
 
-    data    place, training, base (the training that is drawn on top, in black), epoch (from 1), and the column `figure`
+    data    columns place, training, base (the training that is drawn on top, in black), epoch (from 1), and the column
+            `figure`
     figure  "UAS" or "LAS", in %
-    ValueError where no place has it.
+
+    Raises ValueError if no place has the figure.
     """
     data = data.dropna(subset=[figure])
     places = list(dict.fromkeys(data["place"]))
@@ -38,27 +40,30 @@ def by_epoch(data: pd.DataFrame, figure: str) -> Figure:
 
 
 def by_arcs(data: pd.DataFrame, figure: str) -> Figure:
-    """Accuracy against the heads that pruning leaves a word, one point a training, one panel a place.
+    """Draw accuracy against the number of candidate heads per word: one point per training, one panel per place.
 
-    data    place, heads_a_word, threshold (0: none), learnt (a jackknifed pruner pruned training likewise), and the
-            column `figure`; a line joins the trainings that learnt with the threshold, and what had none
+    data    columns place, heads_a_word, threshold (0: none), learnt (whether a jackknifed pruner pruned the training
+            data with the threshold), and the column `figure`
     figure  "UAS" or "LAS", in %
+
+    There is one line for the trainings with `learnt` and one for the other trainings. Both include the
+    trainings without a threshold.
     """
     places = list(dict.fromkeys(data["place"]))
     ways = {True: ("in training, too", COLOURS["blue"], "o"), False: ("in parsing alone", COLOURS["vermilion"], "s")}
     with style():
         drawn, axes = panels(len(places), height=3.6, width=8.5 if len(places) > 1 else 6.5)
         for panel, place in zip(axes, places, strict=True):
-            here = data[data["place"] == place]
+            rows = data[data["place"] == place]
             for learnt, (name, colour, marker) in ways.items():
-                chosen = here[(here["learnt"] == learnt) | (here["threshold"] == 0)].sort_values("heads_a_word")
+                chosen = rows[(rows["learnt"] == learnt) | (rows["threshold"] == 0)].sort_values("heads_a_word")
                 panel.plot(chosen["heads_a_word"], chosen[figure], color=colour, marker=marker, label=name)
-            for row in here.to_dict("records"):
-                at = row["heads_a_word"], row[figure]
+            for row in rows.to_dict("records"):
+                point = row["heads_a_word"], row[figure]
                 text = f"{row['threshold']:g}" if row["threshold"] else "none"
-                panel.annotate(text, at, (0, 7), textcoords="offset points", ha="center", fontsize=8)
+                panel.annotate(text, point, (0, 7), textcoords="offset points", ha="center", fontsize=8)
             panel.set_title(place)
-            panel.set_xlabel("heads left a word")
+            panel.set_xlabel("candidate heads per word")
             panel.set_ylabel(f"{figure} on dev, %")
             panel.margins(x=0.1, y=0.15)
         drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)

@@ -1,4 +1,4 @@
-"""Tables and figures that a run keeps as files."""
+"""Tables of the steps of learning that a run stores as files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from studies.site.export import Tables
 
 
 def _steps(results: Results) -> pd.DataFrame:
+    """Return the table of all trainings of a run with their tests."""
     data = tables.steps([results])
     return tables.step_table(data, tables.step_tests(data))
 

@@ -1,8 +1,8 @@
-"""Stage: what one step of learning brings: the base system trained with one thing changed, judged on dev.
+"""Stage: train the base system with one step of learning changed, and measure accuracy on the development set.
 
-The pruner is trained on what the model sees, so that nothing is shared with the run that it is compared with. The model
-is that of the best epoch; dev is then parsed without a limit on the search, whatever limit training had, so that what
-differs is what was learned.
+The pruner is trained on the same data as the model, so that a training shares nothing with the run that it is compared
+with. The model is taken from the best epoch. The development set is then parsed without a limit on the search, even if
+training had a limit, so that only the learned weights differ.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ SPLIT = "dev"
 
 
 def bare(spec: Settings) -> Lines:
-    """The templates of a model without those over two words of a factor of more than one arc."""
+    """Return the templates of a model, without those over two words for factors of more than one arc."""
     return {name: () if name.endswith("-pair") else lines for name, lines in templates_for(spec).items()}
 
 
 def changed(spec: Settings, examples: Treebank, step: Step) -> tuple[Settings, Treebank]:
-    """What a run asks the trainer for, and what it shows it; without labels or patterns where the corpus has none.
+    """Return the settings of the trainer and the training data, both changed as a step says.
 
-    Attributes that are not to be seen are taken off those that the corpus asks for, which leaves out their templates.
-    The parser keeps to the attributes of training, so that dev needs no change.
+    Labels or patterns are not added to a corpus that has none. Unseen attributes are removed from the attributes of the
+    corpus, which leaves out their templates. The parser uses the attributes of training, so the development set needs
+    no change.
     """
     settings = {name: value for name, value in step.settings.items() if name != "labels" or spec.labels != "none"}
     added = (f for f in step.add if f != "pattern" or examples.meta.get("patterns"))
@@ -48,10 +49,10 @@ def changed(spec: Settings, examples: Treebank, step: Step) -> tuple[Settings, T
 
 
 def run(params: Params, corpus: str, name: str) -> None:
-    """Write the accuracy of every epoch, and of the best one's model that of every word of dev.
+    """Write the accuracy of every epoch, and the accuracy of every word of the development set under the best model.
 
-    Where a corpus lacks what the run takes away, it is the base system again: that is written, and nothing is trained.
-    InputError for a run that the parameters do not list.
+    If a corpus lacks the things that the step removes, the training would equal the base system. Then nothing is
+    trained, and the result says so. Raises InputError for a run that the parameters do not list.
     """
     steps = params.section(Steps)
     if name not in steps.runs:
@@ -61,21 +62,21 @@ def run(params: Params, corpus: str, name: str) -> None:
     spec, seen = changed(base, examples, steps.runs[name])
     path = stage.METRICS / "steps" / corpus / f"{name}.json"
     attributes = sorted(seen.meta["attributes"])
-    kept = steps.runs[name].word_pairs
-    if name != steps.base and kept and spec == base and attributes == sorted(examples.meta.get("attributes", ())):
+    word_pairs = steps.runs[name].word_pairs
+    if name != steps.base and word_pairs and spec == base and attributes == sorted(examples.meta.get("attributes", ())):
         stage.say(f"{corpus} {name}: nothing to change here")
         stage.write_metrics(path, {"applies": False})
         return
 
-    def progress(sentences: Iterable, what: str) -> Iterable:
-        stage.say(f"{corpus} {name}: {what}")
+    def progress(sentences: Iterable, phase: str) -> Iterable:
+        stage.say(f"{corpus} {name}: {phase}")
         return sentences
 
     checkpoint = stage.CHECKPOINTS / f"{corpus}.steps.{name}.npz"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    given = spec, seen, dev, pruner_for(spec, seen)
-    templates = None if kept else bare(spec)
-    model = train(*given, templates=templates, checkpoint=checkpoint, progress=progress)
+    inputs = spec, seen, dev, pruner_for(spec, seen)
+    templates = None if word_pairs else bare(spec)
+    model = train(*inputs, templates=templates, checkpoint=checkpoint, progress=progress)
     parses = Parser(model).parse(dev)
     labels = [model.label_names(parse) for parse in parses] if model.labelling.names else None
     heads = [parse.heads for parse in parses]
@@ -83,7 +84,7 @@ def run(params: Params, corpus: str, name: str) -> None:
     best = max(model.history, key=accuracy)["epoch"]
     las = f", LAS {score['las']:.2f}" if "las" in score else ""
     stage.say(f"{corpus} {name}: dev UAS {score['uas']:.2f}{las} after {best} epochs")
-    recall, left = model.pruner.kept(dev, spec.k, float(spec.threshold or 0))
+    recall, heads_a_word = model.pruner.kept(dev, spec.k, float(spec.threshold or 0))
     metrics = {
         "applies": True,
         "spec": spec.as_dict(),
@@ -93,7 +94,7 @@ def run(params: Params, corpus: str, name: str) -> None:
         "certified": sum(parse.certified for parse in parses),
         "training_sentences": len(examples),
         "recall": recall,
-        "heads_a_word": left,
+        "heads_a_word": heads_a_word,
         "right": marks(dev, heads, labels),
         "corpus_checksum": checksum(corpus, SPLIT),
         "tags": tags_of(corpus),

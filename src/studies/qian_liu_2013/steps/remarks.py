@@ -1,4 +1,4 @@
-"""Sentences about what each step of learning brings, computed from the tables' own data."""
+"""Sentences about the steps of learning, generated from the data of the tables."""
 
 from __future__ import annotations
 
@@ -15,32 +15,38 @@ NONE = (
 
 @about(NONE)
 def changes(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
-    """About `tables.steps` and `tables.step_tests`: what is better than the base, what is worse, and neither."""
+    """Describe `tables.steps` and `tables.step_tests`: trainings better than the base, worse, and neither."""
     for place, runs in each(data, "place"):
         base = runs["base"].iloc[0]
-        found = {figure: tests_of(tests, str(place), figure) for figure in ("LAS", "UAS")}
-        for figure, rows in found.items():
+        by_figure = {figure: tests_of(tests, str(place), figure) for figure in ("LAS", "UAS")}
+        for figure, rows in by_figure.items():
             if len(rows):
                 yield f"On {place}, {figure} against {base}: {told(rows, LEVEL)}. {ONE_SEED}", rows
-        if found["UAS"].empty:
+        if by_figure["UAS"].empty:
             yield f"On {place} there is nothing to compare with {base}."
-        elif same := list(found["UAS"].index[(found["UAS"][["only it", "only the base"]] == 0).all(axis=1)]):
-            yield f"The right heads are those of {base}, word for word: {listing(same)}.", found["UAS"]
+        elif unchanged := list(
+            by_figure["UAS"].index[(by_figure["UAS"][["only it", "only the base"]] == 0).all(axis=1)]
+        ):
+            yield (
+                f"Trainings with the same right heads as {base}, word for word: {listing(unchanged)}.",
+                by_figure["UAS"],
+            )
 
 
 @about(
-    "No run here has trainings that prune otherwise: see the runs with a threshold under `steps:` in params.yaml, list "
+    "No run here has trainings with another pruning: see the runs with a threshold under `steps:` in params.yaml, list "
     "a corpus there, and run `python -m studies.pipeline.run steps`."
 )
 def pruned(data: pd.DataFrame) -> Said:
-    """About `tables.step_arcs`: what pruning by a threshold loses, in parsing alone and when it was learnt with."""
+    """Describe `tables.step_arcs`: the effect of a threshold in pruning, in parsing alone and in training as well."""
     for place, rows in each(data, "place"):
         base = rows[rows["threshold"] == 0].iloc[0]
-        for learnt, how in ((False, "in parsing alone"), (True, "in training, too")):
+        for learnt, use in ((False, "in parsing alone"), (True, "in training, too")):
             for row in rows[(rows["threshold"] > 0) & (rows["learnt"] == learnt)].to_dict("records"):
                 yield (
-                    f"On {place} a threshold of {row['threshold']:g} {how} leaves {row['heads_a_word']:.1f} heads a "
-                    f"word of {base['heads_a_word']:.1f}, at {row['UAS'] - base['UAS']:+.2f} UAS on dev.",
+                    f"On {place} a threshold of {row['threshold']:g} {use} leaves {row['heads_a_word']:.1f} of "
+                    f"{base['heads_a_word']:.1f} heads per word and changes UAS on dev by "
+                    f"{row['UAS'] - base['UAS']:+.2f}.",
                     rows,
                 )
     yield f"{ONE_SEED} {UNTESTED}"

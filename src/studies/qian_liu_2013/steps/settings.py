@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, config=STRICT)
 class Step:
-    """What one training differs in from the base system; what is not given stays as it is there.
+    """Difference of one training from the base system. Fields that are not set stay as in the base system.
 
-    add, drop  factor families that its model has, or lacks
-    unseen     attributes of words that it does not see: their templates are left out
-    word_pairs whether factors of more than one arc have templates over two of their words
-    threshold, pruner_folds  of the pruner, and by how many folds it is jackknifed for training
+    add, drop     factor families that the model has in addition, or lacks
+    unseen        attributes of words that the model does not see: their templates are left out
+    word_pairs    whether factors of more than one arc have templates over two of their words
+    threshold     threshold of the pruner
+    pruner_folds  number of folds in jackknifing the pruner for training
     """
 
     add: tuple[Family, ...] = ()
@@ -37,7 +38,7 @@ class Step:
     pruner_folds: Annotated[int, Field(ge=2, le=1000)] | None = None
 
     def __str__(self) -> str:
-        """In words; empty if nothing is changed."""
+        """Describe the step in words. The text is empty if nothing is changed."""
         parts = [f"with {', '.join(self.add)}"] if self.add else []
         lacks = (*self.drop, *self.unseen, *([] if self.word_pairs else ["word-pair templates"]))
         parts += [f"without {', '.join(lacks)}"] if lacks else []
@@ -45,18 +46,18 @@ class Step:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The fields of the settings that it sets, families aside."""
+        """Return the fields of the trainer's settings that the step changes, except the families."""
         names = ("labels", "learner", "averaging", "epochs", "max_dp_calls", "threshold", "pruner_folds")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
 @dataclass(frozen=True, config=STRICT)
 class Steps(Section):
-    """What each step of learning brings on dev: trainings that differ in one thing; see `measure`.
+    """Trainings that differ in one thing, to measure each step of learning on the development set. See `measure`.
 
-    corpora  corpora that are trained on, perhaps none
+    corpora  corpora to train on, possibly none
     model    the base system, with the settings of `train`
-    runs     its variations; the first changes nothing: the others are compared with it
+    runs     variations of the base system; the first changes nothing and is the one that the others are compared with
     """
 
     model: str = ""
@@ -68,18 +69,20 @@ class Steps(Section):
             return
         (first, base), *others = self.runs.items()
         if base != Step():
-            raise ValueError(f"runs: {first} is the first one, which the others are compared with: it changes nothing")
+            raise ValueError(
+                f"runs: {first} is the first run, with which the others are compared; it must change nothing"
+            )
         for name, step in others:
             if step == base:
                 raise ValueError(f"runs: {name} changes nothing")
 
     @property
     def base(self) -> str:
-        """The name of the run that the others are compared with."""
+        """Return the name of the run that the others are compared with."""
         return next(iter(self.runs), "")
 
     def check(self, params: Params) -> None:
-        """Raise ValueError for a model, corpus or family that is not there."""
+        """Raise ValueError for an unknown model, corpus or family."""
         if not self.runs:
             return
         if self.model not in params.models or params.models[self.model].system != "graph":
@@ -88,7 +91,7 @@ class Steps(Section):
             raise ValueError(f"no corpus {unknown[0]!r}; choose from {', '.join(params.corpora)}")
         families = params.models[self.model].settings.families
         for name, step in self.runs.items():
-            if there := [family for family in step.add if family in families]:
-                raise ValueError(f"runs: {name}: {self.model} has {there[0]} already")
+            if present := [family for family in step.add if family in families]:
+                raise ValueError(f"runs: {name}: {self.model} has {present[0]} already")
             if missing := [family for family in step.drop if family not in families]:
                 raise ValueError(f"runs: {name}: {self.model} has no {missing[0]}; it has {', '.join(families)}")

@@ -1,6 +1,6 @@
-"""What each step of learning brings on dev: the base system and trainings that differ from it in one thing.
+"""Tables of the steps of learning on the development set: the base system and trainings with one change.
 
-Every function takes what several runs have and leaves out runs that have nothing; where none has, there are no rows.
+Every function combines several runs and leaves out runs without data. If no run has data, the table has no rows.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from studies.site.collect import Results
 from studies.site.show import NOTHING
 from treebound.metrics.attachment import HEAD, LABELLED
 
-#: figure -> marks that count as right
+#: figure -> marks of `attachment.marks` that count as right
 RIGHT = {"UAS": HEAD + LABELLED, "LAS": LABELLED}
-#: p below which a difference is marked
+#: level of p below which a difference gets a star
 LEVEL = 0.05
 
 
 def measured(results: Results) -> list[dict[str, Any]]:
-    """One entry a corpus and run of `steps`: corpus, name, changed (in words), and what the stage wrote.
+    """Return one entry per corpus and run of `steps`: corpus, name, changed (in words), and the stored metrics.
 
-    None where no corpus is listed. `applies` is False where the corpus lacks what the run takes away.
+    The list is empty if no corpus is listed. `applies` is False if the corpus lacks the things that the run removes.
     """
     settings = results.params.section(Steps)
     return [
@@ -37,10 +37,10 @@ def measured(results: Results) -> list[dict[str, Any]]:
 
 
 def steps(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """One row a run of the pipeline, corpus and training: place (corpus and run), name, changed (in words), base (the
-    name of what it is compared with), applies, seed, and what the stage wrote. No rows where nothing was trained.
+    """Return one row per run of the pipeline, corpus and training. There are no rows if nothing was trained.
 
-    UAS and LAS (NaN: no labels) are of words that are not punctuation.
+    Columns: place (corpus and run), name, changed (in words), base (name of the run to compare with), applies, seed,
+    and the stored metrics. UAS and LAS (NaN without labels) leave out punctuation.
     """
     rows = []
     for r in results:
@@ -55,18 +55,20 @@ def steps(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFram
 
 
 def step_tests(data: pd.DataFrame) -> pd.DataFrame:
-    """Each training against the base of its place on the same sentences of dev; `data`: `steps`.
+    """Test each training against the base of its place on the same sentences of the development set.
 
-    Rows (place, figure, training), where both have the figure; columns as of `significance`.
+    data  result of `steps`
+
+    Rows: (place, figure, training), if both trainings have the figure. Columns: as in `significance`.
     """
     rows = []
     for place, runs in data[data["applies"].astype(bool)].groupby("place", sort=False):
         by_name = {row["name"]: row for row in runs.to_dict("records")}
         base = by_name[runs["base"].iloc[0]]
         for figure in RIGHT:
-            for name, found in by_name.items():
-                if name != base["name"] and not pd.isna(found[figure]) and not pd.isna(base[figure]):
-                    sides = from_marks(found["right"], figure), from_marks(base["right"], figure)
+            for name, metrics in by_name.items():
+                if name != base["name"] and not pd.isna(metrics[figure]) and not pd.isna(base[figure]):
+                    sides = from_marks(metrics["right"], figure), from_marks(base["right"], figure)
                     row = {"place": place, "figure": figure, "training": name}
                     rows.append(row | tested(*sides, figure, base["seed"]))
     names = ["place", "figure", "training"]
@@ -75,46 +77,51 @@ def step_tests(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def tests_of(tests: pd.DataFrame, place: str, figure: str) -> pd.DataFrame:
-    """The rows of `step_tests` for a place and a figure, by training; perhaps none."""
+    """Return the rows of `step_tests` for a place and a figure, by training. There may be none."""
     levels = tests.index.get_level_values
     return tests[(levels(0) == place) & (levels(1) == figure)].droplevel([0, 1])
 
 
 def from_marks(right: Sequence[str], figure: str) -> pd.DataFrame:
-    """scored, correct, words of every sentence, as `tested` takes them, from `attachment.marks`."""
+    """Return scored, correct and words of every sentence, the columns that `tested` needs, from `attachment.marks`."""
     correct = [sum(mark in RIGHT[figure] for mark in marks) for marks in right]
     return pd.DataFrame({"scored": [len(marks) for marks in right], "correct": correct, "words": list(right)})
 
 
 def step_table(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy of every training on every corpus, and its difference from the base, with a star where p < LEVEL.
+    """Return the accuracy of every training on every corpus, and its difference from the base, with a star if p <
+    LEVEL.
 
-    data, tests  `steps` and `step_tests`
-    Rows (training); columns: changed, and of each place UAS and LAS (%) with the difference. Nothing stands where a
-    corpus lacks what the training takes away.
+    data, tests  results of `steps` and `step_tests`
+
+    Rows: training. Columns: changed, and for each place UAS and LAS (%) with the difference. A cell is empty if the
+    corpus lacks the things that the training removes.
     """
-    out: dict[tuple[str, str], pd.Series] = {}
+    cells: dict[tuple[str, str], pd.Series] = {}
     for place, runs in data.groupby("place", sort=False):
         runs = runs.set_index("name")
-        out["", "changed"] = runs["changed"].combine_first(out.get(("", "changed"), runs["changed"]))
+        cells["", "changed"] = runs["changed"].combine_first(cells.get(("", "changed"), runs["changed"]))
         for figure in RIGHT:
             if runs[figure].notna().any():
-                found = tests_of(tests, str(place), figure)
-                out[str(place), figure] = runs[figure]
-                pairs = zip(found.index, found["difference"], found["p"], strict=True)
-                told = {name: f"{d:+.2f}" + (" *" if p < LEVEL else "") for name, d, p in pairs}
-                out[str(place), f"{figure} - base"] = pd.Series(told, dtype=object).reindex(runs.index)
+                tested_rows = tests_of(tests, str(place), figure)
+                cells[str(place), figure] = runs[figure]
+                pairs = zip(tested_rows.index, tested_rows["difference"], tested_rows["p"], strict=True)
+                texts = {name: f"{d:+.2f}" + (" *" if p < LEVEL else "") for name, d, p in pairs}
+                cells[str(place), f"{figure} - base"] = pd.Series(texts, dtype=object).reindex(runs.index)
     names = list(dict.fromkeys(data["name"]))
-    columns = pd.MultiIndex.from_tuples(list(out) or [("", "changed")])
-    return pd.DataFrame(out, index=pd.Index(names, name="training"), columns=columns)
+    columns = pd.MultiIndex.from_tuples(list(cells) or [("", "changed")])
+    return pd.DataFrame(cells, index=pd.Index(names, name="training"), columns=columns)
 
 
 def step_training(data: pd.DataFrame) -> pd.DataFrame:
-    """What training did; `data`: `steps`. Rows (place, training), without those that had nothing to change.
+    """Return facts about training. Rows: (place, training), without trainings that had nothing to change.
 
-    Columns: UAS and LAS (%) with punctuation; epochs, and the one that is kept; of the last epoch the DP calls a
-    sentence and the share of the sentences whose search a limit cut off; dev sentences that are proved optimal, heads
-    that pruning leaves a word and gold heads that it keeps (NaN: trained before these were counted).
+    data  result of `steps`
+
+    Columns: UAS and LAS (%) with punctuation; number of epochs and the chosen epoch; for the last epoch the DP calls
+    per sentence and the share of sentences whose search a limit ended; for the development set the share of trees
+    proved optimal, the candidate heads per word after pruning, and the share of gold heads among them (NaN for
+    trainings from before these were counted).
     """
     rows = {}
     for row in data[data["applies"].astype(bool)].to_dict("records"):
@@ -136,10 +143,13 @@ def step_training(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def step_epochs(data: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy on dev after every epoch of training; `data`: `steps`.
+    """Return the accuracy on the development set after every epoch of training.
 
-    One row a place, training and epoch: UAS, LAS (%; NaN: no labels). Epoch e of a longer training is that of a shorter
-    one, all else alike: the order of the sentences does not depend on how many epochs follow.
+    data  result of `steps`
+
+    One row per place, training and epoch: UAS, LAS (%; NaN without labels). Epoch e of a longer training equals epoch e
+    of a shorter one under the same settings, because the order of the sentences does not depend on the number of
+    epochs.
     """
     rows = [
         {"place": row["place"], "training": row["name"], "base": row["base"], "epoch": record["epoch"]}
@@ -151,10 +161,14 @@ def step_epochs(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def step_arcs(data: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy on dev against what pruning leaves: the base and the trainings that prune otherwise; `data`: `steps`.
+    """Return accuracy on the development set and candidate heads per word, for the base and trainings with other
+    pruning.
 
-    One row a place and training: heads_a_word, threshold, learnt (with it, by a jackknifed pruner), UAS, LAS (NaN: no
-    labels). No rows of places where the base or all others are of before these heads were counted.
+    data  result of `steps`
+
+    One row per place and training: heads_a_word, threshold, learnt (whether a jackknifed pruner used the threshold in
+    training), UAS, LAS (NaN without labels). A place has no rows if its base, or every other training, is from before
+    these heads were counted.
     """
     rows = [
         {"place": row["place"], "training": row["name"], "heads_a_word": row["heads_a_word"]}
@@ -164,6 +178,6 @@ def step_arcs(data: pd.DataFrame) -> pd.DataFrame:
         if not pd.isna(row.get("heads_a_word", float("nan")))
         and (row["name"] == row["base"] or row["spec"]["threshold"] > 0)
     ]
-    found = pd.DataFrame(rows, columns=["place", "training", "heads_a_word", "threshold", "learnt", *RIGHT])
-    places = [set(rows["place"]) for rows in (found[found["threshold"] == 0], found[found["threshold"] > 0])]
-    return found[found["place"].isin(set.intersection(*places))].reset_index(drop=True)
+    table = pd.DataFrame(rows, columns=["place", "training", "heads_a_word", "threshold", "learnt", *RIGHT])
+    places = [set(rows["place"]) for rows in (table[table["threshold"] == 0], table[table["threshold"] > 0])]
+    return table[table["place"].isin(set.intersection(*places))].reset_index(drop=True)

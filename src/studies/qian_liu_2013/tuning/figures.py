@@ -1,4 +1,4 @@
-"""Figures of the published search and the tuned one."""
+"""Figures that compare the published search with the tuned search."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from treebound.plots.style import COLOURS, CYCLE, MARKERS, log_axis, panels, sty
 
 
 def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
-    """Configurations of the search on the same scores: one panel a measure, one line a corpus, log scale.
+    """Draw the work of search configurations on the same scores: one panel per measure, one line per corpus, log scale.
 
-    data      corpus, decoder and the columns named in `measures`; the first decoder of a corpus is what the others
-              are compared with, and how many times less they need is written at each
+    data      columns corpus, decoder and the columns that `measures` names. The first decoder of a corpus is the
+              reference; each other decoder is labelled with the factor by which it needs less.
     measures  column -> title of its panel
     """
     corpora, decoders = (list(dict.fromkeys(data[c])) for c in ("corpus", "decoder"))
@@ -28,12 +28,17 @@ def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
                 values = data[data["corpus"] == corpus].set_index("decoder")[column]
                 panel.plot([values.min(), values.max()], [y, y], color=COLOURS["pale"], linewidth=4, zorder=1)
                 for i, (decoder, value) in enumerate(values.items()):
-                    at = decoders.index(str(decoder))
-                    panel.plot(value, y, color=COLOURS[order[at]], marker=MARKERS[at], linestyle="none", zorder=2)
+                    position = decoders.index(str(decoder))
+                    panel.plot(
+                        value, y, color=COLOURS[order[position]], marker=MARKERS[position], linestyle="none", zorder=2
+                    )
                     if i:
                         ratio = f"{values.iloc[0] / value:.1f} ×"
-                        above = (0, 6 if i % 2 else -14)  # neighbours are often close
-                        _label(panel, value, y, ratio, COLOURS[order[at]], above, size=8, ha="center")
+                        above = (
+                            0,
+                            6 if i % 2 else -14,
+                        )  # labels alternate, because neighbouring points are often close
+                        _label(panel, value, y, ratio, COLOURS[order[position]], above, size=8, ha="center")
             log_axis(panel, "x")
             panel.set_yticks(range(len(corpora)), corpora if panel is axes[0] else [""] * len(corpora))
             panel.set_ylim(len(corpora) - 0.3, -0.7)
@@ -48,9 +53,9 @@ def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
 
 
 def sentence_by_sentence(data: pd.DataFrame, label: str) -> Figure:
-    """Two configurations on the same sentences, one dot a sentence: below the diagonal the second needs less.
+    """Draw two configurations on the same sentences, one dot per sentence. Below the diagonal the second needs less.
 
-    data  two columns, named after the configurations: one positive value a sentence
+    data  two columns, named after the configurations, with one positive value per sentence
     """
     with style():
         figure, (axes,) = panels(1, width=4.6, height=4.4)
@@ -67,10 +72,11 @@ def sentence_by_sentence(data: pd.DataFrame, label: str) -> Figure:
 
 
 def unproved(data: pd.DataFrame) -> Figure:
-    """Share of the sentences that so many DP calls leave unproved, one curve a configuration, one panel a corpus.
+    """Draw the share of sentences without a proof against DP calls: one curve per configuration, one panel per corpus.
 
-    data  corpus, configuration, curve (DP calls -> % of the sentences that are proved by then); the first configuration
-          is drawn on top, in black. A curve ends where all are proved, or where nothing is proved any more
+    data  columns corpus, configuration and curve (DP calls -> % of the sentences that are proved by then). The first
+          configuration is drawn on top, in black. A curve ends where all sentences are proved, or at the last call that
+          proves a sentence.
     """
     corpora, names = (list(dict.fromkeys(data[c])) for c in ("corpus", "configuration"))
     looks = {name: (CYCLE[i % 6], ("-", "--", ":", "-.")[i // 6 % 4]) for i, name in enumerate(names[1:])}

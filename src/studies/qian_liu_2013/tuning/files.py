@@ -1,4 +1,4 @@
-"""Tables and figures that a run keeps as files."""
+"""Tables and figures of the tuned search that a run stores as files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences about the tuned search, computed from the tables' own data."""
+"""Sentences about the tuned search, generated from the data of the tables."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from studies.site.sentences import Said, about, each, how_many_corpora, listing,
 
 @about()
 def tuning(data: pd.DataFrame) -> Said:
-    """About `tables.tunings`."""
-    of = data.set_index(["decoder", "corpus"])
-    (_, published), *ours = each(of, "decoder")
+    """Describe `tables.tunings`: the work that the published search needs compared with each tuned search."""
+    by_decoder = data.set_index(["decoder", "corpus"])
+    (_, published), *tuned = each(by_decoder, "decoder")
     times = "; ".join(
         f"{span(published['dp_calls'] / rows['dp_calls'], '{:.1f}')} times the DP calls and "
         f"{span(published['seconds'] / rows['seconds'], '{:.1f}')} times the time of {name}"
-        for name, rows in ours
+        for name, rows in tuned
     )
     yield (
         f"On the same scores and sentences of {how_many_corpora(published.index)} the published search takes {times}. "
-        "One run, without a test; calls of one dynamic program cost other times than those of another."
+        "One run, without a test. The cost of a DP call depends on the dynamic program."
     )
     parts = (
         f"{'the first' if row.sentences < row.of else 'all'} {row.sentences:,}"
@@ -27,28 +27,28 @@ def tuning(data: pd.DataFrame) -> Said:
         for corpus, row in zip(published.index, published.itertuples(), strict=True)
     )
     yield f"Test sentences: {listing(parts)}."
-    left = of["sentences"] - of["certified"]
-    listed = listing(f"{n} ({decoder}, {corpus})" for (decoder, corpus), n in left[left > 0].items())
+    unproved = by_decoder["sentences"] - by_decoder["certified"]
+    listed = listing(f"{n} ({decoder}, {corpus})" for (decoder, corpus), n in unproved[unproved > 0].items())
     yield (
-        f"A limit left without proof: {listed}; these would have needed more than is counted."
-        if left.any()
+        f"A limit ended the search before a proof for: {listed}. Without the limit their work would be larger."
+        if unproved.any()
         else "Every tree is proved optimal."
     )
 
 
-@about("Its single sentences are not kept: a run of your own has them.")
+@about("The reference does not store single sentences. A run of your own has them.")
 def sentence_by_sentence(data: pd.DataFrame) -> Said:
-    """About `tables.tuned_sentences`."""
+    """Describe `tables.tuned_sentences`: which search needs fewer calls, and whether their scores agree."""
     published, tuned = (data[column] for column in data.columns[1:3])
     yield (
         f"Of {len(data)} sentences {tuned.name} needs fewer calls on {(tuned < published).sum()} and more on "
         f"{(tuned > published).sum()}; the median ratio is {(published / tuned.clip(lower=1)).median():.1f}, the ratio "
         f"of the means {published.mean() / tuned.mean():.1f}."
     )
-    both = data[data["proved"]]
-    differ = int((~both["same"]).sum())
+    proved = data[data["proved"]]
+    differ = int((~proved["same"]).sum())
     yield (
-        f"On {differ} of the {len(both)} sentences that both prove, scores differ: a proof must be wrong."
+        f"On {differ} of the {len(proved)} sentences that both prove, scores differ. One of the proofs must be wrong."
         if differ
-        else f"On all {len(both)} sentences that both prove, their trees have the same score."
+        else f"On all {len(proved)} sentences that both prove, their trees have the same score."
     )

@@ -1,4 +1,4 @@
-"""The published search against the tuned one, on the same scores and the same sentences."""
+"""Tables that compare the published search with the tuned search, on the same scores and the same sentences."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from treebound.core.errors import InputError
 
 
 def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Work of the published configuration and of every tuned one, which all decoded the same scores and sentences.
+    """Return the work of the published configuration and of every tuned one on the same scores and sentences.
 
-    One row a corpus (its name says the run) and decoder, published first: sentences, `of` the test set, certified,
-    dp_calls, nodes and seconds (means of a sentence), uas, las. A corpus in which they decoded different numbers of
-    sentences (the published configuration can be given a part) is left out; InputError where that leaves nothing.
+    There is one row for each corpus (its name contains the run) and decoder, with the published one first. Columns:
+    sentences, `of` (size of the test set), certified, dp_calls, nodes and seconds (means per sentence), uas, las. A
+    corpus is left out if its configurations decoded different numbers of sentences, since the published configuration
+    can be limited to a part. Raises InputError if no corpus remains.
     """
     keep = corpora_of(results, wanted)
     rows = []
@@ -26,55 +27,55 @@ def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
         whole = frames.convert(r).query("split == 'test'").set_index("corpus")["sentences"]
         for corpus in keep[r.name]:
             for run in configurations(r.params):
-                found = decoded.loc[at(corpus, run)]
-                n = found["sentences"]
+                metrics = decoded.loc[at(corpus, run)]
+                n = metrics["sentences"]
                 rows.append(
                     {
                         "corpus": f"{corpus}, {r.name}",
                         "decoder": run.decoder,
                         "sentences": int(n),
                         "of": int(r.params.limit("test") or whole[corpus]),
-                        "certified": int(found["certified"]),
-                        "dp_calls": found["dp_calls"] / n,
-                        "nodes": found["nodes"] / n,
+                        "certified": int(metrics["certified"]),
+                        "dp_calls": metrics["dp_calls"] / n,
+                        "nodes": metrics["nodes"] / n,
                         "seconds": seconds[at(corpus, run)] / n,
-                        "uas": found["uas"],
-                        "las": found["las"],
+                        "uas": metrics["uas"],
+                        "las": metrics["las"],
                     }
                 )
     data = pd.DataFrame(rows)
-    same = data.groupby("corpus", sort=False)["sentences"].transform("nunique") == 1
-    if not same.any():
+    comparable = data.groupby("corpus", sort=False)["sentences"].transform("nunique") == 1
+    if not comparable.any():
         raise InputError("in no corpus did the configurations decode the same sentences", path="params.yaml")
-    return data[same].reset_index(drop=True)
+    return data[comparable].reset_index(drop=True)
 
 
 def tuning_table(data: pd.DataFrame) -> pd.DataFrame:
-    """`tunings` and, for each tuned row, the published figure divided by its own."""
+    """Return the table of `tunings` and, for each tuned row, the published figure divided by the row's own."""
     names = {"dp_calls": "DP calls", "nodes": "nodes", "ms": "ms"}
     data = data.assign(ms=1e3 * data["seconds"])
-    out = {
+    columns = {
         ("", "sentences"): data["sentences"],
         ("", "proved optimal"): data["certified"],
         ("", "UAS"): data["uas"],
     }
     if data["las"].notna().any():
-        out["", "LAS"] = data["las"]
-    first = data.groupby("corpus", sort=False)[list(names)].transform("first")  # published
+        columns["", "LAS"] = data["las"]
+    first = data.groupby("corpus", sort=False)[list(names)].transform("first")  # the published search
     tuned = data["corpus"].duplicated()
     for column, name in names.items():
-        out["per sentence", name] = data[column]
+        columns["per sentence", name] = data[column]
     for column, name in names.items():
-        out["published / this", name] = (first[column] / data[column]).where(tuned)
+        columns["published / this", name] = (first[column] / data[column]).where(tuned)
     index = pd.MultiIndex.from_arrays([data["corpus"], data["decoder"]], names=["corpus", "configuration"])
-    return pd.DataFrame(out).set_axis(index)
+    return pd.DataFrame(columns).set_axis(index)
 
 
 def tuned_sentences(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """DP calls of every sentence under the published configuration and the first tuned one, and whether both agree.
+    """Return the DP calls of every sentence under the published configuration and the first tuned one.
 
-    Columns corpus, one a decoder, proved (by both) and same (the trees have the same score). No rows of a reference
-    that is committed without its sentences.
+    Columns: corpus; one for each decoder; proved (by both configurations); same (both trees have the same score). There
+    are no rows for a reference that is committed without its sentences.
     """
     published, tuned = configurations(results.params)[:2]
     parts = []

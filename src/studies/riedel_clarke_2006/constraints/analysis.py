@@ -1,4 +1,4 @@
-"""Stage: what each family of hard constraints is worth on one fold, and where gold trees break it."""
+"""Stage: measure the effect of each family of hard constraints on one fold, and count the gold trees that break it."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ TREE = ("one-head", "no-cycles")
 
 
 def families(corpus: str) -> list[str]:
-    """The families of a corpus beside those of trees."""
+    """Return the constraint families of a corpus, without the families that every tree satisfies."""
     return [c.name for c in load(corpus) if c.name not in TREE]
 
 
 def systems(corpus: str) -> dict[str, System]:
-    """Chu-Liu-Edmonds, all families, all but one, and one alone."""
-    every = load(corpus)
-    found: dict[str, System] = {BASELINE: baseline, CONSTRAINTS: program(every)}
+    """Return the systems to compare: Chu-Liu-Edmonds, all families, all but one, and one alone."""
+    constraints = load(corpus)
+    compared: dict[str, System] = {BASELINE: baseline, CONSTRAINTS: program(constraints)}
     for name in families(corpus):
-        found[f"without {name}"] = program([c for c in every if c.name != name])
+        compared[f"without {name}"] = program([c for c in constraints if c.name != name])
     for name in families(corpus):
-        found[f"only {name}"] = program([c for c in every if c.name in (*TREE, name)])
-    return found
+        compared[f"only {name}"] = program([c for c in constraints if c.name in (*TREE, name)])
+    return compared
 
 
 def breaks(constraint: Constraint, variables: Variables, selection: Selection) -> bool:
-    """Whether a labelled tree breaks a family."""
+    """Return whether a labelled tree breaks a constraint family."""
     chosen = variables.chosen(selection)
     return bool(constraint.violated(variables, selection)) or any(
         not row.holds(chosen) for row in constraint.start(variables)
@@ -55,7 +55,7 @@ def breaks(constraint: Constraint, variables: Variables, selection: Selection) -
 
 
 def broken_by(model: LabelledModel, held_out: Treebank, constraints: list[Constraint], k: int) -> list[dict[str, Any]]:
-    """For every family the trees that break it: gold ones, those of Chu-Liu-Edmonds, and sentences where both do."""
+    """Count the trees that break each family: gold trees, trees of Chu-Liu-Edmonds, and sentences where both do."""
     gold, table = Gold(held_out), TokenTable(held_out)
     by_gold = np.array([[breaks(c, v, s) for v, s in gold.made] for c in constraints])
     by_model = np.zeros(by_gold.shape, np.bool_)
@@ -65,13 +65,18 @@ def broken_by(model: LabelledModel, held_out: Treebank, constraints: list[Constr
         variables = Variables.of(problem, words_of(sentence))
         by_model[:, i] = [breaks(c, variables, Selection(tree.heads, labels)) for c in constraints]
     return [
-        {"family": c.name, "gold": int(ours.sum()), "baseline": int(theirs.sum()), "both": int((ours & theirs).sum())}
-        for c, ours, theirs in zip(constraints, by_gold, by_model, strict=True)
+        {
+            "family": c.name,
+            "gold": int(in_gold.sum()),
+            "baseline": int(in_model.sum()),
+            "both": int((in_gold & in_model).sum()),
+        }
+        for c, in_gold, in_model in zip(constraints, by_gold, by_model, strict=True)
     ]
 
 
 def run(params: Params, corpus: str) -> None:
-    """Write the analysis of a corpus: sums as in the cross-validation, and one row a system and sentence."""
+    """Write the analysis of a corpus: sums as in the cross-validation, and one row per system and sentence."""
     settings = params.section(Constraints)
     _, held_out = folds.load(corpus, settings.analysed, params.slice)
     model = LabelledModel.load(model_file(corpus, settings.analysed))
@@ -79,8 +84,8 @@ def run(params: Params, corpus: str) -> None:
     broken = broken_by(model, held_out, constraints, settings.k)
     data = compare(model, held_out, settings.k, systems(corpus))
     stage.say(f"{corpus}: families")
-    where = stage.PREDICTIONS / corpus / "constraint-analysis.csv"
-    stage.write(where, data.to_csv(index=False, lineterminator="\n"))
+    path = stage.PREDICTIONS / corpus / "constraint-analysis.csv"
+    stage.write(path, data.to_csv(index=False, lineterminator="\n"))
     metrics = {"fold": settings.analysed, "sentences": len(held_out), "broken": broken, "systems": summaries(data)}
     stage.write_metrics(stage.METRICS / "constraint-analysis" / f"{corpus}.json", metrics)
 

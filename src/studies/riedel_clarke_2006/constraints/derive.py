@@ -1,10 +1,10 @@
-"""Which hard rules hold in a treebank: writes the constraint file of a corpus, or the share in which each rule holds.
+"""Derive the hard constraints of a corpus from its treebank, or count how often each published rule holds.
 
     python -m studies.riedel_clarke_2006.constraints.derive en_ewt > src/treebound/constraints/corpora/en_ewt.toml
 
-A rule is looked at in the training trees where it could fail (a unique label: trees that have it) and kept if it holds
-in 99.5 % of them and there are at least 50. For a corpus whose file is as published (`PUBLISHED`) the same counts are
-printed, rule by rule, for the file as it stands.
+A rule is checked in the training trees where it could fail; for a unique label, these are the trees with the label. The
+rule is included if there are at least 50 of them and it holds in 99.5 %. For a corpus with published rules
+(`PUBLISHED`), the same counts are printed for each rule of its existing file.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from treebound.core.problem import Problem
 from treebound.core.treebank import Treebank
 from treebound.systems.constrained.model import words_of
 
-SHARE = 0.995  #: of the trees where a rule could fail
-TREES = 50  #: at least so many of these
-PAIRS = 3  #: trees in which two word classes are coordinated, to be called compatible
+SHARE = 0.995  #: smallest share of trees in which a rule holds, among the trees where it could fail
+TREES = 50  #: fewest trees where a rule could fail
+PAIRS = 3  #: fewest trees with a coordination of two word classes that counts them as compatible
 CONJUNCT = "conj"  #: label of the arguments of a coordination in Universal Dependencies
 PUBLISHED = ("nl_alpino",)
 
 
 class Gold:
-    """The gold trees of a treebank as constraints see them."""
+    """The gold trees of a treebank in the form that constraints take."""
 
     def __init__(self, treebank: Treebank):
         self.treebank = treebank
@@ -49,16 +49,17 @@ class Gold:
         self.made = [self._variables(*tree) for tree in self.trees]
 
     def _variables(self, words: Words, heads: np.ndarray, labels: np.ndarray) -> tuple[Variables, Selection]:
-        """The arcs of a tree as the only variables, all of them selected."""
+        """Return the arcs of a tree as the only variables, and the selection of all of them."""
         order = np.lexsort((np.arange(1, words.n + 1), heads[1:])) + 1
         inner = Problem(words.n, heads[order], order.astype(np.int32), np.zeros(words.n))
         problem = LabelledProblem(inner, labels[order][:, None], np.zeros((words.n, 1)), self.names)
         return Variables.of(problem, words), Selection(heads, labels)
 
     def holds(self, constraint: Constraint) -> dict[str, tuple[int, int]]:
-        """Label -> (trees in which the constraint holds for it, trees that have it).
+        """Return label -> (trees in which the constraint holds for the label, trees that have the label).
 
-        A broken row counts for the label of its first variable; each family puts the arc that it is about there.
+        A broken row counts for the label of its first variable, because each family puts the arc that the rule is about
+        first.
         """
         total, failed = Counter[int](), Counter[int]()
         for (_, _, labels), (variables, selection) in zip(self.trees, self.made, strict=True):
@@ -68,41 +69,44 @@ class Gold:
 
 
 def derive(treebank: Treebank) -> dict[str, dict[str, Any]]:
-    """Settings, and counts under `held`, of the rules that hold in a treebank of the kind of Universal Dependencies."""
-    gold = Gold(treebank)
-    found: dict[str, dict[str, Any]] = {}
+    """Return the rules that hold in a treebank annotated like Universal Dependencies.
 
-    def kept(family: str, about: Collection[str], **settings: Any) -> list[str]:
-        """Labels of `about` for which the rule holds; notes the counts."""
+    The result maps each family to its settings and, under `held`, to the counts for each label.
+    """
+    gold = Gold(treebank)
+    rules: dict[str, dict[str, Any]] = {}
+
+    def holding(family: str, about: Collection[str], **settings: Any) -> list[str]:
+        """Return the labels of `about` for which the rule holds, and record their counts."""
         counts = gold.holds(CONSTRAINTS[family](**settings))
-        good = {
+        counted = {
             label: (held, total)
             for label, (held, total) in sorted(counts.items())
             if label in about and total >= TREES and held >= SHARE * total
         }
-        if good:
-            found.setdefault(family, {"held": {}})["held"].update(good)
-        return list(good)
+        if counted:
+            rules.setdefault(family, {"held": {}})["held"].update(counted)
+        return list(counted)
 
-    unique = kept("unique-labels", gold.names, labels=gold.names)
+    unique = holding("unique-labels", gold.names, labels=gold.names)
     if unique:
-        found["unique-labels"]["labels"] = unique
+        rules["unique-labels"]["labels"] = unique
     pairs = sorted(sorted(pair) for pair, trees in _coordinated(gold).items() if len(pair) == 2 and trees >= PAIRS)
     settings = {"label": CONJUNCT, "head": "argument", "compatible": pairs}
-    if kept("argument-compatibility", [CONJUNCT], **settings):
-        found["argument-compatibility"] |= settings
+    if holding("argument-compatibility", [CONJUNCT], **settings):
+        rules["argument-compatibility"] |= settings
     for side in ("left", "right"):
-        labels = kept("argument-side", [CONJUNCT, "cc"], **{side: [CONJUNCT, "cc"]})
+        labels = holding("argument-side", [CONJUNCT, "cc"], **{side: [CONJUNCT, "cc"]})
         if labels:
-            found["argument-side"][side] = labels
-    projective = kept("selective-projectivity", gold.names, labels="all")
+            rules["argument-side"][side] = labels
+    projective = holding("selective-projectivity", gold.names, labels="all")
     if projective:
-        found["selective-projectivity"]["labels"] = projective
-    return found
+        rules["selective-projectivity"]["labels"] = projective
+    return rules
 
 
 def _coordinated(gold: Gold) -> Counter[frozenset[str]]:
-    """Trees in which words of two classes are head and conjunct."""
+    """Count the trees in which words of two word classes are head and conjunct."""
     counts: Counter[frozenset[str]] = Counter()
     if CONJUNCT not in gold.names:
         return counts
@@ -116,14 +120,14 @@ def _coordinated(gold: Gold) -> Counter[frozenset[str]]:
     return counts
 
 
-def toml(corpus: str, found: dict[str, dict[str, Any]]) -> str:
-    """The constraint file: settings, and behind each label how often its rule holds."""
+def toml(corpus: str, rules: dict[str, dict[str, Any]]) -> str:
+    """Return the text of a constraint file: the settings, and a comment behind each label with its counts."""
     lines = [
         f"# {corpus}: rules that hold in at least {100 * SHARE} % of the training trees where they could fail",
         f"# (at least {TREES}). Written by `python -m studies.riedel_clarke_2006.constraints.derive {corpus}`;",
         "# numbers: trees in which the rule holds / trees that have the label.",
     ]
-    for family, settings in found.items():
+    for family, settings in rules.items():
         lines += ["", f"[{family}]"]
         held = settings["held"]
         for key, value in settings.items():
@@ -145,7 +149,11 @@ def toml(corpus: str, found: dict[str, dict[str, Any]]) -> str:
 
 
 def published(corpus: str, treebank: Treebank) -> str:
-    """How often the rules of a file as it stands hold: a line for each label, of the trees in which it occurs."""
+    """Return the counts of the rules in the existing constraint file of a corpus.
+
+    There is one line for each label. It counts the trees in which the label occurs and the trees in which the rule
+    holds.
+    """
     gold = Gold(treebank)
     lines = []
     for constraint in load(corpus, ()):
@@ -159,7 +167,7 @@ def published(corpus: str, treebank: Treebank) -> str:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("corpus")
     corpus = parser.parse_args().corpus

@@ -1,4 +1,4 @@
-"""Figures of sums over folds with the interval of the jackknife, which leaves out each fold in turn."""
+"""The jackknife over folds: figures of sums over folds, with intervals from leaving out each fold in turn."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def jackknife(
     to: Callable[[float], float] = float,
     back: Callable[[float], float] = float,
 ) -> tuple[float, float, float]:
-    """Return a figure of all folds together and the ends of its 95 % t-interval, NaN for one fold.
+    """Return a figure of all folds together and the ends of its 95 % t-interval, which are NaN for one fold.
 
-    figure    of the sums over some folds
-    to, back  into the scale on which the intervals are computed, and out of it
+    figure    function that computes the figure from the sums over some folds
+    to, back  functions that convert a value into the scale of the interval, and back
     """
     from scipy.stats import t
 
     value, n = figure(added(folds)), len(folds)
     if n < 2:
         return value, float("nan"), float("nan")
-    without = [to(figure(added([one for one in folds if one is not out]))) for out in folds]
+    without = [to(figure(added([fold for fold in folds if fold is not omitted]))) for omitted in folds]
     half = float(t.ppf(0.975, n - 1) * np.sqrt((n - 1) * np.var(without)))
     middle = to(value)
     return value, back(middle - half), back(middle + half)
@@ -35,5 +35,7 @@ def jackknife(
 
 def added(folds: Sequence[Sums]) -> dict[str, dict[str, float]]:
     """Add up the counts and seconds of every system over folds."""
-    counts = {name: [key for key, v in one.items() if isinstance(v, int | float)] for name, one in folds[0].items()}
+    counts = {
+        name: [key for key, v in system.items() if isinstance(v, int | float)] for name, system in folds[0].items()
+    }
     return {name: {key: sum(fold[name][key] for fold in folds) for key in keys} for name, keys in counts.items()}

@@ -1,9 +1,9 @@
-"""Stage: one fold of the experiments of Riedel & Clarke (2006, section 5): accuracy, time, approximation.
+"""Stage: run one fold of the experiments of Riedel & Clarke (2006, section 5): accuracy, time, approximation.
 
-A labelled model is trained on the other folds; the fold is parsed by Chu-Liu-Edmonds and under the corpus's hard
-constraints. Every figure is a sum over sentences, so that folds add up to the tables of the paper. Seconds are those of
-the CPU: folds run side by side. On some folds (`looped`) a second model is trained with the integer program in the
-loop, which the paper leaves open (section 3.2).
+A labelled model is trained on the other folds. The fold is parsed by Chu-Liu-Edmonds and under the hard constraints of
+the corpus. Every figure is a sum over sentences, so that the folds add up to the tables of the paper. Seconds are CPU
+seconds, because folds run side by side. On the folds in `looped`, a second model is trained with the integer program in
+the loop, an experiment that the paper leaves open (section 3.2).
 """
 
 from __future__ import annotations
@@ -38,19 +38,20 @@ CONSTRAINTS = "constraints"
 PUBLISHED = "constraints, published loop"
 #: upper ends of the bins of sentence lengths; the last bin is open
 LENGTHS = (10, 20, 30, 40, 50)
-#: limits of the targets: iterations and seconds of a sentence
+#: limits of the claims per sentence: a number of iterations, and a short and a long time in seconds
 FEW, SHORT, LONG = 20, 0.5, 120.0
-#: the program in the loop of training sees so many variables a word and takes at most so many seconds a sentence: with
-#: weights that have just begun to be learnt, trees break everything
+#: variables per word and largest number of seconds per sentence for the program in the loop of training: trees under
+#: the first, poor weights break many constraints, and the full program would take too long
 LOOP_Q, LOOP_SECONDS = 20, 5.0
 
 
 class Solved(NamedTuple):
-    """A sentence as a system parses it.
+    """The parse of a sentence by one system.
 
     heads, labels  int32[n + 1]
     first          CPU seconds of the first solve
-    iterations     solves; rows: constraints that were added to the first program
+    iterations     number of solves
+    rows           number of constraints that were added to the first program
     """
 
     heads: np.ndarray
@@ -65,15 +66,15 @@ System = Callable[[LabelledProblem, Words], Solved]
 
 
 def baseline(problem: LabelledProblem, words: Words) -> Solved:
-    """Chu-Liu-Edmonds on the best label of every arc."""
+    """Parse with Chu-Liu-Edmonds on the best label of every arc."""
     parse, labels = chu_liu_edmonds(problem)
     return Solved(parse.heads, labels, status=parse.status)
 
 
 def program(constraints: list[Constraint], q: int | None = None, **options: Any) -> System:
-    """The integer program, over the q best variables of every word, or all.
+    """Return the system that solves the integer program over the q best variables of every word (None: all).
 
-    Chu-Liu-Edmonds, over all arcs, takes over where no tree keeps the constraints, which the status tells.
+    If no tree satisfies the constraints, Chu-Liu-Edmonds parses the sentence over all arcs, and the status says so.
     """
     decoder = IncrementalProgram(constraints, **options)
 
@@ -89,44 +90,46 @@ def program(constraints: list[Constraint], q: int | None = None, **options: Any)
 
 
 def systems(corpus: str, qs: tuple[int, ...]) -> dict[str, System]:
-    """What is compared, by name; the first is what the others are compared with."""
-    found: dict[str, System] = {BASELINE: baseline, CONSTRAINTS: program(load(corpus))}
+    """Return the systems to compare, by name. The others are compared with the first one."""
+    compared: dict[str, System] = {BASELINE: baseline, CONSTRAINTS: program(load(corpus))}
     published = load(corpus, (OneHead(), NoCycles("cycle")))
-    found[PUBLISHED] = program(published, start="none", relaxation="never")
-    return found | {f"{CONSTRAINTS}, q = {q}": program(load(corpus), q) for q in qs}
+    compared[PUBLISHED] = program(published, start="none", relaxation="never")
+    return compared | {f"{CONSTRAINTS}, q = {q}": program(load(corpus), q) for q in qs}
 
 
 def compare(model: LabelledModel, held_out: Treebank, k: int, compared: Mapping[str, System]) -> pd.DataFrame:
-    """One row a system and sentence: words with the right head (heads), head and label (labelled), and what it took.
+    """Return one row per system and sentence: words with the right head (heads), words with the right head and label
+    (labelled), and work.
 
-    gained, lost: words that this system alone, or the first one alone, gives the right head and label; gained_heads and
-    lost_heads the same for heads; changed: words to which they give another head or label. features: CPU seconds of the
-    features and scores of a sentence, the same ones for all systems.
+    gained, lost              words that only this system, or only the first system, gives the right head and label
+    gained_heads, lost_heads  the same counts for heads alone
+    changed                   words to which the two systems give different heads or labels
+    features                  CPU seconds for the features and scores of a sentence, equal for all systems
     """
-    begun = time.process_time()
+    start = time.process_time()
     table = TokenTable(held_out)
-    tokens = (time.process_time() - begun) / max(1, len(held_out))
+    tokens = (time.process_time() - start) / max(1, len(held_out))
     single_root = bool(held_out.meta.get("single_root", True))
     number = {name: i for i, name in enumerate(model.names)}
     rows: list[dict[str, Any]] = []
     for i, sentence in enumerate(held_out):
         if i == 0:
-            model.problem(table, i, k, single_root)  # compiles
-        begun = time.process_time()
+            model.problem(table, i, k, single_root)  # compiles the kernels before anything is timed
+        start = time.process_time()
         problem, words = model.problem(table, i, k, single_root), words_of(sentence)
-        features = tokens + time.process_time() - begun
-        wanted = np.array([number.get(name, -2) for name in sentence.strings("deprel")])
+        features = tokens + time.process_time() - start
+        gold_labels = np.array([number.get(name, -2) for name in sentence.strings("deprel")])
         first: tuple[np.ndarray, np.ndarray, Solved] | None = None
         for name, system in compared.items():
             if i == 0:
-                system(problem, words)  # compiles
-            begun = time.process_time()
-            found = system(problem, words)
-            seconds = time.process_time() - begun
-            heads = found.heads[1:] == sentence.heads[1:]
-            labelled = heads & (found.labels[1:] == wanted)
-            first = first or (heads, labelled, found)
-            same = (found.heads[1:] == first[2].heads[1:]) & (found.labels[1:] == first[2].labels[1:])
+                system(problem, words)  # compiles the kernels before anything is timed
+            start = time.process_time()
+            solved = system(problem, words)
+            seconds = time.process_time() - start
+            heads = solved.heads[1:] == sentence.heads[1:]
+            labelled = heads & (solved.labels[1:] == gold_labels)
+            first = first or (heads, labelled, solved)
+            equal_to_first = (solved.heads[1:] == first[2].heads[1:]) & (solved.labels[1:] == first[2].labels[1:])
             rows.append(
                 {
                     "system": name,
@@ -138,13 +141,13 @@ def compare(model: LabelledModel, held_out: Treebank, k: int, compared: Mapping[
                     "lost": int((first[1] & ~labelled).sum()),
                     "gained_heads": int((heads & ~first[0]).sum()),
                     "lost_heads": int((first[0] & ~heads).sum()),
-                    "changed": int((~same).sum()),
+                    "changed": int((~equal_to_first).sum()),
                     "seconds": seconds,
-                    "first": found.first,
+                    "first": solved.first,
                     "features": features,
-                    "iterations": found.iterations,
-                    "rows": found.rows,
-                    "status": found.status,
+                    "iterations": solved.iterations,
+                    "rows": solved.rows,
+                    "status": solved.status,
                 }
             )
     return pd.DataFrame(rows)
@@ -155,15 +158,16 @@ SUMS = (*COUNTS, "seconds", "first", "features")
 
 
 def summary(data: pd.DataFrame) -> dict[str, Any]:
-    """Sums over the rows of one system, as `compare` gives them: what folds add up.
+    """Return sums over the rows of one system from the table of `compare`. Folds add up these sums.
 
-    better, worse: sentences with more, fewer words right (head and label) than the first system's; by_length: the
-    sentences longer than `longer_than` and no longer than the next bin's.
+    better, worse  sentences with more, or fewer, right words (head and label) than the first system
+    by_length      sums by length bin; a bin holds the sentences longer than `longer_than`, up to the start of the next
+                   bin
     """
     change = data["gained"] - data["lost"]
     bins = np.searchsorted(LENGTHS, data["n"])
-    out: dict[str, Any] = {"sentences": len(data)} | {name: data[name].sum().item() for name in SUMS}
-    out |= {
+    sums: dict[str, Any] = {"sentences": len(data)} | {name: data[name].sum().item() for name in SUMS}
+    sums |= {
         "complete": int((data["heads"] == data["n"]).sum()),
         "complete_labelled": int((data["labelled"] == data["n"]).sum()),
         "better": int((change > 0).sum()),
@@ -174,27 +178,27 @@ def summary(data: pd.DataFrame) -> dict[str, Any]:
         "slowest": float(data["seconds"].max()),
         "status": {str(status): int(count) for status, count in data["status"].value_counts().items()},
         "by_length": [
-            {"longer_than": low, "sentences": len(some), "long": int((some["seconds"] > LONG).sum())}
-            | {name: some[name].sum().item() for name in ("n", "seconds", "first", "iterations")}
-            for low, some in ((low, data[bins == i]) for i, low in enumerate((0, *LENGTHS)))
-            if len(some)
+            {"longer_than": low, "sentences": len(selected), "long": int((selected["seconds"] > LONG).sum())}
+            | {name: selected[name].sum().item() for name in ("n", "seconds", "first", "iterations")}
+            for low, selected in ((low, data[bins == i]) for i, low in enumerate((0, *LENGTHS)))
+            if len(selected)
         ],
     }
-    return out
+    return sums
 
 
 def summaries(data: pd.DataFrame) -> dict[str, Any]:
-    """`summary` of every system of `compare`'s table."""
+    """Return the `summary` of every system in the table of `compare`."""
     return {str(name): summary(rows) for name, rows in data.groupby("system", sort=False)}
 
 
 def model_file(corpus: str, fold: int | str) -> Path:
-    """Where the model of a fold lies."""
+    """Return the path of the model of a fold."""
     return stage.MODELS / "constraints" / corpus / f"{fold}.npz"
 
 
 def specification(settings: Constraints, seed: int) -> Settings:
-    """How the folds' models are trained."""
+    """Return the training settings of the models of all folds."""
     return Settings(epochs=settings.epochs, k=settings.k, seed=seed)
 
 
@@ -203,15 +207,15 @@ def reading(corpus: str, fold: int, count: int) -> float:
     whole = document.read(stage.CONVERTED / corpus / f"{'train' if fold else 'test'}.conllu")
     text = io.BytesIO()
     whole.select(np.flatnonzero(folds.of_split(len(whole), fold))[:count]).write(text)
-    begun = time.process_time()
+    start = time.process_time()
     document.read(text.getvalue())
-    return time.process_time() - begun
+    return time.process_time() - start
 
 
 def in_the_loop(corpus: str) -> LabelledDecoder:
     """Return the decoder of training with constraints.
 
-    It is the integer program over the `LOOP_Q` best variables of a word, or over all of them where those leave no tree.
+    It is the integer program over the `LOOP_Q` best variables of a word. If these allow no tree, it uses all variables.
     """
     decoder = IncrementalProgram(load(corpus), time_limit=LOOP_SECONDS)
 
@@ -225,12 +229,12 @@ def in_the_loop(corpus: str) -> LabelledDecoder:
 def trained_in_the_loop(params: Params, corpus: str, train: Treebank, held_out: Treebank) -> tuple[dict, pd.DataFrame]:
     """Train with the integer program in the loop and parse the fold with and without constraints.
 
-    Returns the sums and CPU seconds of training, and the table of `compare`.
+    Return the sums with the CPU seconds of training, and the table of `compare`.
     """
     settings = params.section(Constraints)
-    begun = time.process_time()
+    start = time.process_time()
     model = train_labelled(specification(settings, params.seed), train, decoder=in_the_loop(corpus))
-    seconds = time.process_time() - begun
+    seconds = time.process_time() - start
     data = compare(model, held_out, settings.k, {BASELINE: baseline, CONSTRAINTS: program(load(corpus))})
     return {"in the loop": summaries(data), "loop_train_cpu_s": seconds}, data
 
@@ -239,14 +243,14 @@ def run(params: Params, corpus: str, fold: str) -> None:
     """Train and parse one fold; write its model, its table and the sums."""
     settings = params.section(Constraints)
     train, held_out = folds.load(corpus, int(fold), params.slice)
-    begun = time.process_time()
+    start = time.process_time()
     model = train_labelled(specification(settings, params.seed), train)
-    trained = time.process_time() - begun
+    train_seconds = time.process_time() - start
     model.save(model_file(corpus, fold))
-    stage.say(f"{corpus} fold {fold}: trained in {trained:.0f} s")
+    stage.say(f"{corpus} fold {fold}: trained in {train_seconds:.0f} s")
     data = compare(model, held_out, settings.k, systems(corpus, settings.q))
     stage.say(f"{corpus} fold {fold}: parsed")
-    metrics = {"train_sentences": len(train), "train_cpu_s": trained, "systems": summaries(data)}
+    metrics = {"train_sentences": len(train), "train_cpu_s": train_seconds, "systems": summaries(data)}
     metrics["reading_cpu_s"] = reading(corpus, int(fold), len(held_out))
     data = data.assign(training=BASELINE)
     if int(fold) in settings.looped:
@@ -254,8 +258,8 @@ def run(params: Params, corpus: str, fold: str) -> None:
         stage.say(f"{corpus} fold {fold}: trained with the program in the loop in {sums['loop_train_cpu_s']:.0f} s")
         metrics |= sums
         data = pd.concat([data, rows.assign(training=CONSTRAINTS)], ignore_index=True)
-    where = stage.PREDICTIONS / corpus / f"constraints.{fold}.csv"
-    stage.write(where, data.to_csv(index=False, lineterminator="\n"))
+    path = stage.PREDICTIONS / corpus / f"constraints.{fold}.csv"
+    stage.write(path, data.to_csv(index=False, lineterminator="\n"))
     stage.write_metrics(stage.METRICS / "constraints" / corpus / f"{fold}.json", metrics)
 
 

@@ -1,4 +1,4 @@
-"""Sentences about hard constraints, computed from the tables' own data."""
+"""Sentences about hard constraints, generated from the data of the tables."""
 
 from __future__ import annotations
 
@@ -24,46 +24,51 @@ HOW = (
 
 @about(HOW)
 def accuracy(data: pd.DataFrame) -> Said:
-    """About `tables.cross_validated`: what the constraints gain."""
+    """Describe `tables.cross_validated`: the gain in accuracy under the constraints."""
     for (run, corpus), systems in each(data, ["run", "corpus"]):
-        base, ours = (systems[systems["system"] == name].iloc[0] for name in (BASELINE, CONSTRAINTS))
-        gain = {name: measures(ours)[name] - measures(base)[name] for name in ("LAC", "UAC", "LC")}
-        p = binomial(ours["better"], ours["worse"])
+        base, full = (systems[systems["system"] == name].iloc[0] for name in (BASELINE, CONSTRAINTS))
+        gain = {name: measures(full)[name] - measures(base)[name] for name in ("LAC", "UAC", "LC")}
+        p = binomial(full["better"], full["worse"])
         yield (
-            f"On {corpus} ({run}, {ours['folds']} folds, {ours['sentences']:,} sentences, one seed) the constraints "
-            f"bring {gain['LAC']:+.2f} labelled and {gain['UAC']:+.2f} unlabelled points, {gain['LC']:+.2f} of "
-            f"sentences with every head and label right (sign test over sentences: {said_p(p)}).",
+            f"On {corpus} ({run}, {full['folds']} folds, {full['sentences']:,} sentences, one seed) the constraints "
+            f"change labelled accuracy by {gain['LAC']:+.2f} points, unlabelled accuracy by {gain['UAC']:+.2f} and the "
+            f"share of fully right sentences by {gain['LC']:+.2f} (sign test over sentences: {said_p(p)}).",
             systems,
         )
         yield (
-            f"On {corpus} ({run}) they change {ours['changed']:,} words: {ours['gained']:,} become right, "
-            f"{ours['lost']:,} wrong, and {ours['changed'] - ours['gained'] - ours['lost']:,} are wrong before and "
-            "after.",
+            f"On {corpus} ({run}) the constraints change {full['changed']:,} words: {full['gained']:,} become right, "
+            f"{full['lost']:,} become wrong, and {full['changed'] - full['gained'] - full['lost']:,} are wrong before "
+            "and after.",
             systems,
         )
 
 
 @about(HOW)
 def times(data: pd.DataFrame) -> Said:
-    """About `tables.cross_validated`: the targets on time and iterations."""
+    """Describe `tables.cross_validated`: the targets on time and iterations."""
     for (run, corpus), systems in each(data, ["run", "corpus"]):
-        of = systems.set_index("system")
-        base, ours, first = of.loc[BASELINE], of.loc[CONSTRAINTS], 100 * of["first"] / of["seconds"]
-        few, short = (100 * ours[name] / ours["sentences"] for name in ("few_iterations", "short"))
+        by_system = systems.set_index("system")
+        base, full, first = (
+            by_system.loc[BASELINE],
+            by_system.loc[CONSTRAINTS],
+            100 * by_system["first"] / by_system["seconds"],
+        )
+        few, short = (100 * full[name] / full["sentences"] for name in ("few_iterations", "short"))
         loop = f" ({first[PUBLISHED_LOOP]:.1f} % in the loop as published)" if PUBLISHED_LOOP in first else ""
         yield (
-            f"On {corpus} ({run}) {few:.2f} % of {ours['sentences']:,} sentences are solved in fewer than 20 "
-            f"iterations and {short:.2f} % in under 0.5 s; the slowest took {ours['slowest']:.1f} s.",
+            f"On {corpus} ({run}) {few:.2f} % of {full['sentences']:,} sentences are solved in fewer than 20 "
+            f"iterations and {short:.2f} % in under 0.5 s; the slowest took {full['slowest']:.1f} s.",
             systems,
         )
         yield (
-            f"Chu-Liu-Edmonds takes {base['seconds']:.1f} s for the corpus, the constraints {ours['seconds']:.1f} s, "
-            f"{first[CONSTRAINTS]:.1f} % of it in the first iteration{loop}; the paper says that most of it is.",
+            f"Chu-Liu-Edmonds takes {base['seconds']:.1f} s for the corpus, the constraints {full['seconds']:.1f} s, "
+            f"{first[CONSTRAINTS]:.1f} % in the first iteration{loop}. According to the paper, the first iteration "
+            "takes most of the time.",
             systems,
         )
         ten = f"{CONSTRAINTS}, q = 10"
-        if ten in of.index and base["reading"] == base["reading"] and base["features"] == base["features"]:
-            whole = of["seconds"] + of["features"] + of["reading"]
+        if ten in by_system.index and base["reading"] == base["reading"] and base["features"] == base["features"]:
+            whole = by_system["seconds"] + by_system["features"] + by_system["reading"]
             yield (
                 f"On {corpus} ({run}) reading takes {base['reading']:.1f} s, and features with their scores "
                 f"{base['features']:.1f} s. Together with the solver Chu-Liu-Edmonds takes {whole[BASELINE]:.1f} s, "
@@ -87,29 +92,29 @@ def times(data: pd.DataFrame) -> Said:
 
 @about(HOW)
 def families(data: pd.DataFrame) -> Said:
-    """About `tables.family_worth`."""
-    for where, rows in data.groupby(level=0, sort=False):
+    """Describe `tables.family_worth`: the effect of each constraint family, and how often gold trees break it."""
+    for place, rows in data.groupby(level=0, sort=False):
         rows = rows.droplevel(0)
         gold = rows["trees that break it, %", "gold"]
         p = {name: binomial(int(row["gained"]), int(row["lost"])) for name, row in rows["words, alone"].iterrows()}
         unclear = [name for name, value in p.items() if value >= LEVEL]
         yield (
-            f"On {where}, fold {rows['', 'fold'].iloc[0]:.0f} ({rows['', 'sentences'].iloc[0]:,.0f} sentences), a "
-            f"family by itself brings {span(rows['LAC', 'alone'], '{:+.2f}')} LAC; by McNemar's test over words, which "
-            f"takes them for independent, {len(unclear)} of {len(p)} cannot be told from no change on this fold: "
-            f"{listing(unclear)}. Gold trees break one in {span(gold, '{:.1f} %')} of sentences.",
+            f"On {place}, fold {rows['', 'fold'].iloc[0]:.0f} ({rows['', 'sentences'].iloc[0]:,.0f} sentences), a "
+            f"family alone changes LAC by {span(rows['LAC', 'alone'], '{:+.2f}')}. By McNemar's test over words, which "
+            f"treats words as independent, {len(unclear)} of {len(p)} families have no significant effect on this "
+            f"fold: {listing(unclear)}. Gold trees break a family in {span(gold, '{:.1f} %')} of sentences.",
             rows,
         )
 
 
 @about(HOW)
 def loop(data: pd.DataFrame) -> Said:
-    """About `tables.loop_gains`: what training with the program in the loop brings."""
-    for where, row in data.iterrows():
+    """Describe `tables.loop_gains`: the effect of training with the integer program in the loop."""
+    for place, row in data.iterrows():
         folds = f"{row['folds']:.0f} folds" if row["folds"] > 1 else "one fold"
-        interval = "; the interval is that of the jackknife over folds" if row["folds"] > 1 else ""
+        interval = "; interval: jackknife over folds" if row["folds"] > 1 else ""
         yield (
-            f"On {where} training with the program in the loop, too, changes the LAC of the constraints by "
+            f"On {place} training with the program in the loop changes the LAC of the constraints by "
             f"{difference(row)} ({folds}, {row['sentences']:,.0f} sentences, one seed{interval}).",
             row,
         )

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, config=STRICT)
 class Constraints(Section):
-    """The labelled parser with hard constraints, by folds; see `measure`.
+    """Settings of the labelled parser with hard constraints in cross-validation. See `measure`.
 
-    corpora   those with an every-tenth split and a file of constraints
-    k         labels that an arc may carry, the best ones; q: numbers of variables a word
+    corpora   corpora to use; each needs an every-tenth split and a constraint file
+    k         number of labels, the best ones, for each arc
+    q         numbers of variables per word to compare
     analysed  the fold on which families are left out one at a time
-    looped    folds on which a model is trained with the constraints in the loop, which takes about 15 times as long
+    looped    folds on which a model is also trained with the constraints in the loop, which takes about 15 times as
+              long
     """
 
     corpora: tuple[Name, ...] = ()
@@ -33,10 +35,10 @@ class Constraints(Section):
 
     def __post_init__(self) -> None:
         if self.analysed not in self.folds:
-            raise ValueError(f"fold {self.analysed} is analysed, but not listed")
+            raise ValueError(f"analysed: fold {self.analysed} is not listed under folds")
         if unknown := [fold for fold in self.looped if fold not in self.folds]:
             raise ValueError(f"looped: fold {unknown[0]} is not listed under folds")
 
     def check(self, params: Params) -> None:
-        """Raise ValueError where a corpus is none of the treebanks."""
+        """Raise ValueError if a corpus is not among the treebanks."""
         params.check_treebanks(self.corpora)

@@ -1,4 +1,4 @@
-"""Hard linguistic constraints: accuracy and times by cross-validation, and what each family of constraints is worth."""
+"""Tables of hard linguistic constraints: accuracy and times by cross-validation, and the effect of each family."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from studies.site.collect import Results
 
 RIEDEL_CLARKE = "riedel_clarke_2006"
 BASELINE, CONSTRAINTS, PUBLISHED_LOOP = "baseline", "constraints", "constraints, published loop"
-#: what tables and figures of times call them
+#: system -> its name in tables and figures of times
 SOLVERS = {BASELINE: "Chu-Liu-Edmonds", CONSTRAINTS: "ours", PUBLISHED_LOOP: "as published"}
 
 
 def folds(results: Results) -> list[dict[str, Any]]:
-    """One entry a corpus and fold: corpus, fold, and what the stage wrote. None where no corpus is listed."""
+    """Return one entry per corpus and fold: corpus, fold, and the metrics of the stage.
+
+    The list is empty if no corpus is listed.
+    """
     settings = results.params.section(Constraints)
     return [
         {"corpus": corpus, "fold": fold, **results.read("constraints", corpus, f"{fold}.json")}
@@ -31,7 +34,7 @@ def folds(results: Results) -> list[dict[str, Any]]:
 
 
 def analyses(results: Results) -> list[dict[str, Any]]:
-    """One entry a cross-validated corpus: what each family of constraints is worth on one fold."""
+    """Return one entry per cross-validated corpus: the effect of each family of constraints on one fold."""
     corpora = results.params.section(Constraints).corpora
     return [{"corpus": corpus, **results.read("constraint-analysis", f"{corpus}.json")} for corpus in corpora]
 
@@ -39,23 +42,27 @@ def analyses(results: Results) -> list[dict[str, Any]]:
 def looped(results: Results) -> dict[str, list[dict[str, Any]]]:
     """Map each corpus to the folds on which a model was trained with the program in the loop.
 
-    An entry has `systems` and, trained in the loop, `in the loop`. Old runs have the analysed fold alone.
+    An entry has the results under `systems` and, for the model trained in the loop, under `in the loop`. Old runs have
+    the analysed fold alone.
     """
-    out: dict[str, list[dict[str, Any]]] = {}
+    by_corpus: dict[str, list[dict[str, Any]]] = {}
     for fold in folds(results):
         if "in the loop" in fold:
-            out.setdefault(fold["corpus"], []).append(fold)
-    return out or {one["corpus"]: [one] for one in analyses(results) if "in the loop" in one}
+            by_corpus.setdefault(fold["corpus"], []).append(fold)
+    return by_corpus or {analysis["corpus"]: [analysis] for analysis in analyses(results) if "in the loop" in analysis}
 
 
-def loop_gain(found: Sequence[dict[str, Any]], system: str = CONSTRAINTS) -> tuple[float, float, float]:
-    """LAC of a system trained in the loop less LAC without; 95 % interval of the jackknife over folds, NaN for one."""
-    pairs = [{"own": fold["in the loop"][system], "other": fold["systems"][system]} for fold in found]
+def loop_gain(entries: Sequence[dict[str, Any]], system: str = CONSTRAINTS) -> tuple[float, float, float]:
+    """Return the LAC of a system trained in the loop minus its LAC otherwise, and a 95 % jackknife interval over folds.
+
+    The ends of the interval are NaN for one fold.
+    """
+    pairs = [{"own": fold["in the loop"][system], "other": fold["systems"][system]} for fold in entries]
     return jackknife(pairs, lambda sums: measures(sums["own"])["LAC"] - measures(sums["other"])["LAC"])
 
 
 def converted(results: Results) -> list[dict[str, Any]]:
-    """The conversion table of every cross-validated corpus."""
+    """Return the conversion table of every cross-validated corpus."""
     return [results.read("convert", f"{corpus}.json") for corpus in results.params.section(Constraints).corpora]
 
 
@@ -63,55 +70,56 @@ def converted(results: Results) -> list[dict[str, Any]]:
 
 
 def cross_validated(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Sums over the folds: a row a run, corpus and system; `by_length` stays a list, one entry a bin.
+    """Return sums over the folds: one row per run, corpus and system. `by_length` stays a list with one entry per bin.
 
-    reading, features: CPU seconds beside `seconds`, those of the solver; NaN in runs from before they were measured.
+    reading, features  CPU seconds in addition to `seconds`, the time of the solver; NaN in runs from before they were
+                       measured
     """
     rows = []
     for r in results:
-        every = [fold for fold in folds(r) if not wanted or fold["corpus"] in wanted]
-        for corpus in dict.fromkeys(fold["corpus"] for fold in every):
-            here = [fold for fold in every if fold["corpus"] == corpus]
-            reading = sum(fold.get("reading_cpu_s", float("nan")) for fold in here)
-            for name in here[0]["systems"]:
-                parts = [fold["systems"][name] for fold in here]
+        selected = [fold for fold in folds(r) if not wanted or fold["corpus"] in wanted]
+        for corpus in dict.fromkeys(fold["corpus"] for fold in selected):
+            in_corpus = [fold for fold in selected if fold["corpus"] == corpus]
+            reading = sum(fold.get("reading_cpu_s", float("nan")) for fold in in_corpus)
+            for name in in_corpus[0]["systems"]:
+                parts = [fold["systems"][name] for fold in in_corpus]
                 about = {"run": r.name, "corpus": corpus, "system": name, "folds": len(parts)}
                 rows.append({**about, "reading": reading, "features": float("nan"), **_sum(parts)})
     return pd.DataFrame(rows, columns=None if rows else ["run", "corpus", "system"])
 
 
 def _sum(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Figures of several folds added up; of `slowest` the largest."""
-    out: dict[str, Any] = {}
+    """Add up the figures of several folds. For `slowest`, take the largest."""
+    sums: dict[str, Any] = {}
     for key, first in parts[0].items():
         if key == "by_length":
-            bins = sorted({one["longer_than"] for part in parts for one in part[key]})
-            out[key] = [
+            bins = sorted({entry["longer_than"] for part in parts for entry in part[key]})
+            sums[key] = [
                 {"longer_than": low}
                 | {
-                    name: sum(one[name] for part in parts for one in part[key] if one["longer_than"] == low)
+                    name: sum(entry[name] for part in parts for entry in part[key] if entry["longer_than"] == low)
                     for name in first[0]
                     if name != "longer_than"
                 }
                 for low in bins
             ]
         elif key == "status":
-            out[key] = dict(sum((Counter(part[key]) for part in parts), Counter()))
+            sums[key] = dict(sum((Counter(part[key]) for part in parts), Counter()))
         else:
             values = [part[key] for part in parts]
-            out[key] = max(values) if key == "slowest" else sum(values)
-    return out
+            sums[key] = max(values) if key == "slowest" else sum(values)
+    return sums
 
 
 def binomial(a: int, b: int) -> float:
-    """Two-sided p of `a` successes among a + b fair tosses: the sign test, and McNemar's exact test."""
+    """Return the two-sided p of `a` successes in a + b fair tosses: the sign test, and McNemar's exact test."""
     from scipy.stats import binomtest
 
     return float(binomtest(a, a + b).pvalue) if a + b else 1.0
 
 
 def measures(row: pd.Series | dict[str, Any]) -> dict[str, float]:
-    """LAC, UAC (% of all words), LC, UC (% of the sentences)."""
+    """Return LAC and UAC (% of all words), and LC and UC (% of the sentences)."""
     return {
         "LAC": 100 * row["labelled"] / row["n"],
         "UAC": 100 * row["heads"] / row["n"],
@@ -121,52 +129,59 @@ def measures(row: pd.Series | dict[str, Any]) -> dict[str, float]:
 
 
 def constraint_accuracy(data: pd.DataFrame) -> pd.DataFrame:
-    """The paper's Table 1 beside ours; `data`: `cross_validated`. Tests compare with the baseline of the same run.
+    """Return the paper's Table 1 and our figures. Tests compare with the baseline of the same run.
 
-    better, worse: sentences with more, fewer words right (head and label), and the sign test on them; gained, lost:
-    words, and McNemar's test.
+    data  result of `cross_validated`
+
+    better, worse  sentences with more, or fewer, right words (head and label), followed by the sign test
+    gained, lost   words that become right, or wrong, followed by McNemar's test
     """
     rows: dict[tuple[str, str], dict[Any, Any]] = {}
     for row in published.table(RIEDEL_CLARKE, "accuracy").to_dict("records"):
         rows["published", row["system"]] = {name: row[name] for name in ("LAC", "UAC", "LC", "UC")}
     for row in data[data["system"].isin([BASELINE, CONSTRAINTS])].to_dict("records"):
         name = "Chu-Liu-Edmonds" if row["system"] == BASELINE else CONSTRAINTS
-        found = measures(row)
+        cells = measures(row)
         if row["system"] == CONSTRAINTS:
-            found |= {"better": row["better"], "worse": row["worse"], "p, sign": binomial(row["better"], row["worse"])}
-            found |= {"gained": row["gained"], "lost": row["lost"], "p, McNemar": binomial(row["gained"], row["lost"])}
-        rows[f"{row['corpus']}, {row['run']}", name] = found
+            cells |= {"better": row["better"], "worse": row["worse"], "p, sign": binomial(row["better"], row["worse"])}
+            cells |= {"gained": row["gained"], "lost": row["lost"], "p, McNemar": binomial(row["gained"], row["lost"])}
+        rows[f"{row['corpus']}, {row['run']}", name] = cells
     return _frame(rows, ["", "system"])
 
 
 def solver_times(data: pd.DataFrame) -> pd.DataFrame:
-    """As `site.charts.times` takes them: CPU ms of a sentence by run, corpus and length, a column a solver."""
+    """Return the CPU ms per sentence by run, corpus and length, with a column per solver.
+
+    The table has the form that `site.charts.times` takes.
+    """
     rows: dict[tuple, dict[str, float]] = {}
-    for one in data[data["system"].isin(SOLVERS)].to_dict("records"):
-        for of in one["by_length"]:
-            at = one["run"], one["corpus"], "labelled arcs", "non-projective", of["longer_than"]
-            rows.setdefault(at, {})[SOLVERS[one["system"]]] = 1e3 * of["seconds"] / max(of["sentences"], 1)
+    for row in data[data["system"].isin(SOLVERS)].to_dict("records"):
+        for length_bin in row["by_length"]:
+            place = row["run"], row["corpus"], "labelled arcs", "non-projective", length_bin["longer_than"]
+            rows.setdefault(place, {})[SOLVERS[row["system"]]] = (
+                1e3 * length_bin["seconds"] / max(length_bin["sentences"], 1)
+            )
     names = ["run", "corpus", "model", "space", "longer_than"]
     index = pd.MultiIndex.from_tuples(list(rows) or [("",) * len(names)], names=names)[: len(rows)]
     return pd.DataFrame(list(rows.values()), index=index)
 
 
 def constraint_times(data: pd.DataFrame) -> pd.DataFrame:
-    """The paper's Table 2 by length: CPU ms of a sentence, iterations and ms of the first one, for each solver."""
+    """Return the paper's Table 2 by length: CPU ms per sentence, iterations and ms of the first one, by solver."""
     rows: dict[tuple[str, str], dict[Any, Any]] = {}
     for (run, corpus), systems in data.groupby(["run", "corpus"], sort=False):
         by_name = systems.set_index("system")["by_length"]
         bins = by_name[BASELINE]
-        for i, low in enumerate(one["longer_than"] for one in bins):
+        for i, low in enumerate(entry["longer_than"] for entry in bins):
             high = bins[i + 1]["longer_than"] if i + 1 < len(bins) else None
             cells: dict[Any, Any] = {("", "sentences"): bins[i]["sentences"]}
             for name, short in SOLVERS.items():
-                one, count = by_name[name][i], by_name[name][i]["sentences"]
-                cells[short, "ms"] = 1e3 * one["seconds"] / count
+                entry, count = by_name[name][i], by_name[name][i]["sentences"]
+                cells[short, "ms"] = 1e3 * entry["seconds"] / count
                 if name != BASELINE:
-                    cells[short, "over 120 s"] = one["long"]
-                    cells[short, "iterations"] = one["iterations"] / count
-                    cells[short, "first, ms"] = 1e3 * one["first"] / count
+                    cells[short, "over 120 s"] = entry["long"]
+                    cells[short, "iterations"] = entry["iterations"] / count
+                    cells[short, "first, ms"] = 1e3 * entry["first"] / count
             rows[f"{corpus}, {run}", f"{low + 1}-{high}" if high else f"over {low}"] = cells
     return _frame(rows, ["", "words"])
 
@@ -175,12 +190,15 @@ FIRST = "share of the solve time in the first iteration, more than, %"
 
 
 def claims() -> pd.Series:
-    """What the paper says of its solving in figures: claim -> figure."""
+    """Return the figures of the paper about solving: claim -> figure."""
     return published.table(RIEDEL_CLARKE, "claims").set_index("claim")["published"]
 
 
 def constraint_targets(data: pd.DataFrame) -> pd.DataFrame:
-    """What the paper claims of its solving, and what we measure. A published bound is a text that says so."""
+    """Return the figures that the paper claims for solving, and our measurements.
+
+    A published bound is a text such as "under 0.5".
+    """
     rows: dict[tuple[str, str], dict[Any, Any]] = {}
     for row in data[data["system"].isin([CONSTRAINTS, PUBLISHED_LOOP])].to_dict("records"):
         rows[f"{row['corpus']}, {row['run']}", SOLVERS[row["system"]]] = {
@@ -204,10 +222,13 @@ def constraint_targets(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def approximation(data: pd.DataFrame) -> pd.DataFrame:
-    """The paper's Table 3: the q best variables of every word. No tree: sentences in which they leave none."""
+    """Return the paper's Table 3: results with the q best variables of every word.
+
+    The column `no tree` counts the sentences in which these variables allow no tree.
+    """
     rows: dict[tuple[str, str], dict[Any, Any]] = {}
     for (run, corpus), systems in data.groupby(["run", "corpus"], sort=False):
-        every = systems[systems["system"] == CONSTRAINTS].iloc[0]
+        full = systems[systems["system"] == CONSTRAINTS].iloc[0]
         shown = [s for s in systems["system"] if s.startswith(f"{CONSTRAINTS}, q")]
         shown.sort(key=lambda name: int(name.rpartition(" ")[2]))
         for name in (BASELINE, *shown, CONSTRAINTS):
@@ -215,7 +236,7 @@ def approximation(data: pd.DataFrame) -> pd.DataFrame:
             short = {BASELINE: "Chu-Liu-Edmonds", CONSTRAINTS: "all"}.get(name, name.removeprefix(f"{CONSTRAINTS}, "))
             rows[f"{corpus}, {run}", short] = {
                 "CPU s": row["seconds"],
-                "time saved, %": 100 * (1 - row["seconds"] / every["seconds"]),
+                "time saved, %": 100 * (1 - row["seconds"] / full["seconds"]),
                 "iterations": row["iterations"] / row["sentences"],
                 "LAC": measures(row)["LAC"],
                 "UAC": measures(row)["UAC"],
@@ -233,28 +254,30 @@ def approximation(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def _analyses(r: Results, wanted: Sequence[str]) -> list[dict[str, Any]]:
-    return [found for found in analyses(r) if not wanted or found["corpus"] in wanted]
+    """Return the analyses of a run for the wanted corpora."""
+    return [analysis for analysis in analyses(r) if not wanted or analysis["corpus"] in wanted]
 
 
 def family_worth(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Families of constraints on one fold: trees that break each, and the accuracy with it alone and without it.
+    """Return the families of constraints on one fold: trees that break each family, and its effect on accuracy.
 
-    alone: LAC less that of the baseline; left out: LAC with all families less that without this one. gained and lost:
-    words, of the family alone.
+    alone         LAC with the family alone minus LAC of the baseline
+    left out      LAC with all families minus LAC without the family
+    gained, lost  words that become right, or wrong, with the family alone
     """
     rows: dict[tuple[str, str], dict[Any, Any]] = {}
     for r in results:
-        for found in _analyses(r, wanted):
-            systems, where = found["systems"], f"{found['corpus']}, {r.name}"
+        for analysis in _analyses(r, wanted):
+            systems, place = analysis["systems"], f"{analysis['corpus']}, {r.name}"
             lac = {name: measures(system)["LAC"] for name, system in systems.items()}
-            for row in found["broken"]:
+            for row in analysis["broken"]:
                 alone = systems[f"only {row['family']}"]
-                rows[where, row["family"]] = {
-                    ("", "fold"): found["fold"],
-                    ("", "sentences"): found["sentences"],
-                    ("trees that break it, %", "gold"): 100 * row["gold"] / found["sentences"],
-                    ("trees that break it, %", "baseline"): 100 * row["baseline"] / found["sentences"],
-                    ("trees that break it, %", "both"): 100 * row["both"] / found["sentences"],
+                rows[place, row["family"]] = {
+                    ("", "fold"): analysis["fold"],
+                    ("", "sentences"): analysis["sentences"],
+                    ("trees that break it, %", "gold"): 100 * row["gold"] / analysis["sentences"],
+                    ("trees that break it, %", "baseline"): 100 * row["baseline"] / analysis["sentences"],
+                    ("trees that break it, %", "both"): 100 * row["both"] / analysis["sentences"],
                     ("LAC", "alone"): lac[f"only {row['family']}"] - lac[BASELINE],
                     ("LAC", "left out"): lac[CONSTRAINTS] - lac[f"without {row['family']}"],
                     ("words, alone", "changed"): alone["changed"],
@@ -265,16 +288,16 @@ def family_worth(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.D
 
 
 def in_the_loop(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Training with Chu-Liu-Edmonds against training with the integer program, each decoded by both, over folds."""
+    """Compare training with Chu-Liu-Edmonds and with the integer program, each decoded by both, over folds."""
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for r in results:
-        for corpus, found in looped(r).items():
+        for corpus, entries in looped(r).items():
             if wanted and corpus not in wanted:
                 continue
             for training, key in (("Chu-Liu-Edmonds", "systems"), ("constraints", "in the loop")):
                 for name, short in ((BASELINE, "Chu-Liu-Edmonds"), (CONSTRAINTS, "constraints")):
-                    row = _sum([fold[key][name] for fold in found])
-                    cells = {"folds": len(found), "sentences": row["sentences"], **measures(row)}
+                    row = _sum([fold[key][name] for fold in entries])
+                    cells = {"folds": len(entries), "sentences": row["sentences"], **measures(row)}
                     cells |= {"fallbacks": row["status"].get("infeasible", 0)}
                     cells["iterations"] = row["iterations"] / row["sentences"]
                     rows[f"{corpus}, {r.name}", training, short] = cells
@@ -282,33 +305,39 @@ def in_the_loop(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Da
 
 
 def loop_gains(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Rows (corpus and run): folds, sentences, and what training in the loop gains in LAC with its interval."""
+    """Return folds, sentences and the gain in LAC of training in the loop, with its interval, by corpus and run."""
     rows = {}
     for r in results:
-        for corpus, found in looped(r).items():
+        for corpus, entries in looped(r).items():
             if not wanted or corpus in wanted:
-                about = {"folds": len(found), "sentences": sum(f["systems"][CONSTRAINTS]["sentences"] for f in found)}
-                gain = dict(zip(("difference", "low", "high"), loop_gain(found), strict=True))
+                about = {
+                    "folds": len(entries),
+                    "sentences": sum(fold["systems"][CONSTRAINTS]["sentences"] for fold in entries),
+                }
+                gain = dict(zip(("difference", "low", "high"), loop_gain(entries), strict=True))
                 rows[f"{corpus}, {r.name}"] = about | gain
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def folded_corpora(results: Sequence[Results]) -> pd.DataFrame:
-    """The corpora of the cross-validation: sentences, words, mean length and arcs that others cross, all splits."""
+    """Return the corpora of the cross-validation with all splits together.
+
+    Columns: sentences, words, mean length, and the share of arcs that another arc crosses.
+    """
     rows: dict[tuple[str, str], dict[Any, Any]] = {}
     paper = published.table(RIEDEL_CLARKE, "corpus").iloc[0].to_dict()
-    rest = {name: value for name, value in paper.items() if name != "sentences"}
+    other_figures = {name: value for name, value in paper.items() if name != "sentences"}
     for r in results:
-        for found in converted(r):
+        for conversion in converted(r):
             rows["Alpino of CoNLL-X", "published"] = {
                 "sentences": int(paper["sentences"]),
                 "words": float("nan"),
-                **rest,
+                **other_figures,
             }
-            splits = found["splits"].values()
+            splits = conversion["splits"].values()
             words = sum(s["tokens"] for s in splits)
             sentences = sum(s["sentences"] for s in splits)
-            rows[found["meta"]["title"], r.name] = {
+            rows[conversion["meta"]["title"], r.name] = {
                 "sentences": sentences,
                 "words": words,
                 "words a sentence": words / sentences,
@@ -318,7 +347,7 @@ def folded_corpora(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def _frame(rows: dict[Any, dict[Any, Any]], names: Iterable[str]) -> pd.DataFrame:
-    """A table from its rows by the levels of its index."""
+    """Build a table from a mapping of index tuples to rows."""
     if not rows:
         return pd.DataFrame()
     data = pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=list(names)))

@@ -1,7 +1,8 @@
-"""Stage: the same scored sentences solved by branch and bound and by integer programs. Runs alone, as it is timed.
+"""Stage: solve the same scored sentences by branch and bound and by integer programs. It runs alone, as it is timed.
 
-Of two solvers that prove different optima one is wrong: the stage then fails and says where. Every program starts from
-nothing (the first-order optimum of Chu-Liu-Edmonds would be no contest), and has `seconds` for a sentence.
+If two solvers prove different optima, one of them is wrong; the stage then fails and names the sentence. Every program
+starts without a tree, since the first-order optimum of Chu-Liu-Edmonds would decide the comparison, and has `seconds`
+for each sentence.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ BRANCH_AND_BOUND = "branch and bound"
 
 
 class Solver(NamedTuple):
-    """A registered decoder with options; `relaxed`: the linear relaxation alone, rounded to a tree."""
+    """A registered decoder with its options.
+
+    relaxed  whether only the linear relaxation is solved and rounded to a tree
+    """
 
     decoder: str
     options: dict[str, Any]
@@ -38,6 +42,7 @@ class Solver(NamedTuple):
 
 
 def _program(formulation: str, relaxed: bool = False) -> Solver:
+    """Return the solver of one formulation of the integer program."""
     options = {"formulation": formulation, "start": "none", "relaxation": "only" if relaxed else "first"}
     return Solver("incremental-ilp", options, relaxed)
 
@@ -54,27 +59,27 @@ SOLVERS: dict[str, Solver] = {
 }
 
 
-def made(solver: Solver, space: str, seconds: float) -> Decoder:
-    """The decoder of a solver."""
+def _decoder_of(solver: Solver, space: str, seconds: float) -> Decoder:
+    """Return the decoder that a solver names, with its options and its time limit."""
     limit = {} if solver.decoder == "branch-and-bound" else {"time_limit": seconds}
     return DECODERS[solver.decoder](space=space, **solver.options, **limit)
 
 
 def problems(model: Model, settings: IntegerPrograms, corpus: str, space: str) -> list[Problem]:
-    """The scored sentences: `settings.sentences` of the test split, evenly spaced."""
+    """Return the scored sentences: `settings.sentences` of the test split, evenly spaced."""
     parser = Parser(model, k=settings.k, space=space)
     test = load(corpus, "test")
     return [parser.problem(test, i) for i in evenly(test, settings.sentences)]
 
 
 def measure(scored: Sequence[Problem], space: str, seconds: float) -> pd.DataFrame:
-    """One row a solver and sentence. value and bound are in units of the model's score, `tolerance` too."""
+    """Return one row per solver and sentence. value, bound and tolerance are in units of the model's score."""
     rows = []
     for name, solver in SOLVERS.items():
-        decoder = made(solver, space, seconds)
-        decoder.decode(scored[0])  # compiles
+        decoder = _decoder_of(solver, space, seconds)
+        decoder.decode(scored[0])  # compiles the kernels before anything is timed
         for i, problem in enumerate(scored):
-            parse, taken = timed(decoder, problem)
+            parse, seconds_used = timed(decoder, problem)
             unit = problem.unit or 1.0
             largest = max(float(np.abs(s[np.isfinite(s)]).max(initial=0.0)) for s in _scores(problem))
             rows.append(
@@ -85,10 +90,10 @@ def measure(scored: Sequence[Problem], space: str, seconds: float) -> pd.DataFra
                     "value": parse.value / unit,
                     "bound": parse.bound / unit,
                     "tolerance": TOLERANCE * largest / unit,
-                    # a tree that was put in place of one that was not found is none
+                    # a fallback tree does not count as a result of the solver
                     "found": bool(np.isfinite(parse.value)) and not parse.work.get("fallback", 0),
                     "proved": parse.certified,
-                    "seconds": taken,
+                    "seconds": seconds_used,
                     "solves": parse.work.get("iterations", 0),
                 }
             )
@@ -96,37 +101,42 @@ def measure(scored: Sequence[Problem], space: str, seconds: float) -> pd.DataFra
 
 
 def _scores(problem: Problem) -> list[np.ndarray]:
+    """Return the scores of all arcs and parts of a problem."""
     return [problem.arc, *(table.score for table in problem.parts.values())]
 
 
 def run(params: Params, corpus: str, model: str) -> None:
     """Write values and seconds of every solver on the scores of a model.
 
-    Raises TreeboundError where two solvers contradict each other.
+    Raises TreeboundError if two solvers contradict each other.
     """
     settings = params.section(IntegerPrograms)
-    tables, wrong = [], ""
+    tables, message = [], ""
     loaded = Model.load(model_file(corpus, model))
     for space in SPACES:
         data = measure(problems(loaded, settings, corpus, space), space, settings.seconds)
         tables.append(data.assign(model=model, space=space))
         stage.say(f"{corpus}: {model}, {space}: {data['seconds'].sum():.1f} s")
         if contradiction := disagreement(data):
-            wrong = wrong or f"{corpus}: {model}, {space}: {contradiction}"
-    whole = pd.concat(tables, ignore_index=True)
-    if wrong:
-        raise TreeboundError(wrong)
+            message = message or f"{corpus}: {model}, {space}: {contradiction}"
+    results = pd.concat(tables, ignore_index=True)
+    if message:
+        raise TreeboundError(message)
     stage.write(
-        stage.PREDICTIONS / corpus / "integer-programs" / f"{model}.csv", whole.to_csv(index=False, lineterminator="\n")
+        stage.PREDICTIONS / corpus / "integer-programs" / f"{model}.csv",
+        results.to_csv(index=False, lineterminator="\n"),
     )
-    stage.write_metrics(stage.METRICS / "integer-programs" / corpus / f"{model}.json", summary(whole))
+    stage.write_metrics(stage.METRICS / "integer-programs" / corpus / f"{model}.json", summary(results))
 
 
 def summary(data: pd.DataFrame) -> list[dict[str, Any]]:
-    """A row a model, space, solver and bin of lengths (those longer than `longer_than`), in sums over sentences.
+    """Return one row of sums over sentences per model, space, solver and length bin.
 
-    best: a tree as good as the best that is known; gap: bound less the best known value, of those with a finite bound;
-    loss: that value less the solver's, of those with a tree.
+    A bin holds the sentences longer than `longer_than`, up to the start of the next bin.
+
+    best  number of sentences whose tree is as good as the best known tree
+    gap   bound minus the best known value, over sentences with a finite bound
+    loss  the best known value minus the solver's value, over sentences with a tree
     """
     keys = ["model", "space", "sentence"]
     best = data[data["found"]].groupby(keys)["value"].max().rename("best")
@@ -139,13 +149,19 @@ def summary(data: pd.DataFrame) -> list[dict[str, Any]]:
         loss=(joined["best"] - joined["value"]).clip(lower=0.0).where(joined["found"]),
     )
     rows = []
-    for (model, space, solver, longer), some in joined.groupby(["model", "space", "solver", "longer_than"], sort=False):
+    for (model, space, solver, longer), selected in joined.groupby(
+        ["model", "space", "solver", "longer_than"], sort=False
+    ):
         rows.append(
-            {"model": model, "space": space, "solver": solver, "longer_than": int(longer), "sentences": len(some)}
-            | {"words": int(some["n"].sum()), "proved": int(some["proved"].sum()), "best": int(some["is_best"].sum())}
-            | {"found": int(some["found"].sum()), "bounded": int(some["gap"].notna().sum())}
-            | {name: float(some[name].sum()) for name in ("seconds", "gap", "loss")}
-            | {"slowest": float(some["seconds"].max()), "solves": int(some["solves"].sum())}
+            {"model": model, "space": space, "solver": solver, "longer_than": int(longer), "sentences": len(selected)}
+            | {
+                "words": int(selected["n"].sum()),
+                "proved": int(selected["proved"].sum()),
+                "best": int(selected["is_best"].sum()),
+            }
+            | {"found": int(selected["found"].sum()), "bounded": int(selected["gap"].notna().sum())}
+            | {name: float(selected[name].sum()) for name in ("seconds", "gap", "loss")}
+            | {"slowest": float(selected["seconds"].max()), "solves": int(selected["solves"].sum())}
         )
     return sorted(
         rows, key=lambda row: (row["model"], row["space"], list(SOLVERS).index(row["solver"]), row["longer_than"])

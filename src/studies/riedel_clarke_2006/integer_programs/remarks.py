@@ -1,4 +1,4 @@
-"""Sentences about exact solvers, computed from the tables' own data."""
+"""Sentences about exact solvers, generated from the data of the tables."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import pandas as pd
 from studies.riedel_clarke_2006.integer_programs.tables import BRANCH_AND_BOUND, RELAXATION
 from studies.site.sentences import Said, about, each, how_many_corpora, listing, span
 
-NO_ARENA = "No run here has compared them: run `python -m studies.pipeline.run integer-programs`."
+NO_ARENA = "No run here has compared the solvers: run `python -m studies.pipeline.run integer-programs`."
 
 
 @about(NO_ARENA)
 def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Said:
-    """About `tables.contest` and `arena_lengths`, run by run."""
-    for run, of in each(data, "run"):
-        bb = of[of["solver"] == BRANCH_AND_BOUND]
-        exact = of[(of["solver"] != BRANCH_AND_BOUND) & ~of["solver"].str.startswith(RELAXATION)]
+    """Describe `tables.contest` and `arena_lengths` for each run: proofs, and times against branch and bound."""
+    for run, rows in each(data, "run"):
+        bb = rows[rows["solver"] == BRANCH_AND_BOUND]
+        exact = rows[(rows["solver"] != BRANCH_AND_BOUND) & ~rows["solver"].str.startswith(RELAXATION)]
         proved = exact.groupby("solver", sort=False)[["proved", "sentences"]].sum()
         yield (
             f"Branch and bound proves {bb['proved'].sum()} of {bb['sentences'].sum()} problems ({run}; "
@@ -23,30 +23,30 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Said:
             f"{listing(dict.fromkeys(bb['space']))}), without a limit and in {bb['slowest'].max():.2g} s at most; "
             f"integer programs prove {span(proved['proved'], '{:,}')} of up to {proved['sentences'].max():,}, "
             f"{_limited(exact)}. Where two prove an optimum, they agree on its score.",
-            of,
+            rows,
         )
         yield from _ratios(lengths[lengths.index.get_level_values("run") == run], run)
 
 
 def _ratios(lengths: pd.DataFrame, run: str) -> Said:
-    """Sentences about how many times as long as branch and bound the best program takes in one run."""
+    """Compare the times of the best program and of branch and bound in one run."""
     ratio = lengths["best program / branch and bound"]
-    if len(there := ratio.dropna()):
-        low, high = there.idxmin(), there.idxmax()
+    if len(known := ratio.dropna()):
+        low, high = known.idxmin(), known.idxmax()
         yield (
-            f"In the {len(there)} of {len(ratio)} bins of lengths where some program proves every sentence ({run}), "
-            f"the fastest such program takes {there.median():,.0f} times as long as branch and bound in the median "
+            f"In the {len(known)} of {len(ratio)} bins of lengths where some program proves every sentence ({run}), "
+            f"the fastest such program takes {known.median():,.0f} times as long as branch and bound in the median "
             "bin, "
-            f"{there.min():,.1f} times at least ({_place(low, lengths)}) and {there.max():,.0f} times at most "
+            f"{known.min():,.1f} times at least ({_place(low, lengths)}) and {known.max():,.0f} times at most "
             f"({_place(high, lengths)}).",
             lengths,
         )
-    if left := len(ratio) - len(there):
-        yield f"In {left} of {len(ratio)} bins ({run}) every program gave up somewhere: the hardest ones have no ratio."
+    if unknown := len(ratio) - len(known):
+        yield f"In {unknown} of {len(ratio)} bins ({run}) every program gave up on a sentence, so there is no ratio."
 
 
 def _limited(exact: pd.DataFrame) -> str:
-    """Words about the limit of each sentence, and about the sentence that took longest where it took longer."""
+    """Describe the time limit of each sentence, and the slowest sentence if it exceeded the limit."""
     (limit,) = set(exact["limit"])
     slowest = exact["slowest"].max()
     over = f", which the slowest sentence exceeded with {slowest:.2f} CPU s" if slowest > limit else ""
@@ -54,12 +54,13 @@ def _limited(exact: pd.DataFrame) -> str:
 
 
 def _where(data: pd.DataFrame) -> str:
-    """Name the models, spaces and corpora that problems are of."""
+    """Name the models, spaces and corpora of the problems."""
     names = (listing(dict.fromkeys(data[name])) for name in ("model", "space", "corpus"))
     return "test sentences under the scores of {}, {} trees; {}".format(*names)
 
 
 def _place(key: tuple, lengths: pd.DataFrame) -> str:
+    """Name the corpus, model, space and length bin of one row, with its number of sentences."""
     _, corpus, model, space, low = key
     count = int(lengths.loc[key, "sentences"])
     following = min((end for end in lengths.index.get_level_values(-1) if end > low), default=0)
@@ -69,6 +70,6 @@ def _place(key: tuple, lengths: pd.DataFrame) -> str:
 
 @about(NO_ARENA)
 def integrality(data: pd.DataFrame) -> Said:
-    """About `tables.integrality`."""
+    """Describe `tables.integrality`: how often the linear relaxation of each formulation is integral."""
     listed = listing(f"{name} {value:.1f} %" for name, value in data.mean().items())
-    yield f"Integral on average over {len(data)} rows, which proves the optimum without branching: {listed}."
+    yield f"Integral relaxations, which prove the optimum without branching, average over {len(data)} rows: {listed}."

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, config=STRICT)
 class IntegerPrograms(Section):
-    """Branch and bound beside integer programs on the scores of `models`; see `measure`.
+    """Settings that compare branch and bound with integer programs on the scores of `models`. See `measure`.
 
-    sentences  how many of the test split
-    seconds    that a program has for one
+    sentences  number of sentences from the test split
+    seconds    time limit of an integer program for each sentence
     """
 
     models: tuple[str, ...] = ()
@@ -26,5 +26,5 @@ class IntegerPrograms(Section):
     seconds: Above = 5.0
 
     def check(self, params: Params) -> None:
-        """Raise ValueError where no row trains a model of these."""
+        """Raise ValueError if no row trains one of the models."""
         params.check_trained(*self.models)

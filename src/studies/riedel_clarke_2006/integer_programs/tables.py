@@ -1,4 +1,4 @@
-"""Exact solvers on the same scores and sentences."""
+"""Tables of exact solvers on the same scores and sentences."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from studies.riedel_clarke_2006.integer_programs.settings import IntegerPrograms
 from studies.site.collect import Results
 
 BRANCH_AND_BOUND = "branch and bound"
-#: the solvers that prove nothing where the relaxation is fractional
+#: prefix of the solvers that prove nothing if the relaxation is fractional
 RELAXATION = "relaxation, "
-#: those that state a formulation whole, before they solve it
+#: solvers that state the whole formulation before they solve it
 EXPLICIT = ("single-commodity flow", "multi-commodity flow", "explicit")
 
 
 def measured(results: Results) -> pd.DataFrame:
-    """One row a corpus, model, space, solver and bin of lengths; no rows in runs from before there was such a stage."""
+    """Return one row per corpus, model, space, solver and length bin.
+
+    There are no rows in runs from before the stage existed.
+    """
     models = results.params.section(IntegerPrograms).models
     rows = [
         {"corpus": corpus, **row}
@@ -29,8 +32,9 @@ def measured(results: Results) -> pd.DataFrame:
 
 
 def contest(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """`measured` of every run that has one, with columns `run` and `limit`, the seconds that a program has for a
-    sentence; branch and bound has no limit.
+    """Return `measured` of every run with the columns `run` and `limit`.
+
+    limit  time limit of a program for each sentence, in seconds; branch and bound has no limit
     """
     parts = [measured(r).assign(run=r.name, limit=r.params.section(IntegerPrograms).seconds) for r in results]
     data = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
@@ -42,12 +46,15 @@ ADDED = ["sentences", "words", "proved", "best", "found", "bounded", "seconds", 
 
 
 def arena_table(data: pd.DataFrame) -> pd.DataFrame:
-    """Solvers on equal scores, all lengths together; `data`: `contest`. gap and loss in units of the model's score."""
+    """Return the solvers on equal scores, with all lengths together. gap and loss are in units of the model's score.
+
+    data  result of `contest`
+    """
     if data.empty:
         return pd.DataFrame()
     sums = data.groupby([*KEYS, "solver"], sort=False)[ADDED].sum()
     slowest = data.groupby([*KEYS, "solver"], sort=False)["slowest"].max()
-    out = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "sentences": sums["sentences"],
             "best tree, %": 100 * sums["best"] / sums["sentences"],
@@ -59,12 +66,13 @@ def arena_table(data: pd.DataFrame) -> pd.DataFrame:
             "solves": sums["solves"] / sums["sentences"],
         }
     ).reset_index()
-    return _indexed(out)
+    return _indexed(table)
 
 
 def arena_lengths(data: pd.DataFrame) -> pd.DataFrame:
-    """Mean CPU ms of a sentence by length, one column a solver, and how many times as long as branch and bound the best
-    exact program takes.
+    """Return the mean CPU ms of a sentence by length, with one column per solver.
+
+    The last column is the time of the best exact program divided by the time of branch and bound.
     """
     if data.empty:
         return pd.DataFrame()
@@ -75,23 +83,24 @@ def arena_lengths(data: pd.DataFrame) -> pd.DataFrame:
     counts = table[table["solver"] == BRANCH_AND_BOUND].set_index([*KEYS, "longer_than"])["sentences"]
     proved = table.assign(all=table["proved"] == table["sentences"])
     proved = proved.pivot_table(index=[*KEYS, "longer_than"], columns="solver", values="all", sort=False)[exact] > 0.5
-    out = wide[[s for s in wide.columns if not s.startswith(RELAXATION)]].copy()
-    # a program that gave up has not taken the time that it would need
-    out["best program / branch and bound"] = wide[exact].where(proved).min(axis=1) / wide[BRANCH_AND_BOUND]
-    out.insert(0, "sentences", counts)
-    return out
+    times = wide[[s for s in wide.columns if not s.startswith(RELAXATION)]].copy()
+    # the time of a program that gave up is less than it would need, so only bins with all proofs count
+    times["best program / branch and bound"] = wide[exact].where(proved).min(axis=1) / wide[BRANCH_AND_BOUND]
+    times.insert(0, "sentences", counts)
+    return times
 
 
 def integrality(data: pd.DataFrame) -> pd.DataFrame:
-    """How often the linear relaxation of each formulation is integral, in % of the sentences."""
-    some = data[data["solver"].str.startswith(RELAXATION)] if len(data) else data
-    if some.empty:
+    """Return the share (%) of sentences for which the linear relaxation of each formulation is integral."""
+    relaxed = data[data["solver"].str.startswith(RELAXATION)] if len(data) else data
+    if relaxed.empty:
         return pd.DataFrame()
-    sums = some.groupby([*KEYS, "solver"], sort=False)[["proved", "sentences"]].sum()
+    sums = relaxed.groupby([*KEYS, "solver"], sort=False)[["proved", "sentences"]].sum()
     share = (100 * sums["proved"] / sums["sentences"]).unstack("solver")
     return share.rename(columns=lambda name: name.removeprefix(RELAXATION))
 
 
 def _indexed(data: pd.DataFrame) -> pd.DataFrame:
+    """Move the key columns of a table into its index."""
     index = pd.MultiIndex.from_frame(data[[*KEYS, "solver"]])
     return data.drop(columns=[*KEYS, "solver"]).set_axis(index)

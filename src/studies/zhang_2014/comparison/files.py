@@ -1,4 +1,4 @@
-"""Tables and figures that a run keeps as files."""
+"""Tables of the comparison of sampling parsers that a run stores as files."""
 
 from __future__ import annotations
 

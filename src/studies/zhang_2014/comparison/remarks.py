@@ -1,4 +1,4 @@
-"""Sentences about parsers that sample, computed from the tables' own data."""
+"""Sentences about parsers that sample, generated from the data of the tables."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from studies.site.sentences import Said, about, each, ranked, seeds_in_words, sp
 from studies.site.show import Remarks
 from studies.zhang_2014.comparison import tables
 
-LEVEL = 0.01  #: that of the intervals of `tables.gains`
+LEVEL = 0.01  #: significance level of the sentences about gains
 
 
 def gains(results: Sequence[Results]) -> Remarks:
-    """Who is ahead of whom, with McNemar's test over words; where no sentences are kept, accuracies alone."""
+    """Describe which parser of a pair is more accurate, with McNemar's test over words.
+
+    If no run stores its sentences, describe the accuracies alone.
+    """
     data = pd.concat({r.name: tables.gains(r, tables.PAIRS) for r in results}, names=["run"])
     return _gains(data) if len(data) else accuracies(tables.accuracy(results))
 
 
 @about("No run here has a parser that samples: see rows with `system: sampling` under `decode:` in params.yaml.")
 def accuracies(table: pd.DataFrame) -> Said:
-    """About `tables.accuracy`."""
+    """Describe `tables.accuracy`: the UAS of every parser, the highest first."""
     sampled = table[table.filter(like="sampling").notna().any(axis=1)]
     for (run, corpus), row in sampled.drop(index="mean", level="corpus", errors="ignore").iterrows():
         yield f"UAS on {corpus} ({run}): {ranked(row)}", row
@@ -30,9 +33,10 @@ def accuracies(table: pd.DataFrame) -> Said:
 
 @about()
 def _gains(data: pd.DataFrame) -> Said:
-    for (run, row, other), of in each(data, ["run", "row", "other"]):
+    """Describe the differences of each pair of rows in each run."""
+    for (run, row, other), rows in each(data, ["run", "row", "other"]):
         yield (
             f"UAS of {row} against {other} ({run}; 95 % intervals of a bootstrap over sentences and McNemar's p; "
-            f"words: {span(of['words'], '{:,.0f}')}; {seeds_in_words(of['seeds'])}): {told(of, LEVEL)}.",
-            of,
+            f"words: {span(rows['words'], '{:,.0f}')}; {seeds_in_words(rows['seeds'])}): {told(rows, LEVEL)}.",
+            rows,
         )

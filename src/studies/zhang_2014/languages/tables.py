@@ -1,4 +1,4 @@
-"""Parsers that sample beside exact search, language by language: Zhang et al. (2014), Table 2."""
+"""Tables that compare sampling parsers with exact search by language: Zhang et al. (2014), Table 2."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from studies.site.pooled import Z, pool
 from studies.zhang_2014.comparison import tables
 from studies.zhang_2014.comparison import tables as comparison_tables
 
-#: pairs of rows that are compared
+#: pairs of rows to compare
 COMPARED = (*tables.GLOBAL, *tables.LISTED, *tables.CROSSING)
-#: rows that are shown, where a corpus has them
+#: rows to show, if a corpus has them
 ROWS = (
     *("carreras", tables.EXACT, tables.TURBO, tables.FULL, *(other for _, other in tables.LISTED)),
     *("second-order-crossing", f"{tables.TURBO}-crossing", f"{tables.FULL}-crossing"),
 )
-#: languages that the paper has, too: our code -> its name, whose figures are columns of its Table 2
+#: languages of the paper's Table 2: our code -> the name in the paper
 PUBLISHED = {
     **{"cs": "Czech", "en": "English", "es": "Spanish", "ja": "Japanese", "nl": "Dutch", "pt": "Portuguese"},
     **{"sv": "Swedish", "tr": "Turkish", "zh": "Chinese"},
@@ -28,21 +28,21 @@ PUBLISHED = {
 
 
 def accuracy(runs: Sequence[Results]) -> pd.DataFrame:
-    """Index (language, corpus): UAS of ROWS, search errors (%), and what the paper has of the language.
+    """Return UAS of ROWS, search errors (%), and the paper's figures for the language. Index: (language, corpus).
 
-    The search errors are sentences whose right tree scores more than the one that `sampling full` finds.
+    Search errors are sentences whose gold tree scores more than the tree that `sampling full` returns.
     """
     printed, rows = tables.published_accuracy(), {}
     for results in runs:
-        found = pd.concat([frames.decode(results), comparison_tables.measured(results)], ignore_index=True)
+        metrics = pd.concat([frames.decode(results), comparison_tables.measured(results)], ignore_index=True)
         for corpus, language in _places(results):
-            of = found[found["corpus"] == corpus].set_index("row")
+            by_row = metrics[metrics["corpus"] == corpus].set_index("row")
             named = {
                 name.removesuffix(tables.UNLABELLED): row.name for name, row in tables.rows_of(results, corpus).items()
             }
-            row = {name: float(of.loc[named[name], "uas"]) for name in ROWS if named.get(name) in of.index}
+            row = {name: float(by_row.loc[named[name], "uas"]) for name in ROWS if named.get(name) in by_row.index}
             if tables.FULL in row:
-                full = of.loc[named[tables.FULL]]
+                full = by_row.loc[named[tables.FULL]]
                 row["search errors, %"] = 100 * float(full["search_errors"]) / float(full["sentences"])
                 if language in PUBLISHED:
                     row |= {f"published, {name}": value for name, value in printed.loc[PUBLISHED[language]].items()}
@@ -54,17 +54,17 @@ def accuracy(runs: Sequence[Results]) -> pd.DataFrame:
 
 
 def gains(runs: Sequence[Results]) -> pd.DataFrame:
-    """Index (pair, language, corpus): `sampling.gains` of COMPARED, a pair as `A less B`."""
+    """Return `comparison.tables.gains` of COMPARED by (pair, language, corpus). A pair is named `A less B`."""
     parts = []
     for results in runs:
         languages = dict(_places(results))
-        found = tables.gains(results, [*tables.ways(tables.GLOBAL), *tables.LISTED, *tables.CROSSING]).reset_index()
-        if found.empty:
+        gained = tables.gains(results, [*tables.ways(tables.GLOBAL), *tables.LISTED, *tables.CROSSING]).reset_index()
+        if gained.empty:
             continue
         for side in ("row", "other"):
-            found[side] = found[side].str.removesuffix(tables.UNLABELLED)
-        found["pair"] = found["row"] + " less " + found["other"]
-        parts.append(found.assign(language=found["corpus"].map(languages)))
+            gained[side] = gained[side].str.removesuffix(tables.UNLABELLED)
+        gained["pair"] = gained["row"] + " less " + gained["other"]
+        parts.append(gained.assign(language=gained["corpus"].map(languages)))
     data = pd.concat(parts) if parts else pd.DataFrame(columns=["pair", "language", "corpus", *tables.DIFFERENCES])
     order = list(map(_less, COMPARED))
     data["pair"] = pd.Categorical(data["pair"], order)
@@ -73,41 +73,48 @@ def gains(runs: Sequence[Results]) -> pd.DataFrame:
 
 
 def means(gained: pd.DataFrame) -> pd.DataFrame:
-    """Index pair: `gains` pooled over languages, of a language's treebanks first, with its 95 % interval; how many.
+    """Return `gains` pooled over languages, with the 95 % interval and the numbers of languages and treebanks. Index:
+    pair.
 
-    Random effects (`site.pooled`): languages are a sample, and so are sentences and trainings. Of one language the
-    interval is that of its sentences.
+    The gains of a language are first averaged over its treebanks. The pooling has random effects (`site.pooled`):
+    languages are a sample, and so are sentences and trainings. With a single language, the interval is over its
+    sentences.
     """
     rows = {}
-    for pair, of in gained.groupby(level="pair", sort=False):
-        by = of.assign(variance=((of["high"] - of["low"]) / (2 * Z)) ** 2).groupby(level="language")
-        each = by["difference"].mean()
-        variances = by["variance"].agg(lambda x: x.sum() / len(x) ** 2)
-        if len(each) > 1:
-            mean, _, low, high = map(float, pool(each, variances).mean)
+    for pair, treebanks in gained.groupby(level="pair", sort=False):
+        by_language = treebanks.assign(variance=((treebanks["high"] - treebanks["low"]) / (2 * Z)) ** 2).groupby(
+            level="language"
+        )
+        differences = by_language["difference"].mean()
+        variances = by_language["variance"].agg(lambda x: x.sum() / len(x) ** 2)
+        if len(differences) > 1:
+            mean, _, low, high = map(float, pool(differences, variances).mean)
         else:
-            half = Z * float(np.sqrt(variances.iloc[0]))
-            mean, low, high = each.iloc[0], each.iloc[0] - half, each.iloc[0] + half
+            half_width = Z * float(np.sqrt(variances.iloc[0]))
+            mean, low, high = differences.iloc[0], differences.iloc[0] - half_width, differences.iloc[0] + half_width
         rows[pair] = {
-            **{"difference": mean, "low": low, "high": high, "languages": len(each)},
-            **{"treebanks": len(of), "ahead": int((each > 0).sum())},
+            **{"difference": mean, "low": low, "high": high, "languages": len(differences)},
+            **{"treebanks": len(treebanks), "ahead": int((differences > 0).sum())},
         }
     return pd.DataFrame(rows).T.rename_axis("pair")
 
 
 def picture(gained: pd.DataFrame) -> pd.DataFrame:
-    """`gains` but for those of lists, as `site.charts.gains` takes them: a line a treebank and a colour a pair."""
+    """Return `gains` without the pairs of lists, for the figure `site.charts.gains`.
+
+    The figure has one line per treebank and one colour per pair.
+    """
     data = gained.reset_index()
     data = data[data["pair"].isin(list(map(_less, tables.GLOBAL)))]
     return data.assign(corpus=data["language"] + ", " + data["corpus"], system=data["pair"])
 
 
 def _less(pair: tuple[str, str]) -> str:
-    """What a pair is called."""
+    """Return the name of a pair."""
     return f"{pair[0]} less {pair[1]}"
 
 
 def _places(results: Results) -> list[tuple[str, str]]:
-    """(corpus, its language)"""
+    """Return each corpus with its language."""
     sources = frames.convert(results).attrs["sources"]
     return [(corpus, sources[corpus]["language"]) for corpus in results.corpora if corpus in sources]

@@ -1,4 +1,4 @@
-"""Figures of sampling: what is found against time."""
+"""Figures of sampling: proved optima found against time."""
 
 from __future__ import annotations
 
@@ -11,25 +11,28 @@ EXACT = "branch-and-bound"
 
 
 def score_against_time(table: pd.DataFrame) -> Figure:
-    """Share of proved optima found against CPU time a word, a curve a method, a panel a run, corpus and space.
+    """Draw the share of proved optima that each method finds against CPU time per word.
 
-    table  as of `report.tables.sampling.score_time`; the time of the proof is a dotted line, the ceiling a solid one
+    There is one curve per method, and one panel per run, corpus and space. A dotted line marks the time of the proof,
+    and a solid line marks 100 %.
+
+    table  result of `tables.score_time`
     """
     places = list(dict.fromkeys(key[:3] for key in table.index))
     with style():
         figure, axes = panels(len(places), height=3.4, width=8.5 if len(places) > 1 else 6.0)
         for panel, (run, corpus, space) in zip(axes, places, strict=True):
-            of = table.loc[(run, corpus, space)]
-            methods = [m for m in dict.fromkeys(of.index.get_level_values("method")) if m != EXACT]
+            rows = table.loc[(run, corpus, space)]
+            methods = [m for m in dict.fromkeys(rows.index.get_level_values("method")) if m != EXACT]
             for i, method in enumerate(methods):
-                curve = of.xs(method, level="method").sort_values("CPU us / word")
+                curve = rows.xs(method, level="method").sort_values("CPU us / word")
                 look = {"color": CYCLE[i % len(CYCLE)], "marker": MARKERS[i % len(MARKERS)], "label": method}
                 panel.plot(curve["CPU us / word"], curve["optima found, %"], **look)
-            panel.axvline(of.xs(EXACT, level="method")["CPU us / word"].iloc[0], color="0.5", ls=":", label="proof")
+            panel.axvline(rows.xs(EXACT, level="method")["CPU us / word"].iloc[0], color="0.5", ls=":", label="proof")
             panel.axhline(100, color="0.5", lw=1)
             log_axis(panel, "x")
             panel.set_title(f"{corpus}, {space}")
-            panel.set_xlabel("CPU us a word (log scale)")
+            panel.set_xlabel("CPU us per word (log scale)")
             panel.set_ylabel("optima found, %")
         labelled = {name: line for panel in axes for line, name in zip(*panel.get_legend_handles_labels(), strict=True)}
         figure.legend(labelled.values(), labelled.keys(), loc="outside lower center", ncols=4, fontsize=8)

@@ -1,7 +1,8 @@
-"""Stage: how close sampling comes to proved optima, and how fast (Zhang et al. 2014, Figure 9). It runs alone.
+"""Stage: measure how often and how fast sampling finds proved optima (Zhang et al. 2014, Figure 9). It runs alone.
 
-The same scored sentences of the test split are solved by branch and bound, and by every sampling decoder under several
-budgets and seeds; none of them looks at the optimum to stop. So are, over projective trees, those of other models.
+Branch and bound solves scored sentences of the test split. Every sampling decoder solves the same sentences with
+several budgets and seeds, and does not know the optimum. The first model is measured over projective and non-projective
+trees, the others over projective trees.
 """
 
 from __future__ import annotations
@@ -27,48 +28,50 @@ from treebound.systems.graph.parser import Parser
 
 SPACES = ("projective", "non-projective")
 EXACT = "branch-and-bound"
-#: budgets: runs in a row that find nothing better, after which a search ends
+#: sampling methods by space
 METHODS = {"projective": ("greedy", "gibbs"), "non-projective": ("greedy", "gibbs", "random-walk")}
-LONG = 30  #: words; shorter sentences hide failures
-MOST_CALLS = 2000  #: dynamic programs of branch and bound; what is not proved by then is left out
+LONG = 30  #: a sentence of more words is long; short sentences hide failures
+MOST_CALLS = 2000  #: largest number of dynamic programs of branch and bound; sentences without a proof are left out
 
 
-def made(method: str, space: str, patience: int, seed: int) -> Decoder:
-    """A sampling decoder."""
-    where = {} if method == "random-walk" else {"space": space}
-    return DECODERS[method](seed=seed, patience=patience, **where)
+def sampler(method: str, space: str, patience: int, seed: int) -> Decoder:
+    """Return a sampling decoder."""
+    options = {} if method == "random-walk" else {"space": space}
+    return DECODERS[method](seed=seed, patience=patience, **options)
 
 
 def measure(problems: Sequence[Problem], space: str, budgets: Sequence[int], seeds: int) -> list[dict[str, Any]]:
-    """A row a method, budget and seed, over the sentences with a proof; the first row is that of the exact search.
+    """Return one row per method, budget and seed, over the sentences with a proof. The first row is the exact search.
 
-    optima, long_optima  proved optima that were found, of all sentences and of those of more than LONG words
-    score                share of the sum of optima, which are positive together; cpu_s: of decoding alone
+    optima, long_optima  number of proved optima found, in all sentences and in sentences of more than LONG words
+    score                sum of the scores of the trees divided by the sum of the optima, which is positive
+    cpu_s                CPU seconds of decoding alone
     """
     exact = DECODERS[EXACT](space=space, max_dp_calls=MOST_CALLS)
-    exact.decode(problems[0])  # compiles
+    exact.decode(problems[0])  # compiles the kernels before anything is timed
     parses, seconds = _timed(exact, problems)
     proved = [i for i, parse in enumerate(parses) if parse.certified]
-    some, best = [problems[i] for i in proved], [parses[i] for i in proved]
+    solved, optimal = [problems[i] for i in proved], [parses[i] for i in proved]
     shape = {
         "space": space,
         "sentences": len(problems),
-        "proved": len(some),
-        "long": sum(problem.n > LONG for problem in some),
-        "words": sum(problem.n for problem in some),
+        "proved": len(solved),
+        "long": sum(problem.n > LONG for problem in solved),
+        "words": sum(problem.n for problem in solved),
     }
-    rows = [shape | {"method": EXACT, "patience": 0, "seed": 0} | _found(some, best, best)]
+    rows = [shape | {"method": EXACT, "patience": 0, "seed": 0} | _compared(solved, optimal, optimal)]
     rows[0]["cpu_s"] = float(sum(seconds[i] for i in proved))
     for method, patience, seed in itertools.product(METHODS[space], budgets, range(1, seeds + 1)):
-        decoder = made(method, space, patience, seed)
-        decoder.decode(some[0])
-        found, taken = _timed(decoder, some)
-        key = {"method": method, "patience": patience, "seed": seed, "cpu_s": float(sum(taken))}
-        rows.append(shape | key | _found(some, found, best))
+        decoder = sampler(method, space, patience, seed)
+        decoder.decode(solved[0])
+        sampled, times = _timed(decoder, solved)
+        key = {"method": method, "patience": patience, "seed": seed, "cpu_s": float(sum(times))}
+        rows.append(shape | key | _compared(solved, sampled, optimal))
     return rows
 
 
 def _timed(decoder: Decoder, problems: Sequence[Problem]) -> tuple[list[Parse], list[float]]:
+    """Decode the problems and return the parses with the CPU seconds of each."""
     parses, seconds = [], []
     for problem in problems:
         started = time.process_time()
@@ -77,12 +80,18 @@ def _timed(decoder: Decoder, problems: Sequence[Problem]) -> tuple[list[Parse], 
     return parses, seconds
 
 
-def _found(problems: Sequence[Problem], found: Sequence[Parse], best: Sequence[Parse]) -> dict[str, Any]:
-    hit = np.array([one.value >= two.value for one, two in zip(found, best, strict=True)], bool)
-    long = np.array([problem.n > LONG for problem in problems], bool)
-    share = sum(p.value for p in found) / sum(p.value for p in best)
-    runs = float(np.mean([p.work.get("restarts", 1) for p in found]))
-    return {"optima": int(hit.sum()), "long_optima": int(hit[long].sum()), "score": float(share), "runs": runs}
+def _compared(problems: Sequence[Problem], parses: Sequence[Parse], optimal: Sequence[Parse]) -> dict[str, Any]:
+    """Compare parses with the optima: numbers of optima found, share of the score, and mean number of runs."""
+    is_optimal = np.array([parse.value >= optimum.value for parse, optimum in zip(parses, optimal, strict=True)], bool)
+    is_long = np.array([problem.n > LONG for problem in problems], bool)
+    share = sum(p.value for p in parses) / sum(p.value for p in optimal)
+    runs = float(np.mean([p.work.get("restarts", 1) for p in parses]))
+    return {
+        "optima": int(is_optimal.sum()),
+        "long_optima": int(is_optimal[is_long].sum()),
+        "score": float(share),
+        "runs": runs,
+    }
 
 
 def run(params: Params, corpus: str, model: str) -> None:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, config=STRICT)
 class ScoreTime(Section):
-    """Sampling decoders beside proved optima on the scores of models; see `measure`.
+    """Settings that compare sampling decoders with proved optima on the scores of models. See `measure`.
 
-    models     the first over projective and non-projective trees, the others over projective trees alone
-    sentences  of the test split, evenly spaced
-    patience   budgets: runs in a row that find nothing better, after which a search ends
+    models     the first is measured over projective and non-projective trees, the others over projective trees alone
+    sentences  number of sentences from the test split, evenly spaced
+    patience   budgets: a search ends after this many runs in a row without a better tree
     seeds      number of seeds: 1, 2 and so on
     """
 
@@ -31,9 +31,9 @@ class ScoreTime(Section):
 
     @property
     def model(self) -> str:
-        """The first model; empty: none."""
+        """Return the first model, or "" if there is none."""
         return next(iter(self.models), "")
 
     def check(self, params: Params) -> None:
-        """Raise ValueError where no row trains a model of these."""
+        """Raise ValueError if no row trains one of the models."""
         params.check_trained(*self.models)

@@ -1,4 +1,4 @@
-"""Sampling beside proved optima: what is found in how much time."""
+"""Tables of sampling beside proved optima: optima found, and time."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from studies.site.collect import Results
 from studies.zhang_2014.score_time.settings import ScoreTime
 
 METHODS = ("greedy", "gibbs", "random-walk")
-LISTS = (50, 500)  #: trees of a reranker, as in the paper
-#: % of the proved projective optima, at so many words per CPU second: of models without head bigrams, and with them
+LISTS = (50, 500)  #: lengths of the lists of a reranker, as in the paper
+#: whether a model has head bigrams -> target share (%) of proved projective optima, target words per CPU second
 TARGETS = {False: (99.5, 4000), True: (98.0, 1000)}
 
 
 def measured(results: Results, model: str = "") -> pd.DataFrame:
-    """One row a corpus, space, method, budget and seed, of a model, by default of the first one that the stage
-    names; no rows in runs from before there was such a stage.
+    """Return one row per corpus, space, method, budget and seed of a model.
+
+    model  empty means the first model that the stage names
+
+    There are no rows in runs from before the stage existed.
     """
     first = results.params.section(ScoreTime).model
     rows = [
@@ -34,10 +37,12 @@ def measured(results: Results, model: str = "") -> pd.DataFrame:
 
 
 def score_time(results: Sequence[Results], wanted: Sequence[str] = (), model: str = "") -> pd.DataFrame:
-    """Index (run, corpus, space, method, patience): shares of proved optima found (%), of all sentences and of those of
-    more than 30 words; what the trees score less than the optima together (%); time. The mean of all seeds.
+    """Return shares of proved optima found (%), lost score (%) and time, as means over seeds.
 
-    model  as of `measured`
+    Index: (run, corpus, space, method, patience). Optima are counted in all sentences and in sentences of more than 30
+    words. The lost score is the difference between the scores of the trees and of the optima, in % of the optima.
+
+    model  see `measured`
     """
     parts = [measured(r, model).assign(run=r.name) for r in results]
     data = pd.concat(parts, ignore_index=True)
@@ -59,17 +64,20 @@ def score_time(results: Sequence[Results], wanted: Sequence[str] = (), model: st
 
 
 def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Index (run, corpus, model): of what samples projective trees as fast as TARGETS ask, what finds the most optima.
+    """Return, for each model, the fast enough method that finds the most projective optima. Index: (run, corpus,
+    model).
 
-    Speed is that of decoding alone. low, high: exact 95 % interval over sentences of the mean of the seeds, which knows
-    nothing of the choice among methods and budgets. met: whether the share is; where nothing is as fast, it is none.
+    A method is fast enough if it reaches the speed of TARGETS, for decoding alone. If no method is, `method` is empty.
+
+    low, high  exact 95 % interval over sentences, for the mean over seeds; it ignores the choice of method and budget
+    met        whether the share of optima reaches the target
     """
     lines = {}
     for r, model in [(r, name) for r in results if (s := r.params.section(ScoreTime)) for name in s.models]:
         table = score_time([r], wanted, model)
-        for corpus, of in table.loc[r.name].groupby(level="corpus", sort=False) if len(table) else ():
+        for corpus, rows in table.loc[r.name].groupby(level="corpus", sort=False) if len(table) else ():
             share, speed = TARGETS["head-bigram" in r.params.models[model].settings.families]
-            sampled = of.droplevel("corpus").loc["projective"].drop(index="branch-and-bound")
+            sampled = rows.droplevel("corpus").loc["projective"].drop(index="branch-and-bound")
             fast = sampled[sampled["CPU us / word"] <= 1e6 / speed].sort_values("CPU us / word")
             line: dict[str, Any] = {"target, %": share, "words / CPU s": float(speed), "met": "no", "method": ""}
             line["optima found, %"] = np.nan
@@ -86,55 +94,61 @@ def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     return pd.DataFrame(list(lines.values()), index=index)
 
 
-# --- what claims ask of `measured`: (place, value, low, high)
+# --- measures for claims: (place, value, low, high)
 
 
-def equal_time(results: Results, one: str, other: str) -> Iterator[tuple[str, float, float, float]]:
-    """By how much (% of the optima) the trees of a method score more than another's found in the same time.
+def equal_time(results: Results, first: str, second: str) -> Iterator[tuple[str, float, float, float]]:
+    """Yield by how much (% of the optima) the trees of a method score more than another's found in equal time.
 
-    The mean over the budgets of the other within the times of the first, between whose budgets logarithms of time are
-    interpolated. No interval: seeds are averaged.
+    The value is a mean over the budgets of the second method whose times lie within the times of the first. Between
+    budgets of the first method, its score is interpolated over the logarithm of time. There is no interval, as seeds
+    are averaged.
     """
-    for corpus, curves in _curves(results, one, other):
-        mine, its = curves
-        inside = its[(its["time"] >= mine["time"].min()) & (its["time"] <= mine["time"].max())]
+    for corpus, curves in _curves(results, first, second):
+        curve, second_curve = curves
+        inside = second_curve[
+            (second_curve["time"] >= curve["time"].min()) & (second_curve["time"] <= curve["time"].max())
+        ]
         if len(inside):
-            there = np.interp(np.log(inside["time"]), np.log(mine["time"]), mine["score"])
-            value = float(np.mean(100 * (there - inside["score"])))
+            interpolated = np.interp(np.log(inside["time"]), np.log(curve["time"]), curve["score"])
+            value = float(np.mean(100 * (interpolated - inside["score"])))
             yield corpus, value, value, value
 
 
-def in_the_end(results: Results, one: str, other: str) -> Iterator[tuple[str, float, float, float]]:
-    """By how much (% of the optima) the trees of a method score more than another's, both with the largest budget."""
-    for corpus, (mine, its) in _curves(results, one, other):
-        value = float(100 * (mine["score"].iloc[-1] - its["score"].iloc[-1]))
+def in_the_end(results: Results, first: str, second: str) -> Iterator[tuple[str, float, float, float]]:
+    """Yield by how much (% of the optima) a method's trees score more than another's, both with the largest budget."""
+    for corpus, (curve, second_curve) in _curves(results, first, second):
+        value = float(100 * (curve["score"].iloc[-1] - second_curve["score"].iloc[-1]))
         yield corpus, value, value, value
 
 
 def optima(results: Results, method: str) -> Iterator[tuple[str, float, float, float, int, int]]:
-    """Share of proved projective optima (%) that a method finds with its largest budget, mean of the seeds; counts."""
+    """Yield the share (%) of proved projective optima found with the largest budget, a mean over seeds, and counts."""
     data = measured(results)
     data = data[(data["method"] == method) & (data["space"] == "projective")]
-    for corpus, of in data.groupby("corpus", sort=False):
-        last = of[of["patience"] == of["patience"].max()]
+    for corpus, rows in data.groupby("corpus", sort=False):
+        last = rows[rows["patience"] == rows["patience"].max()]
         if proved := int(last["proved"].iloc[0]):
-            found = float(last["optima"].mean()) / proved
-            yield (str(corpus), 100 * found, *_interval(found, proved), round(found * proved), proved)
+            share = float(last["optima"].mean()) / proved
+            yield (str(corpus), 100 * share, *_interval(share, proved), round(share * proved), proved)
 
 
 def _interval(share: float, sentences: int) -> tuple[float, float]:
-    """Exact 95 % interval (%) over sentences; seeds are averaged before, which all parse the same ones."""
+    """Return an exact 95 % interval (%) over sentences. Seeds are averaged first, as all parse the same sentences."""
     from scipy.stats import binomtest
 
     ends = binomtest(round(share * sentences), sentences).proportion_ci(0.95)
     return 100 * ends.low, 100 * ends.high
 
 
-def _curves(results: Results, one: str, other: str) -> Iterator[tuple[str, tuple[pd.DataFrame, pd.DataFrame]]]:
-    """Corpus -> of two methods over crossing trees, time and score by budget, the fastest first; means of seeds."""
+def _curves(results: Results, first: str, second: str) -> Iterator[tuple[str, tuple[pd.DataFrame, pd.DataFrame]]]:
+    """Yield, for each corpus, time and score by budget of two methods over crossing trees, fastest budget first.
+
+    Time and score are means over seeds.
+    """
     data = measured(results)
     data = data[data["space"] == "non-projective"]
-    for corpus, of in data.assign(time=data["cpu_s"] / data["words"]).groupby("corpus", sort=False):
-        each = [of[of["method"] == name].groupby("patience")[["time", "score"]].mean() for name in (one, other)]
-        if all(len(curve) for curve in each):
-            yield str(corpus), (each[0].sort_values("time"), each[1].sort_values("time"))
+    for corpus, rows in data.assign(time=data["cpu_s"] / data["words"]).groupby("corpus", sort=False):
+        pair = [rows[rows["method"] == name].groupby("patience")[["time", "score"]].mean() for name in (first, second)]
+        if all(len(curve) for curve in pair):
+            yield str(corpus), (pair[0].sort_values("time"), pair[1].sort_values("time"))

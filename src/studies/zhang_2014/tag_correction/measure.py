@@ -1,12 +1,14 @@
-"""What joint correction of predicted tags does to tags and trees, on CoNLL-U files (Zhang et al. 2014, Table 3).
+"""Measure the effect of joint tag correction on tags and trees, on CoNLL-U files (Zhang et al. 2014, Table 3).
 
-Tags are predicted, in training by jackknifing; no other annotation of words is read. UAS with right tags is that of a
-parser of its own. The pipeline and the correction have the same tagger and, by default, the same parser: what differs
-is what the correction does. `--published` is the method of the paper: candidates from confusions, its features of tag
-sequences, heads and tags learnt together by SampleRank as in its Figure 4, Gibbs samples of a word's head and tag. The
-parser of the correction is another one then, and the pipeline's learns from trees alone. Four things still differ from
-the paper: the tag that came in is seen by three more features, the only occurrence of a form in training does not tell
-which tags the form may have, epochs and samples are fewer, and words have no morphology.
+Tags are predicted, in training by jackknifing, and no other annotation of words is used. The UAS with gold tags belongs
+to a separate parser. The pipeline and the correction use the same tagger and, by default, the same parser, so that only
+the correction differs.
+
+`--published` uses the method of the paper: candidates from confusions, its features of tag sequences, heads and tags
+learned together by SampleRank as in Figure 4, and Gibbs samples of a word's head and tag. The correction then has a
+parser of its own, and the parser of the pipeline learns from trees alone. Four differences from the paper remain. Three
+more features see the original tag. A form that occurs once in training does not determine its possible tags. Epochs and
+samples are fewer. Words have no morphology.
 """
 
 from __future__ import annotations
@@ -42,52 +44,58 @@ from treebound.systems.tagging.jackknife import jackknife
 from treebound.systems.tagging.learn import train_tagger
 from treebound.treebanks.document import read
 
-#: what one way of finding tags and trees finds: tags of all words, trees of all sentences
+#: output of a pipeline or correction: tags of all words, trees of all sentences
 Found = tuple[Sequence[str], Sequence[np.ndarray]]
 
 
 def corrected(spec: Settings, train: Treebank, dev: Treebank, test: Treebank) -> tuple[Found, Found]:
-    """Pipeline and correction by the system `correcting`."""
+    """Return tags and trees of the pipeline, and of the correction by the system `correcting`."""
     model = Correcting().train(spec, train, dev, progress=over)
-    out = []
+    outputs = []
     for taggings in (1, None):
         parser = Parser(model, taggings=taggings)
         parses = parser.parse(test)
-        out.append(([tag for p in parses for tag in parser.tags_of(p)], [p.heads for p in parses]))
-    return out[0], out[1]
+        outputs.append(([tag for p in parses for tag in parser.tags_of(p)], [p.heads for p in parses]))
+    return outputs[0], outputs[1]
 
 
 def published(spec: Settings, train: Treebank, dev: Treebank, test: Treebank) -> tuple[Found, Found]:
-    """Pipeline and correction as in the paper; labels are not learnt."""
-    how: dict[str, Any] = {"labels": "none", "violator": "sample", "schedule": "sample"}
-    spec, plain, column = replace(spec, **how), replace(spec, labels="none"), train.meta["tag"]
-    seen = jackknife(train, column, folds=spec.tagger_folds, progress=over, **spec.of_tagger)
-    given = train_tagger(train, dev, column=column, **spec.of_tagger).apply(test)
-    candidates, right = learn(train, seen, column), train.strings(column)
-    parses = Sampler(held_out(plain, seen)).parse(given)
-    pruner = train_pruner(seen, epochs=spec.pruner_epochs, bits=min(20, spec.bits), seed=spec.seed)
-    words = zip(train.strings("form"), seen.strings(column), right, strict=True)
+    """Return tags and trees of the pipeline, and of the correction as in the paper. Labels are not learned."""
+    options: dict[str, Any] = {"labels": "none", "violator": "sample", "schedule": "sample"}
+    spec, plain, column = replace(spec, **options), replace(spec, labels="none"), train.meta["tag"]
+    tagged = jackknife(train, column, folds=spec.tagger_folds, progress=over, **spec.of_tagger)
+    predicted = train_tagger(train, dev, column=column, **spec.of_tagger).apply(test)
+    candidates, right = learn(train, tagged, column), train.strings(column)
+    parses = Sampler(held_out(plain, tagged)).parse(predicted)
+    pruner = train_pruner(tagged, epochs=spec.pruner_epochs, bits=min(20, spec.bits), seed=spec.seed)
+    words = zip(train.strings("form"), tagged.strings(column), right, strict=True)
     tags = [candidates.of(*word) for word in words]
-    task = JointTraining(spec, seen, right, tags, candidates.coarse, pruner)
+    task = JointTraining(spec, tagged, right, tags, candidates.coarse, pruner)
     loop.train(task, spec.epochs, loop.shuffled(spec.seed, len(train)), progress=over)
     weights, unit = task.result()
-    by = task.scoring._replace(weights=weights, reals=weights.astype(np.float32), unit=unit)
-    found = correct(by, pruner, candidates, spec, given)
-    trees = [heads for heads, _ in found]
-    return (given.strings(column), [p.heads for p in parses]), ([tag for _, own in found for tag in own], trees)
+    scoring = task.scoring._replace(weights=weights, reals=weights.astype(np.float32), unit=unit)
+    corrections = correct(scoring, pruner, candidates, spec, predicted)
+    trees = [heads for heads, _ in corrections]
+    return (predicted.strings(column), [p.heads for p in parses]), (
+        [tag for _, tags_of_sentence in corrections for tag in tags_of_sentence],
+        trees,
+    )
 
 
 def compared(test: Treebank, column: str, pipeline: Found, correction: Found) -> dict[str, Any]:
-    """Accuracies in %; what the correction gains, with p of McNemar's exact test over tags and a bootstrap of UAS."""
-    right, before, after = (np.array(tags) for tags in (test.strings(column), pipeline[0], correction[0]))
-    mended = int(((before != right) & (after == right)).sum())
-    spoilt = int(((before == right) & (after != right)).sum())
-    trees: list[Evaluation] = [evaluate(test, list(found[1])) for found in (pipeline, correction)]
+    """Return accuracies in %, and the gains of the correction with tests.
+
+    p of the tags is McNemar's exact test; the gain in UAS has a paired bootstrap.
+    """
+    right, predicted, corrected = (np.array(tags) for tags in (test.strings(column), pipeline[0], correction[0]))
+    mended = int(((predicted != right) & (corrected == right)).sum())
+    spoilt = int(((predicted == right) & (corrected != right)).sum())
+    trees: list[Evaluation] = [evaluate(test, list(output[1])) for output in (pipeline, correction)]
     gain = paired_bootstrap(trees[1].sentences, trees[0].sentences)
     return {
         "words": test.words,
-        "tags_predicted": 100 * float((before == right).mean()),
-        "tags_corrected": 100 * float((after == right).mean()),
+        "tags_predicted": 100 * float((predicted == right).mean()),
+        "tags_corrected": 100 * float((corrected == right).mean()),
         "mended": mended,
         "spoilt": spoilt,
         "p_tags": float(binomtest(mended, mended + spoilt).pvalue) if mended + spoilt else 1.0,
@@ -100,47 +108,72 @@ def compared(test: Treebank, column: str, pipeline: Found, correction: Found) ->
 def measured(
     spec: Settings, train: Treebank, dev: Treebank, test: Treebank, *, gold: bool = True, as_published: bool = False
 ) -> dict[str, Any]:
-    """Of a test treebank what `compared` tells, with the UAS of a parser of right tags where that is wanted.
+    """Return the result of `compared` on a test treebank.
 
-    dev  on which epochs are chosen; as_published: the paper's way, see above
+    dev           development set, on which the epoch is chosen
+    gold          whether to add the UAS of a parser with gold tags
+    as_published  whether to use the method of the paper; see above
     """
     spec, train, dev, test = Correcting().fitted(spec, train), bare(train), bare(dev), bare(test)
-    found = compared(test, str(train.meta["tag"]), *(published if as_published else corrected)(spec, train, dev, test))
+    metrics = compared(
+        test, str(train.meta["tag"]), *(published if as_published else corrected)(spec, train, dev, test)
+    )
     if gold:
-        say("a parser of right tags")
+        say("training a parser with gold tags")
         trees = [p.heads for p in Sampler(held_out(spec, train)).parse(test)]
-        found["uas_right"] = evaluate(test, trees).summary["uas"]
-    return {"sentences": len(test), **found}
+        metrics["uas_right"] = evaluate(test, trees).summary["uas"]
+    return {"sentences": len(test), **metrics}
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("train", type=Path, help="CoNLL-U to learn from")
-    parser.add_argument("dev", type=Path, help="CoNLL-U on which epochs are chosen")
-    parser.add_argument("test", type=Path, nargs="?", help="CoNLL-U to measure on (default DEV)")
-    parser.add_argument("--column", choices=("upos", "xpos"), default="upos", help="the tags (default upos)")
-    parser.add_argument("--sentences", type=int, default=0, help="the first so many of each; 0: all")
-    parser.add_argument("--published", action="store_true", help="the paper's candidates, features and learning")
-    parser.add_argument("--without-gold", action="store_true", help="no parser of right tags")
+    parser.add_argument("train", type=Path, help="CoNLL-U file to train on")
+    parser.add_argument("dev", type=Path, help="CoNLL-U file of the development set, on which the epoch is chosen")
+    parser.add_argument("test", type=Path, nargs="?", help="CoNLL-U file to measure on (default: the development set)")
+    parser.add_argument(
+        "--column", choices=("upos", "xpos"), default="upos", help="column of the tags: upos or xpos (default upos)"
+    )
+    parser.add_argument(
+        "--sentences",
+        type=int,
+        default=0,
+        help="number of sentences to read from each file, from the start; 0 reads all (default 0)",
+    )
+    parser.add_argument(
+        "--published",
+        action="store_true",
+        help="use the candidates, features and learning of the paper (default: the system `correcting`)",
+    )
+    parser.add_argument(
+        "--without-gold", action="store_true", help="skip the parser with gold tags (default: train it as well)"
+    )
     for name, default in (("epochs", 3), ("folds", 4), ("tagger_folds", 10), ("bits", 21), ("restarts", 8)):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=default, help=f"(default {default})")
-    parser.add_argument("--families", default="adjacent-sibling,grandchild", help="factors beside arcs, by commas")
-    parser.add_argument("--global-features", default="", help="features of whole trees, by commas")
-    own = parser.parse_args()
+    parser.add_argument(
+        "--families",
+        default="adjacent-sibling,grandchild",
+        help="factor families besides arcs, separated by commas (default adjacent-sibling,grandchild)",
+    )
+    parser.add_argument(
+        "--global-features", default="", help="features of whole trees, separated by commas (default: none)"
+    )
+    arguments = parser.parse_args()
     try:
-        treebanks = [read(path).treebank for path in (own.train, own.dev, own.test or own.dev)]
+        treebanks = [read(path).treebank for path in (arguments.train, arguments.dev, arguments.test or arguments.dev)]
         describe(treebanks[0], treebanks[1])
-        meta = treebanks[0].meta | {"tag": own.column, "coarse": own.column, "attributes": ["suffix"]}
-        most = own.sentences or max(map(len, treebanks))
-        train, dev, test = (replace(t, meta=meta).select(np.arange(min(len(t), most))) for t in treebanks)
-        some = ("families", "global_features")
-        settings: dict[str, Any] = {name: tuple(filter(None, getattr(own, name).split(","))) for name in some}
+        meta = treebanks[0].meta | {"tag": arguments.column, "coarse": arguments.column, "attributes": ["suffix"]}
+        limit = arguments.sentences or max(map(len, treebanks))
+        train, dev, test = (
+            replace(treebank, meta=meta).select(np.arange(min(len(treebank), limit))) for treebank in treebanks
+        )
+        lists = ("families", "global_features")
+        settings: dict[str, Any] = {name: tuple(filter(None, getattr(arguments, name).split(","))) for name in lists}
         numbers: dict[str, Any] = {
-            name: getattr(own, name) for name in ("epochs", "folds", "tagger_folds", "bits", "restarts")
+            name: getattr(arguments, name) for name in ("epochs", "folds", "tagger_folds", "bits", "restarts")
         }
-        how: dict[str, Any] = {"gold": not own.without_gold, "as_published": own.published}
-        print(json.dumps(measured(Settings(**settings, **numbers), train, dev, test, **how), indent=1))
+        options: dict[str, Any] = {"gold": not arguments.without_gold, "as_published": arguments.published}
+        print(json.dumps(measured(Settings(**settings, **numbers), train, dev, test, **options), indent=1))
     except TreeboundError as error:
         sys.exit(f"error: {error}")
 

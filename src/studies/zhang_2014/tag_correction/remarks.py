@@ -1,4 +1,4 @@
-"""Sentences about corrected tags, computed from the table's own data."""
+"""Sentences about corrected tags, generated from the data of the table."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from studies.site.sentences import Said, about
 from studies.zhang_2014.tag_correction.tables import OURS
 
 NO_TAGS = (
-    "No run here chooses tags with trees, which the default run leaves out: list corpora under `tag_correction:` in "
-    "params.yaml."
+    "No run here chooses tags together with trees, which the default run leaves out: list corpora under "
+    "`tag_correction:` in params.yaml."
 )
 
 
 @about(NO_TAGS)
 def corrections(table: pd.DataFrame) -> Said:
-    """What choosing tags with trees gains: `tables.tag_correction`."""
+    """Describe `tables.tag_correction`: the gains of choosing tags together with trees."""
     for (run, corpus, method), row in table.iterrows():
         tags, heads = row["corrected, %"] - row["tags, %"], row["UAS corrected"] - row["UAS"]
         yield (
-            f"On {corpus} ({run}{_how(method)}) {row['mended']:.0f} tags are mended and {row['spoilt']:.0f} spoilt, "
-            f"{tags:+.2f} points (p {row['p, tags']:.2g}); UAS {heads:+.2f} ({row['gain from']:+.2f} to "
+            f"On {corpus} ({run}{_how(method)}) {row['mended']:.0f} tags are corrected and {row['spoilt']:.0f} "
+            f"become wrong, {tags:+.2f} points (p {row['p, tags']:.2g}); UAS {heads:+.2f} ({row['gain from']:+.2f} to "
             f"{row['to']:+.2f}){_right(row)}.",
             row,
         )
 
 
 def _how(method: str) -> str:
+    """Name the method of correction if it is not ours."""
     return "" if method == OURS else f", {method}"
 
 
 def _right(row: pd.Series) -> str:
-    """Return what right tags gain, where a parser of right tags was trained."""
+    """Describe the gain of gold tags, if a parser with gold tags was trained."""
     gain = row["UAS, right tags"] - row["UAS"]
-    return "" if pd.isna(gain) else f", of {gain:+.2f} with right tags"
+    return "" if pd.isna(gain) else f"; with gold tags UAS {gain:+.2f}"

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, config=STRICT)
 class TagCorrection(Section):
-    """Tags chosen with trees (Zhang et al. 2014, Table 3); see `stage`.
+    """Settings for choosing tags together with trees (Zhang et al. 2014, Table 3). See `stage`.
 
-    published  corpora that are measured by the method of the paper as well; see `measure`
+    published  corpora on which the method of the paper is measured as well; see `measure`
     """
 
     corpora: tuple[Name, ...] = ()
@@ -26,7 +26,7 @@ class TagCorrection(Section):
     published: tuple[Name, ...] = ()
 
     def check(self, params: Params) -> None:
-        """Raise ValueError where a corpus is none of the treebanks."""
+        """Raise ValueError if a corpus is not among the treebanks, or one of `published` not among `corpora`."""
         params.check_treebanks(self.corpora)
         if missing := [name for name in self.published if name not in self.corpora]:
             raise ValueError(f"published: {missing[0]} is not among the corpora of tag_correction")
