@@ -163,7 +163,7 @@ def interface() -> None:
 
 
 def main() -> None:
-    """Command line."""
+    """Render all pages from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--no-api", action="store_true", help="leave out the Python interface, which needs pdoc")
     arguments = parser.parse_args()

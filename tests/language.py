@@ -183,7 +183,8 @@ def check_source(path: Path) -> Iterator[Finding]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in documented:
             continue
-        if len(node.value.split()) >= SHORTEST_DOCSTRING:
+        is_data = "\t" in node.value or re.search(r"\{[^}]*;", node.value)  # CoNLL-U, or CSS
+        if len(node.value.split()) >= SHORTEST_DOCSTRING and not is_data:
             for rule, detail in check_prose(node.value):
                 yield Finding(path, node.lineno, f"text, {rule}", detail)
 

@@ -152,9 +152,8 @@ def check(
 ) -> None:
     """Verify the trees, scores and proofs of a parsed file.
 
-    The verification shares no code with the search. For every sentence, the command verifies that its heads are a tree,
-    that the tree has the score that the file states, that the labels are right for the model, and that the status is
-    true:
+    The verification shares no code with the search. The command verifies four things for every sentence: its heads are
+    a tree, the tree has the score that the file states, the labels are right for the model, and the status is true:
 
     \b
     optimal     no tree scores more
