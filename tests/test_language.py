@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -69,6 +70,19 @@ def test_bad_names_and_comments_are_found(tmp_path: Path) -> None:
         (7, "given"),
     ]
     assert any(finding.rule == "comment, phrase" for finding in language.check([path]))
+
+
+def test_every_error_says_what_to_do() -> None:
+    """An error without a hint passes on another error, which has one."""
+    without = []
+    for path in sorted((REPOSITORY / "src" / "treebound").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            named = {keyword.arg for keyword in node.keywords}
+            if node.func.id in ("InputError", "ModelError", "UnsupportedError") and not named & {"hint", None}:
+                without.append(f"{path.name}: {ast.unparse(node)}")
+    assert [text for text in without if "error" not in text.partition("(")[2]] == []
 
 
 def glossary() -> tuple[set[str], set[str]]:

@@ -50,7 +50,9 @@ def prove(problem: Problem, bound: float, max_steps: int = 2000) -> Certificate 
     """
     unknown = problem.parts.keys() - CHART_FAMILIES - {"sibling"}
     if unknown:
-        raise UnsupportedError(f"no proof is known for scores of {', '.join(sorted(unknown))}")
+        raise UnsupportedError(
+            f"no proof is known for scores of {', '.join(sorted(unknown))}", hint="leave these families out"
+        )
     exact = frozenset(CHART_FAMILIES & problem.parts.keys())
     siblings = _Siblings(problem)
     nodes: list[CertNode] = []

@@ -34,10 +34,12 @@ def join_heads(gold: Treebank, heads: Sequence[np.ndarray]) -> np.ndarray:
     Raises InputError if the number of parses or the length of a parse does not match `gold`.
     """
     if len(heads) != len(gold):
-        raise InputError(f"{len(heads)} parses for the {len(gold)} sentences of {gold.name}")
+        reason = f"{len(heads)} parses for the {len(gold)} sentences of {gold.name}"
+        raise InputError(reason, hint="give one parse for each sentence")
     for i, (row, n) in enumerate(zip(heads, gold.lengths, strict=True)):
         if len(row) != n + 1:
-            raise InputError(f"sentence {i + 1} of {gold.name} has {n} words, but its parse has {len(row) - 1}")
+            reason = f"sentence {i + 1} of {gold.name} has {n} words, but its parse has {len(row) - 1}"
+            raise InputError(reason, hint="give n + 1 heads for n words")
     return np.concatenate([np.asarray(row)[1:] for row in heads]) if len(gold) else np.empty(0, np.int32)
 
 
@@ -106,7 +108,7 @@ def right_labels(gold: Treebank, labels: Sequence[Sequence[str]]) -> np.ndarray:
     Raises InputError if the lengths do not match `gold`.
     """
     if [len(row) for row in labels] != gold.lengths.tolist():
-        raise InputError(f"labels do not match the sentences of {gold.name}")
+        raise InputError(f"labels do not match the sentences of {gold.name}", hint="give one label for each word")
     number = gold.vocab["deprel"].get
     return np.array([number(s) for row in labels for s in row], np.int64) == gold.columns["deprel"]
 

@@ -71,7 +71,8 @@ def read(path: Path, hint: str = "") -> tuple[yaml.Node | None, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = str(getattr(error, "problem", None) or error).replace("\n", " ")
-        raise InputError(f"not valid YAML: {reason}", path=path, line=mark and mark.line + 1) from None
+        place = mark and mark.line + 1
+        raise InputError(f"not valid YAML: {reason}", path=path, line=place, hint="correct this line") from None
     except RecursionError:
         raise InputError("nested too deeply", path=path, hint="settings are a few levels deep") from None
     return node, data

@@ -59,7 +59,7 @@ class UDPipe:
                 filled = _sentence(udpipe, sentence, annotated=False)
                 model.parse(filled, udpipe.Model.DEFAULT, error)
                 if error.occurred():
-                    raise InputError(f"UDPipe: {error.message}", path=path)
+                    raise InputError(f"UDPipe: {error.message}", path=path, hint="train the model again")
                 words = list(filled.words)
                 heads = np.array([word.head for word in words], INDEX)
                 heads[0] = NO_HEAD
