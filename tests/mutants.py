@@ -1,4 +1,4 @@
-"""Damaged and forged files by the hundred: what `test_files_models` and `test_files_inputs` feed to the readers."""
+"""Damaged and forged files, which `test_files_models` and `test_files_inputs` give to the readers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from treebound.learning.storage import _digest
 
-#: what stands in the place of something else
+#: JSON values that replace a value of a header
 JUNK: tuple[Any, ...] = (
     None,
     True,
@@ -46,26 +46,28 @@ JUNK: tuple[Any, ...] = (
 
 
 def flipped(content: bytes, rng: random.Random) -> bytes:
-    """The content with some bytes changed, cut, repeated, taken out or put in."""
+    """Return the content with some bytes changed, removed, repeated or inserted."""
     changed = bytearray(content)
     for _ in range(rng.choice((1, 1, 1, 3, 10))):
-        at = rng.randrange(len(changed) + 1)
+        position = rng.randrange(len(changed) + 1)
         match rng.randrange(6):
-            case 0 | 1 if at < len(changed):
-                changed[at] ^= 1 << rng.randrange(8)
+            case 0 | 1 if position < len(changed):
+                changed[position] ^= 1 << rng.randrange(8)
             case 2:
-                changed[at : at + rng.choice((1, 4, 100))] = bytes(rng.randrange(256) for _ in range(rng.randint(0, 8)))
+                changed[position : position + rng.choice((1, 4, 100))] = bytes(
+                    rng.randrange(256) for _ in range(rng.randint(0, 8))
+                )
             case 3:
-                del changed[at:]
+                del changed[position:]
             case 4:
-                changed[at:at] = changed[at : at + rng.choice((1, 10, 1000))]
+                changed[position:position] = changed[position : position + rng.choice((1, 10, 1000))]
             case _:
-                changed[at : at + 4] = rng.choice((b"\0\0\0\0", b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f"))
+                changed[position : position + 4] = rng.choice((b"\0\0\0\0", b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f"))
     return bytes(changed)
 
 
 class ModelFile:
-    """The members of a model or tagger file, to be changed and written again."""
+    """The members of a model or tagger file, which can be changed and written again."""
 
     def __init__(self, content: bytes):
         with zipfile.ZipFile(io.BytesIO(content)) as z:
@@ -78,7 +80,11 @@ class ModelFile:
         }
 
     def written(self, digest: str = "new", twice: str = "") -> bytes:
-        """The file. Its digest is `new`, `old` or there is `none`; the member `twice` stands there twice."""
+        """Return the content of the file.
+
+        digest: `new` computes the digest, `old` copies it, `none` leaves it out. twice: name of a member that is
+        written twice.
+        """
         raw = json.dumps(self.header, sort_keys=True).encode()
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as z:
@@ -97,7 +103,7 @@ class ModelFile:
 
 
 def _places(node: Any, path: tuple = ()) -> Iterator[tuple]:
-    """The paths of everything in some JSON data; of long lists and mappings, of a few."""
+    """Yield the paths of all values in JSON data, including only a few items of each long list or mapping."""
     yield path
     if isinstance(node, dict):
         for key in sorted(node)[:40]:
@@ -156,14 +162,17 @@ def _forge_array(array: np.ndarray, rng: random.Random) -> np.ndarray:
 
 
 def claims(array: np.ndarray, shape: str) -> bytes:
-    """A member that claims to be an array of a shape that it is not."""
+    """Return a file member whose header claims a shape that the array does not have."""
     text = f"{{'descr': '{array.dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
     text += " " * (-(len(text) + 11) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + array.tobytes()
 
 
 def model_mutants(content: bytes, seed: int, count: int) -> Iterator[tuple[str, bytes, bool]]:
-    """(what was done, the file, whether somebody forged it: then it may be sound and another one) of `count` files."""
+    """Yield (description, content, forged) for `count` damaged model files.
+
+    A forged file has a new digest or none, so that it may be a valid file of another model.
+    """
     rng = random.Random(seed)
     for i in range(count):
         file = ModelFile(content)
@@ -200,7 +209,7 @@ def model_mutants(content: bytes, seed: int, count: int) -> Iterator[tuple[str, 
                 yield f"{i}: bytes", flipped(content, rng), False
 
 
-#: sentences with what CoNLL-U allows: comments, multiword tokens, empty nodes, MISC
+#: sentences with everything that CoNLL-U allows: comments, multiword tokens, empty nodes, MISC
 TEXT = (
     "# sent_id = 1\n# text = a dog sees cats\n1\ta\ta\tD\tD\t_\t2\tdet\t_\t_\n2\tdog\tdog\tN\tN\tNum=S\t3\tsubj\t_\t_\n"
     "3\tsees\tsee\tV\tV\t_\t0\troot\t_\t_\n4\tcats\tcat\tN\tN\tNum=P\t3\tobj\t_\tSpaceAfter=No\n\n"
@@ -209,7 +218,7 @@ TEXT = (
     "3\tpêche\tpêche\tN\tN\t_\t0\troot\t_\t_\n3.1\t_\t_\t_\t_\t_\t_\t_\t_\tX=1\n\n"
     "1\tgo\tgo\tV\tV\t_\t0\troot\t_\t_\n\n"
 )
-#: what stands in the place of a column
+#: texts that replace a column
 FIELDS = (
     "", "_", " ", "0", "1", "-1", "+1", "01", "1.0", "1e5", "9" * 5000, str(2**31), str(2**63), "1-2", "1-1", "2-1",
     "1.1", "0.1", "١", "²", "nan", "\0", "\x1b[31m", "\x7f", "\u0085", "\u00a0", "\u2028", "\ufeff", "\ufffe",
@@ -218,7 +227,7 @@ FIELDS = (
 
 
 def input_mutants(seed: int, count: int) -> Iterator[bytes]:
-    """Texts that are CoNLL-U, nearly CoNLL-U, and not at all."""
+    """Yield texts that are valid CoNLL-U, almost valid, or not CoNLL-U at all."""
     rng = random.Random(seed)
     for i in range(count):
         lines = TEXT.split("\n")
@@ -243,15 +252,15 @@ def input_mutants(seed: int, count: int) -> Iterator[bytes]:
                 for _ in range(rng.choice((1, 1, 2))):
                     row = rng.choice([j for j, line in enumerate(lines) if "\t" in line])
                     fields = lines[row].split("\t")
-                    at = rng.choice((0, 1, 3, 6, 6, 6, 7, rng.randrange(len(fields)))) % len(fields)
+                    column = rng.choice((0, 1, 3, 6, 6, 6, 7, rng.randrange(len(fields)))) % len(fields)
                     match rng.randrange(6):
                         case 0:
-                            del fields[at]
+                            del fields[column]
                         case 1:
-                            fields.insert(at, fields[at])
+                            fields.insert(column, fields[column])
                         case 2:
-                            fields[at] = str(rng.randint(-2, 6))
+                            fields[column] = str(rng.randint(-2, 6))
                         case _:
-                            fields[at] = rng.choice(FIELDS)
+                            fields[column] = rng.choice(FIELDS)
                     lines[row] = "\t".join(fields) or "x"
         yield "\n".join(lines).encode()

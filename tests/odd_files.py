@@ -1,6 +1,6 @@
-"""Treebank files as they come from elsewhere: cut, joined, in other encodings, with other columns and line ends.
+"""Treebank files with the faults of real files: cut, joined, in other encodings, with other columns or line ends.
 
-`odd_files` generates them with a fixed seed. Nearly every file is at fault in one way or in several.
+`odd_files` generates the files from a fixed seed. Nearly every file has one fault or several.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def _cut(data: bytes, rng: random.Random) -> bytes:
 
 
 def _flipped(data: bytes, rng: random.Random) -> bytes:
-    at = rng.randrange(len(data) + 1)
-    return data[:at] + rng.randbytes(rng.randrange(1, 4)) + data[at + 1 :]
+    position = rng.randrange(len(data) + 1)
+    return data[:position] + rng.randbytes(rng.randrange(1, 4)) + data[position + 1 :]
 
 
 def _swapped(data: bytes, rng: random.Random) -> bytes:
-    """Two columns exchanged, one doubled, one left out, or all separated by something else."""
+    """Exchange two columns, double or delete one, or replace the separator of all columns."""
     lines = [line.split(b"\t") for line in data.split(b"\n")]
     a, b, change = rng.randrange(10), rng.randrange(10), rng.randrange(4)
     for fields in lines:
@@ -52,19 +52,19 @@ def _swapped(data: bytes, rng: random.Random) -> bytes:
 
 
 def _broken(data: bytes, rng: random.Random) -> bytes:
-    """Other line ends, at all lines or at one."""
+    """Replace the line ends of all lines, or insert one other line end."""
     new = rng.choice(BREAKS)
     if rng.random() < 0.5:
         return data.replace(b"\n", new)
     lines = data.split(b"\n")
-    at = rng.randrange(len(lines))
-    return b"\n".join(lines[:at]) + new + b"\n".join(lines[at:])
+    line_number = rng.randrange(len(lines))
+    return b"\n".join(lines[:line_number]) + new + b"\n".join(lines[line_number:])
 
 
 def _joined(data: bytes, rng: random.Random) -> bytes:
-    """Another file behind, with or without an empty line and a byte order mark between them."""
-    other = rng.choice(TEXTS).encode(rng.choice(("utf-8", "utf-8", "utf-8-sig", "utf-16")))
-    return data.rstrip(b"\n") + rng.choice((b"", b"\n", b"\n\n")) + rng.choice((b"", b"\xef\xbb\xbf")) + other
+    """Append another file, with or without an empty line and a byte order mark between the files."""
+    other_file = rng.choice(TEXTS).encode(rng.choice(("utf-8", "utf-8", "utf-8-sig", "utf-16")))
+    return data.rstrip(b"\n") + rng.choice((b"", b"\n", b"\n\n")) + rng.choice((b"", b"\xef\xbb\xbf")) + other_file
 
 
 def _recoded(data: bytes, rng: random.Random) -> bytes:
@@ -76,19 +76,21 @@ def _packed(data: bytes, rng: random.Random) -> bytes:
 
 
 def _long(data: bytes, rng: random.Random) -> bytes:
-    """One cell, line or file of many letters."""
+    """Insert a very long run of one piece of text."""
     piece = rng.choice((b"x", b"\t", b"# ", b" ", "ß".encode(), b"\xff", b"\n"))
-    at = rng.randrange(len(data) + 1)
-    return data[:at] + piece * rng.choice((100, 20_000, 300_000)) + data[at:]
+    position = rng.randrange(len(data) + 1)
+    return data[:position] + piece * rng.choice((100, 20_000, 300_000)) + data[position:]
 
 
 def _surrogate(data: bytes, rng: random.Random) -> bytes:
-    at = rng.randrange(len(data) + 1)
-    return data[:at] + rng.choice((b"\xed\xa0\x80", b"\xed\xb3\xbf", b"\xc0\x80", b"\xef\xbf\xbe")) + data[at:]
+    position = rng.randrange(len(data) + 1)
+    return (
+        data[:position] + rng.choice((b"\xed\xa0\x80", b"\xed\xb3\xbf", b"\xc0\x80", b"\xef\xbf\xbe")) + data[position:]
+    )
 
 
 def _lines(data: bytes, rng: random.Random) -> bytes:
-    """Lines left out, doubled or exchanged."""
+    """Delete, double or exchange lines."""
     lines = data.split(b"\n")
     a, b = rng.randrange(len(lines)), rng.randrange(len(lines))
     change = rng.randrange(3)
@@ -107,7 +109,7 @@ CHANGES: tuple[Callable[[bytes, random.Random], bytes], ...] = (
 
 
 def odd_files(seed: int, count: int) -> Iterator[tuple[str, bytes]]:
-    """Yield (suffix, content) of so many files."""
+    """Yield (suffix, content) for `count` files."""
     rng = random.Random(seed)
     for _ in range(count):
         data = rng.choice(TEXTS).encode()

@@ -1,6 +1,6 @@
-"""Structures of `kernels.reference.by_reference` in tests: opaque objects whose fields can be read.
+"""Readable access to structures of `kernels.reference.by_reference`, which are opaque to Python.
 
-Compiled code keeps such structures to itself; importing this module lets kernels return them to Python and take them.
+Importing this module lets kernels return these structures to Python and accept them as arguments.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from treebound.support.jit import kernel
 
 
 class Opaque(structref.StructRefProxy):
-    """A structure in compiled code. Arrays among its fields share their memory with it."""
+    """A structure in compiled code. Its array fields share their memory with the structure."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Random valid steps of proofs: shares in range, any slopes, any multipliers."""
+"""Random valid steps of proofs: shares within their range, any slopes and any multipliers."""
 
 import math
 
@@ -9,12 +9,12 @@ from treebound.checker.stars import STAR_FAMILIES
 from treebound.core.certificate import Step
 from treebound.core.problem import NONE
 
-#: what only multipliers bound
+#: families that only multipliers can bound
 ALWAYS_STARS = STAR_FAMILIES - PRODUCT_FAMILIES - {"valency"}
 
 
 def random_shares(table, rng, integer):
-    """Valid shares of random parts, [F] or [F, r]."""
+    """Return random valid shares of the parts of a family, of shape [F] or [F, r]."""
     top = np.where(table.score == -np.inf, 10_000, abs(table.score))
     filled = table.arcs != NONE
     if filled.shape[1] == 2 and filled.all() and rng.random() < 0.5:
@@ -33,7 +33,7 @@ def random_shares(table, rng, integer):
 
 
 def random_step(problem, exact, rng, space):
-    """A valid step for all families outside `exact`."""
+    """Return a random valid step for all families that are not in `exact`."""
     integer, shares, stars, slope = problem.unit > 0, {}, False, None
     draw = rng.integers if integer else rng.uniform
     for family, table in problem.parts.items():

@@ -1,7 +1,7 @@
-"""Random problems: dense, sparse, tied, pruned, forbidden, infeasible; seeded, and as a hypothesis strategy.
+"""Random problems from a seed or a hypothesis strategy: dense, sparse, tied, pruned, forbidden or infeasible.
 
-`parts` spells the order of `docs/architecture.md` out in plain Python; the enumeration in `treebound.factors` is tested
-against it.
+`parts` implements the order of `docs/architecture.md` in plain Python. Tests compare the enumeration in
+`treebound.factors` with it.
 """
 
 from __future__ import annotations
@@ -32,19 +32,22 @@ FAMILIES = (
     "valency",
     "pattern",
 )
-#: arcs of a part, where they are not two
+#: number of arcs of a part, for families whose parts do not have two arcs
 WIDTH = {"great-grandchild": 3, "tri-sibling": 3, "grand-sibling": 3, "comb": 8, "pattern": 6}
-#: how scores are drawn: see `draw`
+#: kinds of random scores, which `draw` explains
 KINDS = ("dense", "sparse", "tied", "mixed", "large")
 
 
 def tries(few: int, many: int) -> pytest.MarkDecorator:
-    """A test's argument `tries`: few in every run, many in `make test-long`."""
+    """Parametrise a test by `tries`: `few` in every run, `many` in `make test-long`."""
     return pytest.mark.parametrize("tries", [few, pytest.param(many, marks=pytest.mark.long)])
 
 
 def arcs_in_order(allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(head, mod) of the arcs in allowed[n + 1, n + 1] (head first), in the order that `Problem` asks for."""
+    """Return (head, mod) of the allowed arcs in the order that `Problem` requires.
+
+    allowed: bool[n + 1, n + 1], indexed by head, then dependent.
+    """
     n = len(allowed) - 1
     pairs = []
     for h in range(n + 1):
@@ -57,9 +60,9 @@ def arcs_in_order(allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def parts(
     family: str, n: int, head: np.ndarray, mod: np.ndarray, single_root: bool, space: str = "projective"
 ) -> np.ndarray:
-    """int32[F, r]: the arcs of every part of a family in a sentence of n words, in the documented order.
+    """Return the arcs of every part of a family in a sentence of n words: int32[F, r], in the documented order.
 
-    `pattern`, whose parts depend on words, gets some sets of up to six arcs that do not share a modifier.
+    The parts of `pattern` depend on words. Here they are random sets of up to six arcs with different dependents.
     """
     arcs = tuple(zip(head.tolist(), mod.tolist(), strict=True))
     return _parts(family, n, arcs, single_root, space).copy()
@@ -77,7 +80,10 @@ def _parts(family: str, n: int, arcs: tuple[tuple[int, int], ...], single_root: 
 
     @cache
     def below(a: int) -> list[int]:
-        """The arcs that may hang below arc a, in arc order; where trees may be non-projective even the one back."""
+        """Return the arcs that a tree may have below arc a, in arc order.
+
+        In non-projective problems, the reverse of arc a is included.
+        """
         h, m = arcs[a]
         return [
             b
@@ -86,7 +92,7 @@ def _parts(family: str, n: int, arcs: tuple[tuple[int, int], ...], single_root: 
         ]
 
     def nearer(b: int) -> list[int]:
-        """The arcs of b's head on b's side to words nearer than b's, near to far."""
+        """Return the arcs from b's head to the words between this head and b's dependent, nearest first."""
         h, m = arcs[b]
         return [number[h, s] for s in (range(h + 1, m) if h < m else range(h - 1, m, -1)) if (h, s) in number]
 
@@ -139,7 +145,10 @@ def _parts(family: str, n: int, arcs: tuple[tuple[int, int], ...], single_root: 
 
 
 def impossible(table: np.ndarray, family: str, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
-    """bool[F]: parts with an arc and its reverse, which score 0 (listed only where trees may be non-projective)."""
+    """Return which parts have an arc and its reverse: bool[F].
+
+    Such parts score 0 and exist only in non-projective problems.
+    """
     out = np.zeros(len(table), bool)
     if family in ("grandchild", "outermost-grandchild", "great-grandchild", "grand-sibling"):
         for i, j in combinations(range(table.shape[1]), 2):
@@ -150,10 +159,11 @@ def impossible(table: np.ndarray, family: str, head: np.ndarray, mod: np.ndarray
 
 
 def draw(rng: np.random.Generator, size: int, kind: str, integer: bool, forbidden: float = 0.0) -> np.ndarray:
-    """float64[size] scores of a kind; `forbidden` of them on average are -inf.
+    """Draw scores of a kind: float64[size]. On average, the share `forbidden` of them is -inf.
 
-    dense: normal; sparse: four of five are zero; tied: integers -2..2; mixed: a few large ones of either sign among
-    small ones (where pairwise bounds are loose); large: integers up to 10**9, as a trained model's.
+    `dense` scores are normal, and four of five `sparse` scores are zero. `tied` scores are integers from -2 to 2.
+    `mixed` scores are small except for a few large ones of either sign, which make pairwise bounds loose. `large`
+    scores are integers up to 10**9, as in a trained model.
     """
     if kind == "dense":
         x = rng.normal(size=size) * 100
@@ -185,7 +195,7 @@ def build_problem(
     forbidden_parts: float = 0.0,
     space: str = "projective",
 ) -> Problem:
-    """A problem over the arcs of allowed[n + 1, n + 1] (all of them if None) with random scores."""
+    """Build a problem with random scores over the arcs of allowed[n + 1, n + 1]. None allows all arcs."""
     if allowed is None:
         allowed = np.ones((n + 1, n + 1), bool)
     head, mod = arcs_in_order(allowed)
@@ -200,24 +210,31 @@ def build_problem(
 
 
 def rescored(problem: Problem, arc: float | np.ndarray | None = None, **families: float | np.ndarray) -> Problem:
-    """The problem with other scores of arcs and of some families (_ for -): one for all, or one for each."""
+    """Return the problem with other scores of arcs and of some families.
+
+    A value is one score for all parts or one score per part. Family names are written with _ instead of -.
+    """
     tables = dict(problem.parts)
-    for name, given in families.items():
+    for name, scores in families.items():
         table = tables[name.replace("_", "-")]
-        tables[table.family] = PartTable(table.family, table.arcs, np.broadcast_to(given, len(table)))
+        tables[table.family] = PartTable(table.family, table.arcs, np.broadcast_to(scores, len(table)))
     arcs = problem.arc if arc is None else np.broadcast_to(arc, problem.arcs)
     return replace(problem, arc=arcs, parts=tables)
 
 
 def unchecked(problem: Problem, **changes: Any) -> Problem:
-    """The problem with other fields that nobody looks at, as one that says that it is canonical (projective)."""
+    """Return the problem with other fields, unchecked. The problem claims to be canonical and projective."""
     fields = ("n", "head", "mod", "arc", "parts", "single_root", "unit")
-    given = {name: changes.get(name, getattr(problem, name)) for name in fields}
-    return Problem.unchecked(**given, canonical="projective")
+    values = {name: changes.get(name, getattr(problem, name)) for name in fields}
+    return Problem.unchecked(**values, canonical="projective")
 
 
 def random_tree(n: int, rng: np.random.Generator, space: str = "projective", single_root: bool = True) -> np.ndarray:
-    """int32[n + 1]: some tree of any length (not uniform): words are attached inside spans, or to any earlier word."""
+    """Return the heads of a random tree: int32[n + 1]. The distribution is not uniform.
+
+    Projective trees are built span by span. In other trees, each word is attached to a word that was attached before
+    it.
+    """
     heads = np.full(n + 1, -1, INDEX)
     if space == "non-projective":
         order = rng.permutation(n) + 1
@@ -225,10 +242,10 @@ def random_tree(n: int, rng: np.random.Generator, space: str = "projective", sin
             heads[m] = 0 if i == 0 or (not single_root and rng.random() < 0.2) else order[rng.integers(i)]
         return heads
 
-    def attach(low: int, high: int, head: int, one: bool) -> None:
-        """Hang the words low..high on `head`, which lies outside: as one subtree, or cut into several."""
+    def attach(low: int, high: int, head: int, single: bool) -> None:
+        """Attach the words low..high to `head`, which is outside: as one subtree, or as several."""
         while low <= high:
-            end = high if one else int(rng.integers(low, high + 1))
+            end = high if single else int(rng.integers(low, high + 1))
             top = int(rng.integers(low, end + 1))
             heads[top] = head
             attach(low, top - 1, top, False)
@@ -252,10 +269,10 @@ def random_problem(
     feasible: bool | None = None,
     forbidden: float | None = None,
 ) -> Problem:
-    """A problem of some shape: everything that is not given is drawn.
+    """Return a random problem. Arguments that are None are drawn.
 
-    feasible: True keeps the arcs of one tree and forbids nothing; None leaves it to chance, -inf scores included.
-    forbidden: how many of the parts have score -inf, and of the arcs in half of the problems.
+    feasible: True keeps the arcs of one tree and forbids no part. None leaves it to chance and may draw -inf scores.
+    forbidden: the share of parts with score -inf. In half of the problems, the same share of arcs has this score.
     families: None draws any subset.
     """
     n = int(rng.integers(min_n, max_n + 1))
@@ -285,5 +302,5 @@ def random_problem(
 
 
 def problems(**fixed) -> st.SearchStrategy[Problem]:
-    """Hypothesis strategy over `random_problem(rng, **fixed)`; a failing case is reported by its seed."""
+    """Return a hypothesis strategy over `random_problem(rng, **fixed)`. A failing case is reported by its seed."""
     return st.integers(0, 2**32 - 1).map(lambda seed: random_problem(np.random.default_rng(seed), **fixed))

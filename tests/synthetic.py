@@ -1,8 +1,9 @@
-"""A treebank of a made-up language, for tests that need a trained model and have no real one at hand.
+"""Treebanks of synthetic languages, for tests that need a trained model.
 
-Words have a tag; a tag decides how often it takes modifiers of which tags on which side; forms repeat as in texts.
-Trees are projective with one root. The label of an arc depends on the tags of its words and its direction, that of an
-adverb on its form, and that of a preposition on the form of the noun below it, which the arc alone does not show.
+Every word has a tag. The tag decides the probabilities of the tags of its dependents on either side. Word forms are
+repeated as in real texts. Trees are projective and have a single root.
+The label of an arc depends on its direction and on the tags of its words. The label of an adverb also depends on its
+form. The label of a preposition depends on the form of the noun below it, which the arc alone does not show.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
 
-#: tag -> (tags of possible modifiers to the left, to the right), each taken with the chance that is given
+#: tag -> (left dependents, right dependents), each with the probability that it is generated
 GRAMMAR = {
     "V": ([("N", 0.8), ("A", 0.3)], [("N", 0.7), ("P", 0.4), ("A", 0.2), ("V", 0.25), ("C", 0.25), (".", 0.3)]),
     "N": ([("D", 0.6), ("J", 0.4), ("J", 0.2)], [("P", 0.25), ("V", 0.1), ("C", 0.1)]),
@@ -26,7 +27,7 @@ GRAMMAR = {
 
 
 def synthetic_treebank(sentences: int, seed: int, max_words: int = 30) -> Treebank:
-    """`sentences` random ones of 1 to max_words words."""
+    """Return a treebank of random sentences with 1 to max_words words."""
     rng = np.random.default_rng(seed)
     vocab = {name: Vocabulary(["_"]) for name in STRING_COLUMNS}
     rows: dict[str, list[int]] = {name: [] for name in STRING_COLUMNS}
@@ -55,7 +56,7 @@ def synthetic_treebank(sentences: int, seed: int, max_words: int = 30) -> Treeba
 
 
 def _labels(tags: list[str], heads: list[int], forms: list[str]) -> list[str]:
-    """The labels of a tree whose heads are counted from 1."""
+    """Return the labels of a tree. Heads are counted from 1."""
     out = []
     for m, (tag, h) in enumerate(zip(tags, heads, strict=True), 1):
         label = "root" if h < 1 else f"{tags[h - 1]}{'<' if m < h else '>'}{tag}"
@@ -66,7 +67,10 @@ def _labels(tags: list[str], heads: list[int], forms: list[str]) -> list[str]:
 
 
 def _tree(rng: np.random.Generator, tag: str, depth: int) -> tuple[list[str], list[int]]:
-    """(tags, heads counted from 1, -1 for the top word) of a random subtree under a word with this tag."""
+    """Generate a random subtree whose top word has this tag.
+
+    Returns (tags, heads). Heads are counted from 1, and the head of the top word is -1.
+    """
     left, right = GRAMMAR[tag]
     fading = 0.8**depth
     before = [_tree(rng, t, depth + 1) for t, chance in left if rng.random() < chance * fading]
@@ -94,10 +98,10 @@ ARGUMENTS = {"Nom": "nsubj", "Acc": "obj", "Dat": "iobj", "Gen": "obl"}
 
 
 def inflected_conllu(sentences: int, seed: int) -> str:
-    """CoNLL-U of a language with free word order: no XPOS, rich FEATS, lemmas, some arcs that cross.
+    """Return CoNLL-U of a language with free word order, rich FEATS and lemmas, without XPOS and with crossing arcs.
 
-    Every clause has a verb and nouns of different cases; adjectives agree with their nouns, wherever they stand, and
-    the case is not to be seen in a form: endings are drawn by chance. So FEATS alone tell the heads of adjectives.
+    Every clause has a verb and nouns of different cases. Adjectives agree with their nouns, wherever they are. The form
+    of a word does not show its case, because endings are random. Only FEATS tell the heads of adjectives.
     """
     rng = np.random.default_rng(seed)
 
@@ -107,7 +111,7 @@ def inflected_conllu(sentences: int, seed: int) -> str:
 
     blocks = []
     for _ in range(sentences):
-        groups = []  # of each noun: (kind, case, columns) of its adjectives and of itself
+        groups = []  # for each noun: (kind, case, columns) of its adjectives and of the noun itself
         cases = rng.permutation(CASES)[: rng.integers(2, 4)]
         for case in cases:
             number = ("Sing", "Plur")[rng.integers(2)]
@@ -115,9 +119,9 @@ def inflected_conllu(sentences: int, seed: int) -> str:
             group = [("adjective", case, word("ADJ", feats)) for _ in range(rng.integers(0, 3))]
             group.insert(rng.integers(len(group) + 1), ("noun", case, word("NOUN", feats)))
             groups.append(group)
-        if rng.random() < 0.6 and groups[0][0][0] == "adjective":  # it stands far from its noun
+        if rng.random() < 0.6 and groups[0][0][0] == "adjective":  # move the adjective away from its noun
             groups[-1].append(groups[0].pop(0))
-        last = rng.random() < 0.5  # verbs stand at an end: between nouns they would tell adjectives where to go
+        last = rng.random() < 0.5  # a verb between nouns would show where adjectives belong
         groups.insert(
             len(groups) if last else 0, [("verb", "", word("VERB", "Tense=" + ("Past", "Pres")[rng.integers(2)]))]
         )

@@ -1,4 +1,4 @@
-"""Figures: what they show, and that the same data give the same bytes."""
+"""Figures: their content, and that the same data give the same bytes."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ DRAWINGS = {
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
-def test_same_data_same_bytes_and_a_text_for_those_who_do_not_see(name: str) -> None:
+def test_same_data_give_the_same_bytes_and_an_alt_text(name: str) -> None:
     first, second = DRAWINGS[name](), DRAWINGS[name]()
     assert first.markup == second.markup
     root = ElementTree.fromstring(first.markup)
@@ -128,7 +128,7 @@ def test_tree_writes_every_word_and_names_its_arcs() -> None:
 def test_arcs_that_contain_others_are_higher() -> None:
     svg = tree_svg(["a", "b", "c", "d"], [-1, 0, 1, 2, 1])
     paths = [e.get("d", "") for e in ElementTree.fromstring(svg.markup).iter(f"{SPACE}path") if e.get("stroke")]
-    near, inner, outer = (float(re.search(r"V([\d.]+)", path)[1]) for path in paths[1:])  # y below the bend
+    near, inner, outer = (float(re.search(r"V([\d.]+)", path)[1]) for path in paths[1:])  # y coordinate below the bend
     assert outer < near == inner
 
 
@@ -143,7 +143,7 @@ def test_search_tree_counts_what_it_leaves_out() -> None:
     svg = search_tree_svg(chain, WORDS, limit=10)
     root = ElementTree.fromstring(svg.markup)
     assert "the first 10 of 60 nodes" in [element.text for element in root.iter(f"{SPACE}text")]
-    assert sum(1 for _ in root.iter(f"{SPACE}rect")) == 1 + 10  # the ground and a box a node
+    assert sum(1 for _ in root.iter(f"{SPACE}rect")) == 1 + 10  # the background and a box for each node
 
 
 def test_bounds_draw_the_best_tree_so_far_and_leave_out_what_is_none() -> None:
@@ -158,8 +158,8 @@ def test_bounds_draw_the_best_tree_so_far_and_leave_out_what_is_none() -> None:
 
 
 def test_pareto_keeps_what_nothing_beats_on_both() -> None:
-    kept = charts.pareto(POINTS[POINTS["corpus"] == "a"])
-    assert list(kept["uas"]) == [89.0, 88.0]
+    frontier = charts.pareto(POINTS[POINTS["corpus"] == "a"])
+    assert list(frontier["uas"]) == [89.0, 88.0]
 
 
 def test_one_panel_a_corpus_one_curve_a_setting() -> None:
@@ -200,11 +200,11 @@ ODD = ["a\0b", "\x1b[31m", "\ud800", "\ufffe", "\uffff", "\x0b\x7f\x85", "<&>\"'
 
 
 def test_any_word_gives_well_formed_svg() -> None:
-    """Words come from files. What XML cannot hold is shown as something else."""
+    """Words come from files. Characters that XML does not allow are replaced."""
     heads = [-1, 0, *[1] * (len(ODD) - 1)]
     tree = tree_svg(ODD, heads, gold=[-1, 0, *[2] * (len(ODD) - 1)], tags=ODD)
-    found = [element.text for element in ElementTree.fromstring(tree.markup).iter(f"{SPACE}text")]
-    assert {"a␀b", "␛[31m", "\ufffd", "<&>\"'", "--", "\U0001f600"} <= set(found)
+    texts = [element.text for element in ElementTree.fromstring(tree.markup).iter(f"{SPACE}text")]
+    assert {"a␀b", "␛[31m", "\ufffd", "<&>\"'", "--", "\U0001f600"} <= set(texts)
     assert "a␀b" in ElementTree.fromstring(tree.markup).attrib["aria-label"]
     ElementTree.fromstring(search_tree_svg(NODES, ODD).markup)
 
