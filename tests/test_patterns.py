@@ -537,13 +537,13 @@ def test_a_parser_needs_no_pattern_file(tmp_path) -> None:
     parser = Parser(Model.load(tmp_path / "model.npz"))
     parses = parser.parse(dev)
     used = 0
-    for i, (parse, reparsed) in enumerate(zip(parses, Parser(model).parse(dev), strict=True)):
+    for i, (first, second) in enumerate(zip(parses, Parser(model).parse(dev), strict=True)):
         problem = parser.problem(dev, i)
-        assert parse.certified
-        assert parse.heads.tolist() == reparsed.heads.tolist()
-        assert parse.value == tree_score(problem, parse.heads)
-        assert check_parse(problem, parse) == []
-        selected = np.isin(np.arange(problem.arcs), _arcs_of(problem, parse.heads))
+        assert first.certified
+        assert first.heads.tolist() == second.heads.tolist()
+        assert first.value == tree_score(problem, first.heads)
+        assert check_parse(problem, first) == []
+        selected = np.isin(np.arange(problem.arcs), _arcs_of(problem, first.heads))
         table = problem.parts["pattern"]
         fires = np.where(table.arcs >= 0, selected[table.arcs], True).all(axis=1)
         used += int((fires & (table.score != 0)).sum())

@@ -1,4 +1,4 @@
-"""Tables, remarks and figure of the approximations; and nothing at all."""
+"""Tables, remarks and figure of the approximations, with results and without any."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
         rows = worth.loc[(model, "projective")]
         assert rows.index[rows["worth it"]].tolist() == [second]
         assert rows.loc[second, "times as fast"] == pytest.approx(2.0)
-    said = str(remarks.answer(worth))
-    assert f"times as fast as {EXACT} and as accurate, to 0.05 points of UAS, on test sentences of tr_twt" in said
-    assert f"together: 1 of {len(CONTESTANTS) - 1} in pro" in said
-    assert f"approximations are faster and as good: {second} (2.0 times as fast" in said
-    assert f"{second} (2.0 times as fast, +0.00 UAS, the best tree of 100.0 %)" in said
+    text = str(remarks.answer(worth))
+    assert f"times as fast as {EXACT} and as accurate, to 0.05 points of UAS, on test sentences of tr_twt" in text
+    assert f"together: 1 of {len(CONTESTANTS) - 1} in pro" in text
+    assert f"approximations are faster and as good: {second} (2.0 times as fast" in text
+    assert f"{second} (2.0 times as fast, +0.00 UAS, the best tree of 100.0 %)" in text
     none = worth.assign(**{"worth it": False})
     assert "none as good: " in str(remarks.answer(none))
     assert "0 of" in str(remarks.answer(none.assign(**{"times as fast": 0.5})))
@@ -73,9 +73,9 @@ def test_the_figure_and_the_other_remarks(results):
     row = dense.loc[("random", "projective", 20)]
     assert row[["sentences", "as good and faster"]].tolist() == [4, list(CONTESTANTS)[1]]
     assert (row["ms"], row["proved, %"], row["times as fast"]) == pytest.approx((1e3 * 0.01 * 21 / 4, 100.0, 2.0))
-    said = str(remarks.made_up(dense))
-    assert f"With random scores, projective trees, {EXACT} stops being the fastest in sentences of 1 to " in said
-    assert f"With random scores, projective trees, {EXACT} proves 100.0 % [" in said
+    text = str(remarks.made_up(dense))
+    assert f"With random scores, projective trees, {EXACT} stops being the fastest in sentences of 1 to " in text
+    assert f"With random scores, projective trees, {EXACT} proves 100.0 % [" in text
     alone = tables.made_up(data[data["solver"].isin([EXACT, *list(CONTESTANTS)[2:]])])
     assert "stays the fastest of those that find as many best trees in all lengths" in str(remarks.made_up(alone))
     times = tables.made_up_times(data)
@@ -91,8 +91,8 @@ def test_a_run_without_any_of_it(results, tmp_path):
     empty += [tables.over_time([nothing]), tables.made_up(data), tables.made_up_times(data)]
     assert all(table.empty for table in empty)
     assert all("no run has results for this table" in Table(table, "empty")._repr_html_() for table in empty)
-    for said in (remarks.answer(empty[3]), remarks.made_up(empty[-2])):
-        assert "pipeline.run approximations" in str(said)
+    for text in (remarks.answer(empty[3]), remarks.made_up(empty[-2])):
+        assert "pipeline.run approximations" in str(text)
 
 
 def test_the_front_figure_has_every_decoder(results):

@@ -1,4 +1,4 @@
-"""The page about factor families: every family is on it, its parts are those of its tree, its bounds are bounds."""
+"""The page about factor families: it shows every family with the parts of its tree, and its bounds are valid."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def test_what_a_tree_has_stands_beside_what_a_search_may_meet() -> None:
     assert table.loc["arc"].tolist() == [1, 13, 13 * 13]
     for family in FAMILIES:
         assert table.loc[family, "parts in the tree"] == len(factors.example(family).parts)
-    said = str(factors.counted(table))
-    assert said.startswith("A tree of 13 words has 1 (comb) to 26 (outermost-grandchild) parts of a family")
-    assert "to 6,864 (great-grandchild)" in said
+    text = str(factors.counted(table))
+    assert text.startswith("A tree of 13 words has 1 (comb) to 26 (outermost-grandchild) parts of a family")
+    assert "to 6,864 (great-grandchild)" in text
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -63,11 +63,11 @@ def test_parts_are_in_the_tree(family: str) -> None:
 def test_bounds_of_products(family: str) -> None:
     table = factors.example(family).bound(6.0)
     for sign in ("score +6", "score -6"):
-        one = table[sign]
-        assert (one["bound at the start"] >= one["score"]).all()
-        assert (one["slack"] == one["bound at the start"] - one["score"]).all()
-        assert (one["best bound"] == one["score"]).all()
-        assert set(one["score"]) == {0.0, float(sign.split()[1])}
+        values = table[sign]
+        assert (values["bound at the start"] >= values["score"]).all()
+        assert (values["slack"] == values["bound at the start"] - values["score"]).all()
+        assert (values["best bound"] == values["score"]).all()
+        assert set(values["score"]) == {0.0, float(sign.split()[1])}
     assert (table["score +6", "slack"] > 0).any()
     assert (table["score -6", "slack"] > 0).any()
 
