@@ -1,4 +1,4 @@
-"""Write a tree of results in which every figure is invented.
+"""Synthetic results: a tree of files in which every figure is invented.
 
 It serves tests of tables, notebooks and pages, which need no trained model.
 """
@@ -253,8 +253,7 @@ def _train(folder: Path, params: Params, corpus: str, row: Row) -> None:
 def project(folder: Path, repository: Path, *, overlay: str = "", with_reference: bool = True) -> Path:
     """Fill `folder` with a project that has the repository's parameters and invented results.
 
-    overlay: name of a file in `params/` of the repository. Its parameters are merged into those of this run, but not
-    into those of the reference.
+    overlay: name of a file in `params/` of the repository. Its parameters change this run, but not the reference.
     """
     shutil.copytree(_project(repository, overlay, with_reference).name, folder, dirs_exist_ok=True)
     return folder
@@ -277,10 +276,10 @@ def _project(repository: Path, overlay: str, with_reference: bool) -> TemporaryD
         reference = folder / "results" / "reference"
         reference.mkdir(parents=True)
         (reference / "params.yaml").write_text(yaml.safe_dump(ours, sort_keys=False), encoding="utf-8")
-        kept = parameters.load(reference / "params.yaml")
-        write(reference, kept, seed=1)
+        reference_params = parameters.load(reference / "params.yaml")
+        write(reference, reference_params, seed=1)
         machine = {"cpu": "an invented one", "cores": 2, "system": "Linux", "python": "3.11.0", "numba": "0.68"}
-        sums = {corpus: {"train": "0" * 64, "dev": "1" * 64, "test": "2" * 64} for corpus in kept.corpora}
+        sums = {corpus: {"train": "0" * 64, "dev": "1" * 64, "test": "2" * 64} for corpus in reference_params.corpora}
         info = {"commit": "0" * 40, "date": "2020-01-01", "machine": machine, "checksums": sums}
         (folder / "results" / "reference" / "run.json").write_text(json.dumps(info), encoding="utf-8")
     analysis(folder / "results" / "reference" / "patterns", "en_ewt", "en_ud")

@@ -102,9 +102,9 @@ def test_training_is_deterministic(model):
 
 
 def test_a_decoder_in_the_loop():
-    """Without constraints beyond trees, the integer program learns the weights that Chu-Liu-Edmonds learns.
+    """Chu-Liu-Edmonds and the integer program without further constraints learn the same weights.
 
-    With a constraint on labels, the weights differ.
+    A constraint on labels changes the weights.
     """
     small, spec = TRAIN.select(np.arange(15)), Settings(epochs=1, bits=12, k=20)
     plain = train_labelled(spec, small)

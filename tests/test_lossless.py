@@ -19,7 +19,7 @@ from test_cli import run
 from treebound.treebanks.document import read
 
 FORBIDDEN = "\t\n\r\0"
-#: every blank, control, format and line-separating character, and some of those for private use
+#: all blank, control, format and line-separating characters, and a few private-use characters
 ODD = [
     c
     for c in map(chr, range(0x11_0000))

@@ -17,7 +17,7 @@ from treebound.constraints.rows import Words
 from treebound.core.errors import InputError
 
 SPACES = ("projective", "non-projective")
-#: masks that neural parsers use; those of the first row are treated as ordinary scores and decoded exactly
+#: masks that neural parsers use; masks of the first row are treated as ordinary scores and decoded exactly
 SCORES = (-1e4, -65504.0, -1e5, -1e6)
 MASKS = (-1e8, -1e9, -1e15, -1e16, -1e32, float(np.finfo(np.float32).min), float(np.finfo(np.float64).min))
 every_space = pytest.mark.parametrize("space", SPACES)

@@ -108,7 +108,7 @@ SOURCES = PROJECT / "src"
 
 
 def names(requirements: list[str]) -> set[str]:
-    """Return the names of requirements, including those of treebound's own extras."""
+    """Return the names of requirements, including requirements of treebound's own extras."""
     collected: set[str] = set()
     for requirement in map(Requirement, requirements):
         if requirement.name == "treebound":

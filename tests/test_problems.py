@@ -340,9 +340,9 @@ def test_weights_that_make_sums_inexact_are_refused() -> None:
 
 
 def test_sums_are_refused_from_the_first_inexact_one_on() -> None:
-    """With equal weights, every part gets the highest score that the weights allow.
+    """Sums just below the limit are accepted. The first sum above it is refused.
 
-    Two weights per template are added.
+    With equal weights, every part gets the highest score that the weights allow: two weights per template.
     """
     learn = synthetic_treebank(20, 1)
     pruner = train_pruner(learn, epochs=1, bits=14)

@@ -96,7 +96,7 @@ def test_every_command_module_and_option_is_there() -> None:
         importlib.util.find_spec(name) for name in re.findall(r"python -m ((?:treebound|studies)(?:\.\w+)+)", TEXT)
     )
     helps = {name: run(name, "--help").stdout for name in COMMANDS}
-    for command in ("train", "parse"):  # options of a single system are listed in the help of that system
+    for command in ("train", "parse"):  # options of a single system are listed in the help of the system
         (systems,) = re.findall(r"options of another system: (.*?)\.", " ".join(helps[command].split()))
         for system in systems.split(", "):
             helps[command] += run(command, "--help-for", system).stdout

@@ -1,6 +1,6 @@
 """Tables that only the reference run has: rows of single corpora, seeds, gold tags, limited searches, more languages.
 
-All figures are invented. The parameters are those of the reference run.
+All figures are invented. The parameters are taken from the reference run.
 """
 
 from __future__ import annotations

@@ -364,7 +364,7 @@ FRAMES = """<body><script>addEventListener("message", ({data}) => {
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 @pytest.mark.parametrize("width", [1200, 832, 390])
 def test_a_browser_shows_all_without_the_network(width: int, site: Path, tmp_path: Path) -> None:
-    """Only scrolling frames are wider than the window. The script runs and sorts."""
+    """Content wider than the window is inside scrolling frames. The script runs and sorts."""
     looked = shutil.copytree(site, tmp_path / "site")
     for path in looked.glob("*.html"):
         path.write_text(path.read_text(encoding="utf-8").replace("</head>", f"{LOOK}</head>"), encoding="utf-8")

@@ -80,7 +80,7 @@ def test_a_few_tests_are_not_said_to_pass_by_chance() -> None:
 
 
 def gains(*rows: tuple[str, str, float, float, float, int]) -> pd.DataFrame:
-    """Return a table like that of `headline.gains` from (corpus, learner, difference, low, high, seeds)."""
+    """Return a table as `headline.gains` does, from (corpus, learner, difference, low, high, seeds)."""
     names = ["corpus", "learner", "difference", "low", "high", "seeds"]
     data = pd.DataFrame(rows, columns=names).assign(run="reference", system="combined")
     return data.set_index(["run", "corpus", "learner", "system"])
@@ -213,11 +213,8 @@ def test_published_figures_of_neural_parsers_stand_in_the_readme_and_the_results
             assert f"{row.UAS:.2f}" in page
             assert f"{row.LAS:.2f}" in page
     own = pd.DataFrame({"UAS, best row": [87.75], "best row": ["x"]}, index=["en_ewt"])
-    sentences_shown = str(practice.practice(rows, own, {"en_ewt": "predicted"}))
-    assert (
-        "87.75 UAS on en_ewt (x, gold segmentation, predicted tags, punctuation left out), less than all"
-        in sentences_shown
-    )
+    remark = str(practice.practice(rows, own, {"en_ewt": "predicted"}))
+    assert "87.75 UAS on en_ewt (x, gold segmentation, predicted tags, punctuation left out), less than all" in remark
     above = str(practice.practice(rows, own.assign(**{"UAS, best row": 92.0}), {"en_ewt": "gold"}))
     assert "less than all" not in above
 
@@ -469,7 +466,7 @@ def test_a_part_of_a_test_set_is_named_as_a_part(this: collect.Results) -> None:
 
 
 def crossed(first: float, loop: float) -> pd.DataFrame:
-    """Return a table like that of `ilp.cross_validated` for 100 sentences.
+    """Return a table as `ilp.cross_validated` does, for 100 sentences.
 
     first, loop: shares of the first iteration, with our loop and with the published loop.
     """
@@ -519,7 +516,10 @@ def test_the_papers_corpus_is_shown_beside_ours(tmp_path: Path) -> None:
 
 
 def contest(**proved: tuple[int, int]) -> pd.DataFrame:
-    """Return a table like that of `ilp.contest` for two bins of two sentences, with the numbers of proofs by solver."""
+    """Return a table as `ilp.contest` does, for two bins of two sentences.
+
+    proved: numbers of proofs per bin, by solver.
+    """
     rows = [
         {"run": RUN, "corpus": "c", "model": "sib", "space": "projective", "solver": solver.replace("_", " ")}
         | {"longer_than": low, "sentences": 2, "proved": n, "seconds": seconds, "slowest": seconds, "limit": 5.0}

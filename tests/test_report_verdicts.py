@@ -20,7 +20,7 @@ def judged(name: str, places: int, **settings: object) -> Judged:
 
 
 def test_the_interval_holds_what_it_promises() -> None:
-    """In simulated studies with the design of the page, 95 % of intervals contain the true effect.
+    """The interval contains the true effect in 95 % of simulated studies with the design of the page.
 
     The tolerance is the sampling error of the simulation. Treebanks differ in some designs and not in others.
     """

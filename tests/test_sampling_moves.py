@@ -1,4 +1,4 @@
-"""Moves of samplers: the score that they keep is that of the tree, the trees are of the space, none is left out."""
+"""Moves of samplers: they update the score correctly, stay in the space of trees, and reach every tree."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SPACES = ("projective", "non-projective")
 
 
 class Made(NamedTuple):
-    """All that moves take."""
+    """The buffers, graph, starts and generator that moves need."""
 
     problem: Problem
     buffers: Buffers
@@ -43,13 +43,13 @@ class Made(NamedTuple):
         return heads_of(index_of(self.problem).arcs, arcs)
 
 
-def made(given: Problem, space: str, scale: float = 1.0, seed: int = 1) -> Made:
-    """The buffers of a problem, in which a drawn tree stands."""
-    problem = without_infinities(canonical(given, space).problem)[0]
+def made(original: Problem, space: str, scale: float = 1.0, seed: int = 1) -> Made:
+    """Return the buffers of a problem that hold a randomly drawn tree."""
+    problem = without_infinities(canonical(original, space).problem)[0]
     log = np.where(problem.arc > NEG_TEST, np.maximum(problem.arc, NEG / 2) * scale, NEG)
-    found = starts_of(index_of(problem).arcs, log, problem.single_root, space == "projective")
-    assert found is not None
-    graph, starts = found
+    drawn = starts_of(index_of(problem).arcs, log, problem.single_root, space == "projective")
+    assert drawn is not None
+    graph, starts = drawn
     rng = np.array([seed], np.uint64)
     buffers = buffers_of(problem, shares(log, problem))
     draw(graph, starts, rng)
@@ -58,7 +58,7 @@ def made(given: Problem, space: str, scale: float = 1.0, seed: int = 1) -> Made:
 
 
 def is_of(heads: np.ndarray, problem: Problem, space: str) -> bool:
-    """Whether the tree is one of the space that has no forbidden arc."""
+    """Return whether the tree belongs to the space and has no forbidden arc."""
     every = trees(problem.n, space, problem.single_root)
     arcs = set(zip(problem.head[problem.arc > NEG_TEST], problem.mod[problem.arc > NEG_TEST], strict=True))
     return bool((every == heads).all(axis=1).any()) and all((heads[m], m) in arcs for m in range(1, len(heads)))
@@ -95,7 +95,8 @@ def test_the_score_that_moves_keep_is_that_of_the_tree(families, single_root, sp
             moved[kind] += gain != 0.0
             value += gain
             if n > 6 and step % 4 != 3:
-                continue  # what a move gets wrong stays in the sum, and the score from scratch takes its time
+                # errors of a move remain in the sum, so the slow score from scratch is only compared at the end
+                continue
             heads = m.heads()
             assert value == tree_score(m.problem, heads)
             assert n > 6 or is_of(heads, m.problem, space)
@@ -129,14 +130,14 @@ def test_forbidden_arcs_are_never_taken(space):
     rng = np.random.default_rng(4)
     tried = 0
     while tried < 25:
-        given = random_problem(rng, ("sibling",), min_n=3, max_n=5, space=space, forbidden=0.3)
-        problem = canonical(given, space).problem
+        original = random_problem(rng, ("sibling",), min_n=3, max_n=5, space=space, forbidden=0.3)
+        problem = canonical(original, space).problem
         log = np.where(np.isneginf(problem.arc), NEG, problem.arc)
         if starts_of(index_of(problem).arcs, log, problem.single_root, space == "projective") is None:
-            assert scores(given, space).max() == -np.inf
+            assert scores(original, space).max() == -np.inf
             continue
         tried += 1
-        m = made(given, space)
+        m = made(original, space)
         for _ in range(30):
             gibbs(*m.buffers, 1e6, m.rng)
             if space == "non-projective":

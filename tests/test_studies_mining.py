@@ -1,4 +1,4 @@
-"""The study of annotation errors: alignment, planted errors, metrics against direct counting, the page."""
+"""The study of annotation errors: alignment, planted errors, metrics against direct counts, and the page."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_changes_of_more_than_thirty_words_are_systematic_and_looked_for_in_the_
     changes = scoring.systematic(names)
     assert list(changes.items()) == [("many, head moves left", 35), ("enough, head moves left", 31)]
     some = [suspect(i, 3, 2, "many", 1, "many") for i in range(4)]
-    some += [suspect(i, 2, 1, "x", 3, "x") for i in range(6)]  # a larger group, of words that are right
+    some += [suspect(i, 2, 1, "x", 3, "x") for i in range(6)]  # a larger group of words with correct annotation
     assert scoring.found_in_groups(sample, some, changes) == [
         {"change": "many, head moves left", "count": 35, "row": 2, "suspects": 4, "hits": 4},
         {"change": "enough, head moves left", "count": 31, "row": 0, "suspects": 0, "hits": 0},
@@ -191,7 +191,7 @@ def mine_of(treebank: Treebank):
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two releases of a synthetic treebank, converted."""
+    """Return a folder with two converted releases of a synthetic treebank."""
     folder = tmp_path_factory.mktemp("mining")
     right = synthetic_treebank(110, 5)
     wrong = samples.with_planted_errors(right, 0.04, 7)
@@ -243,7 +243,10 @@ def test_a_second_run_writes_the_same_bytes(project: Path, monkeypatch: pytest.M
 
 
 def test_scores_of_all_words_agree_with_those_of_suspects(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The marginals of suspects come from other code; every suspect's arc lacks in the best tree, at the least."""
+    """Marginals of suspects come from another implementation and must agree with scores of all words.
+
+    The best tree lacks the arc of every suspect.
+    """
     monkeypatch.chdir(project)
     sample = samples.make(RUNS["folds"], 1)
     folder = project / "models"
@@ -299,7 +302,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return Results("this run", folder, params)
 
 
-def test_tables_say_what_the_stage_wrote(results: Results) -> None:
+def test_tables_show_the_figures_of_the_stage(results: Results) -> None:
     data = tables.measured([results])
     assert data["run"].tolist() == ["later", "planted"]
     wide = tables.rankings(data)
@@ -317,12 +320,12 @@ def test_tables_say_what_the_stage_wrote(results: Results) -> None:
 
 def test_remarks_name_treebank_models_and_sample(results: Results) -> None:
     data = tables.measured([results])
-    said = str(remarks.answer(data))
+    text = str(remarks.answer(data))
     assert (
-        "Of the first 200 suspects among the heads of xx_r1.0 (dev+test, this run), 90.0 % [85.1, 93.4] of 200" in said
+        "Of the first 200 suspects among the heads of xx_r1.0 (dev+test, this run), 90.0 % [85.1, 93.4] of 200" in text
     )
-    assert "heads that xx annotates otherwise; one model of the training part of xx" in said
-    assert "planted in 3 % of the heads; models of 2 folds of the same annotation" in said
+    assert "heads that xx annotates otherwise; one model of the training part of xx" in text
+    assert "planted in 3 % of the heads; models of 2 folds of the same annotation" in text
     assert "margin 80.0 %" in str(remarks.rivals(data))
     assert "50.0 % [46.0, 54.0] of 600" not in str(remarks.recall(data))
     assert "75.0 % [71.4, 78.3] of 600 wrong heads in the list" in str(remarks.recall(data))
