@@ -250,8 +250,8 @@ def test_labels_are_learnt(labels: str, models: dict[str, Model]):
     assert las(untrained) < summary["las"] - 30
 
 
-def test_the_second_stage_sees_what_the_arc_does_not_show(models: dict[str, Model]):
-    """Gold trees label prepositions by the noun below them more accurately than the arc alone does."""
+def test_the_second_stage_reads_words_beyond_the_arc(models: dict[str, Model]):
+    """The second stage labels prepositions by the noun below them, more accurately than the arc alone allows."""
 
     def right(model: Model) -> float:
         table, gold = TokenTable(DEV), numbered(DEV, model.labelling.names)

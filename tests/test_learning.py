@@ -210,7 +210,7 @@ def test_the_perceptron_average_is_exact():
 
 
 @pytest.mark.parametrize("large", [1e6, -1e6])
-def test_fixed_point_makes_room_for_large_weights(large):
+def test_fixed_point_scales_for_large_weights(large):
     learner = Learner(1 << 12, Mira(1.0))
     learner.weights[5] = large
     learner.examples = 1
@@ -219,7 +219,7 @@ def test_fixed_point_makes_room_for_large_weights(large):
     assert unit < 2**16
 
 
-def test_fixed_point_makes_room_for_what_rounding_adds():
+def test_fixed_point_scales_for_rounding():
     """The average reaches 2^31 units only after rounding."""
     learner = Learner(1 << 12, Mira(1.0))
     learner.sums[5] = -(2**15 - 1e-6)
@@ -315,7 +315,7 @@ def test_pruning_keeps_k_heads_and_recall_grows_with_k(pruner):
             assert (allowed.sum(axis=0)[1:] == (n if k is None else min(k, n))).all()
 
 
-def test_a_threshold_keeps_those_of_the_k_heads_that_are_nearly_as_probable_as_the_best(pruner):
+def test_a_threshold_keeps_heads_that_are_nearly_as_probable_as_the_best(pruner):
     from treebound.features.tokens import TokenTable
 
     table, fewer = TokenTable(DEV), 0
@@ -365,7 +365,7 @@ def test_a_decoder_that_cannot_score_the_model_is_refused(model):
 
 
 @pytest.mark.parametrize("change", [{"families": ("cousin",)}, {"learner": "svm"}, {"bits": 99}])
-def test_a_wrong_specification_says_what_is_possible(change):
+def test_a_wrong_specification_lists_the_possible_values(change):
     with pytest.raises(InputError, match="choose"):
         spec(**change)
 
@@ -382,7 +382,7 @@ def test_gold_trees_are_scored_on_the_scale_of_parses(model):
         if np.isfinite(score):
             reached += 1
             assert score <= parse.value
-    assert 0 < reached < len(DEV), "some gold trees are pruned away, not all"
+    assert 0 < reached < len(DEV), "the pruner removes some gold trees, but not all"
 
 
 def test_trees_that_no_search_meets_score_nothing(model):
@@ -397,4 +397,4 @@ def test_trees_that_no_search_meets_score_nothing(model):
     for heads in (crossing, two_roots):
         assert parser.scores_of_trees(selected.with_heads(heads)) == [-np.inf]
         problem = parser.problem(selected, 0)
-        assert np.isfinite(PartScore(problem).score(np.append(-1, heads).astype(np.int32))), "its arcs are there"
+        assert np.isfinite(PartScore(problem).score(np.append(-1, heads).astype(np.int32))), "the tree has all its arcs"

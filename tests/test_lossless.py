@@ -167,7 +167,7 @@ def attack(models: dict[str, Path], folder: Path, seed: int) -> None:
     done = run("parse", models["parser"], source, "-o", target)
     done = run("parse", models["parser"], target, "-o", reread)
     assert done.returncode == 0, done.stderr
-    assert reread.read_bytes() == target.read_bytes(), "claims of ours are replaced by the same"
+    assert reread.read_bytes() == target.read_bytes(), "treebound's own comments are replaced by equal ones"
 
 
 def _spans(offsets) -> list[tuple[int, int]]:
@@ -179,7 +179,7 @@ def test_odd_files_come_back(seed: int, models: dict[str, Path], tmp_path: Path)
     attack(models, tmp_path, seed)
 
 
-def test_jackknifing_writes_what_training_reads(models: dict[str, Path], tmp_path: Path) -> None:
+def test_training_reads_the_output_of_jackknifing(models: dict[str, Path], tmp_path: Path) -> None:
     done = run("jackknife", models["train"], "-o", tmp_path / "out.conllu")
     assert done.returncode == 0, done.stderr
     rest = without((3, 4, 5, 2))

@@ -43,11 +43,11 @@ def checkout(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return folder
 
 
-def test_an_environment_is_kept_in_its_place_and_replaced_in_another(checkout: Path) -> None:
+def test_an_environment_is_reused_in_its_folder_and_replaced_in_another(checkout: Path) -> None:
     assert not sets_up(checkout)
     copy = Path(shutil.copytree(checkout, checkout.parent / "copy", symlinks=True))
     assert sets_up(copy)
-    assert not sets_up(checkout), "the copy leaves the original alone"
+    assert not sets_up(checkout), "the copy does not change the original"
     moved = checkout.rename(checkout.parent / "moved")
     assert sets_up(moved)
 

@@ -111,7 +111,7 @@ arcs = "a -> nowhere"
 """
 
 
-def test_the_matcher_finds_what_trying_everything_finds() -> None:
+def test_the_matcher_agrees_with_brute_force() -> None:
     rng = np.random.default_rng(1)
     patterns = parse(TWIN, "twin")
     sentences = []
@@ -464,7 +464,7 @@ def test_alternatives_as_products() -> None:
     assert PARTS.patterns[1].products() == [(1, (0, 1))]
 
 
-def test_a_pattern_scores_the_same_whatever_stands_beside_it() -> None:
+def test_a_pattern_scores_the_same_beside_any_other_patterns() -> None:
     alone = PatternSet("alone", "", "", PARTS.patterns[1:2])
     words = [("w0", "N", "X", 0), ("w1", "N", "Y", 0), ("w2", "V", "X", 0)]
     own = treebank([words])
@@ -562,7 +562,7 @@ def test_a_treebank_without_patterns_is_refused() -> None:
 # --- evidence ---
 
 
-def test_evidence_counts_what_it_says() -> None:
+def test_evidence_counts_matches_and_errors() -> None:
     patterns = parse("[p]\nmatch = 'a b:upos=N|PUNCT'\narcs = 'b -> a'", "p")
     right = [("a", "D", "D", 2), ("dog", "N", "N", 0)]
     elsewhere = [("a", "D", "D", 0), ("dog", "N", "N", 1)]

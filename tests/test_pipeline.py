@@ -108,7 +108,7 @@ def test_decoders_that_are_chosen_by_name_are_depended_on(name: str, imports: gr
         assert {"src/treebound/decoders", "src/treebound", "src"} & set(stage["deps"])
 
 
-def test_git_ignores_what_dvc_keeps_and_what_holds_times() -> None:
+def test_git_ignores_outputs_of_dvc_and_files_with_times() -> None:
     """A failed run must not leave data for `git add`, and a second run must not change files.
 
     Git keeps other metrics.
@@ -160,7 +160,7 @@ def left(*finished: str) -> dict[str, run.Job]:
         (tuple(JOBS), tuple(JOBS), 2, False, []),
     ],
 )
-def test_a_stage_starts_when_what_it_waits_for_has_ended(
+def test_a_stage_starts_when_its_dependencies_have_ended(
     started: tuple, ended: tuple, free: int, busy: bool, now: list, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -266,7 +266,7 @@ def copy(project: Path, tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(target)
 
 
-def test_metrics_say_what_they_come_from(project: Path) -> None:
+def test_metrics_name_their_sources(project: Path) -> None:
     metrics = json.loads((project / "results/metrics/decode/tr_twt/carreras.json").read_text())["carreras"]
     assert metrics["sentences"] == 10
     assert metrics["certified"] == 10
@@ -353,10 +353,10 @@ def test_a_new_row_runs_its_own_stages(copy: Path) -> None:
     assert "new" in json.loads((copy / "results/metrics/decode/tr_twt/new.json").read_text())
     params["decode"]["arc"]["arc-k3"] = {"decoder": "tuned", "k": 3}
     (copy / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
-    assert stale(copy) == {"decode@tr_twt-arc", "benchmark@tr_twt", "summary"}, "a way to parse trains nothing"
+    assert stale(copy) == {"decode@tr_twt-arc", "benchmark@tr_twt", "summary"}, "another way to parse needs no training"
 
 
-def test_a_page_is_not_made_again_for_what_the_run_noted_after_it(copy: Path) -> None:
+def test_a_page_is_not_rebuilt_for_notes_that_the_run_adds_later(copy: Path) -> None:
     (copy / "results/reference").mkdir()
     (copy / "results/reference/README.md").write_text("none")
     dvc(copy, "repro", "--single-item", "notebooks@10-corpora")
@@ -389,7 +389,7 @@ def test_a_page_is_not_made_again_for_what_the_run_noted_after_it(copy: Path) ->
     ],
     ids=lambda value: json.dumps(value) if isinstance(value, dict) else "",
 )
-def test_a_parameter_re_runs_what_reads_it(change: dict, again: set[str], copy: Path) -> None:
+def test_a_parameter_reruns_the_stages_that_read_it(change: dict, again: set[str], copy: Path) -> None:
     edit(copy, change)
     assert stale(copy) == again
 
@@ -409,7 +409,7 @@ def test_a_change_of_code_re_runs_its_stages(file: str, kinds: set[str], copy: P
     assert {stage.partition("@")[0] for stage in stale(copy)} == kinds
 
 
-def test_git_keeps_no_times(copy: Path) -> None:
+def test_git_tracks_no_times(copy: Path) -> None:
     tracked = git(copy, "ls-files").split()
     assert {"dvc.lock", "results/metrics/summary/tr_twt/arc.json", "results/plots/learning.csv"} <= set(tracked)
     metrics = {name for name in tracked if name.startswith("results/metrics/")}

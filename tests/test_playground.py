@@ -80,7 +80,7 @@ def test_typed_lines_are_checked(text: str, reason: str) -> None:
     assert typed("a\nb _ N\n")[0].strings("upos") == ["_", "N"]
 
 
-def test_buttons_do_what_the_method_does(play: Playground) -> None:
+def test_buttons_have_the_effect_of_the_method(play: Playground) -> None:
     buttons = Buttons(play)
     best = play.explore()
     assert buttons.found is not None

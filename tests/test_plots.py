@@ -111,7 +111,7 @@ def _strokes(svg: Svg, colour: str) -> int:
     )
 
 
-def test_tree_colours_what_differs_from_gold() -> None:
+def test_tree_colours_differences_from_gold() -> None:
     svg = tree_svg(WORDS, HEADS, gold=GOLD)
     assert (_strokes(svg, "blue"), _strokes(svg, "vermilion"), _strokes(svg, "green")) == (4, 1, 1)
     plain = tree_svg(WORDS, HEADS)
@@ -137,7 +137,7 @@ def test_tree_refuses_lengths_that_disagree() -> None:
         tree_svg(WORDS, [-1, 0, 1])
 
 
-def test_search_tree_counts_what_it_leaves_out() -> None:
+def test_search_tree_counts_omitted_nodes() -> None:
     chain = [{"id": 0, "parent": -1, "arc": None, "value": 0, "ub": 9.0, "status": "branched"}]
     chain += [{**chain[0], "id": i, "parent": i - 1, "arc": [1, 2], "value": 1} for i in range(1, 60)]
     svg = search_tree_svg(chain, WORDS, limit=10)
@@ -146,7 +146,7 @@ def test_search_tree_counts_what_it_leaves_out() -> None:
     assert sum(1 for _ in root.iter(f"{SPACE}rect")) == 1 + 10  # the background and a box for each node
 
 
-def test_bounds_draw_the_best_tree_so_far_and_leave_out_what_is_none() -> None:
+def test_bounds_draw_the_best_tree_so_far_and_omit_missing_values() -> None:
     calls = [
         {"call": 1, "node": 0, "ub": 4.0, "lb": -1e22},
         {"call": 2, "node": 0, "ub": 3.6, "lb": 3.0},
@@ -157,7 +157,7 @@ def test_bounds_draw_the_best_tree_so_far_and_leave_out_what_is_none() -> None:
     np.testing.assert_array_equal(lower, [np.nan, 3.0, 3.0])
 
 
-def test_pareto_keeps_what_nothing_beats_on_both() -> None:
+def test_pareto_keeps_undominated_points() -> None:
     frontier = charts.pareto(POINTS[POINTS["corpus"] == "a"])
     assert list(frontier["uas"]) == [89.0, 88.0]
 
@@ -186,7 +186,7 @@ def test_time_and_memory_have_a_curve_for_each_task_and_kind_of_workers() -> Non
     assert [line.get_label() for line in cpu.lines] == ["parse, 1 worker", "parse, 2 workers", "train, 1 worker"]
     np.testing.assert_array_equal(cpu.lines[1].get_ydata(), [3.0] * 3)
     np.testing.assert_array_equal(wall.lines[2].get_ydata(), [4.5] * 3)
-    assert memory.get_ylim()[0] == 0, "flat is flat only from zero"
+    assert memory.get_ylim()[0] == 0, "a flat curve looks flat only if the axis starts at zero"
 
 
 def test_empty_traces_are_refused() -> None:

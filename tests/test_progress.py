@@ -92,7 +92,7 @@ def test_nothing_needs_standard_error(stderr: str, files: Path, tmp_path: Path) 
             stderr=sink,
             preexec_fn=(lambda: os.close(2)) if stderr == "closed" else None,
         )
-    assert (done.returncode, done.stdout) == (0, b""), "what goes to standard error goes nowhere else"
+    assert (done.returncode, done.stdout) == (0, b""), "messages for standard error do not go to another stream"
     assert out.read_bytes() == (files / "model.npz").read_bytes()
     faulty = subprocess.run(
         [TREEBOUND, "parse", str(tmp_path / "none.npz")],

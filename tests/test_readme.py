@@ -64,13 +64,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_commands_write_what_they_say(folder: Path) -> None:
+def test_commands_write_the_described_files(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} >= {"model.npz", "tagger.npz", "parsed.conllu"}
     # the output of `treebound decode`, which is the last command
     assert "kbest = " in (folder / "parsed.conllu").read_text()
 
 
-def test_python_does_what_it_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_code_prints_the_described_output(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     for block in blocks("python"):
         printed = io.StringIO()

@@ -33,7 +33,7 @@ def results(tmp_path: Path) -> list[Results]:
     return [Results("this run", tmp_path, run_params)]
 
 
-def test_tables_hold_what_the_stages_wrote(results: list[Results]) -> None:
+def test_tables_show_the_output_of_the_stages(results: list[Results]) -> None:
     assert derivations_tables.translated(results).loc[("this run", "xx"), "mostly fails for"] == "gap"
     learnt = ccg_tables.treebanks(results)
     assert learnt["tags"].tolist() == ["gold", "predicted, 95.0 % right"]

@@ -38,7 +38,7 @@ def results(tmp_path: Path) -> list[Results]:
     return [Results("this run", tmp_path, run_params)]
 
 
-def test_tables_hold_what_the_stage_wrote(results: list[Results]) -> None:
+def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     scored = tables.accuracy(results)
     assert scored.loc[(tables.PRINTED, "CCGbank", "BP, k = 1"), ("dev", "reverse", "LF")] == 88.35
     assert scored.loc[(tables.PRINTED, "CCGbank", "DD, k = 25"), ("test", "reverse", "ST")] == 94.82
@@ -91,7 +91,7 @@ def test_speed_curves_beams_and_proofs(results: list[Results]) -> None:
     assert gains.loc[("this run", "xx", "AST exact", "AST parser"), "difference"] == pytest.approx(4)
 
 
-def test_figures_have_a_line_for_what_they_show(results: list[Results]) -> None:
+def test_figures_have_the_expected_lines_and_panels(results: list[Results]) -> None:
     curves, lines = tables.curves(results), tables.baselines(results).loc[("this run", "xx")]
     assert [len(axes.lines) for axes in figures.accuracy(curves[curves["LF"].notna()], lines).axes] == [5, 5]
     assert len(figures.convergence(curves).axes[0].lines) == 6

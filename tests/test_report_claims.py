@@ -171,7 +171,7 @@ def test_shares_and_ratios_are_pooled_on_their_scales() -> None:
     assert 0 < pooled.low < pooled.high
 
 
-def test_seeds_widen_the_interval_by_what_they_differ() -> None:
+def test_differences_between_seeds_widen_the_interval() -> None:
     rows = [[0.4, 0.3, 0.5], [0.6, 0.5, 0.7], [0.2, 0.1, 0.3]]
     (several, alone) = over_seeds([("x", rows), ("y", rows[:1])])
     assert (several.value, several.seeds) == (pytest.approx(0.4), 3)

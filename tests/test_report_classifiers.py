@@ -111,7 +111,7 @@ def test_claims_are_measured(results: list[Results]) -> None:
     assert (gain.place, gain.value) == ("xx", pytest.approx(5))
     assert 0 < gain.low < 5 < gain.high < 10
     (back,) = MEASURES["UAS of classifiers"].read(r, ["quadratic F5", "quadratic F2"], "each")
-    assert tuple(back[:4]) == ("xx", 5, 1.5, 8), "the stored interval, turned round"
+    assert tuple(back[:4]) == ("xx", 5, 1.5, 8), "the stored interval with the opposite sign"
     (cost,) = MEASURES["training time of classifiers"].read(r, ["quadratic F5", "memory F5"], "each")
     assert cost.value == 10
     # seconds of two trainings in sections 0 and 1: quadratic 79 and 81, memory 7 and 9; Welch's test on the log scale

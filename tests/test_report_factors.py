@@ -28,7 +28,7 @@ def test_the_notebook_shows_every_family() -> None:
         assert f'factors.show("{family}")' in source
 
 
-def test_what_a_tree_has_stands_beside_what_a_search_may_meet() -> None:
+def test_parts_of_a_tree_are_shown_beside_parts_of_a_search() -> None:
     table = factors.overview()
     assert list(table.index) == list(FAMILIES)
     assert table.loc["arc"].tolist() == [1, 13, 13 * 13]
@@ -72,7 +72,7 @@ def test_bounds_of_products(family: str) -> None:
     assert (table["score -6", "slack"] > 0).any()
 
 
-def test_lines_lie_above_what_they_bound_and_touch_it() -> None:
+def test_lines_are_tight_upper_bounds() -> None:
     table = factors.example("valency").bound(6.0)
     slacks = table[[c for c in table.columns if "slack" in c]]
     assert slacks.shape[1] == 3
@@ -101,7 +101,7 @@ def test_tables_of_the_analysis(tmp_path: Path) -> None:
         factors.patterns(tmp_path, "en_ewt", "pt_ud")
 
 
-def test_the_kept_tables_have_every_shipped_pattern() -> None:
+def test_the_stored_tables_have_every_shipped_pattern() -> None:
     for corpus, name in (("en_ewt", "en_ud"), ("ptb_sample", "en_penn"), ("pt_petrogold", "pt_ud")):
         table = factors.patterns(REPOSITORY, corpus, name)
         for pattern, row in table.iterrows():

@@ -155,7 +155,7 @@ def test_a_sentence_over_the_limit_is_reported(results: Results) -> None:
     assert "of 5 s of the clock for a sentence, which the slowest sentence exceeded with 6.26 CPU s" in text
     two = pd.concat([data, data.assign(run="reference")])
     text = str(integer_programs_remarks.arena(two, integer_programs_tables.arena_lengths(two)))
-    assert text.count("Branch and bound proves 64 of 64 problems") == 2, "two runs are not added up"
+    assert text.count("Branch and bound proves 64 of 64 problems") == 2, "figures of two runs are not added"
 
 
 def test_a_program_that_gave_up_is_not_the_best() -> None:

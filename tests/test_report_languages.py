@@ -26,7 +26,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
     return collect.this_run(folder)
 
 
-def test_models_that_learn_heads_alone_stand_beside_the_others(run: collect.Results) -> None:
+def test_models_that_only_learn_heads_are_shown_beside_the_others(run: collect.Results) -> None:
     table = languages_tables.accuracy([run])
     assert list(table.columns[:5]) == [
         "carreras",

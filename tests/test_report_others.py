@@ -87,7 +87,7 @@ def test_tagging(results: list[collect.Results]) -> None:
     assert str(data.loc[("this run", "tr_twt", "upos")]["", "training, CPU s"]) == "nan"
 
 
-def test_variants_stand_beside_their_rows(results: list[collect.Results]) -> None:
+def test_variants_are_shown_beside_their_rows(results: list[collect.Results]) -> None:
     data = comparison_others.variants(results)
     run = results[-1]
     (base,) = frames.decode(run).query("model == 'arc' and learner == 'mira' and decoder == 'eisner' and k == '10'")[

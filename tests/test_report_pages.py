@@ -53,7 +53,7 @@ def test_a_range_names_its_ends_and_drops_what_all_rows_share() -> None:
     assert sentences.span(pd.Series([2.0], index=["x"])) == "2.00 (x)"
 
 
-def test_sentences_keep_the_cells_that_they_rest_on() -> None:
+def test_sentences_store_the_cells_that_support_them() -> None:
     @sentences.about("nothing")
     def remark(data: pd.DataFrame) -> sentences.Said:
         yield "All of it."
@@ -117,7 +117,7 @@ def test_an_answer_is_marked_and_a_section_folded(tmp_path: Path) -> None:
     assert len(re.findall("<details", page)) == len(re.findall("</details>", page))
 
 
-def test_the_answer_stands_below_the_question_and_remarks_beyond_the_first_are_folded(tmp_path: Path) -> None:
+def test_the_answer_is_below_the_question_and_later_remarks_are_folded(tmp_path: Path) -> None:
     remarks = Remarks(tuple(f"Sentence {i}." for i in range(1, 6)))
     cells = [
         new_markdown_cell("# T\n\nA question?"),
@@ -215,7 +215,7 @@ def test_names_on_an_axis_do_not_overlap_and_one_bad_system_does_not_press_the_o
     assert "crossing ↓ 60.0" in [label.get_text() for label in axes.texts]
 
 
-def test_an_interval_that_keeps_clear_of_zero_is_drawn_full() -> None:
+def test_an_interval_without_zero_is_drawn_filled() -> None:
     rows = [
         ("a", "s", 0.5, 0.1, 0.9),
         ("b", "s", 0.5, -0.1, 1.1),
@@ -231,7 +231,7 @@ def test_an_interval_that_keeps_clear_of_zero_is_drawn_full() -> None:
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b", "c"]
 
 
-def test_curves_stand_on_the_printed_axes() -> None:
+def test_curves_use_the_printed_axes() -> None:
     printed = pd.DataFrame({"corpus": ["P", "C"], "words": [60, 140], "seconds": [10, 80], "DP calls": [200, 1000]})
     data = pd.DataFrame({"corpus": "a", "lo": [1, 11], "hi": [10, 20], "mean_s": [0.1, 0.2], "mean_dp_calls": [3, 9]})
     ends = [(axes.get_xlim()[1], axes.get_ylim()[1]) for axes in charts.on_printed_axes(data, printed).axes]

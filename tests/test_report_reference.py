@@ -82,7 +82,7 @@ def test_every_published_system_has_a_row_of_ours(results: list[collect.Results]
     assert third[third.index.str.startswith("third order")]["this run"].notna().all(axis=None)
 
 
-def test_rows_of_one_corpus_stand_in_the_tables_of_their_learner(results: list[collect.Results]) -> None:
+def test_rows_of_one_corpus_are_in_the_tables_of_their_learner(results: list[collect.Results]) -> None:
     this = results[-1]
     assert learners_of(this.params) == ["mira", "perceptron"]
     variant = main_rows(this.params, "perceptron", "tr_twt")["carreras+sibling"]
@@ -110,7 +110,7 @@ def test_main_rows_search_to_the_end(results: list[collect.Results]) -> None:
     assert [run.decoder for run in compared] == ["published", "tuned-carreras-first", "tuned-first"]
 
 
-def test_words_tell_a_test_over_arcs_what_differs(results: list[collect.Results]) -> None:
+def test_significance_over_arcs_uses_the_differing_words(results: list[collect.Results]) -> None:
     this = results[-1]
     tested = comparison_tables.significance(this, ["tr_twt"])
     assert (tested["p (words)"].between(0, 1)).all()
@@ -152,7 +152,7 @@ def test_seeds_are_averaged_and_compared_seed_by_seed(results: list[collect.Resu
     )
 
 
-def test_gold_tags_stand_beside_predicted_ones(results: list[collect.Results]) -> None:
+def test_gold_tags_are_shown_beside_predicted_tags(results: list[collect.Results]) -> None:
     data = repeats.tags(results)
     assert set(data.index.droplevel(0)) == {
         (corpus, "mira", model) for corpus in ("en_ewt", "ptb_sample") for model in ("carreras", "combined")
@@ -200,7 +200,7 @@ def test_the_table_of_more_languages_can_be_written_alone(
     assert {path.name for path in (tmp_path / "tables").iterdir()} == {"multilingual.csv", "multilingual.md"}
 
 
-def test_more_languages_are_tested_where_the_run_kept_what_its_metrics_lack(root: Path, tmp_path: Path) -> None:
+def test_more_languages_are_tested_if_the_run_stored_the_missing_metrics(root: Path, tmp_path: Path) -> None:
     more = tmp_path / "more"  # a separate project, as in `make reference`
     made_up_results.project(more, REPOSITORY, overlay="multilingual.yaml", with_reference=False)
     stored = tmp_path / "kept"
@@ -244,7 +244,7 @@ def test_total_calls_are_counted_beside_the_published_ones(results: list[collect
     assert "this run: combined" in total["", "note"].iloc[0]  # the other reference varied another model
 
 
-def test_others_stand_on_or_behind_the_frontier(results: list[collect.Results]) -> None:
+def test_peers_are_on_or_behind_the_frontier(results: list[collect.Results]) -> None:
     points = speed_tables.accuracy_and_speed(results[-1])
     assert {"udpipe", "spacy", "third-order", "combined"} <= set(points["system"])
     text = str(speed_remarks.frontier(points))
@@ -355,7 +355,7 @@ def test_the_committed_tables_are_those_of_the_committed_metrics(committed: Path
         )
 
 
-def test_the_committed_pages_say_what_the_committed_metrics_bear_out(committed: Path) -> None:
+def test_the_committed_pages_agree_with_the_committed_metrics(committed: Path) -> None:
     (run,) = results = collect.provenances(committed)
     assert run.name == "reference"
     gained, steps = (
@@ -411,7 +411,7 @@ def test_the_committed_pages_are_the_references_own() -> None:
     index = pages.pop("index")
     for fact in (info["commit"][:12], info["date"], info["machine"]["cpu"]):
         assert fact in index
-    assert not info.get("renewed"), "one run, of one commit"
+    assert not info.get("renewed"), "all pages come from one run of one commit"
     assert "not recorded" not in index
     assert "on your machine" not in index
     for name, text in pages.items():

@@ -108,7 +108,7 @@ def test_without_sentences_accuracies_are_ranked_but_not_tested(run: collect.Res
     assert "No run here" in str(comparison_remarks.accuracies(table.iloc[:0]))
 
 
-def test_curves_say_what_is_found_in_which_time(run: collect.Results) -> None:
+def test_curves_state_the_optima_found_by_time(run: collect.Results) -> None:
     table = score_time_tables.score_time([run])
     last = table.loc["this run"] if "this run" in table.index else table.droplevel("run")
     exact = last.xs("branch-and-bound", level="method")
@@ -130,7 +130,9 @@ def test_curves_say_what_is_found_in_which_time(run: collect.Results) -> None:
     assert share == pytest.approx(100 * 57 / 58)
 
 
-def test_targets_are_held_against_what_is_as_fast(run: collect.Results, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_targets_are_compared_with_decoders_of_equal_speed(
+    run: collect.Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Targets are compared with decoders that are as fast. Greedy search finds 57 of 58 optima here.
 
     Its time grows with the budget.
@@ -243,7 +245,7 @@ def test_where_nothing_was_run_there_are_no_rows(tmp_path: Path) -> None:
     assert list(score_time_tables.optima(run, "greedy")) == []
 
 
-def test_a_reference_without_its_sentences_keeps_what_claims_compare(run: collect.Results, tmp_path: Path) -> None:
+def test_a_reference_without_its_sentences_has_the_data_of_its_claims(run: collect.Results, tmp_path: Path) -> None:
     whole = comparison_tables.gains(run, comparison_tables.PAIRS)
     (tmp_path / "tables").mkdir()
     path = tmp_path / "tables" / f"{comparison_tables.KEPT}.csv"

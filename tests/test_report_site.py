@@ -37,13 +37,13 @@ def test_every_listed_notebook_exists() -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_is_kept_clean(path: Path) -> None:
+def test_notebooks_are_stored_without_outputs(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(not cell.outputs and cell.execution_count is None for cell in code), "strip the outputs"
     tagged = [cell for cell in code if "parameters" in cell.metadata.get("tags", ())]
-    assert [cell.id for cell in tagged] == [code[0].id], "the first code cell, and it alone, is tagged `parameters`"
+    assert [cell.id for cell in tagged] == [code[0].id], "only the first code cell is tagged `parameters`"
     values: dict[str, object] = {}
     exec(tagged[0].source, {}, values)  # only plain assignments pass
     assert values

@@ -71,7 +71,7 @@ def test_no_p_is_printed_as_nothing() -> None:
     assert show.said_p(0.25) == "p = 0.250"
 
 
-def test_a_few_tests_are_not_said_to_pass_by_chance() -> None:
+def test_a_few_tests_get_no_remark_about_chance() -> None:
     assert sentences.by_chance(2, 0.05) == "fewer than one"
     assert sentences.by_chance(58, 0.05) == "about 3"
 
@@ -166,7 +166,7 @@ def test_the_results_show_the_best_row_and_the_seeds_of_every_gain() -> None:
     assert f"excludes 0 on {clear} of {len(data)} treebanks" in text
 
 
-def test_every_row_of_the_results_says_what_it_sees() -> None:
+def test_every_row_of_the_results_lists_the_columns_that_it_reads() -> None:
     """A transition parser with a plain feature model reads no lemmas, even if the treebank has them."""
     text, _ = readme.headline(REPOSITORY)
     cells = {line.split(" | ")[0]: line.split(" | ")[1] for line in text.splitlines() if line.startswith("| ")}
@@ -192,7 +192,7 @@ def test_what_a_parser_by_transitions_sees_is_that_of_its_feature_model(root: Pa
     assert seen.by_corpus({"a": ("lemma",), "b": (), "c": ("lemma",)}) == "lemmas (a, c)"
 
 
-def test_a_correlation_says_what_one_pair_or_one_language_changes() -> None:
+def test_a_correlation_reports_the_influence_of_one_pair_and_one_language() -> None:
     x = pd.Series([1.0, 2.0, 3.0, 4.0, 5.0, 30.0, 31.0])
     y = pd.Series([0.3, 0.1, 0.4, 0.2, 0.0, 5.0, 6.0])
     languages = pd.Series(["a", "b", "c", "d", "e", "nl", "nl"], name="language")
@@ -203,7 +203,7 @@ def test_a_correlation_says_what_one_pair_or_one_language_changes() -> None:
     assert f"leaving out any one language gives {without:+.2f} to " in text
 
 
-def test_published_figures_of_neural_parsers_stand_in_the_readme_and_the_results() -> None:
+def test_the_readme_and_the_results_have_published_figures_of_neural_parsers() -> None:
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     results = (REPOSITORY / readme.PAGE).read_text(encoding="utf-8")
     rows = practice.published()
@@ -276,7 +276,7 @@ def test_a_reference_replaces_missing_metrics_by_its_stored_tables(root: Path, t
     )
     shutil.rmtree(stored / "tables")
     assert comparison_tables.significance(reference).empty
-    assert headlines.headline([reference])["low"].notna().all(), "words taken for two samples"
+    assert headlines.headline([reference])["low"].notna().all(), "words count as two independent samples"
 
 
 # --- the main comparison
@@ -324,7 +324,7 @@ def test_columns_that_only_our_parsers_read_are_named_beside_the_claim(this: col
     assert "ptb_sample, en_ewt ours see forms and tags only, as they do." in text
 
 
-def test_what_the_parsers_of_a_corpus_see_is_kept_with_its_conversion(root: Path, tmp_path: Path) -> None:
+def test_columns_that_parsers_read_are_stored_with_the_conversion(root: Path, tmp_path: Path) -> None:
     copy = tmp_path / "project"
     shutil.copytree(root, copy)
     path = copy / "results" / "metrics" / "convert" / "tr_twt.json"
@@ -359,7 +359,7 @@ def test_sums_over_corpora_count_no_sentence_twice(this: collect.Results) -> Non
 # --- pruning, speed, length
 
 
-def test_pruning_says_what_k_the_weights_were_trained_with(this: collect.Results) -> None:
+def test_pruning_names_the_k_of_training(this: collect.Results) -> None:
     uas, speed = (speed_tables.pruning_table([this], figure) for figure in ("UAS", "w/s"))
     text = str(speed_remarks.pruning(uas, speed, {RUN: 10}))
     assert "All models of this run were trained with k = 10" in text
@@ -367,7 +367,7 @@ def test_pruning_says_what_k_the_weights_were_trained_with(this: collect.Results
     assert "trained with" not in str(speed_remarks.pruning(uas, speed, {RUN: "none"}))
 
 
-def test_sentences_without_proof_stand_in_the_note_of_their_row(root: Path, tmp_path: Path) -> None:
+def test_sentences_without_proof_are_in_the_note_of_their_row(root: Path, tmp_path: Path) -> None:
     copy = tmp_path / "project"
     shutil.copytree(root, copy)
     made_up_results.change_rows(copy / "results", "zh_gsd", "combined-unpruned", certified=57)
@@ -428,7 +428,7 @@ def test_what_is_proved_and_how_soon_is_counted(this: collect.Results) -> None:
     assert "come with a proof" in str(speed_remarks.proofs(frames.sentences(this, "tr_twt", run), "tr_twt", run))
 
 
-def test_the_same_scores_decoded_in_several_ways_are_told_from_each_other() -> None:
+def test_several_ways_to_decode_the_same_scores_are_distinguished() -> None:
     ways = {"best head of each word": (80.0, 30.0), "projective tree": (81.0, 90.0), "with more": (82.5, 99.0)}
     table = pd.DataFrame(ways, index=["UAS", "the best tree, %"]).T
     text = str(speed_remarks.own_scores(table, 500))
@@ -481,7 +481,7 @@ def crossed(first: float, loop: float) -> pd.DataFrame:
     return pd.DataFrame([row | {"system": name, "first": 10 * share} for name, share in systems.items()])
 
 
-def test_published_times_stand_beside_ours() -> None:
+def test_published_times_are_shown_beside_ours() -> None:
     text = str(constraints_remarks.times(crossed(0.03, 0.17)))
     assert "20 s for Chu-Liu-Edmonds on the corpus" in text
     assert "about 15 minutes, against about 25" in text
@@ -571,7 +571,7 @@ def prose(name: str) -> str:
         ("00-tour", "so it may rise when the search moves on"),
     ],
 )
-def test_no_prose_claims_what_a_table_may_contradict(name: str, unsupported: str) -> None:
+def test_no_prose_makes_claims_that_a_table_may_contradict(name: str, unsupported: str) -> None:
     assert unsupported not in prose(name)
 
 

@@ -74,7 +74,7 @@ def test_published_tables_agree_with_each_other() -> None:
     np.testing.assert_allclose(calls["DP calls"] / calls["sentences"], calls["DP calls per sentence"], atol=0.05)
 
 
-def test_unknown_published_names_list_what_there_is() -> None:
+def test_unknown_published_names_list_the_known_names() -> None:
     with pytest.raises(InputError, match="choose from data-split, comparison"):
         published.table(QIAN_LIU, "table-9")
     with pytest.raises(InputError, match="no published figures"):
@@ -140,7 +140,7 @@ def test_missing_and_damaged_files_are_named(tmp_path: Path, damage: str) -> Non
         frames.benchmark(r)
 
 
-def test_without_a_reference_there_is_this_run_alone(tmp_path: Path) -> None:
+def test_without_a_reference_only_this_run_is_shown(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
     assert [r.name for r in collect.provenances(tmp_path)] == ["this run"]
 
@@ -323,7 +323,7 @@ def test_significance_tests_the_difference_from_the_baseline(results: list[colle
     np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], sibling - base)
 
 
-def test_what_is_told_from_chance_is_named_and_the_rest_is_counted() -> None:
+def test_significant_differences_are_named_and_the_others_are_counted() -> None:
     rows = [("a", "mira", "x", 0.5, 0.01), ("a", "mira", "y", 0.7, 0.02), ("b", "mira", "x", -0.25, 0.04)]
     rows += [("b", "mira", "y", 0.1, 0.5), ("b", "mira", "z", 0.0, 1.0)]
     data = pd.DataFrame(rows, columns=["corpus", "learner", "system", "difference", "p"])
@@ -335,7 +335,7 @@ def test_what_is_told_from_chance_is_named_and_the_rest_is_counted() -> None:
     assert "significantly worse: none; not significant: 0 of 2;" in str(comparison_remarks.significance(data.iloc[:2]))
 
 
-def test_labelled_figures_stand_in_every_table_of_accuracy(results: list[collect.Results]) -> None:
+def test_every_table_of_accuracy_has_labelled_figures(results: list[collect.Results]) -> None:
     table = comparison_tables.accuracy(results)
     for r in results:
         decoded = frames.decode(r).set_index(["corpus", "model", "learner", "decoder", "k"])

@@ -19,7 +19,7 @@ def judged(name: str, places: int, **settings: object) -> Judged:
     return Judged(PAPER, Claim.model_validate(TEXTS | {"name": name} | settings), values)
 
 
-def test_the_interval_holds_what_it_promises() -> None:
+def test_the_interval_has_its_nominal_coverage() -> None:
     """The interval contains the true effect in 95 % of simulated studies with the design of the page.
 
     The tolerance is the sampling error of the simulation. Treebanks differ in some designs and not in others.

@@ -214,7 +214,7 @@ def test_budgets_end_a_search_and_more_is_no_worse():
         Gibbs(hot=0.1, cold=0.2)
 
 
-def test_a_parser_samples_alike_with_any_number_of_workers_and_wherever_a_sentence_stands():
+def test_samples_do_not_depend_on_workers_or_on_the_position_of_a_sentence():
     examples, dev = synthetic_treebank(60, seed=1), synthetic_treebank(20, seed=2)
     spec = Settings(("adjacent-sibling", "sibling"), labels="none", epochs=1, k=5, bits=14)
     model = train(spec, examples, dev, train_pruner(examples, epochs=1, bits=12))

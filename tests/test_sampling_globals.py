@@ -52,7 +52,7 @@ def made(n: int, space: str, features: tuple[str, ...] = ALL, single_root: bool 
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("features", [*((f,) for f in ALL), ALL], ids=lambda f: "+".join(f)[:14])
-def test_the_score_that_moves_keep_is_that_from_scratch(features, space, single_root):
+def test_updated_scores_equal_scores_from_scratch(features, space, single_root):
     """The updated score equals the score from scratch exactly, after each of many moves of all kinds.
 
     It also equals the sum of the weights of the tree's features.
@@ -127,7 +127,7 @@ def test_values_that_features_read():
     assert seen(m, "coordination", 7) == [0]
 
 
-def test_an_arc_crosses_where_it_spans_what_is_not_below_its_head():
+def test_an_arc_crosses_if_it_spans_a_word_that_is_not_below_its_head():
     m = made(4, "non-projective")
     lay(m, [3, 4, 0, 3])  # 4 -> 2 spans 3; 3 -> 1 spans 2, which is below 3
     assert [seen(m, "crossing", w) for w in (1, 2, 3, 4)] == [[], [4], [], []]

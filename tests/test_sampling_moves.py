@@ -68,7 +68,7 @@ def is_of(heads: np.ndarray, problem: Problem, space: str) -> bool:
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("families", [*((f,) for f in FAMILIES), FAMILIES], ids=lambda f: "+".join(f)[:20])
 @tries(120, 250)
-def test_the_score_that_moves_keep_is_that_of_the_tree(families, single_root, space, tries):
+def test_updated_scores_equal_the_score_of_the_tree(families, single_root, space, tries):
     rng = np.random.default_rng(3)
     moved = dict.fromkeys(("gibbs", "walk", "rotate", "pair", "climb", "root", "above"), 0)
     for n in (1, 4, 6, 15):

@@ -119,7 +119,7 @@ def test_tag_features_have_distinct_names_and_read_their_templates() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 9])
-def test_the_score_of_tags_that_changes_keep_is_that_from_scratch(n: int) -> None:
+def test_updated_tag_scores_equal_scores_from_scratch(n: int) -> None:
     rows = with_given(sentence_of(n, 4)[0])
     rng = np.random.default_rng(n)
     weights, names = rng.integers(-400, 400, 1 << 12).astype(np.float32), np.zeros(len(TEMPLATES), np.int64)
@@ -134,7 +134,7 @@ def test_the_score_of_tags_that_changes_keep_is_that_from_scratch(n: int) -> Non
 
 
 @pytest.mark.parametrize(("space", "single_root"), [("projective", True), ("non-projective", False)])
-def test_the_score_that_moves_keep_is_that_from_scratch(space: str, single_root: bool) -> None:
+def test_updated_scores_equal_scores_from_scratch(space: str, single_root: bool) -> None:
     joint = joint_of(8, space, single_root, 3, 2)
     rng = np.array([3], np.uint64)
     start = (0,) * 8
@@ -262,4 +262,4 @@ def test_figure_4_compares_every_sample_with_the_gold_tree_and_tags(monkeypatch:
     record = task.learn(np.arange(len(whole)), lambda items: items)
     assert len(steps) == record["neighbour"] + record["gold"] == task.learner.examples - 1
     assert all(margin < cost + 1e-4 for margin, cost in steps)
-    assert record["gold"] > len(whole), "the schedule visit compares once a visit"
+    assert record["gold"] > len(whole), "the schedule `visit` compares once per visit"

@@ -252,7 +252,7 @@ def test_many_are_decoded_as_one(workers: int, space: str) -> None:
 
 @every_space
 @every_root
-def test_the_kernel_of_arcs_finds_what_the_search_finds(single_root: bool, space: str) -> None:
+def test_the_arc_kernel_finds_the_tree_of_the_search(single_root: bool, space: str) -> None:
     """Longer sentences than enumeration allows have the same tree as branch and bound.
 
     An option of branch and bound forces a search.
@@ -290,7 +290,7 @@ def test_scores_of_very_different_sizes_are_not_called_proved() -> None:
     assert treebound.check(treebound.problem(arc), parse) == []
 
 
-def test_check_finds_what_was_tampered_with() -> None:
+def test_check_finds_tampering() -> None:
     rng = np.random.default_rng(2)
     arc, siblings = rng.integers(-999, 999, (6, 6)), np.triu(rng.integers(-999, 999, (6, 6, 6)), 1)
     siblings[0] = 0

@@ -65,7 +65,7 @@ def forms(arc: np.ndarray) -> dict[str, Any]:
 @every_root
 @tries(150, 3000)
 def test_the_fast_path_and_the_general_path_agree(single_root: bool, space: str, tries: int) -> None:
-    """Trees, values, statuses and errors are those that the way through a Problem gives, in each form of the array."""
+    """Both paths return equal trees, values, statuses and errors, for each form of the array."""
     rng = np.random.default_rng(17)
     how: dict[str, Any] = {"space": space, "single_root": single_root}
     for case in range(tries):
@@ -354,7 +354,7 @@ class Refusing:
         raise self.error
 
 
-def test_what_cannot_be_converted_says_what_to_do() -> None:
+def test_arrays_that_cannot_be_converted_get_a_hint() -> None:
     narrow = Refusing(TypeError("Got unsupported ScalarType BFloat16"))
     message = (
         r"arc: Got unsupported ScalarType BFloat16; give float32; for a tensor, tensor.detach\(\).cpu\(\).float\(\)"

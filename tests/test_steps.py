@@ -103,7 +103,7 @@ def test_one_thing_is_changed_at_a_time(trained: dict[str, dict]) -> None:
     assert trained["no-lemmas"]["history"] != base["history"], "lemmas are features"
     assert different("bare") == {}
     assert trained["bare"]["history"] != base["history"], "pairs of words are features"
-    assert trained["patterns"] == {"applies": False}, "what one run changes is back in the next"
+    assert trained["patterns"] == {"applies": False}, "a change of one run does not affect the next run"
 
 
 def test_columns_that_a_corpus_lacks_are_not_removed(trained: dict[str, dict]) -> None:
@@ -133,7 +133,7 @@ def test_figures_agree_with_the_words(trained: dict[str, dict]) -> None:
         assert row["training_sentences"] == 60
         best = max(row["history"], key=lambda epoch: epoch["dev_las"])
         assert row["best_epoch"] == best["epoch"]
-        assert "cpu_seconds" not in best, "nothing timed: the same run gives the same bytes"
+        assert "cpu_seconds" not in best, "without times, the same run gives the same bytes"
     assert trained["base"]["uas"] == pytest.approx(
         trained["base"]["history"][trained["base"]["best_epoch"] - 1]["dev_uas"]
     )
@@ -338,7 +338,9 @@ def test_accuracy_against_the_remaining_arcs(tmp_path: Path, monkeypatch: pytest
     older = results(tmp_path / "older", MADE_UP, name="older")
     data = tables.steps([older, results(tmp_path / "new", metrics_by_run | {"better": MADE_UP["better"]})])
     arcs = tables.step_arcs(data)
-    assert arcs["training"].tolist() == ["base", "narrow", "learnt"], "of trainings that prune otherwise, and counted"
+    assert arcs["training"].tolist() == ["base", "narrow", "learnt"], (
+        "only training runs with other pruning and with counts"
+    )
     assert arcs["learnt"].tolist() == [False, False, True]
     text = repr(remarks.pruned(arcs))
     assert "a threshold of 0.01 in parsing alone leaves 4.0 heads a word of 10.0, at -0.50 UAS on dev" in text
@@ -348,7 +350,7 @@ def test_accuracy_against_the_remaining_arcs(tmp_path: Path, monkeypatch: pytest
     trained = tables.step_training(data)["dev"]
     assert trained["heads a word"].dropna().tolist() == [10.0, 4.0, 4.5]
     unlike = results(tmp_path / "unlike", {"base": MADE_UP["base"], "narrow": metrics_by_run["narrow"]}, name="unlike")
-    assert tables.step_arcs(tables.steps([unlike])).empty, "the base is of before they were counted"
+    assert tables.step_arcs(tables.steps([unlike])).empty, "the base run has no counts"
     nothing = tables.step_arcs(tables.steps([older]))
     assert nothing.empty
     assert "run `python -m studies.pipeline.run steps`" in repr(remarks.pruned(nothing))

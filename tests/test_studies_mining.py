@@ -81,7 +81,7 @@ def is_tree(heads: np.ndarray) -> bool:
     return True
 
 
-def test_planted_errors_keep_trees_and_are_as_many_as_asked_for() -> None:
+def test_planted_errors_keep_trees_and_have_the_requested_number() -> None:
     right = synthetic_treebank(60, 3)
     wrong = samples.with_planted_errors(right, 0.05, 1)
     changed = wrong.head != right.head

@@ -103,7 +103,7 @@ def test_all_parses_of_a_document_are_counted_apart(tmp_path: Path) -> None:
     assert counted["chain"].sentences > 0
 
 
-def test_columns_of_the_parser_are_what_the_validator_sees(tmp_path: Path) -> None:
+def test_the_validator_sees_the_columns_of_the_parser(tmp_path: Path) -> None:
     pytest.importorskip("udtools")
     word = "{}\t{}\t{}\t{}\t_\t_\t{}\t{}\t_\t_\n".format
     text = "# text = a b\n" + word(1, "a", "a", "DET", 2, "det") + word(2, "b", "b", "VERB", 0, "root") + "\n"
@@ -114,7 +114,7 @@ def test_columns_of_the_parser_are_what_the_validator_sees(tmp_path: Path) -> No
     assert counted["changed"].rules == {"rel-upos-det": 1}
 
 
-def test_the_stage_measures_what_direct_counting_gives(project: Path, tmp_path: Path) -> None:
+def test_the_stage_agrees_with_direct_counts(project: Path, tmp_path: Path) -> None:
     measured = metrics(project, "validity", "toy.json")
     document = read(project / "data/converted/toy/test.conllu").select(range(40))
     gold = storage.load(project / "data/converted/toy/test.npz").select(np.arange(40))
@@ -217,7 +217,7 @@ def test_pages_without_a_measured_corpus_report_it(project: Path) -> None:
     assert "no parsers" in str(remarks.peers([empty], tables.peers([empty])))
 
 
-def test_peers_stand_beside_ours_and_missing_ones_are_named(tmp_path: Path) -> None:
+def test_peers_are_shown_beside_ours_and_missing_peers_are_named(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
     params = parameters.load(tmp_path / "params.yaml")
     with_peers = params.changed(ValidTrees(corpora=("toy",), peers={"udpipe": {}, "spacy": {}}))

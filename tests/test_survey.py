@@ -130,7 +130,7 @@ def test_the_ceiling_is_that_of_the_best_projective_tree(single_root: bool) -> N
         assert ceiling(own_treebank) == pytest.approx(100 - 100 * (counts.sum() - best) / max(1, counts.sum()))
 
 
-def test_the_summary_names_what_is_chosen_and_advises() -> None:
+def test_the_summary_names_the_chosen_settings_and_gives_advice() -> None:
     train, dev = treebank(inflected_conllu(300, 1)), treebank(inflected_conllu(100, 2))
     describe(train, dev)
     summary, advice = remarks(train, dev, projective=True, k=10)
@@ -140,7 +140,7 @@ def test_the_summary_names_what_is_chosen_and_advises() -> None:
     assert 10 < crossing < 35
     assert advice.startswith("advice: train with --space non-projective")
     assert f"dev UAS is {ceiling(dev):.2f} at most" in advice
-    assert len(remarks(train, dev, projective=False, k=10)) == 1, "who does so needs no advice"
+    assert len(remarks(train, dev, projective=False, k=10)) == 1, "a user who sets the option needs no advice"
     flat = synthetic_treebank(50, 1), synthetic_treebank(50, 2)
     describe(*flat)
     assert len(remarks(*flat, projective=True, k=10)) == 1
@@ -202,7 +202,7 @@ def test_the_readme_followed_on_an_inflected_language(folder: Path) -> None:
     # missing columns that the model reads are reported
     bare = column((folder / "dev.conllu").read_text(), 6, ["_"])
     done = run("parse", folder / "model.npz", stdin=bare)
-    assert done.stderr == "", "the model that was trained last reads no features"
+    assert done.stderr == "", "the model trained last does not read FEATS"
 
 
 def test_input_that_lacks_what_the_model_reads_is_named(folder: Path) -> None:

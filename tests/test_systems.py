@@ -126,7 +126,7 @@ def test_a_parser_goes_to_workers_with_its_weights_once(model: Model) -> None:
         assert (parse.heads.tolist(), parse.value) == (unpickled.heads.tolist(), unpickled.value)
 
 
-def test_a_model_keeps_to_the_templates_that_it_was_trained_with(
+def test_a_model_uses_the_templates_that_it_was_trained_with(
     model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Templates that were edited after training do not change the model."""

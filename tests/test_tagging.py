@@ -329,7 +329,7 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
     written = {path: path.stat().st_mtime_ns for path in tmp_path.glob("fold-*.npz")}
     assert len(written) == 3
     resumed = jackknife(ambiguous(400, 1), "upos", checkpoints=tmp_path, **SETTINGS)
-    assert {path: path.stat().st_mtime_ns for path in written} == written, "finished folds are not done again"
+    assert {path: path.stat().st_mtime_ns for path in written} == written, "finished folds are not repeated"
     assert resumed.strings("upos") == expected.strings("upos")
     retrained = jackknife(ambiguous(400, 2), "upos", checkpoints=tmp_path, **SETTINGS)
     assert retrained.strings("upos") == jackknife(ambiguous(400, 2), "upos", **SETTINGS).strings("upos"), (

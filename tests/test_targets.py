@@ -51,7 +51,7 @@ def test_a_target_is_met_from_its_own_side(goals, measured, target, more, met, r
     assert str(row).endswith("a note")
 
 
-def test_figures_are_kept_by_name_and_by_command(goals, tmp_path: Path) -> None:
+def test_figures_are_stored_by_name_and_by_command(goals, tmp_path: Path) -> None:
     path = tmp_path / "targets.json"
     goals.keep([goals.Row("a", 1.23456, 2), goals.Row("b", 3.0), goals.Row("c", 3.0, 4, False)], path, "make bench")
     assert json.loads(path.read_text()) == [
@@ -59,7 +59,7 @@ def test_figures_are_kept_by_name_and_by_command(goals, tmp_path: Path) -> None:
         {"name": "c", "measured": 3.0, "target": 4, "met": True, "how": "make bench"},
     ]
     goals.keep([goals.Row("d", np.float64(7.0), 7), goals.Row("e", np.nan, 1)], path, "python benchmarks/x.py")
-    assert [row["name"] for row in json.loads(path.read_text())] == ["a", "c", "d"], "what was not measured is not kept"
+    assert [row["name"] for row in json.loads(path.read_text())] == ["a", "c", "d"], "only measured targets are stored"
     goals.keep([goals.Row("a", 5.0, 2)], path, "make bench")
     goals.keep([goals.Row("d", 8.0, 7)], path, "python benchmarks/x.py --sentences 2")
     assert [(row["name"], row["measured"], row["how"]) for row in json.loads(path.read_text())] == [
@@ -140,7 +140,7 @@ def test_without_stored_figures_there_is_no_table(tmp_path: Path) -> None:
     assert "no run has results for this table" in Table(table, "x")._repr_html_()
 
 
-def test_the_reference_shows_what_is_kept() -> None:
+def test_the_reference_shows_the_stored_figures() -> None:
     table = targets.targets(BENCHMARKS.parent)
     stored = json.loads((BENCHMARKS.parent / "results" / "reference" / "targets.json").read_text())
-    assert len(table) == len(stored) > 20, "a name stands there twice"
+    assert len(table) == len(stored) > 20, "a name occurs twice"

@@ -214,7 +214,7 @@ def test_bad_sentences(bad, message):
     assert len(document.skipped) == 1
 
 
-def test_format_is_told_from_the_content_and_depth_is_no_limit():
+def test_format_is_recognised_by_content_and_depth_is_unlimited():
     deep = word("hd", 0, "ja")
     for _ in range(5000):
         deep = node("hd", deep)

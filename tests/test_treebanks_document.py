@@ -184,7 +184,7 @@ def test_output_is_utf_8_whatever_the_input_is():
         assert written(document.to_conllu()) == text.encode()
 
 
-def test_the_format_is_told_from_name_and_content(tmp_path):
+def test_the_format_is_recognised_by_name_and_content(tmp_path):
     line = b"1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n"
     for name, content, layout in (
         ("a.conllu", line, "CoNLL-U"),

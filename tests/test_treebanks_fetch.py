@@ -159,7 +159,7 @@ def test_package(tmp_path, wheel):
     source = corpus(Package("tiny-corpus", "1.0", sha256(wheel), {"data/a.conllu": SUM}))
     folder = fetch(source, tmp_path / "data")
     assert (folder / "a.conllu").read_bytes() == CONTENT
-    assert leftovers(tmp_path / "data") == ["a.conllu"], "only what was asked for"
+    assert leftovers(tmp_path / "data") == ["a.conllu"], "only the requested corpus is fetched"
     wheel.unlink()
     fetch(source, tmp_path / "data")  # pip is no longer needed
 

@@ -156,7 +156,7 @@ def test_malformed_input_gives_one_line(format, text, line, message):
     assert shown.startswith(f"input.txt:{line}: ")
     assert message in shown
     assert "\n" not in shown
-    assert caught.value.hint, "it says what to do"
+    assert caught.value.hint, "the message says what to do"
 
 
 @pytest.mark.parametrize(("format", "text", "line", "message"), CASES)

@@ -52,9 +52,9 @@ def test_every_small_tree(n, single_root):
         while (after := naive_lift(expected)) is not None:
             expected, count = after, count + 1
         assert (lifted.tolist(), lifts) == (expected, count)
-        assert tuple(lifted.tolist()) in projective, "projective, a tree, and with as many roots as asked for"
+        assert tuple(lifted.tolist()) in projective, "a projective tree with the required number of roots"
         assert lifted.dtype == np.int32
-        assert row.tolist() == heads, "the input is left alone"
+        assert row.tolist() == heads, "the input is unchanged"
 
 
 def test_words_without_a_head_are_ignored():

@@ -105,7 +105,7 @@ def test_bad_lines_are_named_or_skipped(text: str, reason: str) -> None:
     assert [skipped.line for skipped in lenient.skipped] == [3]
 
 
-def test_the_format_is_told_from_the_first_line_and_depth_is_no_limit() -> None:
+def test_the_format_is_recognised_by_the_first_line_and_depth_is_unlimited() -> None:
     depth = 5000
     deep = "".join("goal:" * bool(i) + "VP(Head:VC2:a|" for i in range(depth)) + "goal:Nab:b" + ")" * depth
     document = read(line(deep).encode())

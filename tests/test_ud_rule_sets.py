@@ -126,7 +126,7 @@ def program(names: tuple[str, ...], words: Words) -> Variables:
 
 @pytest.mark.parametrize(("names", "columns"), PROGRAMS)
 @pytest.mark.parametrize("rules", ["ud", "ud-warnings"])
-def test_rows_are_kept_by_exactly_the_valid_trees(names, columns, rules) -> None:
+def test_exactly_the_valid_trees_satisfy_the_rows(names, columns, rules) -> None:
     """A tree violates a row if it violates a rule.
 
     Valid trees satisfy all rows, even the rows for selections with cycles.

@@ -48,7 +48,7 @@ def test_results_are_those_of_one_process_in_order(workers: int, short: bool, it
     assert list(spread(square, 7, range(items), workers=workers, short=short)) == [7 + i * i for i in range(items)]
 
 
-def test_order_is_kept_unless_it_does_not_matter() -> None:
+def test_results_are_ordered_unless_order_does_not_matter() -> None:
     assert list(spread(slow_first, None, range(6), workers=2)) == list(range(6))
     results = list(spread(slow_first, None, range(6), workers=2, ordered=False))
     assert sorted(results) == list(range(6))

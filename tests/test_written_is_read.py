@@ -315,5 +315,5 @@ def test_words_of_derivations_are_escaped_without_loss() -> None:
         assert len(line.splitlines()) == 1 or "\n" not in line
         back = from_text(line)
         assert (back.word, back.tag) == (word, word)
-    assert escaped(r"1\/2") == r"1\/2", "words of CCGbank stay as they are"
-    assert unescaped(r"\u1234\u0041") == r"\u1234\u0041", "other codes are no escapes"
+    assert escaped(r"1\/2") == r"1\/2", "words of CCGbank are unchanged"
+    assert unescaped(r"\u1234\u0041") == r"\u1234\u0041", "other codes are not escapes"
