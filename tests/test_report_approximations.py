@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pytest
+import synthetic_results
 
 from studies.across.approximations import figures, remarks, tables
 from studies.across.approximations.contestants import CONTESTANTS, EXACT
@@ -27,7 +27,7 @@ MODEL = "carreras+grandchild+sibling"
 def results(tmp_path_factory) -> Results:
     params = parameters.load(REPOSITORY / "params.yaml")
     folder = tmp_path_factory.mktemp("results")
-    made_up_results.write(folder, params)
+    synthetic_results.write(folder, params)
     return Results("this run", folder, params)
 
 
@@ -81,7 +81,7 @@ def test_the_figure_and_the_other_remarks(results):
     times = tables.made_up_times(data)
     assert times.columns[:2].tolist() == list(CONTESTANTS)[:2]
     assert len(charts.times(times).axes) == 4
-    assert len(made_up_results.approximation_rows((MODEL,))["within"]) == len(CONTESTANTS) * 2 * 3
+    assert len(synthetic_results.approximation_rows((MODEL,))["within"]) == len(CONTESTANTS) * 2 * 3
 
 
 def test_a_run_without_any_of_it(results, tmp_path):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import made_up_results
 import pytest
+import synthetic_results
 
 from studies.auli_lopez_2011.ccg import figures
 from studies.auli_lopez_2011.ccg import remarks as ccg_remarks
@@ -29,7 +29,7 @@ def results(tmp_path: Path) -> list[Results]:
     parsers = {"xx": CCGParser("xx"), "xx-predicted": CCGParser("xx", tags="predicted")}
     run_params = replace(params.load(PROJECT / "params.yaml"), corpora=("xx",))
     run_params = run_params.changed(CCG(("xx",), parsers, ("0.1:20", "0.01:20")))
-    made_up_results.write(tmp_path, run_params)
+    synthetic_results.write(tmp_path, run_params)
     return [Results("this run", tmp_path, run_params)]
 
 

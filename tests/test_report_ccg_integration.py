@@ -9,10 +9,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 
 from studies.auli_lopez_2011.ccg import remarks as ccg_remarks
 from studies.auli_lopez_2011.ccg.settings import CCG, CCGParser
@@ -34,7 +34,7 @@ def results(tmp_path: Path) -> list[Results]:
     settings = CCG(("xx",), {"xx": CCGParser("xx")}, ("0.1:20", "0.01:20"))
     joint = CCGIntegration((1, 5, 25), 60)
     run_params = replace(params.load(PROJECT / "params.yaml"), corpora=("xx",)).changed(settings).changed(joint)
-    made_up_results.write(tmp_path, run_params)
+    synthetic_results.write(tmp_path, run_params)
     return [Results("this run", tmp_path, run_params)]
 
 
@@ -222,7 +222,7 @@ def test_joint_training_is_compared_with_the_parser_that_it_began_with(tmp_path:
     run_params = replace(params.load(PROJECT / "params.yaml"), corpora=("xx",)).changed(
         CCG(("xx",), parsers, ("0.1:20",))
     )
-    made_up_results.write(tmp_path, run_params)
+    synthetic_results.write(tmp_path, run_params)
     read = MEASURES["joint training, CCG"].read
     effects = list(read(Results("this run", tmp_path, run_params), ["reverse bp 25"], "each"))
     assert [(effect.place, effect.value) for effect in effects] == [("xx, dev", 0), ("xx, test", 0)]

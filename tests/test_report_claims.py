@@ -9,10 +9,10 @@ import shutil
 import tomllib
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 
 from studies.common import params as parameters
 from studies.qian_liu_2013.comparison.files import claimed
@@ -45,7 +45,7 @@ TEXTS = {"name": "a", "claim": "It helps.", "section": "4", "published": "1.0"}
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a run with the reference's parameters."""
     folder = tmp_path_factory.mktemp("project") / "project"
-    return made_up_results.project(folder, REPOSITORY, overlay="reference.yaml")
+    return synthetic_results.project(folder, REPOSITORY, overlay="reference.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -251,18 +251,18 @@ def test_speed_and_calls_are_compared_step_by_step(run: collect.Results) -> None
     assert judged(run, **speed).verdict == INCONCLUSIVE
     calls = {"measure": "calls", "rows": steps[::-1], "compare": "next", "than": 1}
     assert judged(run, **calls).verdict == REPLICATED
-    made_up_results.change_rows(run.folder, "*", "combined-unpruned", dp_calls=1)
+    synthetic_results.change_rows(run.folder, "*", "combined-unpruned", dp_calls=1)
     assert judged(run, **calls).verdict == CONTRADICTED
 
 
 def test_a_search_that_gives_up_is_not_exact(run: collect.Results) -> None:
     exact_search = {"measure": "proved", "rows": ("carreras+sibling",), "test": "all", "than": None}
     assert judged(run, **exact_search).verdict == REPLICATED
-    made_up_results.change_rows(run.folder, "zh_gsd", "sibling*", certified=59)
+    synthetic_results.change_rows(run.folder, "zh_gsd", "sibling*", certified=59)
     assert judged(run, **exact_search).verdict == CONTRADICTED
     work = {"measure": "calls of a row", "rows": ("published search",), "test": "at most", "than": 50}
     assert judged(run, **work).verdict == CONTRADICTED
-    made_up_results.change_rows(run.folder, "*", "*published*", dp_calls=600)
+    synthetic_results.change_rows(run.folder, "*", "*published*", dp_calls=600)
     judgement = judged(run, **work)
     assert (judgement.verdict, judgement.measured[0].value) == (REPLICATED, 10.0)
 

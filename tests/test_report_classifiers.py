@@ -7,10 +7,10 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 from scipy.stats import t
 from synthetic import synthetic_treebank
 
@@ -152,7 +152,7 @@ def test_targets_rest_on_figures_that_a_page_shows(tmp_path: Path) -> None:
     assert "gold tags" in theirs.attrs["source"]
     loaded = params.load(PROJECT / "params.yaml")
     loaded = replace(loaded, corpora=("tr_twt", "en_ewt"), tags={"en_ewt": "predicted"})
-    made_up_results.write(tmp_path, loaded)
+    synthetic_results.write(tmp_path, loaded)
     table = transitions_tables.beside_maltparser([Results("this run", tmp_path, loaded)])
     assert set(table.index.get_level_values("corpus")) == {"tr_twt"}
     rows = frames.of_systems(Results("this run", tmp_path, loaded), "transition")
@@ -168,7 +168,7 @@ def test_targets_rest_on_figures_that_a_page_shows(tmp_path: Path) -> None:
 def test_marks_are_read_where_the_stage_decode_writes_them(tmp_path: Path) -> None:
     loaded = params.load(PROJECT / "params.yaml")
     results = tmp_path / "results"
-    made_up_results.write(results, loaded)
+    synthetic_results.write(results, loaded)
     run, gold = Results("this run", results, loaded), synthetic_treebank(3, seed=1)
     path = tmp_path / stage.CONVERTED / "tr_twt" / "test.npz"
     path.parent.mkdir(parents=True)

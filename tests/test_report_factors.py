@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import made_up_results
 import nbformat
 import numpy as np
 import pytest
+import synthetic_results
 
 from studies.site import factors
 from treebound.core.errors import InputError
@@ -90,7 +90,7 @@ def test_marked_arcs_stand_out() -> None:
 
 
 def test_tables_of_the_analysis(tmp_path: Path) -> None:
-    made_up_results.analysis(tmp_path / "results" / "reference" / "patterns", "en_ewt", "en_ud")
+    synthetic_results.analysis(tmp_path / "results" / "reference" / "patterns", "en_ewt", "en_ud")
     table = factors.patterns(tmp_path, "en_ewt", "en_ud")
     assert table.loc["rather-than", "arcs"] == "outside → rather, rather → than"
     assert table.loc["rather-than", "consistent, %"] == 95

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 
 from studies.common import params as parameters
 from studies.riedel_clarke_2006.constraints import remarks as constraints_remarks
@@ -33,7 +33,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     settings = dataclasses.replace(params.section(Constraints), corpora=("nl_made_up",), folds=FOLDS, looped=(0, 2, 3))
     both = dataclasses.replace(params.section(IntegerPrograms), models=("arc", *params.section(IntegerPrograms).models))
     params = params.changed(settings).changed(both)
-    made_up_results.write(folder, params)
+    synthetic_results.write(folder, params)
     return Results("this run", folder, params)
 
 

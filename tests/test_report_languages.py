@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 
 from studies.site import collect
 from studies.site.charts import gains as drawn
@@ -22,7 +22,7 @@ REPOSITORY = Path(__file__).parents[1]
 def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
     """Return invented results of more corpora, one of which has no labels."""
     folder = tmp_path_factory.mktemp("run")
-    made_up_results.project(folder, REPOSITORY, overlay="multilingual.yaml", with_reference=False)
+    synthetic_results.project(folder, REPOSITORY, overlay="multilingual.yaml", with_reference=False)
     return collect.this_run(folder)
 
 

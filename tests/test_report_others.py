@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import made_up_results
 import pytest
+import synthetic_results
 import yaml
 
 from studies.across.corpora import tables as corpora_tables
@@ -42,13 +42,13 @@ SPLITS = {
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> list[collect.Results]:
     """Return results of the default parameters, with gold tags and without peers."""
-    return collect.provenances(made_up_results.project(tmp_path_factory.mktemp("plain") / "project", REPOSITORY))
+    return collect.provenances(synthetic_results.project(tmp_path_factory.mktemp("plain") / "project", REPOSITORY))
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> list[collect.Results]:
     """Return a reference with the default parameters and a run with more models and rows."""
-    root = made_up_results.project(tmp_path_factory.mktemp("project") / "project", REPOSITORY)
+    root = synthetic_results.project(tmp_path_factory.mktemp("project") / "project", REPOSITORY)
     base = yaml.safe_load((root / "params.yaml").read_text())
     params = base | {"tags": {"tr_twt": "predicted"}}
     params |= {"models": base["models"] | MODELS, "decode": base["decode"] | ROWS}

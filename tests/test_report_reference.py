@@ -14,10 +14,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 import yaml
 
 from studies.common import params as parameters
@@ -55,14 +55,14 @@ REPOSITORY = Path(__file__).parents[1]
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a run with the reference's parameters, and two references: default parameters and more languages."""
     folder = tmp_path_factory.mktemp("project") / "project"
-    made_up_results.project(folder, REPOSITORY, overlay="reference.yaml")
+    synthetic_results.project(folder, REPOSITORY, overlay="reference.yaml")
     more = folder / "results" / "reference" / "multilingual"
     base = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
     over = yaml.safe_load((REPOSITORY / "params" / "multilingual.yaml").read_text())
     more.mkdir()
     (more / "params.yaml").write_text(yaml.safe_dump(overlaid(base, over)))
     (more / "run.json").write_text("{}")
-    made_up_results.write(more, parameters.load(more / "params.yaml"), seed=2)
+    synthetic_results.write(more, parameters.load(more / "params.yaml"), seed=2)
     return folder
 
 
@@ -202,7 +202,7 @@ def test_the_table_of_more_languages_can_be_written_alone(
 
 def test_more_languages_are_tested_if_the_run_stored_the_missing_metrics(root: Path, tmp_path: Path) -> None:
     more = tmp_path / "more"  # a separate project, as in `make reference`
-    made_up_results.project(more, REPOSITORY, overlay="multilingual.yaml", with_reference=False)
+    synthetic_results.project(more, REPOSITORY, overlay="multilingual.yaml", with_reference=False)
     stored = tmp_path / "kept"
     shutil.copytree(more / "results" / "metrics", stored / "metrics")
     whole = collect.this_run(more)
@@ -224,7 +224,7 @@ def test_more_languages_are_tested_if_the_run_stored_the_missing_metrics(root: P
 
 
 def test_runs_without_these_rows_report_it(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+    synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
     both = collect.provenances(tmp_path)
     for data, remark in (
         (repeats.seeds(both), comparison_remarks.seeds),

@@ -6,10 +6,10 @@ import dataclasses
 import json
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 import yaml
 
 from studies.site import collect, frames, published
@@ -52,7 +52,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
     rows["decode"]["second-order-crossing"] = {"second-order-crossing": {"decoder": "tuned", "k": 10}}
     (folder / "params.yaml").write_text(yaml.safe_dump(rows, sort_keys=False))
     (folder / "dvc.yaml").write_bytes((REPOSITORY / "dvc.yaml").read_bytes())
-    made_up_results.write(folder / "results", collect.parameters.load(folder / "params.yaml"))
+    synthetic_results.write(folder / "results", collect.parameters.load(folder / "params.yaml"))
     return collect.this_run(folder)
 
 
@@ -63,7 +63,7 @@ def test_accuracy_has_a_column_a_parser_and_the_mean(run: collect.Results) -> No
     corpora = table.drop(index="mean", level="corpus")
     assert np.allclose(table.xs("mean", level="corpus"), corpora.mean())
     details = comparison_tables.details([run])
-    assert (details["search errors, %"] == 100 / made_up_results.SENTENCES).all()
+    assert (details["search errors, %"] == 100 / synthetic_results.SENTENCES).all()
 
 
 def test_gains_are_those_of_a_bootstrap_over_sentences(run: collect.Results) -> None:
@@ -231,7 +231,7 @@ def test_where_nothing_was_run_there_are_no_rows(tmp_path: Path) -> None:
     params["score_time"] = None
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params))
     (tmp_path / "dvc.yaml").write_bytes((REPOSITORY / "dvc.yaml").read_bytes())
-    made_up_results.write(tmp_path / "results", collect.parameters.load(tmp_path / "params.yaml"))
+    synthetic_results.write(tmp_path / "results", collect.parameters.load(tmp_path / "params.yaml"))
     run = collect.this_run(tmp_path)
     for table in (
         comparison_tables.accuracy([run]),

@@ -11,9 +11,9 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
-import made_up_results
 import nbformat
 import pytest
+import synthetic_results
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from studies.common import params as parameters
@@ -59,7 +59,7 @@ def test_notebooks_are_stored_without_outputs(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made_up_results.project(tmp_path_factory.mktemp("project"), REPOSITORY)
+    return synthetic_results.project(tmp_path_factory.mktemp("project"), REPOSITORY)
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +172,7 @@ def test_unknown_parameters_are_refused(tmp_path: Path) -> None:
 
 
 def test_notebooks_fail_where_results_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     shutil.rmtree(tmp_path / "results" / "metrics" / "decode")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(TreeboundError, match=r"missing, though params\.yaml asks for it"):

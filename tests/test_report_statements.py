@@ -11,10 +11,10 @@ import re
 import shutil
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 
 from studies.across.approximations import tables as approximations_tables
 from studies.across.overview import page as readme
@@ -49,7 +49,7 @@ RUN = "this run"
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a run with the reference's parameters, and a reference."""
     folder = tmp_path_factory.mktemp("project") / "project"
-    return made_up_results.project(folder, REPOSITORY, overlay="reference.yaml")
+    return synthetic_results.project(folder, REPOSITORY, overlay="reference.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -370,7 +370,7 @@ def test_pruning_names_the_k_of_training(this: collect.Results) -> None:
 def test_sentences_without_proof_are_in_the_note_of_their_row(root: Path, tmp_path: Path) -> None:
     copy = tmp_path / "project"
     shutil.copytree(root, copy)
-    made_up_results.change_rows(copy / "results", "zh_gsd", "combined-unpruned", certified=57)
+    synthetic_results.change_rows(copy / "results", "zh_gsd", "combined-unpruned", certified=57)
     notes = speed_tables.pruning_table([collect.this_run(copy)], "UAS")["", "note"]
     assert "this run: not proved optimal 3 of 60 sentences (zh_gsd)" in notes["branch and bound, no pruning"]
     assert "not proved" not in notes["branch and bound, k = 10"]
@@ -500,7 +500,7 @@ def test_published_bounds_are_no_figures() -> None:
 
 
 def test_the_papers_corpus_is_shown_beside_ours(tmp_path: Path) -> None:
-    made_up_results.constraint_metrics(tmp_path, "nl_made_up", (0,))
+    synthetic_results.constraint_metrics(tmp_path, "nl_made_up", (0,))
     params = parameters.load(REPOSITORY / "params.yaml")
     settings = dataclasses.replace(params.section(Constraints), corpora=("nl_alpino",), folds=(0,))
     run = collect.Results(RUN, tmp_path, params.changed(settings))

@@ -8,10 +8,10 @@ import re
 import shutil
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 import yaml
 
 from studies.across.corpora import tables as corpora_tables
@@ -36,7 +36,7 @@ QIAN_LIU = published.QIAN_LIU
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made_up_results.project(tmp_path_factory.mktemp("project"), REPOSITORY)
+    return synthetic_results.project(tmp_path_factory.mktemp("project"), REPOSITORY)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_rows_are_those_of_the_parameters(results: list[collect.Results]) -> Non
 
 
 def test_what_thresholds_leave(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     results = collect.provenances(tmp_path)
     table = corpora_tables.pruner_thresholds(results)
     corpus = table.index[0][0]
@@ -117,7 +117,7 @@ def test_what_thresholds_leave(tmp_path: Path) -> None:
 
 
 def test_files_of_a_removed_row_do_not_come_back(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     r = collect.this_run(tmp_path)
     removed = next(iter(r.params.rows))
     stale = tmp_path / "results" / "metrics" / "decode" / r.params.corpora[0] / f"{removed}.old.json"
@@ -127,7 +127,7 @@ def test_files_of_a_removed_row_do_not_come_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["missing", "half written", "a row missing"])
 def test_missing_and_damaged_files_are_named(tmp_path: Path, damage: str) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     r = collect.this_run(tmp_path)
     path = tmp_path / "results" / "metrics" / "benchmark" / f"{r.params.corpora[0]}.json"
     if damage == "missing":
@@ -141,7 +141,7 @@ def test_missing_and_damaged_files_are_named(tmp_path: Path, damage: str) -> Non
 
 
 def test_without_a_reference_only_this_run_is_shown(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+    synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
     assert [r.name for r in collect.provenances(tmp_path)] == ["this run"]
 
 
@@ -177,7 +177,7 @@ def test_every_row_without_a_figure_says_why(results: list[collect.Results]) -> 
 
 
 def test_a_model_that_the_parameters_do_not_list_is_not_run(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     params = yaml.safe_load((tmp_path / "params.yaml").read_text())
     del params["decode"]["carreras+sibling-perceptron"]
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
@@ -216,7 +216,7 @@ def test_pruning_tables_take_each_figure_from_its_file(results: list[collect.Res
 
 
 def test_tuning_compares_the_same_sentences_with_published_first(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     both = collect.provenances(tmp_path)
     data = tuning_tables.tunings(both)
     corpus = both[0].corpora[0]
@@ -237,7 +237,7 @@ def test_tuning_compares_the_same_sentences_with_published_first(tmp_path: Path)
     params = yaml.safe_load((tmp_path / "params.yaml").read_text())
     params["decoders"]["published"]["sentences"] = 20
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
-    made_up_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
+    synthetic_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
     with pytest.raises(InputError, match="no corpus did the configurations decode the same"):
         tuning_tables.tunings([collect.this_run(tmp_path)])
 
@@ -271,7 +271,7 @@ def test_ablation_divides_by_the_first_configuration_of_the_same_corpus(root: Pa
 
 
 def test_a_reference_from_before_the_ablation_is_left_out(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     path = tmp_path / "results" / "reference" / "params.yaml"
     settings = yaml.safe_load(path.read_text())
     del settings["ablation"]
@@ -283,7 +283,7 @@ def test_a_reference_from_before_the_ablation_is_left_out(tmp_path: Path) -> Non
 
 
 def test_scores_that_differ_under_proof_are_not_hidden(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+    synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
     this = collect.this_run(tmp_path)
     assert "their trees have the same score" in str(
         tuning_remarks.sentence_by_sentence(tuning_tables.tuned_sentences(this))
@@ -366,7 +366,7 @@ def test_page_20_says_how_many_training_sentences_reached_the_limit(tmp_path: Pa
 
     Files of older training runs have no such counts, and the page then has no such sentence.
     """
-    run = collect.this_run(made_up_results.project(tmp_path, Path(__file__).parents[1], with_reference=False))
+    run = collect.this_run(synthetic_results.project(tmp_path, Path(__file__).parents[1], with_reference=False))
     trained = provenance.training([run])
     graph = trained.dropna(subset=[provenance.CAPPED])
     assert len(graph) == len(trained) > 3
@@ -391,13 +391,13 @@ def test_page_20_says_how_many_training_sentences_reached_the_limit(tmp_path: Pa
 
 
 def test_without_labels_tables_leave_labelled_figures_out(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+    synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
     params = tmp_path / "params.yaml"
     old = params.read_text()
     params.write_text(re.sub(r"(?m)^  labels: \S+", "  labels: none", old))
     assert params.read_text() != old
     shutil.rmtree(tmp_path / "results")
-    made_up_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
+    synthetic_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
     results = [collect.this_run(tmp_path)]
     assert list(comparison_tables.accuracy(results).columns) == [
         ("this run", name) for name in ("UAS", "complete", "proved, %")

@@ -8,11 +8,11 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-import made_up_results
 import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 from synthetic import synthetic_treebank
 
 from studies.across.mining import figures, measure, rankings, remarks, samples, scoring, tables
@@ -292,7 +292,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     runs = {"later": Run("xx_r1.0", ("dev", "test"), later="xx", reference=True), "planted": RUNS["planted"]}
     folder = tmp_path_factory.mktemp("results")
     params = parameters.load(REPOSITORY / "params.yaml").changed(Mining(runs=runs))
-    made_up_results.write(folder, params)
+    synthetic_results.write(folder, params)
     entry = {"words": ["a", "b", "c"], "word": 3, "annotated": [0, 1, 2], "proposed": [0, 1, 1], "right": 1}
     entry |= {"annotated_labels": ["r", "x", "y"], "proposed_labels": ["r", "x", "z"], "margin": 1.5, "changes": 1}
     long = entry | {"words": list("abcdefghijklmnopq")}
@@ -365,7 +365,7 @@ def test_a_run_without_any_of_it(results: Results, tmp_path: Path) -> None:
 
 
 def test_the_page_is_rendered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = made_up_results.project(tmp_path / "project", REPOSITORY, with_reference=False)
+    folder = synthetic_results.project(tmp_path / "project", REPOSITORY, with_reference=False)
     monkeypatch.chdir(folder)
     executed = execute(REPOSITORY / "notebooks" / "34-annotation-errors.ipynb", folder / "page.ipynb")
     cells = [cell for cell in nbformat.read(executed, as_version=4).cells if cell.cell_type == "code"]

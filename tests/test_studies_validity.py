@@ -6,9 +6,9 @@ import contextlib
 import json
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pytest
+import synthetic_results
 import yaml
 from synthetic import synthetic_treebank
 from test_valid_parsing import errors as validated
@@ -218,10 +218,10 @@ def test_pages_without_a_measured_corpus_report_it(project: Path) -> None:
 
 
 def test_peers_are_shown_beside_ours_and_missing_peers_are_named(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+    synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
     params = parameters.load(tmp_path / "params.yaml")
     with_peers = params.changed(ValidTrees(corpora=("toy",), peers={"udpipe": {}, "spacy": {}}))
-    made_up_results.write(tmp_path / "results", with_peers)
+    synthetic_results.write(tmp_path / "results", with_peers)
     run = collect.Results("this run", tmp_path / "results", with_peers)
     table = tables.peers([run])
     assert table.index.get_level_values("parser").tolist() == ["treebound", "treebound --valid ud", "udpipe"]
