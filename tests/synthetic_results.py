@@ -48,9 +48,11 @@ PARTS = (0.5, 1.0, 1.5, 0.75, 1.25, 1.0)  #: CPU seconds of the parts of a treeb
 ROWS = """
 models:
   arc-perceptron: {same_as: arc, families: [], learner: perceptron}
+
   carreras-perceptron: {same_as: carreras, families: [adjacent-sibling, outermost-grandchild], learner: perceptron}
   carreras+grandchild-perceptron: {same_as: carreras+grandchild, learner: perceptron,
     families: [adjacent-sibling, outermost-grandchild, grandchild]}
+
   carreras+sibling-perceptron: {same_as: carreras+sibling, learner: perceptron,
     families: [adjacent-sibling, outermost-grandchild, sibling]}
   carreras+grandchild+sibling-perceptron: {same_as: carreras+grandchild+sibling, learner: perceptron,
@@ -60,11 +62,13 @@ decode:
   arc: {arc: {decoder: eisner, k: 10}}
   carreras-perceptron: {carreras-perceptron: {decoder: carreras, k: 10}}
   carreras: {carreras: {decoder: carreras, k: 10}}
+
   carreras+grandchild-perceptron: {grandchild-perceptron: {decoder: tuned, k: 10}}
   carreras+grandchild: {grandchild: {decoder: tuned, k: 10}}
   carreras+sibling-perceptron: {sibling-perceptron: {decoder: tuned, k: 10}}
   carreras+sibling: {sibling: {decoder: tuned, k: 10}}
   carreras+grandchild+sibling-perceptron: {both-perceptron: {decoder: tuned, k: 10}}
+
   carreras+grandchild+sibling:
     both: {decoder: tuned, k: 10}
     both-k3: {decoder: tuned, k: 3}
@@ -314,7 +318,7 @@ def _sentences(rng: np.random.Generator, params: Params, run: Row, lengths: np.n
     if params.train.labels != "none":
         table["correct_labelled"] = rng.binomial(table["correct"], 0.9)
     table["words"] = _marks(table)
-    # a search with a limit: it misses every fifth tree, and the gold tree scores more
+    # a search with a limit: it misses every fifth tree, and gold trees may score more
     if params.decoders[run.decoder].gold:
         missed = np.arange(len(table)) % 5 == 0
         table["value"] -= missed

@@ -270,7 +270,8 @@ def test_without_labels_nothing_changes(models: dict[str, Model], pruner: Pruner
     assert Parser(none).parse(DEV)[0].labels is None
     assert none.label_names(Parser(none).parse(DEV)[0]) == ["_"] * DEV[0].n
     assert none.weights.shape == (1 << none.spec.bits,)
-    # with several epochs, one model would keep the epoch with the best heads, the other that with the best labels
+    # with several epochs, one model would store the epoch with the best heads, and the other model the epoch with the
+    # best labels
     plain, labelled = (train(spec(labels, epochs=1), TRAIN, DEV, pruner) for labels in ("none", "second-stage"))
     for ours, theirs in zip(Parser(plain).parse(DEV), Parser(labelled).parse(DEV), strict=True):
         assert (ours.heads == theirs.heads).all()

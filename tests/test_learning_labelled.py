@@ -1,4 +1,4 @@
-"""The labelled model: scores are the sums of its features, training fits, files come back, decoders in the loop."""
+"""The labelled model: scores are sums of features, training fits, files load unchanged, decoders in the loop."""
 
 from __future__ import annotations
 

@@ -101,10 +101,10 @@ def odd_file(rng: random.Random) -> str:
 def without(columns: tuple[int, ...]) -> Callable[[str], list[str]]:
     """Return a function that lists the lines of a text without some columns.
 
-    It also leaves out the names that treebound writes into MISC.
+    It also leaves out the comments and the MISC items that treebound writes.
     """
 
-    def rest(text: str) -> list[str]:
+    def without_ours(text: str) -> list[str]:
         lines = []
         for line in text.split("\n"):
             fields = line.split("\t")
@@ -118,7 +118,7 @@ def without(columns: tuple[int, ...]) -> Callable[[str], list[str]]:
                 lines.append(line)
         return lines
 
-    return rest
+    return without_ours
 
 
 @pytest.fixture(scope="module")

@@ -51,9 +51,9 @@ def test_the_lock_satisfies_pyproject(needed: str) -> None:
     assert requirement.specifier.contains(pin.version), f"make lock: {lock} is not {needed}"
 
 
-@pytest.mark.parametrize(("extra", "wanted"), [(extra, wanted) for extra in EXTRAS for wanted in EXTRAS[extra]])
-def test_the_lock_of_an_extra_satisfies_it(extra: str, wanted: str) -> None:
-    requirement = Requirement(wanted)
+@pytest.mark.parametrize(("extra", "needed"), [(extra, needed) for extra in EXTRAS for needed in EXTRAS[extra]])
+def test_the_lock_of_an_extra_satisfies_it(extra: str, needed: str) -> None:
+    requirement = Requirement(needed)
     (pin,) = locked(LOCKS[extra])[canonicalize_name(requirement.name)].specifier
     assert requirement.specifier.contains(pin.version)
 
@@ -187,11 +187,14 @@ LIFE = """
 import sys
 import treebound
 from treebound.cli import main
+
 assert treebound.decode([[0, 2, 1], [0, 0, 3], [0, 1, 0]]).status == "optimal"
+
 for command in (
     "train tiny.conllu tiny.conllu -o model --epochs 1 --bits 12",
     "parse model tiny.conllu -o parsed.conllu --certificates proofs",
     "check model parsed.conllu --certificates proofs",
+
     "evaluate tiny.conllu parsed.conllu",
     "train tiny.conllu tiny.conllu -o tagger --system tagging --epochs 1",
     "tag tagger tiny.conllu -o tagged.conllu",

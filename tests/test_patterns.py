@@ -298,10 +298,12 @@ PARTS = parse(
 match = "a:upos=N b:upos=V"
 arcs = "b -> a"
 features = ["a.form b.form", "a.lemma", "b.prefix"]
+
 [two]
 match = "a:upos=N ..2 b:upos=V"
 arcs = "outside -> b -> a"
 features = ["outside.tag b.form"]
+
 [root]
 match = "b:upos=V ..3 c:upos=N"
 arcs = "root -> b -> c"
@@ -314,9 +316,11 @@ EITHER = parse(
 match = "a:upos=N b:upos=V ..2 c:*"
 arcs = "b -> a | b -> c"
 features = ["a.form c.form"]
+
 [heads]
 match = "a:* ..1 b:upos=V ..1 c:upos=N"
 arcs = "a -> b | c -> b | root -> b"
+
 [chains]
 match = "a:* b:* c:*"
 arcs = "a -> b -> c | c -> b, a -> c | a -> b"

@@ -368,7 +368,7 @@ def test_a_page_is_not_rebuilt_for_notes_that_the_run_adds_later(copy: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("change", "again"),
+    ("change", "rerun"),
     [
         (
             {"decoders": {"tuned": {"max_nodes": 7}}},
@@ -389,9 +389,9 @@ def test_a_page_is_not_rebuilt_for_notes_that_the_run_adds_later(copy: Path) -> 
     ],
     ids=lambda value: json.dumps(value) if isinstance(value, dict) else "",
 )
-def test_a_parameter_reruns_the_stages_that_read_it(change: dict, again: set[str], copy: Path) -> None:
+def test_a_parameter_reruns_the_stages_that_read_it(change: dict, rerun: set[str], copy: Path) -> None:
     edit(copy, change)
-    assert stale(copy) == again
+    assert stale(copy) == rerun
 
 
 @pytest.mark.parametrize(

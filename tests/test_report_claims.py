@@ -96,7 +96,7 @@ def verdict(values: tuple[Measured, ...], **settings: object) -> str:
     [
         # no effect was published, so any effect in the right direction replicates the claim
         ({}, (0.4, 0.5, 0.45, 0.42, 0.48), REPLICATED),
-        # the tolerated range is [0.40, 0.50]
+        # the pooled interval is [0.40, 0.50]
         ({"effects": [0.5], "margin": 0.1}, (0.4, 0.5, 0.45, 0.42, 0.49), REPLICATED),
         (
             {"effects": [0.4, 0.6], "margin": 0.1},

@@ -122,7 +122,7 @@ def test_curves_state_the_optima_found_by_time(run: collect.Results) -> None:
     assert "long" not in str(score_time_remarks.curves(short)).replace("along", "")
     corpus, value, *_ = next(iter(score_time_tables.equal_time(run, "random-walk", "gibbs")))
     assert corpus == run.corpora[0]
-    assert value > 0  # at every time it makes half as many errors
+    assert value > 0  # at every time it loses half as much score
     assert next(iter(score_time_tables.equal_time(run, "gibbs", "random-walk")))[1] == pytest.approx(-value)
     assert next(iter(score_time_tables.in_the_end(run, "random-walk", "gibbs")))[1] == pytest.approx(2e-2 / 16)
     _, share, low, high, *_ = next(iter(score_time_tables.optima(run, "greedy")))

@@ -65,7 +65,7 @@ def forms(arc: np.ndarray) -> dict[str, Any]:
 @every_root
 @tries(150, 3000)
 def test_the_fast_path_and_the_general_path_agree(single_root: bool, space: str, tries: int) -> None:
-    """Both paths return equal trees, values, statuses and errors, for each form of the array."""
+    """The paths return equal trees, values, statuses and errors, for each form of the array."""
     rng = np.random.default_rng(17)
     how: dict[str, Any] = {"space": space, "single_root": single_root}
     for case in range(tries):

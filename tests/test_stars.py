@@ -349,7 +349,7 @@ def test_lagrangian_bounds(families, seed, space):
 
 
 def test_stars_close_gaps_that_pairs_leave():
-    """Stars prove the optimum of most small problems whose head has dependents of mixed sign. Pairs do not."""
+    """Stars alone prove the optimum of most small problems whose part scores have mixed signs."""
     rng = np.random.default_rng(9)
     closed = 0
     for _ in range(20):

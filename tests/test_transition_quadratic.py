@@ -81,6 +81,7 @@ from treebound.systems.transition.machines import train_machine
 
 rng = np.random.default_rng(1)
 X, y = rng.integers(5, size=(200, 6), dtype=np.int32), rng.integers(2, size=200)
+
 kernel = "-q -s 0 -t 1 -d 2 -g 0.2 -r 0.6 -c 1e6"
 train_machine(X[:20], y[:20], f"{kernel} -e 1")  # the package compiles something first
 Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()

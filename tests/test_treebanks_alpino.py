@@ -77,7 +77,7 @@ INDEX = '<node rel="{}" begin="0" end="1" index="1"/>'
             [("slaapt", 0, "--")],
             id="empty constituent",
         ),
-        # document order differs from sentence order; a multi-word unit depends on the head of its first word
+        # document order differs from sentence order; the words of a multi-word unit depend on its first word
         pytest.param(
             [node("--", node("su", word("mwp", 1, "Beek"), word("mwp", 0, "Van"), cat="mwu"), word("hd", 2, "zingt"))],
             [("Van", 3, "su"), ("Beek", 1, "mwp"), ("zingt", 0, "--")],
@@ -93,7 +93,7 @@ INDEX = '<node rel="{}" begin="0" end="1" index="1"/>'
             [("wie", 0, "--"), ("zag", 1, "body"), ("jou", 2, "obj1")],
             id="question word",
         ),
-        pytest.param(  # want zij zong: the link before the nucleus, and the nucleus before its satellite
+        pytest.param(  # want zij zong: a link is preferred as head to a nucleus, and a nucleus to its satellite
             [node("--", node("nucl", word("hd", 2, "zong"), word("su", 1, "zij")), word("dlink", 0, "want"),
                   word("sat", 3, "luid"), cat="du")],
             [("want", 0, "--"), ("zij", 3, "su"), ("zong", 1, "nucl"), ("luid", 1, "sat")],

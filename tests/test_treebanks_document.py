@@ -263,9 +263,9 @@ BRACKETS = "( (S (NP-SBJ (NNS birds)) (VP (VBP sing) (NP (-NONE- *)))) )\n(X (UH
 )
 def test_damaged_files_give_a_document_or_an_input_error(good, edits):
     text, format = good
-    for at, length, replacement in edits:
-        at %= len(text) + 1
-        text = text[:at] + replacement + text[at + length :]
+    for position, length, replacement in edits:
+        position %= len(text) + 1
+        text = text[:position] + replacement + text[position + length :]
     data = text.encode()
     error = None
     try:

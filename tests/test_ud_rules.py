@@ -223,7 +223,7 @@ def test_the_validator_finds_the_rule_broken_in_all_trees_with_the_facts(tmp_pat
 
 @pytest.mark.parametrize("family", ["random goeswith"])
 def test_projective_trees_need_no_facts_about_crossing_arcs(family: str) -> None:
-    """Projective trees with the facts of a violation break the rule, without facts about crossing arcs."""
+    """Projective trees with the facts of a violation break the rule, even without facts about crossing arcs."""
     names, generator, number = inventory(family), random.Random(1), 0
     for case in cases(family):
         heads = np.array([-1, *case.heads])

@@ -65,7 +65,7 @@ OTHERS = {"fetch", "convert", "evaluate", "check", "mine"}
 
 
 class Place:
-    """A folder with a treebank of strange cells and a bank of strange derivations.
+    """A folder with a treebank of unusual cells and a bank of derivations with unusual words.
 
     Tagger and parser are trained on them.
     """
