@@ -159,9 +159,9 @@ def attack(models: dict[str, Path], folder: Path, seed: int) -> None:
     for command, columns in commands:
         done = run(*command, source, "-o", target)
         assert done.returncode == 0, done.stderr
-        rest = without(columns)
+        remaining = without(columns)
         output = target.read_bytes().decode()
-        assert rest(output) == rest(text), command
+        assert remaining(output) == remaining(text), command
         read(target)
     reread = folder / "again.conllu"
     done = run("parse", models["parser"], source, "-o", target)
@@ -182,8 +182,10 @@ def test_odd_files_come_back(seed: int, models: dict[str, Path], tmp_path: Path)
 def test_training_reads_the_output_of_jackknifing(models: dict[str, Path], tmp_path: Path) -> None:
     done = run("jackknife", models["train"], "-o", tmp_path / "out.conllu")
     assert done.returncode == 0, done.stderr
-    rest = without((3, 4, 5, 2))
-    assert rest((tmp_path / "out.conllu").read_bytes().decode()) == rest(models["train"].read_bytes().decode())
+    remaining = without((3, 4, 5, 2))
+    assert remaining((tmp_path / "out.conllu").read_bytes().decode()) == remaining(
+        models["train"].read_bytes().decode()
+    )
 
 
 @pytest.mark.long

@@ -270,7 +270,7 @@ def test_several_references_are_one() -> None:
     assert [s.heads.tolist() for s in whole] == [s.heads.tolist() for part in parts for s in part]
 
 
-def same(first: Mined, second: Mined) -> bool:
+def equal_results(first: Mined, second: Mined) -> bool:
     trees = [{i: (t.heads.tolist(), t.labels) for i, t in mined.trees.items()} for mined in (first, second)]
     return list(map(str, first.suspects)) == list(map(str, second.suspects)) and trees[0] == trees[1]
 
@@ -278,7 +278,7 @@ def same(first: Mined, second: Mined) -> bool:
 def test_the_result_does_not_depend_on_workers() -> None:
     treebank = synthetic_treebank(90, 2)
     settings = Settings(folds=3, tags="upos")
-    assert same(*(treebound.mine(treebank, settings, training=SMALL, workers=workers) for workers in (1, 2)))
+    assert equal_results(*(treebound.mine(treebank, settings, training=SMALL, workers=workers) for workers in (1, 2)))
 
 
 @pytest.mark.parametrize("last", ["fold-1, epoch 2", "fold-2, parse", "fold-1, tagger"])
@@ -306,7 +306,7 @@ def test_a_killed_run_resumes(tmp_path: Path, last: str) -> None:
     if last.startswith("fold-1, epoch"):
         assert not any(what.startswith("fold-1, epoch 1") for what in messages)
         assert any(what.startswith("fold-1, epoch 2") for what in messages)
-    assert same(resumed, treebound.mine(treebank, settings, training=SMALL))
+    assert equal_results(resumed, treebound.mine(treebank, settings, training=SMALL))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -321,7 +321,7 @@ def test_work_files_of_other_data_are_not_used(tmp_path: Path) -> None:
         treebound.mine(synthetic_treebank(60, 2), settings, training=SMALL, folder=tmp_path, progress=stop)
     assert any(tmp_path.iterdir())
     other_treebank = synthetic_treebank(60, 3)
-    assert same(
+    assert equal_results(
         treebound.mine(other_treebank, settings, training=SMALL, folder=tmp_path),
         treebound.mine(other_treebank, settings, training=SMALL),
     )

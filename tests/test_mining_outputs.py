@@ -81,7 +81,7 @@ def row(line: int, accepted: Suspect, ticked: bool = True) -> Row:
     return Row("suspects.tsv", line, ticked, line - 1, accepted)
 
 
-def applied(bank: Document, *suspects: Suspect, **options: str) -> tuple[list[str], str]:
+def accept_all(bank: Document, *suspects: Suspect, **options: str) -> tuple[list[str], str]:
     """Return the report and the text of a document after accepting suspects."""
     file = io.BytesIO()
     lines = accept(bank, [row(i, s) for i, s in enumerate(suspects, 2)], file, **options)
@@ -97,7 +97,7 @@ def table(*suspects: Suspect) -> bytes:
     return file.getvalue()
 
 
-def drawn(rng: random.Random) -> Suspect:
+def random_suspect(rng: random.Random) -> Suspect:
     head, word = rng.randint(0, 30), rng.randint(1, 30)
     kind = rng.choice(["head", "label", "tag"])
     margin = rng.choice([0.0, 1e-9, 0.1 + 0.2, 12.0, 1e16, math.inf, rng.expovariate(1)])
@@ -120,7 +120,7 @@ def drawn(rng: random.Random) -> Suspect:
 @pytest.mark.parametrize("seed", range(20))
 def test_a_table_comes_back(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
-    suspects = [drawn(rng) for _ in range(30)]
+    suspects = [random_suspect(rng) for _ in range(30)]
     path = tmp_path / "suspects.tsv"
     path.write_bytes(table(*suspects))
     rows = read_tsv(path)
@@ -216,7 +216,8 @@ def test_tables_that_cannot_be(tmp_path: Path) -> None:
 def test_groups_count_every_suspect_once(seed: int) -> None:
     rng = random.Random(seed)
     suspects = [
-        replace(drawn(rng), margin=rng.random(), label=rng.choice("ab"), proposed_label="a") for _ in range(200)
+        replace(random_suspect(rng), margin=rng.random(), label=rng.choice("ab"), proposed_label="a")
+        for _ in range(200)
     ]
     result = groups(suspects)
     assert sum(group.count for group in result) == len(suspects)
@@ -276,7 +277,7 @@ def test_formats_without_misc() -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_accepted_rows_change_their_cells_alone(end: str) -> None:
     bank = document(end)
-    lines, text = applied(
+    lines, text = accept_all(
         bank,
         suspect(bank, 0, 1, proposed_head=2, proposed_label="nsubj:pass"),
         suspect(bank, 0, 1, kind="tag", proposed_tag="NOUN"),
@@ -306,9 +307,9 @@ def test_xpos_and_formats_without_comments() -> None:
     text = "1\tGo\tgo\tV\tVB\t_\t0\troot\t_\t_\n2\ton\ton\tP\tIN\t_\t1\tprt\t1\tprt"  # no line end at all
     bank = read(text.encode(), "conllx")
     change = suspect(bank, 0, 2, kind="tag", tag="IN", proposed_tag="RP")
-    assert applied(bank, change, tag_column="xpos")[1] == text.replace("IN", "RP")
+    assert accept_all(bank, change, tag_column="xpos")[1] == text.replace("IN", "RP")
     with pytest.raises(InputError, match="the tag is 'P', not 'IN'"):
-        applied(bank, change)
+        accept_all(bank, change)
 
 
 MISFITS = [
@@ -339,7 +340,7 @@ def test_two_rows_for_one_annotation_are_refused() -> None:
     bank = document()
     first, second = suspect(bank, 0, 1, proposed_head=2), suspect(bank, 0, 1, kind="label", proposed_label="obj")
     with pytest.raises(InputError, match=r"tsv:3: .*the same annotation as line 2"):
-        applied(bank, first, second)
+        accept_all(bank, first, second)
 
 
 def is_tree(heads: list[int], several: bool) -> bool:
@@ -383,7 +384,7 @@ def test_exactly_the_trees_are_accepted(several: bool) -> None:
 def test_refused_rows_are_all_named_and_no_others() -> None:
     bank = document()
     with pytest.raises(InputError) as error:
-        applied(
+        accept_all(
             bank,
             suspect(bank, 0, 5, proposed_head=1),
             suspect(bank, 0, 1, proposed_head=2),

@@ -139,7 +139,7 @@ def imports(source: str) -> Iterator[tuple[str, str]]:
             yield extra, canonicalize_name(DISTRIBUTIONS.get(module, module))
 
 
-def imported(package: str) -> dict[str, set[str]]:
+def imports_by_extra(package: str) -> dict[str, set[str]]:
     """Return the imported distributions by extra. The key "" holds imports outside of `with needs(...)`."""
     by_extra: dict[str, set[str]] = {}
     for path in (SOURCES / package).rglob("*.py"):
@@ -150,7 +150,7 @@ def imported(package: str) -> dict[str, set[str]]:
 
 def test_the_library_needs_what_it_imports() -> None:
     """The dependencies are exactly the unconditional imports, and each extra is exactly the imports of its blocks."""
-    by_extra = imported("treebound")
+    by_extra = imports_by_extra("treebound")
     assert by_extra.pop("") == names(PYPROJECT["project"]["dependencies"])
     extras = {extra: names(OPTIONAL[extra]) - UNSEEN.get(extra, {}).keys() for extra in LIBRARY_EXTRAS}
     assert by_extra == extras
@@ -164,7 +164,7 @@ def test_the_library_needs_little() -> None:
 
 def test_the_studies_need_what_they_import() -> None:
     """The extra `studies` is exactly what the studies import beyond the library's dependencies."""
-    by_extra = imported("studies")
+    by_extra = imports_by_extra("studies")
     assert by_extra.keys() == {""}
     own = names(OPTIONAL["studies"]) - names(OPTIONAL["ilp"]) - UNSEEN["studies"].keys()
     core = names(PYPROJECT["project"]["dependencies"])

@@ -15,7 +15,7 @@ TEXT = (PROJECT / "params.yaml").read_text(encoding="utf-8")
 MODELS, ROWS = "models:\n", "decode:\n"  #: the first line of each section
 
 
-def added(models: str, rows: str) -> str:
+def with_added(models: str, rows: str) -> str:
     """Return params.yaml with further models and rows."""
     return TEXT.replace(MODELS, f"{MODELS}{models}").replace(ROWS, f"{ROWS}{rows}")
 
@@ -199,14 +199,14 @@ def test_parameters_of_an_older_run_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_models_and_rows_that_do_not_fit(models: str, rows: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text(added(models, rows))
+    (tmp_path / "params.yaml").write_text(with_added(models, rows))
     with pytest.raises(InputError) as caught:
         params.load(tmp_path / "params.yaml")
     assert message in str(caught.value)
 
 
 def test_rows_of_a_corpus_follow_those_of_all(tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text(added(f"  x: {SEED}\n", "  x: {x: {decoder: eisner, k: 10}}\n"))
+    (tmp_path / "params.yaml").write_text(with_added(f"  x: {SEED}\n", "  x: {x: {decoder: eisner, k: 10}}\n"))
     loaded = params.load(tmp_path / "params.yaml")
     row = loaded.rows_of("tr_twt")[-1]
     assert (row.name, row.model, row.trained) == ("x", "arc", "x")

@@ -143,7 +143,7 @@ JOBS = {
 }
 
 
-def left(*finished: str) -> dict[str, run.Job]:
+def remaining_jobs(*finished: str) -> dict[str, run.Job]:
     return {name: job for name, job in JOBS.items() if name not in finished}
 
 
@@ -164,7 +164,7 @@ def test_a_stage_starts_when_its_dependencies_have_ended(
     started: tuple, ended: tuple, free: int, busy: bool, now: list, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run.ready(left(*started), set(ended), free, busy) == now
+    assert run.ready(remaining_jobs(*started), set(ended), free, busy) == now
 
 
 def test_stages_that_take_longest_run_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

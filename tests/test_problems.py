@@ -336,7 +336,7 @@ def test_weights_that_make_sums_inexact_are_refused() -> None:
     rng = np.random.default_rng(1)
     model.weights[:] = rng.integers(-(2**31), 2**31, len(model.weights))
     with pytest.raises(ModelError, match="too large for exact sums"):
-        Parser(model, k=10).parse(pasted(learn, 400))
+        Parser(model, k=10).parse(long_sentence(learn, 400))
 
 
 def test_sums_are_refused_from_the_first_inexact_one_on() -> None:
@@ -352,7 +352,7 @@ def test_sums_are_refused_from_the_first_inexact_one_on() -> None:
     def problem(each: int) -> Problem:
         weights = np.full(1 << 14, each, np.int32)
         model = Model(spec, weights, 65536.0, pruner, learn.meta, [], templates=templates_for(spec) | few)
-        return Parser(model).problem(pasted(learn, 60), 0)
+        return Parser(model).problem(long_sentence(learn, 60), 0)
 
     made = problem(1)
     total = made.arc.sum() + made.parts["sibling"].score.sum()
@@ -362,7 +362,7 @@ def test_sums_are_refused_from_the_first_inexact_one_on() -> None:
         problem(last + 1)
 
 
-def pasted(treebank: Treebank, n: int) -> Treebank:
+def long_sentence(treebank: Treebank, n: int) -> Treebank:
     """Return a treebank with one sentence of n words."""
     words = np.arange(n) % treebank.words
     columns = {name: column[words] for name, column in treebank.columns.items()}

@@ -38,7 +38,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 @pytest.fixture(scope="module")
-def nothing(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def empty_run(tmp_path_factory: pytest.TempPathFactory) -> Results:
     params = parameters.load(REPOSITORY / "params.yaml")
     return Results("this run", tmp_path_factory.mktemp("empty"), params.changed(IntegerPrograms()))
 
@@ -167,8 +167,8 @@ def test_a_program_that_gave_up_is_not_the_best() -> None:
     assert lengths["best program / branch and bound"].tolist() == pytest.approx([50.0])
 
 
-def test_runs_without_any_of_it(nothing: Results) -> None:
-    data = constraints_tables.cross_validated([nothing])
+def test_runs_without_any_of_it(empty_run: Results) -> None:
+    data = constraints_tables.cross_validated([empty_run])
     tables = [
         f(data)
         for f in (
@@ -179,10 +179,10 @@ def test_runs_without_any_of_it(nothing: Results) -> None:
         )
     ]
     tables += [
-        f([nothing])
+        f([empty_run])
         for f in (constraints_tables.family_worth, constraints_tables.in_the_loop, constraints_tables.folded_corpora)
     ]
-    arena_data = integer_programs_tables.contest([nothing])
+    arena_data = integer_programs_tables.contest([empty_run])
     tables += [
         f(arena_data)
         for f in (

@@ -9,7 +9,7 @@ from oracles.trees import trees
 from scipy.stats import chi2
 from strategies import FAMILIES, build_problem, random_problem
 from synthetic import synthetic_treebank
-from test_sampling_moves import Made, made
+from test_sampling_moves import MoveState, state_of
 
 from treebound.checker.scoring import tree_score
 from treebound.core.errors import InputError
@@ -47,7 +47,7 @@ def spread(problem: Problem, space: str) -> float:
     return float(np.std(every[every > -np.inf]))
 
 
-def counted(m: Made, step, samples: int, thin: int) -> dict[bytes, int]:
+def counted(m: MoveState, step, samples: int, thin: int) -> dict[bytes, int]:
     """Take `thin` steps per sample and return how often each tree was the sample."""
     out: dict[bytes, int] = {}
     first = m.buffers.ints[at.ARC_INTO] + 1
@@ -59,7 +59,7 @@ def counted(m: Made, step, samples: int, thin: int) -> dict[bytes, int]:
     return out
 
 
-def fits(m: Made, met: dict[bytes, int], space: str, log: np.ndarray) -> None:
+def fits(m: MoveState, met: dict[bytes, int], space: str, log: np.ndarray) -> None:
     """Check by a chi-square test that counts agree with exp(log) over all trees. Rare trees are pooled."""
     every = trees(m.problem.n, space, m.problem.single_root)
     number = {(h, d): a for a, (h, d) in enumerate(zip(m.problem.head, m.problem.mod, strict=True))}
@@ -83,7 +83,7 @@ def fits(m: Made, met: dict[bytes, int], space: str, log: np.ndarray) -> None:
 def test_starts_are_exact_draws_from_the_scores_of_arcs(single_root):
     problem = problem_of("projective", single_root)
     temperature = spread(problem, "projective")
-    m = made(problem, "projective", scale=1 / temperature)
+    m = state_of(problem, "projective", scale=1 / temperature)
 
     def step() -> None:
         draw(m.graph, m.starts, m.rng)
@@ -97,7 +97,7 @@ def test_starts_are_exact_draws_from_the_scores_of_arcs(single_root):
 @pytest.mark.parametrize("single_root", [True, False])
 def test_gibbs_steps_keep_the_distribution_of_the_scores(space, single_root):
     problem = problem_of(space, single_root)
-    m, temperature = made(problem, space), spread(problem, space)
+    m, temperature = state_of(problem, space), spread(problem, space)
     met = counted(m, lambda: gibbs(*m.buffers, temperature, m.rng), 10_000, 25)
     fits(m, met, space, scores(problem, space) / temperature)
 
@@ -111,7 +111,7 @@ def test_random_walks_keep_the_distribution_of_the_scores(words, single_root):
     """
     problem = problem_of("non-projective", single_root)
     temperature = spread(problem, "non-projective")
-    m = made(problem, "non-projective", scale=0.5 / temperature)
+    m = state_of(problem, "non-projective", scale=0.5 / temperature)
     met = counted(m, lambda: walk(*m.buffers, words, temperature, m.rng), 10_000, 30)
     fits(m, met, "non-projective", scores(problem, "non-projective") / temperature)
 
@@ -123,7 +123,7 @@ def test_proposals_are_exact_draws_of_some_heads_by_shares():
     """
     problem = problem_of("non-projective", False)
     temperature = spread(problem, "non-projective")
-    m = made(problem, "non-projective", scale=1 / temperature)
+    m = state_of(problem, "non-projective", scale=1 / temperature)
     ints, reals = m.buffers
     share = shares(m.problem.arc / temperature, m.problem)
 
@@ -145,7 +145,7 @@ def test_fusing_two_trees_is_never_worse_than_either_and_takes_arcs_of_both_alon
     helped = 0
     for n in (4, 9, 25) * 8:
         families = ("sibling", "adjacent-sibling", "grandchild")
-        m = made(build_problem(n, rng, families, single_root=n == 4, space=space), space, scale=0.01)
+        m = state_of(build_problem(n, rng, families, single_root=n == 4, space=space), space, scale=0.01)
         ints, reals = m.buffers
         drawn = []
         for _ in range(2):
@@ -170,7 +170,7 @@ def test_fusing_takes_the_better_fragments_of_both():
     best_of_both = np.array([-1, *first[1:5], *second[5:]])
     problem = build_problem(8, np.random.default_rng(1), (), single_root=False)
     in_best = best_of_both[problem.mod] == problem.head
-    m = made(problem.with_arc(in_best.astype(float)), "projective")
+    m = state_of(problem.with_arc(in_best.astype(float)), "projective")
     ints, reals = m.buffers
     ours, theirs = (arcs_of_tree(index_of(m.problem).arcs, heads).astype(np.int64) for heads in (first, second))
     value = lay(ints, reals, ours)
@@ -232,7 +232,7 @@ def test_samples_do_not_depend_on_workers_or_on_the_position_of_a_sentence():
 
 
 def test_climbing_stops_at_its_limit():
-    m = made(build_problem(15, np.random.default_rng(1), ("sibling",)), "projective")
+    m = state_of(build_problem(15, np.random.default_rng(1), ("sibling",)), "projective")
     m.buffers.ints[at.SCORED] = 0
     climb(*m.buffers, 10, PLAIN, FOLLOWED)
     assert m.buffers.ints[at.SCORED] < 200

@@ -22,7 +22,9 @@ SPACES = ("projective", "non-projective")
 ALL = tuple(FEATURES)
 
 
-def made(n: int, space: str, features: tuple[str, ...] = ALL, single_root: bool = True, seed: int = 1) -> Sentence:
+def random_sentence(
+    n: int, space: str, features: tuple[str, ...] = ALL, single_root: bool = True, seed: int = 1
+) -> Sentence:
     """Return a sentence of n words under random integer weights.
 
     Words are randomly coordinators, prepositions or punctuation.
@@ -58,7 +60,7 @@ def test_updated_scores_equal_scores_from_scratch(features, space, single_root):
     It also equals the sum of the weights of the tree's features.
     """
     for n, steps in ((1, 5), (5, 60), (16, 150)):
-        m = made(n, space, features, single_root, seed=n)
+        m = random_sentence(n, space, features, single_root, seed=n)
         (ints, reals), view, rng = m.buffers, m.view, np.array([n], np.uint64)
         value = m.lay(m.first_tree(rng))
         changed = 0
@@ -83,7 +85,7 @@ def test_updated_scores_equal_scores_from_scratch(features, space, single_root):
         assert view.weights[slots[:count]].sum(dtype=float) == view.total[0]
 
 
-def seen(m: Sentence, feature: str, w: int) -> list[int]:
+def values_of(m: Sentence, feature: str, w: int) -> list[int]:
     find_spans(m.buffers.ints, m.view)
     return m.view.seen[: see(ALL.index(feature), m.buffers.ints, m.view, w)].tolist()
 
@@ -103,34 +105,34 @@ def flags(m: Sentence, **words: list[int]) -> None:
 
 def test_values_that_features_read():
     """Check features of "she(2) eats(0) pizza(2) with(7) knife..." by hand, in two styles of attachment."""
-    m = made(9, "projective")
+    m = random_sentence(9, "projective")
     # 1 she <- 2 eats -> 3 pizza, 6 knife (4 with, 5 a; 8 fork (7 and)), 9 .
     lay(m, [2, 0, 2, 6, 6, 2, 8, 6, 2])
     flags(m, coordinator=[7], preposition=[4], punctuation=[9])
-    assert seen(m, "attachment", 4) == [2, 2, 6, 8]  # the governor is 2, the arguments 6 and 8
+    assert values_of(m, "attachment", 4) == [2, 2, 6, 8]  # the governor is 2, the arguments 6 and 8
     # conjuncts are separated by 3 words from 4 to the coordinator, and by 1 word after it
-    assert seen(m, "coordination", 7) == [2, 6, 8, 3, 1]
-    assert seen(m, "valency", 2) == [1, 3, 6]
-    assert seen(m, "span-length", 6) == [5, 1]  # words 4 .. 8: the bin of 5-6 words, followed by punctuation
-    assert seen(m, "span-length", 9) == [1, 2]
-    assert seen(m, "neighbours", 6) == [3, 9, 5]
-    assert seen(m, "right-branch", 0) == [10 * 3 // 9, 2]  # the branch 8, 6, 2
-    assert seen(m, "crossing", 6) == []
+    assert values_of(m, "coordination", 7) == [2, 6, 8, 3, 1]
+    assert values_of(m, "valency", 2) == [1, 3, 6]
+    assert values_of(m, "span-length", 6) == [5, 1]  # words 4 .. 8: the bin of 5-6 words, followed by punctuation
+    assert values_of(m, "span-length", 9) == [1, 2]
+    assert values_of(m, "neighbours", 6) == [3, 9, 5]
+    assert values_of(m, "right-branch", 0) == [10 * 3 // 9, 2]  # the branch 8, 6, 2
+    assert values_of(m, "crossing", 6) == []
     # `with` (4) depends on 2 and has the dependent 7, which has 6 and 8 below it
     lay(m, [2, 0, 2, 2, 6, 7, 4, 7, 2])
-    assert seen(m, "attachment", 4) == [1, 2, 6, 8]
-    assert seen(m, "coordination", 7) == [1, 6, 8, 2, 1]
+    assert values_of(m, "attachment", 4) == [1, 2, 6, 8]
+    assert values_of(m, "coordination", 7) == [1, 6, 8, 2, 1]
     # the coordinator depends on the left conjunct, and the right conjunct on the coordinator
     lay(m, [2, 0, 2, 2, 6, 4, 6, 7, 2])
-    assert seen(m, "coordination", 7) == [3, 6, 8, 2, 1]
+    assert values_of(m, "coordination", 7) == [3, 6, 8, 2, 1]
     lay(m, [2, 0, 2, 2, 6, 4, 6, 6, 2])
-    assert seen(m, "coordination", 7) == [0]
+    assert values_of(m, "coordination", 7) == [0]
 
 
 def test_an_arc_crosses_if_it_spans_a_word_that_is_not_below_its_head():
-    m = made(4, "non-projective")
+    m = random_sentence(4, "non-projective")
     lay(m, [3, 4, 0, 3])  # 4 -> 2 spans 3; 3 -> 1 spans 2, which is below 3
-    assert [seen(m, "crossing", w) for w in (1, 2, 3, 4)] == [[], [4], [], []]
+    assert [values_of(m, "crossing", w) for w in (1, 2, 3, 4)] == [[], [4], [], []]
 
 
 def test_features_have_distinct_names():
@@ -138,7 +140,7 @@ def test_features_have_distinct_names():
 
     A feature also has no name twice, unless two of its arguments have the same attributes.
     """
-    m = made(9, "non-projective")
+    m = random_sentence(9, "non-projective")
     lay(m, [3, 5, 0, 3, 3, 4, 6, 6, 3])
     find_spans(m.buffers.ints, m.view)
     for w in range(1, 10):
@@ -159,7 +161,7 @@ def test_chains_have_the_distribution_of_their_scores(kind, space):
     if kind == "walk" and space == "projective":
         pytest.skip("random walks make crossing trees")
     n, temperature, draws, thin = 4, 3000.0, 12_000, 25
-    m = made(n, space, seed=5)
+    m = random_sentence(n, space, seed=5)
     (ints, reals), view, rng = m.buffers, m.view, np.array([7], np.uint64)
     every = trees(n, space, True)
     score = np.array([m.score(heads.astype(np.int32)) for heads in every])
@@ -197,7 +199,7 @@ def test_a_chain_stops_at_every_constraint_that_is_broken_and_at_no_other(neighb
     The test includes rejected proposals and trees that score more than the gold tree.
     """
     n, cost, temperature = 4, 300.0, 900.0
-    m = made(n, space, seed=3)
+    m = random_sentence(n, space, seed=3)
     every = trees(n, space, True).astype(np.int64)
     right = every[np.argsort([m.score(heads.astype(np.int32)) for heads in every])[-2]]
     tree = Trees(np.full(n + 1, -1, np.int64), np.full(n + 1, -1, np.int64), right)

@@ -34,7 +34,7 @@ BACKBONE = BACKBONES["grandparent-sibling"]
 FAMILIES = ("adjacent-sibling", "grandchild", "sibling", "comb")
 
 
-def stated(rng: np.random.Generator, families: tuple[str, ...]) -> tuple[Problem, Task]:
+def random_task(rng: np.random.Generator, families: tuple[str, ...]) -> tuple[Problem, Task]:
     """Return a random problem with siblings and the task of its search, whose spans may be changed."""
     problem = canonical(random_problem(rng, families, min_n=3, max_n=5, feasible=True), "projective").problem
     result = _state(problem, BACKBONE, (), MAX_EDGES, adjacent=True)
@@ -71,7 +71,7 @@ def spread(rng: np.random.Generator, spans: Spans, unit: float) -> None:
 def test_every_tree_is_below_the_bound_which_is_tight_where_no_share_moves(seed: int) -> None:
     """Shares are random at first and are then moved by steps. The coefficients always follow from the shares."""
     rng = np.random.default_rng(seed)
-    problem, task = stated(rng, ("adjacent-sibling", "sibling"))
+    problem, task = random_task(rng, ("adjacent-sibling", "sibling"))
     spans, adjacent = task.spans, task.adjacent
     spread(rng, spans, problem.unit)
     weight = np.zeros(len(task.theta))
@@ -101,7 +101,7 @@ def test_every_tree_is_below_the_bound_which_is_tight_where_no_share_moves(seed:
 def test_folding_keeps_the_bounds_of_trees_valid_and_never_raises_them(seed: int) -> None:
     """A tree of live arcs has a bound that is not higher than before."""
     rng = np.random.default_rng(seed)
-    problem, task = stated(rng, ("adjacent-sibling", "sibling"))
+    problem, task = random_task(rng, ("adjacent-sibling", "sibling"))
     spans, adjacent = task.spans, task.adjacent
     spread(rng, spans, problem.unit)
     original = Spans(*(x.copy() for x in spans))
@@ -129,7 +129,7 @@ def test_folding_keeps_the_bounds_of_trees_valid_and_never_raises_them(seed: int
 def test_the_backbone_chooses_the_variables_of_adjacent_pairs(seed: int) -> None:
     """The best tree under random scores of arcs and pairs selects the variables of its adjacent pairs."""
     rng = np.random.default_rng(seed)
-    problem, task = stated(rng, FAMILIES)
+    problem, task = random_task(rng, FAMILIES)
     graph = _state(problem, BACKBONE, (), MAX_EDGES, adjacent=True).graph  # type: ignore[union-attr]
     weight = np.append(rng.normal(size=problem.arcs), np.zeros(len(task.theta) - problem.arcs))
     weight[problem.arcs + 1 :] = rng.normal(size=len(weight) - problem.arcs - 1)

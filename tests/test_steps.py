@@ -162,7 +162,7 @@ def metrics(right: list[str], labels: bool = True, dev: tuple[float, ...] = (70.
 
 
 BASE = ["llh-"] * 40
-MADE_UP: dict[str, dict] = {
+SYNTHETIC: dict[str, dict] = {
     "base": metrics(BASE, capped=3),
     "better": metrics(["lll-"] * 30 + ["llh-"] * 10),  # 30 correct labels more
     "worse": metrics(["l-h-"] * 30 + ["llh-"] * 10),  # 30 correct heads less
@@ -193,7 +193,7 @@ def results(
 
 def test_the_table_has_a_row_a_change_and_stars_where_it_is_significant(tmp_path: Path) -> None:
     unlabelled = results(tmp_path / "b", {n: metrics(BASE, labels=False) for n in ("base", "same")}, name="reference")
-    data = tables.steps([unlabelled, results(tmp_path / "a", MADE_UP, ("made_up", "another"))])
+    data = tables.steps([unlabelled, results(tmp_path / "a", SYNTHETIC, ("made_up", "another"))])
     assert tables.steps([unlabelled], ["nowhere"]).empty
     tests = tables.step_tests(data)
     table = tables.step_table(data, tests)
@@ -229,7 +229,7 @@ def test_the_table_has_a_row_a_change_and_stars_where_it_is_significant(tmp_path
 
 
 def test_remarks_name_helpful_and_useless_steps(tmp_path: Path) -> None:
-    data = tables.steps([results(tmp_path, MADE_UP)])
+    data = tables.steps([results(tmp_path, SYNTHETIC)])
     text = repr(remarks.changes(data, tables.step_tests(data)))
     by_las = text[text.index("LAS against base: significantly better at the 5 %") : text.index("UAS against base")]
     assert re.search(r"level: better \(\+18.75 \[.*\], p < 0.001\); significantly worse: worse \(-18.75 ", by_las)
@@ -240,16 +240,16 @@ def test_remarks_name_helpful_and_useless_steps(tmp_path: Path) -> None:
 
 
 def test_remarks_where_nothing_helps(tmp_path: Path) -> None:
-    data = tables.steps([results(tmp_path, {name: MADE_UP[name] for name in ("base", "unclear", "worse")})])
+    data = tables.steps([results(tmp_path, {name: SYNTHETIC[name] for name in ("base", "unclear", "worse")})])
     text = repr(remarks.changes(data, tables.step_tests(data)))
     assert "LAS against base: significantly better at the 5 % level: none" in text
     assert "word for word" not in text
-    alone = tables.steps([results(tmp_path / "alone", {"base": MADE_UP["base"], "absent": MADE_UP["absent"]})])
+    alone = tables.steps([results(tmp_path / "alone", {"base": SYNTHETIC["base"], "absent": SYNTHETIC["absent"]})])
     assert "there is nothing to compare with base" in repr(remarks.changes(alone, tables.step_tests(alone)))
 
 
 def test_epochs(tmp_path: Path) -> None:
-    data = tables.steps([results(tmp_path, MADE_UP)])
+    data = tables.steps([results(tmp_path, SYNTHETIC)])
     curves = tables.step_epochs(data)
     assert len(curves) == 4 * 2 + 4
     figure = by_epoch(curves, "LAS")
@@ -262,7 +262,7 @@ def test_epochs(tmp_path: Path) -> None:
 
 
 def test_training(tmp_path: Path) -> None:
-    table = tables.step_training(tables.steps([results(tmp_path, MADE_UP)]))
+    table = tables.step_training(tables.steps([results(tmp_path, SYNTHETIC)]))
     assert [name for _, name in table.index] == ["base", "better", "worse", "unclear", "same"]
     row = table.loc[("made_up, this run", "base")]
     assert row["training, last epoch"].tolist() == [2.0, 3.0]
@@ -283,7 +283,7 @@ def test_without_any_such_training(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    r = results(tmp_path, {name: MADE_UP[name] for name in ("base", "same")})
+    r = results(tmp_path, {name: SYNTHETIC[name] for name in ("base", "same")})
     (tmp_path / "metrics" / "steps" / "made_up" / "same.json").unlink()
     with pytest.raises(InputError, match=r"steps/made_up/same.json.*run python -m studies"):
         tables.steps([r])
@@ -331,12 +331,12 @@ def test_accuracy_against_the_remaining_arcs(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("test_steps.STEPS", STEPS | runs)
     settings_by_run = {"base": (10.0, 0.0, 0, 50.0), "narrow": (4.0, 0.01, 0, 49.5), "learnt": (4.5, 0.01, 2, 50.25)}
     metrics_by_run = {
-        name: MADE_UP["base"]
+        name: SYNTHETIC["base"]
         | {"heads_a_word": heads, "recall": 0.9, "uas": uas, "spec": {"threshold": threshold, "pruner_folds": folds}}
         for name, (heads, threshold, folds, uas) in settings_by_run.items()
     }
-    older = results(tmp_path / "older", MADE_UP, name="older")
-    data = tables.steps([older, results(tmp_path / "new", metrics_by_run | {"better": MADE_UP["better"]})])
+    older = results(tmp_path / "older", SYNTHETIC, name="older")
+    data = tables.steps([older, results(tmp_path / "new", metrics_by_run | {"better": SYNTHETIC["better"]})])
     arcs = tables.step_arcs(data)
     assert arcs["training"].tolist() == ["base", "narrow", "learnt"], (
         "only training runs with other pruning and with counts"
@@ -349,7 +349,9 @@ def test_accuracy_against_the_remaining_arcs(tmp_path: Path, monkeypatch: pytest
     assert [line.get_xdata().tolist() for line in panel.lines] == [[4.5, 10.0], [4.0, 10.0]]
     trained = tables.step_training(data)["dev"]
     assert trained["heads a word"].dropna().tolist() == [10.0, 4.0, 4.5]
-    unlike = results(tmp_path / "unlike", {"base": MADE_UP["base"], "narrow": metrics_by_run["narrow"]}, name="unlike")
+    unlike = results(
+        tmp_path / "unlike", {"base": SYNTHETIC["base"], "narrow": metrics_by_run["narrow"]}, name="unlike"
+    )
     assert tables.step_arcs(tables.steps([unlike])).empty, "the base run has no counts"
     nothing = tables.step_arcs(tables.steps([older]))
     assert nothing.empty

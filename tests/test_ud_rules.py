@@ -39,7 +39,7 @@ def all_trees(n: int, labels: list[list[str]], columns: list[list[Columns]]) -> 
                 yield Case(tuple(heads[1:].tolist()), names, words)
 
 
-def same(n: int, labels: str, columns: list[Columns]) -> Iterator[Case]:
+def uniform_trees(n: int, labels: str, columns: list[Columns]) -> Iterator[Case]:
     """Yield every tree over n words whose positions all have the same choices of labels and columns."""
     return all_trees(n, [labels.split()] * n, [columns] * n)
 
@@ -70,30 +70,32 @@ def sample(size: int, trees: Iterator[Case]) -> list[Case]:
 #: relations that require certain tags
 TAGGED = [name.removeprefix("rel-upos-") for name in RULES if name.startswith("rel-upos-")]
 FAMILIES = {
-    "inventory": lambda: same(2, "root dep DEP de-p dep:a:b subj subj:x root:x csubj", [VERB]),
+    "inventory": lambda: uniform_trees(2, "root dep DEP de-p dep:a:b subj subj:x root:x csubj", [VERB]),
     **{f"tags of {relation}": lambda relation=relation: tagged(relation) for relation in ("root", "dep", *TAGGED)},
-    "directions": lambda: same(2, "conj fixed flat goeswith appos conj:x flat:name dep", [VERB]),
-    "subjects": lambda: same(3, "nsubj:outer csubj nsubj:pass", [VERB, column("VERB", misc="Subject=Outer")]),
-    "objects": lambda: same(3, "obj obj:x iobj dep", [VERB]),
-    "obliques": lambda: same(3, "obl:tmod nmod cop", [column("PRON"), VERB]),
-    "clauses": lambda: same(3, "obl nsubj csubj:pass", [NOUN]),
+    "directions": lambda: uniform_trees(2, "conj fixed flat goeswith appos conj:x flat:name dep", [VERB]),
+    "subjects": lambda: uniform_trees(3, "nsubj:outer csubj nsubj:pass", [VERB, column("VERB", misc="Subject=Outer")]),
+    "objects": lambda: uniform_trees(3, "obj obj:x iobj dep", [VERB]),
+    "obliques": lambda: uniform_trees(3, "obl:tmod nmod cop", [column("PRON"), VERB]),
+    "clauses": lambda: uniform_trees(3, "obl nsubj csubj:pass", [NOUN]),
     "orphans": lambda: all_trees(2, [["orphan", "orphan:x"], [*RELATION_LIST, "conj:x"]], [[VERB], [VERB]]),
     **{
         f"leaves of {parent}": lambda parent=parent: functional(parent)
         for parent in ["mark", "case", "aux", "cop", "det", "clf", "cc", "fixed", "goeswith", "punct", "det:x", "nmod"]
     },
-    "fixed": lambda: sample(1000, same(4, "fixed punct dep", [column("ADP", "ExtPos=ADV")])),
-    "fixed heads": lambda: same(2, "fixed dep", [column("ADP", "ExtPos=ADV"), column("PROPN"), column("ADV")]),
-    "written apart": lambda: sample(1000, same(4, "goeswith punct dep", [X])),
-    "spaces": lambda: same(3, "goeswith dep", [column("X", misc="Gloss=No"), column("X", misc="SpaceAfter=No")]),
-    "parts": lambda: same(
+    "fixed": lambda: sample(1000, uniform_trees(4, "fixed punct dep", [column("ADP", "ExtPos=ADV")])),
+    "fixed heads": lambda: uniform_trees(2, "fixed dep", [column("ADP", "ExtPos=ADV"), column("PROPN"), column("ADV")]),
+    "written apart": lambda: sample(1000, uniform_trees(4, "goeswith punct dep", [X])),
+    "spaces": lambda: uniform_trees(
+        3, "goeswith dep", [column("X", misc="Gloss=No"), column("X", misc="SpaceAfter=No")]
+    ),
+    "parts": lambda: uniform_trees(
         2, "goeswith dep", [X, NOUN, column("X", "Typo=Yes"), column("X", "Typo=No"), column("X", lemma=False)]
     ),
-    "foreign": lambda: same(
+    "foreign": lambda: uniform_trees(
         2, "flat:foreign flat", [X, column("X", "Foreign=Yes"), column("X", "Case=Nom|Foreign=Yes"), NOUN]
     ),
-    "punctuation": lambda: same(4, "punct dep", [column("PUNCT")]),
-    "punctuation of five": lambda: sample(1000, same(5, "punct dep", [column("PUNCT")])),
+    "punctuation": lambda: uniform_trees(4, "punct dep", [column("PUNCT")]),
+    "punctuation of five": lambda: sample(1000, uniform_trees(5, "punct dep", [column("PUNCT")])),
     "random": lambda: [random_case(random.Random(seed), 3 + seed % 5) for seed in range(1500)],
     "random goeswith": lambda: [
         random_case(random.Random(seed), 5, ("goeswith", "punct", "advmod", "dep")) for seed in range(500)

@@ -25,7 +25,7 @@ def slow_first(shared: None, item: int) -> int:
     return item
 
 
-def who(shared: None, item: int) -> int:
+def process_id(shared: None, item: int) -> int:
     return os.getpid()
 
 
@@ -56,8 +56,8 @@ def test_results_are_ordered_unless_order_does_not_matter() -> None:
 
 
 def test_several_processes_work_and_a_short_item_alone_needs_none() -> None:
-    assert len(set(spread(who, None, range(200), workers=2)) - {os.getpid()}) == 2
-    assert list(spread(who, None, range(1), workers=2, short=True)) == [os.getpid()]
+    assert len(set(spread(process_id, None, range(200), workers=2)) - {os.getpid()}) == 2
+    assert list(spread(process_id, None, range(1), workers=2, short=True)) == [os.getpid()]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
