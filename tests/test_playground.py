@@ -59,7 +59,7 @@ def test_a_forbidden_arc_costs_its_margin(play: Playground) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request", "reason"),
+    ("changes", "reason"),
     [
         ({"without": ["comb"]}, "no factors 'comb'; choose from adjacent-sibling, sibling"),
         ({"require": [(9, 1)]}, "no arc 9 → 1; words are numbered 1 to 5"),
@@ -68,9 +68,9 @@ def test_a_forbidden_arc_costs_its_margin(play: Playground) -> None:
         ({"require": [(0, 3)], "forbid": [(0, 3)]}, "no tree has all required arcs"),
     ],
 )
-def test_impossible_requests_are_explained(play: Playground, request: dict, reason: str) -> None:
+def test_impossible_requests_are_explained(play: Playground, changes: dict, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
-        play.explore(**request)
+        play.explore(**changes)
 
 
 @pytest.mark.parametrize(("text", "reason"), [(" \n", "no words"), ("a b c d e f", "word 1 has 6 columns")])
