@@ -6,8 +6,8 @@ import importlib.util
 import re
 from pathlib import Path
 
-import made_up_results
 import pytest
+import synthetic_results
 
 from studies.across.overview import page as readme
 from studies.common import params as parameters
@@ -69,7 +69,7 @@ def test_the_headline_agrees_with_the_reference_run() -> None:
 
 
 def test_the_headline_is_replaced_between_its_marks(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     text, figures = readme.headline(tmp_path)
     assert figures.keys() == {readme.FIGURE, readme.NARROW}
     assert "An invented treebank" in text

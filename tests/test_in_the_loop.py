@@ -6,9 +6,9 @@ import dataclasses
 import json
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pytest
+import synthetic_results
 from synthetic import synthetic_treebank
 
 from studies.across.approximations.contestants import CONTESTANTS, EXACT
@@ -168,7 +168,7 @@ def test_the_stage_scores_each_decoder_on_dev(tmp_path: Path, monkeypatch: pytes
 def results(folder: Path, corpora: tuple[str, ...] = ("synthetic",)) -> Results:
     for corpus in corpora:
         lengths = np.full(60, 10)
-        for trainer, data in made_up_results.in_the_loop(np.random.default_rng(1), lengths).items():
+        for trainer, data in synthetic_results.in_the_loop(np.random.default_rng(1), lengths).items():
             path = folder / "metrics/in-the-loop" / corpus / f"{trainer}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(data))

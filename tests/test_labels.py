@@ -1,4 +1,4 @@
-"""Labels: scores against a plain twin, folding against enumeration, learning, model files."""
+"""Labels: scores against a plain Python twin, folding against enumeration, learning, and model files."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ def signed(x: int) -> int:
 
 
 def row_of(template: str, salt: str, variant: int, positions: dict[str, int], rows: np.ndarray, mask: int) -> int:
-    """First weight, counted from the labeller's, of a template's row: the hash of its atoms in plain integers."""
+    """Return the position of the first weight of a template's row: the hash of its atoms in plain Python.
+
+    Positions are counted from the labeller's first weight.
+    """
     x = hash_string(f"{salt}|{template}")
     for atom in template.split():
         slot, offset, attribute = parse_atom(atom, tuple(positions))
@@ -73,7 +76,7 @@ def row_of(template: str, salt: str, variant: int, positions: dict[str, int], ro
 
 
 def twin(labeller: Labeller, attributes: frozenset, weights: np.ndarray, rows: np.ndarray, heads: np.ndarray, m: int):
-    """Scores of all labels on the arc into word m of a tree, template by template."""
+    """Return the scores of all labels on the arc into word m of a tree, template by template."""
     h = int(heads[m])
     sisters = [s for s in range(1, len(heads)) if heads[s] == h]
     below = [c for c in range(1, len(heads)) if heads[c] == m]
@@ -100,8 +103,8 @@ def twin(labeller: Labeller, attributes: frozenset, weights: np.ndarray, rows: n
     for templates, slots, end, variant in groups:
         for template in templates:
             if {atom.split(".")[1] for atom in template.split()} <= attributes:
-                at = row_of(template, salt + end, variant, {s: words[s] for s in slots}, rows, labeller.place.mask)
-                total += weights[labeller.place.first + at :][: len(total)]
+                row = row_of(template, salt + end, variant, {s: words[s] for s in slots}, rows, labeller.place.mask)
+                total += weights[labeller.place.first + row :][: len(total)]
     return total
 
 
@@ -109,7 +112,7 @@ def twin(labeller: Labeller, attributes: frozenset, weights: np.ndarray, rows: n
 @pytest.mark.parametrize("labels", [1, 8, 41])
 @pytest.mark.parametrize("dtype", [np.int16, np.int32])
 def test_scores_are_sums_of_rows(tree: bool, labels: int, dtype: type):
-    """The largest weights that there are too, up to the end of the table."""
+    """Scores are also right for the largest weights of a type, up to the end of the table."""
     treebank = synthetic_treebank(6, seed=4)
     treebank.meta["attributes"] = ["suffix", "lemma", "length"]
     attributes, limits = attributes_of(treebank), np.iinfo(dtype)
@@ -183,7 +186,10 @@ def test_every_template_compiles_once():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_folding_finds_the_best_labelled_tree(seed: int):
-    """Over every tree and every labelling of four words: arc scores plus label scores, and the cost of wrong labels."""
+    """The best tree equals the enumeration of all trees and labellings of four words.
+
+    Scores add arcs, labels and the cost of wrong labels.
+    """
     rng = np.random.default_rng(seed)
     n, names = 4, NAMES[:3]
     short = synthetic_treebank(40, seed=seed, max_words=5)
@@ -200,19 +206,19 @@ def test_folding_finds_the_best_labelled_tree(seed: int):
         assert labelling.joint is not None
         by_label = labelling.joint.of_arcs(weights, rows, n, index.head, index.mod)
         number = {(h, m): a for a, (h, m) in enumerate(zip(index.head.tolist(), index.mod.tolist(), strict=True))}
-        best, found = -np.inf, None
+        best, best_labelling = -np.inf, None
         for heads in trees(n):
             arcs = [number[int(heads[m]), m] for m in range(1, n + 1)]
-            for given in itertools.product(range(len(names)), repeat=n):
-                value = sum(scored.arc[a] + by_label[a, y] for a, y in zip(arcs, given, strict=True))
-                value += cost * (np.array(given) != gold).sum()
+            for labels_given in itertools.product(range(len(names)), repeat=n):
+                value = sum(scored.arc[a] + by_label[a, y] for a, y in zip(arcs, labels_given, strict=True))
+                value += cost * (np.array(labels_given) != gold).sum()
                 if value > best:
-                    best, found = value, (arcs, list(given))
+                    best, best_labelling = value, (arcs, list(labels_given))
         by_tree = [sum(folded.arc[number[int(h[m]), m]] for m in range(1, n + 1)) for h in trees(n)]
         assert max(by_tree) == best
-        assert found is not None
+        assert best_labelling is not None
         assert labels is not None
-        assert labels[found[0]].tolist() == found[1]
+        assert labels[best_labelling[0]].tolist() == best_labelling[1]
     stage = Labelling(spec("second-stage", bits=BITS, label_bits=BITS), names, attributes_of(DEV))
     assert stage.fold(weights, rows, scored) == (scored, None)
 
@@ -244,25 +250,28 @@ def test_labels_are_learnt(labels: str, models: dict[str, Model]):
     assert las(untrained) < summary["las"] - 30
 
 
-def test_the_second_stage_sees_what_the_arc_does_not_show(models: dict[str, Model]):
-    """Prepositions are labelled by the noun below them, in gold trees: right oftener than by the arc alone."""
+def test_the_second_stage_reads_words_beyond_the_arc(models: dict[str, Model]):
+    """The second stage labels prepositions by the noun below them, more accurately than the arc alone allows."""
 
     def right(model: Model) -> float:
         table, gold = TokenTable(DEV), numbered(DEV, model.labelling.names)
-        found = [model.labelling.of_tree(model.weights, table.sentence(i)[0], DEV.heads(i)) for i in range(len(DEV))]
+        predicted = [
+            model.labelling.of_tree(model.weights, table.sentence(i)[0], DEV.heads(i)) for i in range(len(DEV))
+        ]
         prepositions = np.array(DEV.strings("upos")) == "P"
-        return float((np.concatenate(found) == gold)[prepositions].mean())
+        return float((np.concatenate(predicted) == gold)[prepositions].mean())
 
     assert right(models["second-stage"]) > right(models["joint"]) + 0.1
 
 
 def test_without_labels_nothing_changes(models: dict[str, Model], pruner: Pruner):
-    """A second stage leaves trees, scores and the weights of arcs and parts as they are."""
+    """A second stage changes neither trees nor scores nor the weights of arcs and parts."""
     none = models["none"]
     assert Parser(none).parse(DEV)[0].labels is None
     assert none.label_names(Parser(none).parse(DEV)[0]) == ["_"] * DEV[0].n
     assert none.weights.shape == (1 << none.spec.bits,)
-    # one epoch: of several, one model keeps that with the best heads, the other that with the best labels
+    # with several epochs, one model would store the epoch with the best heads, and the other model the epoch with the
+    # best labels
     plain, labelled = (train(spec(labels, epochs=1), TRAIN, DEV, pruner) for labels in ("none", "second-stage"))
     for ours, theirs in zip(Parser(plain).parse(DEV), Parser(labelled).parse(DEV), strict=True):
         assert (ours.heads == theirs.heads).all()
@@ -284,29 +293,29 @@ def test_joint_scores_are_exact_integers_and_certified(models: dict[str, Model])
 @pytest.mark.parametrize("labels", ["joint", "second-stage"])
 def test_a_run_that_was_stopped_gives_the_same_weights(labels: str, learner: str, pruner: Pruner, tmp_path: Path):
     checkpoint = tmp_path / "checkpoint.npz"
-    wanted = spec(labels, epochs=2, learner=learner)
-    whole = train(wanted, TRAIN, DEV, pruner)
+    settings = spec(labels, epochs=2, learner=learner)
+    whole = train(settings, TRAIN, DEV, pruner)
     with pytest.raises(Stop):
-        train(wanted, TRAIN, DEV, pruner, checkpoint=checkpoint, progress=stop_in_second_epoch)
-    resumed = train(wanted, TRAIN, DEV, pruner, checkpoint=checkpoint)
+        train(settings, TRAIN, DEV, pruner, checkpoint=checkpoint, progress=stop_in_second_epoch)
+    resumed = train(settings, TRAIN, DEV, pruner, checkpoint=checkpoint)
     assert (resumed.weights == whole.weights).all()
     assert las(resumed) == las(whole) > 50
 
 
 def test_workers_give_the_same_labels(models: dict[str, Model]):
-    one, two = (Parser(models["both"]).parse(DEV, workers=w) for w in (1, 2))
-    assert all((p.labels == q.labels).all() for p, q in zip(one, two, strict=True))
+    single, parallel = (Parser(models["both"]).parse(DEV, workers=w) for w in (1, 2))
+    assert all((p.labels == q.labels).all() for p, q in zip(single, parallel, strict=True))
 
 
-def test_a_labelled_model_comes_back_as_it_was(models: dict[str, Model], tmp_path: Path):
+def test_a_saved_labelled_model_loads_unchanged(models: dict[str, Model], tmp_path: Path):
     for labels, model in models.items():
         path = tmp_path / f"{labels}.npz"
         model.save(path)
-        again = Model.load(path)
-        assert again.labelling.names == model.labelling.names
-        assert (again.weights == model.weights).all()
-        parses = zip(Parser(again).parse(DEV), Parser(model).parse(DEV), strict=True)
-        assert all(again.label_names(p) == model.label_names(q) for p, q in parses)
+        loaded = Model.load(path)
+        assert loaded.labelling.names == model.labelling.names
+        assert (loaded.weights == model.weights).all()
+        parses = zip(Parser(loaded).parse(DEV), Parser(model).parse(DEV), strict=True)
+        assert all(loaded.label_names(p) == model.label_names(q) for p, q in parses)
 
 
 def test_labels_must_be_there_to_be_learnt(pruner: Pruner):

@@ -1,4 +1,4 @@
-"""Test that the repository is written in plain English, and that the checker of it finds what it should."""
+"""Tests that the repository is written in plain English and that the checker finds violations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pruner, learners, model file: deterministic, resumable, exact, and refusing what they did not write."""
+"""Pruner, learners and model file: deterministic, resumable, exact, and strict about foreign files."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_learning_learns(learner, pruner):
 
 
 def test_a_rate_is_a_feature_of_another_size():
-    """Steps with a rate a slot are those of features of size sqrt(rate), in the scores that they give."""
+    """Learning with one rate per slot gives the same scores as features of size sqrt(rate)."""
     rng = np.random.default_rng(3)
     size, limit = 16, 0.3
     rate = rng.choice([0.01, 0.1, 1.0], size).astype(np.float32)
@@ -92,8 +92,8 @@ def test_the_perceptron_steps_by_ones():
     assert learner.weights.tolist() == [1, -1, 1, 0]
 
 
-def test_a_difference_of_millions_of_features_has_room(pruner, monkeypatch):
-    """A word with 90 modifiers has 117,480 triples of them, each with dozens of features."""
+def test_a_difference_of_millions_of_features_fits_its_buffers(pruner, monkeypatch):
+    """A word with 90 dependents has 117,480 triples of dependents, each with dozens of features."""
     words = 91
     columns = {name: np.resize(values, words) for name, values in TRAIN.columns.items()}
     heads = np.r_[0, np.ones(words - 1)].astype(np.int32)
@@ -112,13 +112,13 @@ def test_a_difference_of_millions_of_features_has_room(pruner, monkeypatch):
 
 
 def test_the_same_seed_gives_the_same_model(model, pruner):
-    again = train(spec(), TRAIN, DEV, pruner)
-    assert (again.weights == model.weights).all()
-    other = train(spec(seed=2), TRAIN, DEV, pruner)
-    assert (other.weights != model.weights).any()
+    repeated = train(spec(), TRAIN, DEV, pruner)
+    assert (repeated.weights == model.weights).all()
+    with_other_seed = train(spec(seed=2), TRAIN, DEV, pruner)
+    assert (with_other_seed.weights != model.weights).any()
 
 
-def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(model, pruner, tmp_path):
+def test_a_stopped_run_resumes_to_the_same_model(model, pruner, tmp_path):
     checkpoint = tmp_path / "checkpoint.npz"
     with pytest.raises(Stop):
         train(spec(), TRAIN, DEV, pruner, checkpoint=checkpoint, progress=stop_in_second_epoch)
@@ -136,31 +136,32 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(model, pruner, tmp
     assert not checkpoint.exists()
 
 
-def test_a_checkpoint_keeps_the_entries_that_are_not_zero(tmp_path: Path) -> None:
-    """Whatever the table; a file whose bits do not fit its entries is not taken up."""
+def test_a_checkpoint_stores_the_nonzero_entries(tmp_path: Path) -> None:
+    """The bits of a checkpoint select the nonzero entries. A file whose bits do not match its entries is not used."""
 
     def learner() -> Learner:
         return Learner(37, UPDATES["perceptron"](0.01))
 
     rng = np.random.default_rng(3)
     for share in (0.0, 0.1, 1.0):
-        one, path = learner(), tmp_path / f"{share}.npz"
-        one.weights[:] = rng.normal(size=37) * (rng.random(37) < share)
-        one.sums[:] = rng.normal(size=37) * (rng.random(37) < share)
+        first, path = learner(), tmp_path / f"{share}.npz"
+        first.weights[:] = rng.normal(size=37) * (rng.random(37) < share)
+        first.sums[:] = rng.normal(size=37) * (rng.random(37) < share)
         best = (rng.integers(-9, 9, 37) * (rng.random(37) < share)).astype(np.int32)
-        Checkpoint(path, "key", one).save(Trained((best, 2.0), [{"epoch": 1}], (1.0, 2.0)))
+        Checkpoint(path, "key", first).save(Trained((best, 2.0), [{"epoch": 1}], (1.0, 2.0)))
         two = learner()
         two.weights[:], two.sums[:] = 7.0, 7.0
-        found = Checkpoint(path, "key", two).resume()
-        assert found is not None
-        assert np.array_equal(found.best[0], best)
-        assert np.array_equal(one.weights, two.weights)
-        assert np.array_equal(one.sums, two.sums)
-        assert (found.best[1], found.history, found.seconds) == (2.0, [{"epoch": 1}], (1.0, 2.0))
+        resumed = Checkpoint(path, "key", two).resume()
+        assert resumed is not None
+        assert np.array_equal(resumed.best[0], best)
+        assert np.array_equal(first.weights, two.weights)
+        assert np.array_equal(first.sums, two.sums)
+        assert (resumed.best[1], resumed.history, resumed.seconds) == (2.0, [{"epoch": 1}], (1.0, 2.0))
         assert Checkpoint(path, "another", learner()).resume() is None
     content = (tmp_path / "0.1.npz").read_bytes()
     damaged = tmp_path / "damaged.npz"
-    for place, bit in ((0, 1), (0, 128), (-1, 2), (-1, 4)):  # the last byte has five entries, and the bit of the end
+    # the last byte describes five entries and ends with the end bit
+    for place, bit in ((0, 1), (0, 128), (-1, 2), (-1, 4)):
         file = ModelFile(content)
         file.arrays["sums.kept"][place] ^= bit
         damaged.write_bytes(file.written())
@@ -174,22 +175,22 @@ def test_a_checkpoint_keeps_the_entries_that_are_not_zero(tmp_path: Path) -> Non
 
 def test_a_checkpoint_of_another_run_is_not_taken(pruner, tmp_path):
     checkpoint = tmp_path / "checkpoint.npz"
-    kept = tmp_path / "kept.npz"
+    stored = tmp_path / "kept.npz"
 
     def keep(sentences, what):
         if checkpoint.exists():
-            shutil.copy(checkpoint, kept)
+            shutil.copy(checkpoint, stored)
         return sentences
 
     train(spec(), TRAIN, DEV, pruner, checkpoint=checkpoint, progress=keep)
-    for damage in (b"", b"not a zip", kept.read_bytes()[:-100], kept.read_bytes()):
+    for damage in (b"", b"not a zip", stored.read_bytes()[:-100], stored.read_bytes()):
         checkpoint.write_bytes(damage)
         fresh = train(spec(cost=0.25, epochs=1), TRAIN, DEV, pruner, checkpoint=checkpoint)
         assert [record["epoch"] for record in fresh.history] == [1]
 
 
 def test_the_perceptron_average_is_exact():
-    """Integer accumulators: the average over examples of the weights, times their number, to the last unit."""
+    """Integer accumulators give the exact average of the weights, times the number of examples."""
     rng = np.random.default_rng(0)
     learner = Learner(1 << 12, Perceptron())
     total = np.zeros(1 << 12, np.int64)
@@ -209,7 +210,7 @@ def test_the_perceptron_average_is_exact():
 
 
 @pytest.mark.parametrize("large", [1e6, -1e6])
-def test_fixed_point_makes_room_for_large_weights(large):
+def test_fixed_point_scales_for_large_weights(large):
     learner = Learner(1 << 12, Mira(1.0))
     learner.weights[5] = large
     learner.examples = 1
@@ -218,8 +219,8 @@ def test_fixed_point_makes_room_for_large_weights(large):
     assert unit < 2**16
 
 
-def test_fixed_point_makes_room_for_what_rounding_adds():
-    """An average that is 2^31 units only once it is rounded."""
+def test_fixed_point_scales_for_rounding():
+    """The average reaches 2^31 units only after rounding."""
     learner = Learner(1 << 12, Mira(1.0))
     learner.sums[5] = -(2**15 - 1e-6)
     learner.examples = 1
@@ -238,23 +239,28 @@ def test_scores_are_the_exact_scores_of_the_trees(model, k):
 
 
 def test_workers_change_nothing(model):
-    one, two = (Parser(model).parse(DEV, workers=w) for w in (1, 2))
-    assert [(p.heads.tolist(), p.value, p.bound, p.status, p.work) for p in one] == [
-        (p.heads.tolist(), p.value, p.bound, p.status, p.work) for p in two
+    single, parallel = (Parser(model).parse(DEV, workers=w) for w in (1, 2))
+    assert [(p.heads.tolist(), p.value, p.bound, p.status, p.work) for p in single] == [
+        (p.heads.tolist(), p.value, p.bound, p.status, p.work) for p in parallel
     ]
 
 
-def test_a_model_comes_back_as_it_was(model, tmp_path):
+def test_a_saved_model_loads_unchanged(model, tmp_path):
     path = tmp_path / "a folder" / "model.npz"
     model.save(path)
-    again = Model.load(path)
-    assert (again.weights == model.weights).all()
-    assert (again.spec, again.unit, again.meta, again.history) == (model.spec, model.unit, model.meta, model.history)
+    loaded = Model.load(path)
+    assert (loaded.weights == model.weights).all()
+    assert (loaded.spec, loaded.unit, loaded.meta, loaded.history) == (
+        model.spec,
+        model.unit,
+        model.meta,
+        model.history,
+    )
     heads = [p.heads.tolist() for p in load(path).parse(DEV)]
     assert heads == [p.heads.tolist() for p in Parser(model).parse(DEV)]
     first = path.read_bytes()
     model.save(path)
-    assert path.read_bytes() == first  # same model, same bytes
+    assert path.read_bytes() == first  # the same model gives the same bytes
     assert [p.name for p in path.parent.iterdir()] == ["model.npz"]
 
 
@@ -309,7 +315,7 @@ def test_pruning_keeps_k_heads_and_recall_grows_with_k(pruner):
             assert (allowed.sum(axis=0)[1:] == (n if k is None else min(k, n))).all()
 
 
-def test_a_threshold_keeps_those_of_the_k_heads_that_are_nearly_as_probable_as_the_best(pruner):
+def test_a_threshold_keeps_heads_that_are_nearly_as_probable_as_the_best(pruner):
     from treebound.features.tokens import TokenTable
 
     table, fewer = TokenTable(DEV), 0
@@ -331,10 +337,12 @@ def test_a_threshold_keeps_those_of_the_k_heads_that_are_nearly_as_probable_as_t
 
 
 def test_a_model_parses_with_the_threshold_that_it_was_trained_with(model):
-    given = replace(model.spec, threshold=1e-2)
-    other = Model(given, model.weights, model.unit, model.pruner, model.meta, model.history, model.labelling.names)
-    narrow, wide = Parser(other), Parser(other, threshold=0.0)
-    assert Parser(other, k=None).threshold == 0.0, "all heads"
+    with_threshold = replace(model.spec, threshold=1e-2)
+    thresholded = Model(
+        with_threshold, model.weights, model.unit, model.pruner, model.meta, model.history, model.labelling.names
+    )
+    narrow, wide = Parser(thresholded), Parser(thresholded, threshold=0.0)
+    assert Parser(thresholded, k=None).threshold == 0.0, "all heads"
     assert [p.heads.tolist() for p in wide.parse(DEV)] == [p.heads.tolist() for p in Parser(model).parse(DEV)]
     for i, parse in enumerate(narrow.parse(DEV)):
         assert parse.certified
@@ -343,7 +351,7 @@ def test_a_model_parses_with_the_threshold_that_it_was_trained_with(model):
 
 
 def test_where_k_heads_admit_no_tree_the_pruners_tree_is_added(model):
-    """One head a word is rarely a tree; the parser must still return one, with a certificate."""
+    """One head per word rarely forms a tree. The parser must still return a tree with a certificate."""
     parser = Parser(model, k=1)
     for i, parse in enumerate(parser.parse(DEV)):
         assert parse.status == "optimal"
@@ -357,7 +365,7 @@ def test_a_decoder_that_cannot_score_the_model_is_refused(model):
 
 
 @pytest.mark.parametrize("change", [{"families": ("cousin",)}, {"learner": "svm"}, {"bits": 99}])
-def test_a_wrong_specification_says_what_is_possible(change):
+def test_a_wrong_specification_lists_the_possible_values(change):
     with pytest.raises(InputError, match="choose"):
         spec(**change)
 
@@ -374,19 +382,19 @@ def test_gold_trees_are_scored_on_the_scale_of_parses(model):
         if np.isfinite(score):
             reached += 1
             assert score <= parse.value
-    assert 0 < reached < len(DEV), "some gold trees are pruned away, not all"
+    assert 0 < reached < len(DEV), "the pruner removes some gold trees, but not all"
 
 
 def test_trees_that_no_search_meets_score_nothing(model):
     i = int(np.argmax(DEV.lengths >= 4))
-    one = DEV.select(np.array([i]))
-    chain = np.arange(one.words, dtype=np.int32)
+    selected = DEV.select(np.array([i]))
+    chain = np.arange(selected.words, dtype=np.int32)
     crossing, two_roots = chain.copy(), chain.copy()
     crossing[:4] = 0, 4, 1, 1  # 4 -> 2 and 1 -> 3
     two_roots[1] = 0
     parser = Parser(model, k=None)
-    assert np.isfinite(parser.scores_of_trees(one.with_heads(chain))[0])
+    assert np.isfinite(parser.scores_of_trees(selected.with_heads(chain))[0])
     for heads in (crossing, two_roots):
-        assert parser.scores_of_trees(one.with_heads(heads)) == [-np.inf]
-        problem = parser.problem(one, 0)
-        assert np.isfinite(PartScore(problem).score(np.append(-1, heads).astype(np.int32))), "its arcs are there"
+        assert parser.scores_of_trees(selected.with_heads(heads)) == [-np.inf]
+        problem = parser.problem(selected, 0)
+        assert np.isfinite(PartScore(problem).score(np.append(-1, heads).astype(np.int32))), "the tree has all its arcs"

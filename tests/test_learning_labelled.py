@@ -1,4 +1,4 @@
-"""The labelled model: scores are the sums of its features, training fits, files come back, decoders in the loop."""
+"""The labelled model: scores are sums of features, training fits, files load unchanged, decoders in the loop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from treebound.systems.constrained.settings import Settings
 
 
 def with_labels(treebank: Treebank) -> Treebank:
-    """The tag of a word as the label of its arc, `first` where the head is left of it and both tags are the same."""
+    """Replace the label of each arc by the tag of its dependent."""
     vocab = treebank.vocab | {"deprel": treebank.vocab["xpos"]}
     columns = treebank.columns | {"deprel": treebank.columns["xpos"]}
     return dataclasses.replace(treebank, vocab=vocab, columns=columns)
@@ -36,7 +36,7 @@ def model() -> LabelledModel:
 
 
 def accuracy(model: LabelledModel, treebank: Treebank) -> tuple[float, float]:
-    """Shares of words with the right head, and with the right head and label."""
+    """Return the shares of words with the right head, and with the right head and label."""
     table = TokenTable(treebank)
     right = both = 0
     for i in range(len(treebank)):
@@ -54,7 +54,7 @@ def test_training_fits_and_carries_over(model):
     uac, lac = accuracy(model, DEV)
     empty = LabelledModel(model.spec, np.zeros_like(model.weights), model.unit, model.names, model.attributes)
     assert uac > accuracy(empty, DEV)[0] + 0.2
-    assert uac >= lac > 0.9 * uac  # the label is the modifier's tag
+    assert uac >= lac > 0.9 * uac  # the label is the tag of the dependent
 
 
 def test_scores_are_exact_sums_of_the_features(model):
@@ -84,9 +84,14 @@ def test_problems_list_the_best_labels_first(model):
 
 def test_files_come_back_and_others_are_refused(model, tmp_path):
     model.save(tmp_path / "model.npz")
-    again = LabelledModel.load(tmp_path / "model.npz")
-    assert (again.weights == model.weights).all()
-    assert (again.spec, again.unit, again.names, again.history) == (model.spec, model.unit, model.names, model.history)
+    loaded = LabelledModel.load(tmp_path / "model.npz")
+    assert (loaded.weights == model.weights).all()
+    assert (loaded.spec, loaded.unit, loaded.names, loaded.history) == (
+        model.spec,
+        model.unit,
+        model.names,
+        model.history,
+    )
     (tmp_path / "cut.npz").write_bytes((tmp_path / "model.npz").read_bytes()[:500])
     with pytest.raises(ModelError, match="truncated or foreign"):
         LabelledModel.load(tmp_path / "cut.npz")
@@ -97,7 +102,10 @@ def test_training_is_deterministic(model):
 
 
 def test_a_decoder_in_the_loop():
-    """The integer program without constraints beyond trees finds what Chu-Liu-Edmonds finds; with some it does not."""
+    """Chu-Liu-Edmonds and the integer program without further constraints learn the same weights.
+
+    A constraint on labels changes the weights.
+    """
     small, spec = TRAIN.select(np.arange(15)), Settings(epochs=1, bits=12, k=20)
     plain = train_labelled(spec, small)
     trees = train_labelled(spec, small, decoder=IncrementalProgram(TREE).decode_labelled)

@@ -1,7 +1,7 @@
-"""Files of odd characters come back byte for byte, but for the columns and the names that treebound writes.
+"""Files with unusual characters are written byte for byte as they were read, except for treebound's own values.
 
-Cells and comments hold every Unicode blank, control and private-use character, and letters that were cut apart. What a
-reader accepts, every command writes, and the reader reads it again.
+Cells and comments hold every Unicode blank, control and private-use character, and letters that are split into
+combining characters. Every command writes the content that the reader accepted, and the reader reads the output.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from test_cli import run
 from treebound.treebanks.document import read
 
 FORBIDDEN = "\t\n\r\0"
-#: every blank, control, format and line-separating character, and some of those for private use
+#: all blank, control, format and line-separating characters, and a few private-use characters
 ODD = [
     c
     for c in map(chr, range(0x11_0000))
@@ -47,14 +47,14 @@ LABELS = ["obj ", "\u00a0nsubj", "root\x85", "punct"]
 
 
 def cell(rng: random.Random) -> str:
-    """A value of one to four characters, or `_`."""
+    """Return a value of one to four characters, or `_`."""
     if rng.random() < 0.3:
         return "_"
     return "".join(rng.choice(ODD if rng.random() < 0.7 else "abé語") for _ in range(rng.randint(1, 4)))
 
 
 def misc(rng: random.Random) -> str:
-    """A value of MISC, with items that look like ours among others."""
+    """Return a MISC value, some of whose items resemble the items that treebound writes."""
     items = [
         "SpacesAfter=\u00a0",
         "SpacesAfter=\\s\u3000",
@@ -79,7 +79,7 @@ def comment(rng: random.Random) -> str:
 
 
 def odd_file(rng: random.Random) -> str:
-    """A treebank of a few sentences, with ranges and empty words."""
+    """Return a treebank of a few sentences, with ranges and empty words."""
     lines = []
     for _ in range(rng.randint(1, 4)):
         lines += [comment(rng) for _ in range(rng.randint(0, 4))]
@@ -99,9 +99,12 @@ def odd_file(rng: random.Random) -> str:
 
 
 def without(columns: tuple[int, ...]) -> Callable[[str], list[str]]:
-    """Return a function that lists the lines of a text without some columns of words and without our own names."""
+    """Return a function that lists the lines of a text without some columns.
 
-    def rest(text: str) -> list[str]:
+    It also leaves out the comments and the MISC items that treebound writes.
+    """
+
+    def without_ours(text: str) -> list[str]:
         lines = []
         for line in text.split("\n"):
             fields = line.split("\t")
@@ -115,7 +118,7 @@ def without(columns: tuple[int, ...]) -> Callable[[str], list[str]]:
                 lines.append(line)
         return lines
 
-    return rest
+    return without_ours
 
 
 @pytest.fixture(scope="module")
@@ -156,15 +159,15 @@ def attack(models: dict[str, Path], folder: Path, seed: int) -> None:
     for command, columns in commands:
         done = run(*command, source, "-o", target)
         assert done.returncode == 0, done.stderr
-        rest = without(columns)
+        remaining = without(columns)
         output = target.read_bytes().decode()
-        assert rest(output) == rest(text), command
+        assert remaining(output) == remaining(text), command
         read(target)
-    again = folder / "again.conllu"
+    reread = folder / "again.conllu"
     done = run("parse", models["parser"], source, "-o", target)
-    done = run("parse", models["parser"], target, "-o", again)
+    done = run("parse", models["parser"], target, "-o", reread)
     assert done.returncode == 0, done.stderr
-    assert again.read_bytes() == target.read_bytes(), "claims of ours are replaced by the same"
+    assert reread.read_bytes() == target.read_bytes(), "treebound's own comments are replaced by equal ones"
 
 
 def _spans(offsets) -> list[tuple[int, int]]:
@@ -176,11 +179,13 @@ def test_odd_files_come_back(seed: int, models: dict[str, Path], tmp_path: Path)
     attack(models, tmp_path, seed)
 
 
-def test_jackknifing_writes_what_training_reads(models: dict[str, Path], tmp_path: Path) -> None:
+def test_training_reads_the_output_of_jackknifing(models: dict[str, Path], tmp_path: Path) -> None:
     done = run("jackknife", models["train"], "-o", tmp_path / "out.conllu")
     assert done.returncode == 0, done.stderr
-    rest = without((3, 4, 5, 2))
-    assert rest((tmp_path / "out.conllu").read_bytes().decode()) == rest(models["train"].read_bytes().decode())
+    remaining = without((3, 4, 5, 2))
+    assert remaining((tmp_path / "out.conllu").read_bytes().decode()) == remaining(
+        models["train"].read_bytes().decode()
+    )
 
 
 @pytest.mark.long

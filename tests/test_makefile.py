@@ -1,4 +1,4 @@
-"""The Makefile sets up a new environment where the one that is there was made for another folder."""
+"""The Makefile creates a new environment if the existing one was made for another folder."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def checkout(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return folder
 
 
-def test_an_environment_is_kept_in_its_place_and_replaced_in_another(checkout: Path) -> None:
+def test_an_environment_is_reused_in_its_folder_and_replaced_in_another(checkout: Path) -> None:
     assert not sets_up(checkout)
     copy = Path(shutil.copytree(checkout, checkout.parent / "copy", symlinks=True))
     assert sets_up(copy)
-    assert not sets_up(checkout), "the copy leaves the original alone"
+    assert not sets_up(checkout), "the copy does not change the original"
     moved = checkout.rename(checkout.parent / "moved")
     assert sets_up(moved)
 
@@ -59,16 +59,20 @@ def test_a_folder_reached_through_a_link_is_the_same(checkout: Path) -> None:
 
 
 def test_a_linked_environment_is_not_emptied(checkout: Path) -> None:
-    """A worktree that borrows the environment of another by a link gets its own; the other one stays whole."""
-    other = checkout.parent / "other"
-    other.mkdir()
+    """A worktree that links to the environment of another worktree gets its own.
+
+    The other environment stays complete.
+    """
+    worktree = checkout.parent / "other"
+    worktree.mkdir()
     for name in FILES:
-        shutil.copyfile(ROOT / name, other / name)
-    (other / "requirements.lock").write_text("no requirement at all\n")  # pip ends here, before it asks any index
-    (other / ".venv").symlink_to(checkout / ".venv", target_is_directory=True)
-    result = make(other, ".venv/.installed")
+        shutil.copyfile(ROOT / name, worktree / name)
+    # pip stops at this line before it asks a package index
+    (worktree / "requirements.lock").write_text("no requirement at all\n")
+    (worktree / ".venv").symlink_to(checkout / ".venv", target_is_directory=True)
+    result = make(worktree, ".venv/.installed")
     assert "no requirement at all" in result.stderr
-    assert not (other / ".venv").is_symlink()
-    assert (other / ".venv" / "bin" / "pip").exists()
+    assert not (worktree / ".venv").is_symlink()
+    assert (worktree / ".venv" / "bin" / "pip").exists()
     assert (checkout / ".venv" / ".installed").exists()
     assert not sets_up(checkout)

@@ -1,4 +1,4 @@
-"""Marginals for scores of any size, against enumeration in rational numbers."""
+"""Marginals for scores of any size, compared with enumeration in decimal arithmetic."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 def expected(arc: np.ndarray, space: str, single_root: bool) -> tuple[Decimal | None, np.ndarray]:
-    """(log partition function, marginals [n + 1, n + 1]), in decimal numbers of 60 digits; None if there is no tree."""
+    """Return the log partition function and the marginals [n + 1, n + 1], computed with 60 decimal digits.
+
+    If there is no tree, the log partition function is None.
+    """
     n = len(arc) - 1
     out = np.zeros(arc.shape)
     with localcontext() as context:
@@ -110,7 +113,7 @@ def test_a_scale_of_zero_counts_trees(space: str) -> None:
 @pytest.mark.parametrize("size", [1.0, 300.0, 1e9])
 @tries(20, 300)
 def test_marginals_without_a_hypergraph(single_root: bool, size: float, tries: int, monkeypatch) -> None:
-    """The tables of arcs alone, which long sentences take, give what enumeration gives."""
+    """The arc tables that long sentences use give the same marginals as enumeration."""
     monkeypatch.setattr("treebound.decoders.confidence.MAX_EDGES", 0)
     rng = np.random.default_rng(6)
     for _ in range(tries):

@@ -1,4 +1,4 @@
-"""Finite scores that stand for "forbidden": the same answers as -inf, against enumeration of all trees."""
+"""Finite scores that stand for "forbidden" give the same answers as -inf, by enumeration of all trees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from treebound.constraints.rows import Words
 from treebound.core.errors import InputError
 
 SPACES = ("projective", "non-projective")
-#: masks that neural parsers use; those of the first row are scores like others, and are decoded exactly
+#: masks that neural parsers use; masks of the first row are treated as ordinary scores and decoded exactly
 SCORES = (-1e4, -65504.0, -1e5, -1e6)
 MASKS = (-1e8, -1e9, -1e15, -1e16, -1e32, float(np.finfo(np.float32).min), float(np.finfo(np.float64).min))
 every_space = pytest.mark.parametrize("space", SPACES)
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 def random_masked(rng: np.random.Generator, names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Scores of 1 to 5 words, and for each array the places that are masked."""
+    """Return random scores for 1 to 5 words, and for each array the positions that are masked."""
     n = int(rng.integers(1, 6))
     shapes = {"arc": [n + 1] * 2, "labels": [n + 1, n + 1, 3]}
     scores, masked = {}, {}
@@ -93,7 +93,7 @@ def test_masks_are_as_if_they_were_infinite(names: tuple[str, ...], single_root:
 @every_root
 @tries(10, 100)
 def test_low_scores_within_reach_are_scores(single_root: bool, space: str, tries: int) -> None:
-    """They are decoded exactly: trees that need one are found, margins and lists hold them."""
+    """Low scores are decoded exactly: trees that need one are found, and margins and lists contain them."""
     rng = np.random.default_rng(3)
     how: dict[str, Any] = {"space": space, "single_root": single_root}
     for case in range(tries):
@@ -118,7 +118,7 @@ def exact_score(heads: np.ndarray, arc: np.ndarray) -> Fraction:
 @every_space
 @tries(60, 2000)
 def test_nothing_is_proved_that_is_wrong(space: str, tries: int) -> None:
-    """Scores of all sizes at once: what is called optimal is, to the precision that is promised."""
+    """A tree with status `optimal` is optimal to the documented precision, even if scores differ in size."""
     rng = np.random.default_rng(4)
     optimal = 0
     for _ in range(tries):
@@ -196,7 +196,7 @@ def test_integers_are_masked_only_where_they_are_too_large() -> None:
 
 
 def test_parts_of_every_kind_are_masked() -> None:
-    """Parts given by their arcs, a sparse tensor, and words with a number of modifiers."""
+    """Masks also work in parts given by their arcs, in sparse tensors and in numbers of dependents."""
     arc, mask = np.zeros((4, 4)), -1e30
     arc[0, 1] = 5.0
     both = np.array([[[1, 2], [1, 3]]])
@@ -207,8 +207,8 @@ def test_parts_of_every_kind_are_masked() -> None:
         {"parts": {"valency": (np.array([[1, 2]]), [mask])}},
     ):
         parse = treebound.decode(arc, **parts, k_best=50)
-        found = {tuple(tree.heads.tolist()) for tree in parse.confidence.trees}
-        assert found == {tuple(heads.tolist()) for heads in trees(3) if not (heads[2] == heads[3] == 1)}
+        listed = {tuple(tree.heads.tolist()) for tree in parse.confidence.trees}
+        assert listed == {tuple(heads.tolist()) for heads in trees(3) if not (heads[2] == heads[3] == 1)}
 
 
 @pytest.mark.parametrize("decoder", ["branch-and-bound", "incremental-ilp"])
@@ -224,8 +224,8 @@ def test_masked_labels_under_constraints(decoder: str, mask: float) -> None:
         masked[..., 1] &= ~masked[..., 0]
         how: dict[str, Any] = {"constraints": constraints, "label_names": names, "words": words, "decoder": decoder}
         how["space"] = "non-projective"
-        one = treebound.decode(np.where(arcs, mask, arc), labels=np.where(masked, mask, labels), **how)
-        other = treebound.decode(np.where(arcs, -np.inf, arc), labels=np.where(masked, -np.inf, labels), **how)
-        assert one.heads.tolist() == other.heads.tolist()
-        assert one.labels.tolist() == other.labels.tolist()
-        assert one.value == pytest.approx(other.value)
+        masked_parse = treebound.decode(np.where(arcs, mask, arc), labels=np.where(masked, mask, labels), **how)
+        infinite_parse = treebound.decode(np.where(arcs, -np.inf, arc), labels=np.where(masked, -np.inf, labels), **how)
+        assert masked_parse.heads.tolist() == infinite_parse.heads.tolist()
+        assert masked_parse.labels.tolist() == infinite_parse.labels.tolist()
+        assert masked_parse.value == pytest.approx(infinite_parse.value)

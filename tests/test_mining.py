@@ -1,4 +1,4 @@
-"""Mining for annotation errors: margins against enumeration, planted errors, resumption, odd treebanks."""
+"""Mining for annotation errors: margins against enumeration, planted errors, resumed runs, unusual treebanks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def parser_of(space: str = "projective", **settings) -> Parser:
 
 
 def shuffled_heads(sentences: int, seed: int, longest: int, space: str = "projective"):
-    """Short synthetic sentences whose annotation is a random tree."""
+    """Return short synthetic sentences whose annotation is a random tree."""
     rng = np.random.default_rng(seed)
     treebank = synthetic_treebank(sentences, seed, max_words=longest)
     heads = []
@@ -56,9 +56,10 @@ def shuffled_heads(sentences: int, seed: int, longest: int, space: str = "projec
 
 
 def best_labelled(parser: Parser, treebank, i: int, heads: np.ndarray, space: str, word: int, head: int, label: int):
-    """The score of the best labelled tree in which a word has this head and label, by enumeration; any where it is 0.
+    """Return the score of the best labelled tree in which a word has this head and label, by enumeration.
 
-    heads  of the annotation: its arcs are candidates
+    If `word` is 0, the tree is not restricted.
+    heads: heads of the annotation, whose arcs are candidates.
     """
     n = len(heads) - 1
     arcs = np.zeros((n + 1, n + 1), bool)
@@ -99,7 +100,7 @@ def test_margins_are_those_of_all_labelled_trees(space: str) -> None:
 
 
 def test_the_best_labels_are_those_of_all_labelled_trees() -> None:
-    """Scores of labels stand in the arcs of the problem: no labelling of a tree scores more."""
+    """Arc scores of the problem include the best label scores, so no labelling of a tree scores more."""
     parser = parser_of(labels="joint")
     treebank = shuffled_heads(10, 3, 3)
     table = parser.token_table(treebank)
@@ -149,10 +150,10 @@ def test_a_label_that_the_model_does_not_know_scores_nothing() -> None:
             assert s.margin * parser.model.unit == max(0.0, best)
 
 
-@pytest.mark.parametrize("given", ["", "upos"])
-def test_margins_of_tags_are_those_of_all_sequences(given: str) -> None:
+@pytest.mark.parametrize("tags_given", ["", "upos"])
+def test_margins_of_tags_are_those_of_all_sequences(tags_given: str) -> None:
     examples = synthetic_treebank(60, 1)
-    tagger = train_tagger(examples, column="upos", epochs=2, bits=12, given="" if not given else "xpos")
+    tagger = train_tagger(examples, column="upos", epochs=2, bits=12, given="" if not tags_given else "xpos")
     treebank = synthetic_treebank(40, 9, max_words=4)
     rng = np.random.default_rng(0)
     wrong = treebank.columns["upos"].copy()
@@ -179,7 +180,7 @@ def test_margins_of_tags_are_those_of_all_sequences(given: str) -> None:
 
 
 def score_of(miner: TagMiner, i: int, sequence: tuple[int, ...]) -> int:
-    """The score of one tag sequence: every word has one candidate."""
+    """Return the score of one tag sequence, computed by giving every word a single candidate."""
     total, a = 0, int(miner.treebank.offsets[i])
     pieces = [(a + k, a + k + 1) for k in range(len(sequence))] if miner.tagger.given else [(a, a + len(sequence))]
     for begin, end in pieces:
@@ -198,7 +199,7 @@ PATTERN = (("DET", 2, "det"), ("NOUN", 3, "nsubj"), ("VERB", 0, "root"), ("DET",
 
 
 def consistent(sentences: int, seed: int = 0) -> list[list[list[str]]]:
-    """Rows of CoNLL-U of sentences that are all annotated alike."""
+    """Return CoNLL-U rows of sentences that are all annotated consistently."""
     rng = np.random.default_rng(seed)
     out = []
     for _ in range(sentences):
@@ -227,7 +228,7 @@ def test_planted_errors_are_at_the_top() -> None:
     sentences = consistent(200)
     places = [i for i, rows in enumerate(sentences) if len(rows) == 5]
     heads, labels, tags = places[3], places[40], places[80]
-    sentences[heads][3][6] = "3"  # the article belongs to the verb
+    sentences[heads][3][6] = "3"  # in the planted error, the article depends on the verb
     sentences[labels][1][7] = "obj"
     sentences[tags][4][3] = "VERB"
     mined = treebound.mine(documents(sentences), Settings(folds=4, tags="upos"), training=SMALL)
@@ -246,7 +247,7 @@ def test_planted_errors_are_at_the_top() -> None:
 
 
 def test_a_reference_does_not_show_the_answers() -> None:
-    """Sentences of the treebank are left out of the reference, and what the reference says counts."""
+    """The reference leaves out sentences of the treebank, and its other sentences decide what is a suspect."""
     sentences, corrected = consistent(60, 1), consistent(150, 2)
     treebank = [[["1", "Hallo", "_", "VERB", "_", "_", "0", "root", "_", "_"]], *sentences]
     treebank[5] = [row.copy() for row in treebank[5]]
@@ -256,9 +257,9 @@ def test_a_reference_does_not_show_the_answers() -> None:
     mined = treebound.mine(documents(treebank), reference=[reference.treebank], training=SMALL)
     prepared = prepare(documents(treebank).treebank, [reference.treebank], {})
     forms = {tuple(s.strings("form")) for s in documents(treebank).treebank}
-    left = [i for i in range(len(whole)) if tuple(whole[i].strings("form")) not in forms]
-    assert prepared.usable.tolist() == left
-    assert any(f"{len(whole) - len(left)} sentences of the reference" in line for line in mined.remarks)
+    new_sentences = [i for i in range(len(whole)) if tuple(whole[i].strings("form")) not in forms]
+    assert prepared.usable.tolist() == new_sentences
+    assert any(f"{len(whole) - len(new_sentences)} sentences of the reference" in line for line in mined.remarks)
     assert (mined.suspects[0].sentence, mined.suspects[0].word) == (5, 1)
 
 
@@ -269,43 +270,43 @@ def test_several_references_are_one() -> None:
     assert [s.heads.tolist() for s in whole] == [s.heads.tolist() for part in parts for s in part]
 
 
-def same(one: Mined, other: Mined) -> bool:
-    trees = [{i: (t.heads.tolist(), t.labels) for i, t in mined.trees.items()} for mined in (one, other)]
-    return list(map(str, one.suspects)) == list(map(str, other.suspects)) and trees[0] == trees[1]
+def equal_results(first: Mined, second: Mined) -> bool:
+    trees = [{i: (t.heads.tolist(), t.labels) for i, t in mined.trees.items()} for mined in (first, second)]
+    return list(map(str, first.suspects)) == list(map(str, second.suspects)) and trees[0] == trees[1]
 
 
 def test_the_result_does_not_depend_on_workers() -> None:
     treebank = synthetic_treebank(90, 2)
     settings = Settings(folds=3, tags="upos")
-    assert same(*(treebound.mine(treebank, settings, training=SMALL, workers=workers) for workers in (1, 2)))
+    assert equal_results(*(treebound.mine(treebank, settings, training=SMALL, workers=workers) for workers in (1, 2)))
 
 
 @pytest.mark.parametrize("last", ["fold-1, epoch 2", "fold-2, parse", "fold-1, tagger"])
-def test_a_run_that_was_killed_goes_on(tmp_path: Path, last: str) -> None:
+def test_a_killed_run_resumes(tmp_path: Path, last: str) -> None:
     treebank, settings = synthetic_treebank(60, 2), Settings(folds=3, tags="upos")
-    told: list[str] = []
+    messages: list[str] = []
 
     def stop(items: Iterable, what: str) -> Iterable:
-        told.append(what)
+        messages.append(what)
         if what.startswith(last):
             raise Stop
         return items
 
     def tell(items: Iterable, what: str) -> Iterable:
-        told.append(what)
+        messages.append(what)
         return items
 
     with pytest.raises(Stop):
         treebound.mine(treebank, settings, training=SMALL, folder=tmp_path, progress=stop)
-    finished = {what for what in told[:-1] if what.startswith("fold-") and "epoch" in what and "pruner" not in what}
-    told.clear()
-    again = treebound.mine(treebank, settings, training=SMALL, folder=tmp_path, progress=tell)
+    finished = {what for what in messages[:-1] if what.startswith("fold-") and "epoch" in what and "pruner" not in what}
+    messages.clear()
+    resumed = treebound.mine(treebank, settings, training=SMALL, folder=tmp_path, progress=tell)
     assert finished
-    assert not {what for what in finished if "fold-0" in what} & set(told)
+    assert not {what for what in finished if "fold-0" in what} & set(messages)
     if last.startswith("fold-1, epoch"):
-        assert not any(what.startswith("fold-1, epoch 1") for what in told)
-        assert any(what.startswith("fold-1, epoch 2") for what in told)
-    assert same(again, treebound.mine(treebank, settings, training=SMALL))
+        assert not any(what.startswith("fold-1, epoch 1") for what in messages)
+        assert any(what.startswith("fold-1, epoch 2") for what in messages)
+    assert equal_results(resumed, treebound.mine(treebank, settings, training=SMALL))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -319,10 +320,10 @@ def test_work_files_of_other_data_are_not_used(tmp_path: Path) -> None:
     with pytest.raises(Stop):
         treebound.mine(synthetic_treebank(60, 2), settings, training=SMALL, folder=tmp_path, progress=stop)
     assert any(tmp_path.iterdir())
-    other = synthetic_treebank(60, 3)
-    assert same(
-        treebound.mine(other, settings, training=SMALL, folder=tmp_path),
-        treebound.mine(other, settings, training=SMALL),
+    other_treebank = synthetic_treebank(60, 3)
+    assert equal_results(
+        treebound.mine(other_treebank, settings, training=SMALL, folder=tmp_path),
+        treebound.mine(other_treebank, settings, training=SMALL),
     )
 
 
@@ -337,7 +338,7 @@ def test_every_sentence_is_judged_by_a_model_of_the_others() -> None:
 
 
 def test_odd_treebanks_are_mined() -> None:
-    """No ids, several roots, crossing arcs, words of no known tag, one label `_`, a sentence of 100 words."""
+    """Treebanks may have no ids, several roots, crossing arcs, unknown tags, the label `_`, or 100-word sentences."""
     sentences = consistent(60)
     sentences[1] = [[str(m), "x", "_", "QQ", "_", "_", "0", "root", "_", "_"] for m in (1, 2)]
     crossing = [(1, 3, "a"), (2, 4, "b"), (3, 0, "root"), (4, 3, "c")]

@@ -1,4 +1,4 @@
-"""Tables of suspects, marks in CoNLL-U, and accepted proposals: round trips, refusals, lossless writing."""
+"""Tables of suspects, marks in CoNLL-U and accepted proposals: round trips, refusals and lossless writing."""
 
 from __future__ import annotations
 
@@ -60,12 +60,15 @@ LINES[2] = LINES[2].replace("\t3\tnsubj\t3:", "\t4\tnsubj\t4:")
 
 
 def document(end: str = "\n") -> Document:
-    """The two sentences above under some line end."""
+    """Return the two sentences above with the given line end."""
     return read("".join(line + end for line in LINES).encode())
 
 
 def suspect(bank: Document, sentence: int, word: int, **changes: object) -> Suspect:
-    """A suspect that fits a document, with some changes; without any, it proposes the annotation."""
+    """Return a suspect that matches a document, with some fields changed.
+
+    Without changes, it proposes the existing annotation.
+    """
     view = bank.treebank[sentence]
     form, label, tag = (view.strings(name)[word - 1] for name in ("form", "deprel", "upos"))
     head = int(view.heads[word])
@@ -74,12 +77,12 @@ def suspect(bank: Document, sentence: int, word: int, **changes: object) -> Susp
     return replace(plain, **changes)
 
 
-def row(line: int, of: Suspect, ticked: bool = True) -> Row:
-    return Row("suspects.tsv", line, ticked, line - 1, of)
+def row(line: int, accepted: Suspect, ticked: bool = True) -> Row:
+    return Row("suspects.tsv", line, ticked, line - 1, accepted)
 
 
-def applied(bank: Document, *suspects: Suspect, **options: str) -> tuple[list[str], str]:
-    """The report and the text of a document with accepted suspects."""
+def accept_all(bank: Document, *suspects: Suspect, **options: str) -> tuple[list[str], str]:
+    """Return the report and the text of a document after accepting suspects."""
     file = io.BytesIO()
     lines = accept(bank, [row(i, s) for i, s in enumerate(suspects, 2)], file, **options)
     return lines, file.getvalue().decode()
@@ -94,7 +97,7 @@ def table(*suspects: Suspect) -> bytes:
     return file.getvalue()
 
 
-def drawn(rng: random.Random) -> Suspect:
+def random_suspect(rng: random.Random) -> Suspect:
     head, word = rng.randint(0, 30), rng.randint(1, 30)
     kind = rng.choice(["head", "label", "tag"])
     margin = rng.choice([0.0, 1e-9, 0.1 + 0.2, 12.0, 1e16, math.inf, rng.expovariate(1)])
@@ -117,7 +120,7 @@ def drawn(rng: random.Random) -> Suspect:
 @pytest.mark.parametrize("seed", range(20))
 def test_a_table_comes_back(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
-    suspects = [drawn(rng) for _ in range(30)]
+    suspects = [random_suspect(rng) for _ in range(30)]
     path = tmp_path / "suspects.tsv"
     path.write_bytes(table(*suspects))
     rows = read_tsv(path)
@@ -126,13 +129,13 @@ def test_a_table_comes_back(seed: int, tmp_path: Path) -> None:
 
 
 def test_header_and_group_sizes() -> None:
-    other = replace(SUSPECT, kind="tag")
-    lines = [line.split("\t") for line in table(SUSPECT, other, SUSPECT).decode().removesuffix("\n").split("\n")]
+    tag_suspect = replace(SUSPECT, kind="tag")
+    lines = [line.split("\t") for line in table(SUSPECT, tag_suspect, SUSPECT).decode().removesuffix("\n").split("\n")]
     assert lines[0] == list(COLUMNS)
     assert all(len(line) == len(COLUMNS) for line in lines)
     assert lines[1][-3:] == ["3/10", "aux -> root, to the root", "2"]
     assert lines[2][-2:] == ["AUX -> VERB", "1"]
-    assert lines[1][3] == "1"  # the number of the sentence
+    assert lines[1][3] == "1"  # the number of the sentence in the treebank
 
 
 @pytest.mark.parametrize("tick", ["x", "X", "yes", "1", " x "])
@@ -141,7 +144,7 @@ def test_ticks_survive_editors(tick: str, mark: bytes, end: bytes, tmp_path: Pat
     lines = table(SUSPECT, SUSPECT).removesuffix(b"\n").split(b"\n")
     lines[2] = tick.encode() + lines[2]
     path = tmp_path / "suspects.tsv"
-    path.write_bytes(mark + end.join(lines))  # and the last line end is lost
+    path.write_bytes(mark + end.join(lines))  # also remove the last line end
     assert [r.ticked for r in read_tsv(path)] == [False, True]
     assert read_tsv(path)[1].suspect == SUSPECT
 
@@ -213,7 +216,8 @@ def test_tables_that_cannot_be(tmp_path: Path) -> None:
 def test_groups_count_every_suspect_once(seed: int) -> None:
     rng = random.Random(seed)
     suspects = [
-        replace(drawn(rng), margin=rng.random(), label=rng.choice("ab"), proposed_label="a") for _ in range(200)
+        replace(random_suspect(rng), margin=rng.random(), label=rng.choice("ab"), proposed_label="a")
+        for _ in range(200)
     ]
     result = groups(suspects)
     assert sum(group.count for group in result) == len(suspects)
@@ -273,7 +277,7 @@ def test_formats_without_misc() -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_accepted_rows_change_their_cells_alone(end: str) -> None:
     bank = document(end)
-    lines, text = applied(
+    lines, text = accept_all(
         bank,
         suspect(bank, 0, 1, proposed_head=2, proposed_label="nsubj:pass"),
         suspect(bank, 0, 1, kind="tag", proposed_tag="NOUN"),
@@ -303,9 +307,9 @@ def test_xpos_and_formats_without_comments() -> None:
     text = "1\tGo\tgo\tV\tVB\t_\t0\troot\t_\t_\n2\ton\ton\tP\tIN\t_\t1\tprt\t1\tprt"  # no line end at all
     bank = read(text.encode(), "conllx")
     change = suspect(bank, 0, 2, kind="tag", tag="IN", proposed_tag="RP")
-    assert applied(bank, change, tag_column="xpos")[1] == text.replace("IN", "RP")
+    assert accept_all(bank, change, tag_column="xpos")[1] == text.replace("IN", "RP")
     with pytest.raises(InputError, match="the tag is 'P', not 'IN'"):
-        applied(bank, change)
+        accept_all(bank, change)
 
 
 MISFITS = [
@@ -334,13 +338,16 @@ def test_rows_that_do_not_fit_are_named(changes: dict[str, object], reason: str)
 
 def test_two_rows_for_one_annotation_are_refused() -> None:
     bank = document()
-    one, two = suspect(bank, 0, 1, proposed_head=2), suspect(bank, 0, 1, kind="label", proposed_label="obj")
+    first, second = suspect(bank, 0, 1, proposed_head=2), suspect(bank, 0, 1, kind="label", proposed_label="obj")
     with pytest.raises(InputError, match=r"tsv:3: .*the same annotation as line 2"):
-        applied(bank, one, two)
+        accept_all(bank, first, second)
 
 
 def is_tree(heads: list[int], several: bool) -> bool:
-    """Whether every word reaches the root, which has one dependent unless several are allowed."""
+    """Return whether every word reaches the root.
+
+    The root must have a single dependent unless `several` is true.
+    """
     n = len(heads)
     reach = np.eye(n + 1, dtype=bool)
     for m, h in enumerate(heads, 1):
@@ -352,7 +359,7 @@ def is_tree(heads: list[int], several: bool) -> bool:
 
 @pytest.mark.parametrize("several", [False, True])
 def test_exactly_the_trees_are_accepted(several: bool) -> None:
-    """All 256 assignments of heads to four words, accepted from every start of a few."""
+    """Accept all 256 head assignments of four words, from each of a few initial trees."""
     accepted = 0
     for start in ([0, 1, 2, 3], [2, 0, 2, 3], [3, 3, 0, 3]):
         words = "".join(f"{m}\tw{m}\t_\tN\t_\t_\t{h}\tx\t_\t_\n" for m, h in enumerate(start, 1)) + "\n"
@@ -377,7 +384,7 @@ def test_exactly_the_trees_are_accepted(several: bool) -> None:
 def test_refused_rows_are_all_named_and_no_others() -> None:
     bank = document()
     with pytest.raises(InputError) as error:
-        applied(
+        accept_all(
             bank,
             suspect(bank, 0, 5, proposed_head=1),
             suspect(bank, 0, 1, proposed_head=2),

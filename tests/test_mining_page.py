@@ -1,4 +1,4 @@
-"""The page of suspects, parsed: every suspect is there, everything is escaped, nothing comes from a network."""
+"""The parsed page of suspects: every suspect is on it, all text is escaped, and no resource comes from a network."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from treebound.treebanks.document import Document, read
 FORMS = ["<b>&", "</script>", '"x"', "'", "<!--", "语言", "שלום", "مرحبا", "\x07", "$title", "{x}", "a b", "]]>", "-->"]
 LABELS = ["nsubj", "obj", "<i>", "&amp;", "obl:tmod"]
 VOID = {"meta", "input", "br"}
-OPTIONAL = {"td", "tr", "option", "tbody"}  # HTML lets their end tags out
+OPTIONAL = {"td", "tr", "option", "tbody"}  # elements whose end tags HTML allows to omit
 
 
 class Page(HTMLParser):
-    """Elements with their attributes, and the texts of some elements; tags must be nested well."""
+    """The elements of a page with their attributes, and the texts of some elements. Tags must be nested correctly."""
 
     def __init__(self, text: str):
         super().__init__()
@@ -59,7 +59,7 @@ class Page(HTMLParser):
 
 
 def case(seed: int, sentences: int = 12) -> tuple[Document, list[Suspect], dict[int, tuple[np.ndarray, list[str]]]]:
-    """A document of odd forms and labels, every word of which is a suspect of some kind."""
+    """Return a document with unusual forms and labels, in which every word is a suspect of some kind."""
     rng = random.Random(seed)
     lines, suspects, trees = [], [], {}
     for i in range(sentences):
@@ -204,10 +204,10 @@ def test_drawn_arcs_are_those_that_differ(seed: int) -> None:
     document, _, trees = case(seed, 4)
     for i, sentence in enumerate(document.treebank):
         heads, labels, forms = sentence.heads, sentence.strings("deprel"), sentence.strings("form")
-        other, (_, *other_labels) = trees[i]
-        svg = tree_pair_svg(forms, heads, labels, other_heads=other, other_labels=other_labels, emphasised=[2])
+        other_heads, (_, *other_labels) = trees[i]
+        svg = tree_pair_svg(forms, heads, labels, other_heads=other_heads, other_labels=other_labels, emphasised=[2])
         differing = [
-            m for m in range(1, sentence.n + 1) if (heads[m], labels[m - 1]) != (other[m], other_labels[m - 1])
+            m for m in range(1, sentence.n + 1) if (heads[m], labels[m - 1]) != (other_heads[m], other_labels[m - 1])
         ]
         root = ElementTree.fromstring(svg.markup)
         paths = [path for path in root.iter() if path.tag.endswith("path")]

@@ -1,4 +1,4 @@
-"""Variation n-grams against a comparison of all pairs of places."""
+"""Variation n-grams, compared with a plain comparison of all pairs of positions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from treebound.treebanks.document import read
 
 
 def treebank(rng: random.Random, sentences: int, forms: str = "abc") -> Treebank:
-    """A treebank of short sentences with few forms, labels and tags, so that n-grams recur; trees may cross."""
+    """Return a treebank of short sentences with few forms, labels and tags, so that n-grams recur. Arcs may cross."""
     lines = []
     for _ in range(sentences):
         n = rng.randint(1, 6)
@@ -29,7 +29,10 @@ def treebank(rng: random.Random, sentences: int, forms: str = "abc") -> Treebank
 
 
 def nuclei(bank: Treebank, context: bool, window: int) -> list[tuple[tuple[str, ...], tuple[str, str], int]]:
-    """Every pair of places of every sentence: its forms, its annotation, and its dependent (-1 without an arc)."""
+    """Return all pairs of positions with their forms, annotation and dependent.
+
+    The dependent is -1 if there is no arc between the positions.
+    """
     pairs = []
     for i, sentence in enumerate(bank):
         forms = ["<before>", "<root>", *sentence.strings("form"), "<end>"]
@@ -101,7 +104,7 @@ def test_a_planted_error_scores_highest() -> None:
     good = "1\ta\t_\tN\t_\t_\t2\tx\t_\t_\n2\tb\t_\tV\t_\t_\t0\troot\t_\t_\n\n"
     bank = read((good * 9 + good.replace("\tx\t", "\ty\t") + good * 3).encode()).treebank
     scores = variation_scores(bank)
-    assert scores.argmax() == 18  # the first word of the tenth sentence
+    assert scores.argmax() == 18  # the first word of the tenth sentence has the planted error
     assert scores[18] == pytest.approx(12 / 13)
     assert scores[0] == pytest.approx(1 / 13)
     assert scores[1] == 0
@@ -113,8 +116,8 @@ def test_empty_and_unannotated_treebanks_have_no_variation() -> None:
     assert not variation_scores(bank).any()
 
 
-def test_the_root_is_a_place_before_the_first_word() -> None:
+def test_the_root_is_a_position_before_the_first_word() -> None:
     once = "1\ta\t_\tN\t_\t_\t0\troot\t_\t_\n2\tb\t_\tV\t_\t_\t1\tx\t_\t_\n\n"
-    other = "1\ta\t_\tN\t_\t_\t2\tx\t_\t_\n2\tb\t_\tV\t_\t_\t0\troot\t_\t_\n\n"
-    counts = arc_variation(read((once * 2 + other).encode()).treebank, context=False)
+    other_sentence = "1\ta\t_\tN\t_\t_\t2\tx\t_\t_\n2\tb\t_\tV\t_\t_\t0\troot\t_\t_\n\n"
+    counts = arc_variation(read((once * 2 + other_sentence).encode()).treebank, context=False)
     assert counts.tolist() == [[1, 2], [1, 2]] * 2 + [[2, 2], [2, 2]]

@@ -1,4 +1,4 @@
-"""Parameters of notebooks: a wrong one is one line that names it and what it may be."""
+"""Parameters of notebooks: a wrong value gives one line that names the parameter and the allowed values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_notebook_checks_all_its_parameters(path: Path) -> None:
-    """In the cell after the parameters, with the values that the notebook has by default."""
+    """The cell after the parameters checks all of them, and their default values pass."""
     cells = nbformat.read(path, as_version=4).cells
     (first,) = [i for i, cell in enumerate(cells) if "parameters" in cell.metadata.get("tags", [])]
     values = {
@@ -46,14 +46,14 @@ def test_every_notebook_checks_all_its_parameters(path: Path) -> None:
         assert words.words > 1
     if "corpus" in values:
         source = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-        asked = ("parameters.corpora(corpus", 'parameters.one("corpus"', 'parameters.known("corpus"')
-        assert any(call in source for call in asked)
+        checks = ("parameters.corpora(corpus", 'parameters.one("corpus"', 'parameters.known("corpus"')
+        assert any(call in source for call in checks)
     if "parser" in values:
         assert 'parameters.known("parser"' in cells[first + 1].source or "parameters.one" in cells[first + 1].source
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "message"),
     [
         ({"corpus": ["tr_twt"]}, "corpus: Input should be a valid string; give names of corpora"),
         ({"corpus": 2024}, "corpus: Input should be a valid string"),
@@ -71,10 +71,10 @@ def test_every_notebook_checks_all_its_parameters(path: Path) -> None:
         ({"gloss": {}}, "gloss: Input should be a valid string"),
     ],
 )
-def test_types_and_ranges(values: dict[str, object], told: str) -> None:
+def test_types_and_ranges(values: dict[str, object], message: str) -> None:
     with pytest.raises(SettingError) as caught:
         parameters.check(**values)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -90,8 +90,8 @@ def test_names_that_exist() -> None:
         parameters.corpora("a nosuch", runs)
     with pytest.raises(SettingError, match="corpus: unknown corpus 'a'; choose from c"):
         parameters.corpora("a", runs, Steps)
-    for value, told in (("", "0 names"), ("a b", "2 names"), ("x", "unknown corpus 'x'")):
-        with pytest.raises(SettingError, match=f"corpus: {told}.*; choose from a, b"):
+    for value, message in (("", "0 names"), ("a b", "2 names"), ("x", "unknown corpus 'x'")):
+        with pytest.raises(SettingError, match=f"corpus: {message}.*; choose from a, b"):
             parameters.one("corpus", value, ["b", "a"])
     with pytest.raises(SettingError, match=r"longest: .*; choose a number of at least 3"):
         parameters.at_least("longest", 2, 3)
@@ -100,7 +100,7 @@ def test_names_that_exist() -> None:
 def test_sentences_and_trees() -> None:
     word = "a a N NN _"
     assert parameters.words(f"{word}\n{word}", "x y").words == 2
-    for sentence, gloss, told in (
+    for sentence, gloss, message in (
         ("two words", "", "sentence: line 1 has 2 columns where 5 are needed; write one word per line"),
         (f"{word} more", "", "sentence: line 1 has 6 columns"),
         ("", "", "sentence: no words"),
@@ -108,22 +108,25 @@ def test_sentences_and_trees() -> None:
     ):
         with pytest.raises(SettingError) as caught:
             parameters.words(sentence, gloss)
-        assert told in str(caught.value)
+        assert message in str(caught.value)
     assert parameters.derivation("raising", "(S (NP (NNS kings)) (VP (VBD slept)))").leaves()
     faults = {"": "0 trees", "(S (NP": "line 1: bracket is never closed", "(A (B c)) (A (B c))": "2 trees"}
-    for text, told in faults.items():
-        with pytest.raises(SettingError, match=f"raising: {told}"):
+    for text, message in faults.items():
+        with pytest.raises(SettingError, match=f"raising: {message}"):
             parameters.derivation("raising", text)
 
 
 def test_a_run_ends_in_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By our own command and by papermill, whose message ends in the same line and shows no stack of internals."""
+    """A wrong parameter ends a run with one line, both with our own command and with papermill.
+
+    The line is the last one of papermill's message, which shows no internal stack.
+    """
     monkeypatch.chdir(REPOSITORY)
     source, target = REPOSITORY / "notebooks" / "21-factors.ipynb", tmp_path / "out.ipynb"
-    told = "corpus: unknown corpus 'nosuch'; choose from en_ewt, pt_petrogold, ptb_sample"
+    message = "corpus: unknown corpus 'nosuch'; choose from en_ewt, pt_petrogold, ptb_sample"
     with pytest.raises(InputError) as caught:
         execute(source, target, {"corpus": "nosuch"})
-    assert str(caught.value) == f"{source}: {told}"
+    assert str(caught.value) == f"{source}: {message}"
     assert not target.exists()
     for values, line in (
         ({"corpus": ["en_ewt"]}, "corpus: Input should be a valid string; give names of corpora, separated by spaces"),

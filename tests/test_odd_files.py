@@ -1,4 +1,4 @@
-"""Files as they come from elsewhere: each is read, or refused by one line that is true of it."""
+"""Unusual files are either read or refused with one line that describes the fault correctly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from treebound.treebanks.document import Document, concatenate, read, stream
 
 __all__ = ["models"]  # a fixture
 
-#: letters whose bytes in UTF-16 hold line feeds, carriage returns and tabs
+#: letters whose bytes in UTF-16 include line feeds, carriage returns and tabs
 WIDE = "1\t\u0a05\u0d0a\u0a0d\u0909\t\u0a0a\tX\tX\t_\t0\troot\t_\t_\n\n2"[:-1]
 
 
@@ -40,8 +40,11 @@ def refused(content: Any, **how: Any) -> str:
 
 
 def check_readings(seed: int, count: int, folder: Path) -> None:
-    """Every file, from four kinds of source, in an encoding of chance: a document that can be read again, or a line."""
-    rng, came = random.Random(seed), Counter[str]()
+    """Read odd files from four kinds of source, in a random encoding.
+
+    Each file must give a document that can be written and read back, or a one-line error.
+    """
+    rng, counts = random.Random(seed), Counter[str]()
     for suffix, content in odd_files(seed, count):
         path = folder / f"odd{suffix}"
         path.write_bytes(content)
@@ -55,18 +58,18 @@ def check_readings(seed: int, count: int, folder: Path) -> None:
             except InputError as caught:
                 error = caught
             if error is not None:
-                came["refused"] += 1
+                counts["refused"] += 1
                 assert "\n" not in str(error)
                 assert len(error.reason) < 300
                 assert error.hint
             if document is not None:
-                came["read"] += 1
+                counts["read"] += 1
                 format = {"CoNLL-X": "conllx", "CoNLL 2008": "conll08"}.get(document.layout.name, "conllu")
-                again = read(io.BytesIO(written(document)), format, annotated=annotated and document.tabular)
-                assert again.treebank.strings("form") == document.treebank.strings("form")
+                reread = read(io.BytesIO(written(document)), format, annotated=annotated and document.tabular)
+                assert reread.treebank.strings("form") == document.treebank.strings("form")
                 read(io.BytesIO(written(document.to_conllu())), "conllu", annotated=False)
-    assert came["read"] > count // 10
-    assert came["refused"] > count
+    assert counts["read"] > count // 10
+    assert counts["refused"] > count
 
 
 def test_odd_files_are_read_or_refused(tmp_path: Path) -> None:
@@ -77,11 +80,11 @@ WORDS = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t"
 
 
 def test_the_last_line_is_a_line_without_its_end_too() -> None:
-    """An hour of odd files: what stands at the end of a file without a line feed."""
+    """The last line of a file counts as a line even if it has no line feed."""
     assert ":2: column 10 is empty" in refused(WORDS.encode())
     assert ":2: carriage return" in refused(f"{WORDS}_\r".encode())
     assert len(read(io.BytesIO(f"{WORDS}_".encode()))) == 1
-    old = read(f"{WORDS}_\n".replace("\n", "\r").splitlines(keepends=True))  # lines end as on old machines
+    old = read(f"{WORDS}_\n".replace("\n", "\r").splitlines(keepends=True))  # old Macintosh line ends
     assert written(old).decode() == f"{WORDS}_\n".replace("\n", "\r\n")
     assert len(refused(f"( (S ({'x' * 5000})))".encode())) < 300
 
@@ -139,7 +142,10 @@ def test_files_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize("encoding", [*ENCODINGS, "utf-16-be", "utf-32-le", "gbk", "euc-jp", "UTF8", "U16"])
 @pytest.mark.parametrize("text", [SENTENCES, PLUS, CHINESE, WIDE, SENTENCES.replace("\n", "\r\n"), ""])
 def test_every_encoding_is_read(encoding: str, text: str) -> None:
-    """The same as UTF-8, wherever bytes of line ends and tabs stand inside letters; only what it has letters for."""
+    """Every encoding gives the same document as UTF-8, even if letters contain bytes of line ends or tabs.
+
+    A text is only tested in encodings that have all its letters.
+    """
     try:
         content = text.encode(encoding)
     except UnicodeEncodeError:
@@ -156,15 +162,15 @@ def test_every_encoding_is_read(encoding: str, text: str) -> None:
 def test_what_an_encoding_seems_to_be() -> None:
     for encoding in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
         mark = "\ufeff".encode(encoding)
-        told = refused(mark + SENTENCES.encode(encoding))
-        assert f"<input>:1: has the byte order mark of {encoding.upper()}" in told
-        assert f"--encoding {encoding[:6]} " in told
+        message = refused(mark + SENTENCES.encode(encoding))
+        assert f"<input>:1: has the byte order mark of {encoding.upper()}" in message
+        assert f"--encoding {encoding[:6]} " in message
         assert f"looks like {encoding.upper()}, and is read as UTF-8; give --encoding {encoding} " in refused(
             SENTENCES.encode(encoding)
         )
         read(mark + SENTENCES.encode(encoding), encoding=encoding[:6])
-        told = refused(SENTENCES.encode(), encoding=encoding)
-        assert f"is not {encoding}" in told or "column" in told
+        message = refused(SENTENCES.encode(), encoding=encoding)
+        assert f"is not {encoding}" in message or "column" in message
     assert "has the byte order mark of UTF-8, and is read as CP1252; leave out" in refused(
         SENTENCES.encode("utf-8-sig"), encoding="cp1252"
     )
@@ -196,7 +202,7 @@ def test_files_that_were_joined() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda line: line + "\t", "11 columns where CoNLL-U has 10: a tab ends the line; delete the tab"),
         (lambda line: line.rsplit("\t", 2)[0], "8 columns where CoNLL-U has 10; add the missing columns"),
@@ -214,9 +220,9 @@ def test_files_that_were_joined() -> None:
         (lambda line: " ".join(line.split("\t")[1:2]), "1 column where CoNLL-U has 10; write one word per line"),
     ],
 )
-def test_columns_are_named_as_they_are(change: Any, told: str) -> None:
+def test_columns_are_named_as_they_are(change: Any, message: str) -> None:
     lines = CHINESE.splitlines()
-    assert told in refused("\n".join(map(change, lines[:2])).encode())
+    assert message in refused("\n".join(map(change, lines[:2])).encode())
 
 
 def test_conllu_plus_is_read_by_its_header(tmp_path: Path) -> None:
@@ -241,13 +247,13 @@ def test_conllu_plus_is_read_by_its_header(tmp_path: Path) -> None:
     assert b"".join(map(written, stream(PLUS.encode() + words, 1))) == header + b"\n" + words * 2
     (tmp_path / "a.conll").write_text(PLUS)
     assert read(tmp_path / "a.conll").layout.name == "CoNLL-U Plus"
-    for header, told in (
+    for header, message in (
         ("ID UPOS", "FORM is missing"),
         ("FORM", "ID is missing"),
         ("", "ID is missing"),
         ("ID FORM ID", "ID is named twice"),
     ):
-        assert f":1: `# global.columns`: {told}" in refused(f"# global.columns = {header}\n1\ta\n\n".encode())
+        assert f":1: `# global.columns`: {message}" in refused(f"# global.columns = {header}\n1\ta\n\n".encode())
     bare = b"# global.columns = ID FORM\n1\ta\n\n"
     assert ":1: has no HEAD column; add HEAD to `# global.columns`" in refused(bare)
     assert read(bare, annotated=False).treebank.head.tolist() == [-1]
@@ -255,7 +261,7 @@ def test_conllu_plus_is_read_by_its_header(tmp_path: Path) -> None:
 
 
 def test_sources() -> None:
-    """Anything that holds lines is read; all else is refused by a line that says what may be given."""
+    """Every source of lines is read. Other objects are refused by a line that names the accepted sources."""
     text = SENTENCES + CHINESE
     data = text.encode()
     for source in (
@@ -270,7 +276,7 @@ def test_sources() -> None:
         assert document.treebank.strings("form")[-1] == "睡觉"
     closed = io.BytesIO(data)
     closed.close()
-    for source, told in (
+    for source, message in (
         (None, "cannot be read from NoneType; give a path, an open file, bytes, or lines"),
         (3, "cannot be read from int"),
         (2.5, "cannot be read from float"),
@@ -285,4 +291,4 @@ def test_sources() -> None:
         (["\ud800"], "a lone surrogate"),
         (io.TextIOWrapper(io.BytesIO("é\n".encode("latin-1")), "utf-8"), "byte 0xe9 is not utf-8"),
     ):
-        assert told in refused(source)
+        assert message in refused(source)

@@ -1,4 +1,4 @@
-"""The oracles themselves: counts of trees known in closed form, and two ways of scoring that share nothing."""
+"""The oracles themselves: known numbers of trees, and two independent ways of scoring."""
 
 import itertools
 
@@ -34,7 +34,7 @@ def test_two_scorers_agree(space, seed):
 
 
 def test_score_of_one_tree_by_hand():
-    """0 -> 2, 2 -> 1, 2 -> 3, 3 -> 4: every part of the tree named one by one."""
+    """The tree 0 -> 2, 2 -> 1, 2 -> 3, 3 -> 4 has exactly the parts that are listed here."""
     heads = np.array([-1, 2, 0, 2, 3])
     families = [f for f in FAMILIES if f != "pattern"]
     problem = build_problem(4, np.random.default_rng(0), families, single_root=True)
@@ -82,7 +82,10 @@ def test_random_trees_are_trees_of_the_space(space, single_root):
 
 
 def test_score_of_runs_and_triples_by_hand():
-    """1 heads the words 2 to 7: three combs of four words, two of five and one of six; every triple of modifiers."""
+    """Word 1 is the head of the words 2 to 7.
+
+    The tree has three combs of four words, two of five and one of six, and every triple of dependents.
+    """
     heads = np.array([-1, 0, 1, 1, 1, 1, 1, 1])
     problem = build_problem(7, np.random.default_rng(0), ("comb", "tri-sibling", "valency"))
     arc = {(h, m): a for a, (h, m) in enumerate(zip(problem.head.tolist(), problem.mod.tolist(), strict=True))}

@@ -1,4 +1,4 @@
-"""pyproject.toml, requirements.lock and environment.yml say the same; the lock is complete and names no index."""
+"""pyproject.toml, requirements.lock and environment.yml agree. The lock is complete and names no index."""
 
 import ast
 import re
@@ -18,42 +18,42 @@ PROJECT = Path(__file__).parents[1]
 LOCK = (PROJECT / "requirements.lock").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
 OPTIONAL: dict[str, list[str]] = PYPROJECT["project"]["optional-dependencies"]
-#: extras that the environment of `make` has; the others have locks of their own
+#: extras in the environment of `make`; every other extra has its own lock
 INSTALLED = ("ilp", "plots", "studies", "dev")
-#: extras whose packages src/treebound imports where they are used
+#: extras whose packages src/treebound imports at the place of use
 LIBRARY_EXTRAS = ("ilp", "plots", "peers", "classifiers", "cluster")
 WANTED = [
     *PYPROJECT["project"]["dependencies"],
     *(r for extra in INSTALLED for r in OPTIONAL[extra] if not r.startswith("treebound[")),
 ]
-EXTRAS = {extra: wanted for extra, wanted in OPTIONAL.items() if extra not in INSTALLED}
+EXTRAS = {extra: requirements for extra, requirements in OPTIONAL.items() if extra not in INSTALLED}
 LOCKS = {extra: (PROJECT / f"requirements-{extra}.lock").read_text(encoding="utf-8") for extra in EXTRAS}
 
 
 def locked(text: str = LOCK) -> dict[str, Requirement]:
-    """Requirements of a lock by name, and a check that each has hashes."""
-    found = {}
+    """Return the requirements of a lock by name, and check that each has a hash."""
+    requirements = {}
     for block in re.split(r"\n(?=[a-z0-9])", text):
         if block.startswith("#"):
             continue
         requirement = Requirement(block.partition("\\")[0].strip())
         assert re.search(r"--hash=sha256:[0-9a-f]{64}", block), f"{requirement} has no hash"
-        found[canonicalize_name(requirement.name)] = requirement
-    return found
+        requirements[canonicalize_name(requirement.name)] = requirement
+    return requirements
 
 
-@pytest.mark.parametrize("wanted", WANTED)
-def test_the_lock_satisfies_pyproject(wanted: str) -> None:
-    requirement = Requirement(wanted)
+@pytest.mark.parametrize("needed", WANTED)
+def test_the_lock_satisfies_pyproject(needed: str) -> None:
+    requirement = Requirement(needed)
     lock = locked()[canonicalize_name(requirement.name)]
     (pin,) = lock.specifier
     assert pin.operator == "=="
-    assert requirement.specifier.contains(pin.version), f"make lock: {lock} is not {wanted}"
+    assert requirement.specifier.contains(pin.version), f"make lock: {lock} is not {needed}"
 
 
-@pytest.mark.parametrize(("extra", "wanted"), [(extra, wanted) for extra in EXTRAS for wanted in EXTRAS[extra]])
-def test_the_lock_of_an_extra_satisfies_it(extra: str, wanted: str) -> None:
-    requirement = Requirement(wanted)
+@pytest.mark.parametrize(("extra", "needed"), [(extra, needed) for extra in EXTRAS for needed in EXTRAS[extra]])
+def test_the_lock_of_an_extra_satisfies_it(extra: str, needed: str) -> None:
+    requirement = Requirement(needed)
     (pin,) = locked(LOCKS[extra])[canonicalize_name(requirement.name)].specifier
     assert requirement.specifier.contains(pin.version)
 
@@ -62,7 +62,7 @@ def test_the_lock_of_an_extra_satisfies_it(extra: str, wanted: str) -> None:
     ("extra", "common"), [("peers", {"numpy", "typer", "pydantic"}), ("cluster", {"joblib"}), ("docs", {"jinja2"})]
 )
 def test_extras_change_no_other_package(extra: str, common: set[str]) -> None:
-    """Its lock can be installed after the other one: what they share has the same version."""
+    """The lock of an extra can be installed after the main lock, because common packages have the same version."""
     ours, theirs = locked(), locked(LOCKS[extra])
     shared = ours.keys() & theirs.keys()
     assert common <= shared
@@ -87,12 +87,12 @@ def test_environment_installs_the_lock() -> None:
     assert pip == ["--require-hashes -r requirements.lock"]
 
 
-#: what a module is called that its distribution is not
+#: module names that differ from the name of the distribution
 DISTRIBUTIONS = {
     "IPython": "ipython", "libsvm": "libsvm-official", "sklearn": "scikit-learn",
     "timblapi": "python3-timbl", "ufal": "ufal.udpipe", "yaml": "pyyaml",
 }  # fmt: skip
-#: packages that are used without being imported, and why
+#: packages that are used without being imported, with the reason
 UNSEEN = {
     "studies": {
         "celery": "dvc needs it",
@@ -107,19 +107,19 @@ FORBIDDEN = ["celery", "cvxpy", "dvc", "jupyterlab", "matplotlib", "pandas", "pa
 SOURCES = PROJECT / "src"
 
 
-def names(wanted: list[str]) -> set[str]:
-    """Names of requirements, those of extras of ours included."""
-    found: set[str] = set()
-    for requirement in map(Requirement, wanted):
+def names(requirements: list[str]) -> set[str]:
+    """Return the names of requirements, including requirements of treebound's own extras."""
+    collected: set[str] = set()
+    for requirement in map(Requirement, requirements):
         if requirement.name == "treebound":
-            found |= names([r for extra in requirement.extras for r in OPTIONAL[extra]])
+            collected |= names([r for extra in requirement.extras for r in OPTIONAL[extra]])
         else:
-            found.add(canonicalize_name(requirement.name))
-    return found
+            collected.add(canonicalize_name(requirement.name))
+    return collected
 
 
 def imports(source: str) -> Iterator[tuple[str, str]]:
-    """(extra, distribution) of every import of a third party: the extra of the `with needs(...)` around it, or ""."""
+    """Yield (extra, distribution) of every third-party import. The extra is "" outside of `with needs(...)`."""
 
     def visit(node: ast.AST, extra: str) -> Iterator[tuple[str, str]]:
         match node:
@@ -139,21 +139,21 @@ def imports(source: str) -> Iterator[tuple[str, str]]:
             yield extra, canonicalize_name(DISTRIBUTIONS.get(module, module))
 
 
-def imported(package: str) -> dict[str, set[str]]:
-    """Extra -> distributions that a package imports in its blocks; "" for imports outside of them."""
-    found: dict[str, set[str]] = {}
+def imports_by_extra(package: str) -> dict[str, set[str]]:
+    """Return the imported distributions by extra. The key "" holds imports outside of `with needs(...)`."""
+    by_extra: dict[str, set[str]] = {}
     for path in (SOURCES / package).rglob("*.py"):
         for extra, distribution in imports(path.read_text(encoding="utf-8")):
-            found.setdefault(extra, set()).add(distribution)
-    return found
+            by_extra.setdefault(extra, set()).add(distribution)
+    return by_extra
 
 
 def test_the_library_needs_what_it_imports() -> None:
-    """Its dependencies are what it imports without condition; each extra is what its blocks import, and no more."""
-    found = imported("treebound")
-    assert found.pop("") == names(PYPROJECT["project"]["dependencies"])
+    """The dependencies are exactly the unconditional imports, and each extra is exactly the imports of its blocks."""
+    by_extra = imports_by_extra("treebound")
+    assert by_extra.pop("") == names(PYPROJECT["project"]["dependencies"])
     extras = {extra: names(OPTIONAL[extra]) - UNSEEN.get(extra, {}).keys() for extra in LIBRARY_EXTRAS}
-    assert found == extras
+    assert by_extra == extras
 
 
 def test_the_library_needs_little() -> None:
@@ -163,16 +163,16 @@ def test_the_library_needs_little() -> None:
 
 
 def test_the_studies_need_what_they_import() -> None:
-    """Their extra is what they import beside the library's dependencies. None of it may be missing."""
-    found = imported("studies")
-    assert found.keys() == {""}
+    """The extra `studies` is exactly what the studies import beyond the library's dependencies."""
+    by_extra = imports_by_extra("studies")
+    assert by_extra.keys() == {""}
     own = names(OPTIONAL["studies"]) - names(OPTIONAL["ilp"]) - UNSEEN["studies"].keys()
     core = names(PYPROJECT["project"]["dependencies"])
-    assert found[""] - core == own
+    assert by_extra[""] - core == own
 
 
 def test_the_parser_of_imports_sees_blocks() -> None:
-    """Checks of this file: an import is of the block around it, wherever it stands."""
+    """The helper `imports` assigns an import to the block around it, at any depth."""
     text = "import numpy\ndef f():\n    with needs('ilp'):\n        import highspy\n    import pandas.io\n"
     assert list(imports(text)) == [("", "numpy"), ("ilp", "highspy"), ("", "pandas")]
 
@@ -182,16 +182,19 @@ def test_import_directions() -> None:
     assert done.returncode == 0, done.stdout
 
 
-#: in one process: decode, and a parser's whole life on the command line
+#: script that decodes in one process and runs a parser from training to evaluation on the command line
 LIFE = """
 import sys
 import treebound
 from treebound.cli import main
+
 assert treebound.decode([[0, 2, 1], [0, 0, 3], [0, 1, 0]]).status == "optimal"
+
 for command in (
     "train tiny.conllu tiny.conllu -o model --epochs 1 --bits 12",
     "parse model tiny.conllu -o parsed.conllu --certificates proofs",
     "check model parsed.conllu --certificates proofs",
+
     "evaluate tiny.conllu parsed.conllu",
     "train tiny.conllu tiny.conllu -o tagger --system tagging --epochs 1",
     "tag tagger tiny.conllu -o tagged.conllu",
@@ -206,7 +209,7 @@ print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))
 
 
 def test_the_library_loads_no_extra(tmp_path: Path) -> None:
-    """Extras are installed here, and not loaded: only those who use them pay for them in time and memory."""
+    """Extras are installed here but not loaded, so that only their users spend time and memory on them."""
     words = [("dogs", "NOUN", 2), ("sleep", "VERB", 0), ("here", "ADV", 2)]
     (tmp_path / "tiny.conllu").write_text(conllu([words] * 20), encoding="utf-8")
     done = subprocess.run([sys.executable, "-c", LIFE], capture_output=True, text=True, cwd=tmp_path)
@@ -225,7 +228,7 @@ def test_the_library_loads_no_extra(tmp_path: Path) -> None:
     ],
 )
 def test_a_missing_extra_is_named(use: str, extra: str) -> None:
-    """One line says what to install. The finder hides the packages of the extra, as if they were not installed."""
+    """One line names the extra to install. The finder hides the extra's packages, as if they were not installed."""
     code = f"""
 import sys, treebound, treebound.plots.style, treebound.support.workers
 class Hidden:
@@ -245,7 +248,7 @@ except treebound.InputError as error:
 
 
 def test_importing_treebound_is_light() -> None:
-    """What is only used here and there is imported there."""
+    """Packages with a slow import are only imported where they are used."""
     heavy = ["cvxpy", "matplotlib", "pandas", "pooch", "papermill", "dvc"]
     code = f"import sys, treebound, treebound.decoders; print(*sys.modules.keys() & {heavy})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Sizes of functions: at most eight parameters, keywords and all; at most sixty lines without the docstring."""
+"""Limits for functions: at most eight parameters, keywords included, and at most sixty lines without the docstring."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import pytest
 
 SOURCES = Path(__file__).parents[1] / "src"
 MOST, LONGEST = 8, 60
-#: functions with more parameters, and why no class of options would serve there
+#: functions with more parameters, with the reason why an options class would not help
 MORE = {
-    "treebound/scores/decoding.py": {"of"},  # the fields of its class, by keyword
-    "treebound/systems/graph/model.py": {"__init__"},  # the fields of a model file
+    "treebound/scores/decoding.py": {"of"},  # one keyword per field of its class
+    "treebound/systems/graph/model.py": {"__init__"},  # one parameter per field of a model file
     "treebound/systems/constrained/model.py": {"__init__"},
     "treebound/systems/sampling/model.py": {"__init__"},
-    "treebound/kernels/features/scoring.py": {"_score", "_score_usual"},  # two kernels, chosen by an argument of theirs
-    "treebound/features/scorer.py": {"features"},  # an append to three growing arrays, in whose loop nothing is packed
+    "treebound/kernels/features/scoring.py": {"_score", "_score_usual"},  # two kernels, selected by an argument
+    "treebound/features/scorer.py": {"features"},  # appends to three growing arrays in a loop that packs nothing
 }
-#: longer functions. Most are kernels, single loops over a chart or a chain whose parts share nearly all variables: a
-#: part as a function of its own would take more than eight arguments, and is compiled and kept by itself
+#: Longer functions. Most are kernels, single loops over a chart or a chain whose parts share nearly all variables. A
+#: separate function for a part would take more than eight arguments and would be compiled and cached separately.
 LONG = {
     "treebound/kernels/chart/backbones.py": {"grandparent_sibling_graph", "carreras_graph"},
     "treebound/kernels/chart/spanning.py": {"spanning_tree_marginals"},

@@ -1,4 +1,4 @@
-"""params.yaml: what is read, and the one-line error for everything that cannot be."""
+"""params.yaml: the values that are read, and the one-line errors for invalid files."""
 
 from pathlib import Path
 
@@ -12,11 +12,11 @@ PROJECT = Path(__file__).parents[1]
 SEED = "{same_as: arc, families: [], corpora: [tr_twt], seed: 2}"
 PEER = "{system: spacy, corpora: [tr_twt]}"
 TEXT = (PROJECT / "params.yaml").read_text(encoding="utf-8")
-MODELS, ROWS = "models:\n", "decode:\n"  #: where each begins
+MODELS, ROWS = "models:\n", "decode:\n"  #: the first line of each section
 
 
-def added(models: str, rows: str) -> str:
-    """params.yaml with further models and rows."""
+def with_added(models: str, rows: str) -> str:
+    """Return params.yaml with further models and rows."""
     return TEXT.replace(MODELS, f"{MODELS}{models}").replace(ROWS, f"{ROWS}{rows}")
 
 
@@ -138,7 +138,7 @@ def test_one_line_error(old: str, new: str, line_of: str | None, message: str, t
         assert f"{path}:{numbers[0]}: " in error
 
 
-def test_what_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
+def test_bytes_that_are_not_utf8_are_reported_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "params.yaml"
     path.write_bytes(TEXT.encode() + b"\n# caf\xe9\n")
     with pytest.raises(InputError, match=rf"params.yaml:{TEXT.count(chr(10)) + 2}: byte 0xe9 is not utf-8; save it"):
@@ -164,12 +164,13 @@ def test_reproduce_all_takes_every_open_corpus() -> None:
     from treebound.treebanks.catalogue import CORPORA, UserPath
 
     listed = yaml.safe_load((PROJECT / "params" / "all.yaml").read_text())["corpora"]
-    earlier = {name for name in CORPORA if "_r" in name}  # earlier releases of treebanks that it has
+    # other corpora are older releases of treebanks that the list contains
+    earlier = {name for name in CORPORA if "_r" in name}
     assert set(listed) == {name for name in CORPORA if not isinstance(CORPORA[name].source, UserPath)} - earlier
 
 
 def test_parameters_of_an_older_run_are_read(tmp_path: Path) -> None:
-    """A reference run keeps its parameters; keys that are newer than it have defaults."""
+    """The parameters of an older reference run are read. Newer keys get their defaults."""
     import yaml
 
     older = yaml.safe_load(TEXT)
@@ -198,14 +199,14 @@ def test_parameters_of_an_older_run_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_models_and_rows_that_do_not_fit(models: str, rows: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text(added(models, rows))
+    (tmp_path / "params.yaml").write_text(with_added(models, rows))
     with pytest.raises(InputError) as caught:
         params.load(tmp_path / "params.yaml")
     assert message in str(caught.value)
 
 
 def test_rows_of_a_corpus_follow_those_of_all(tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text(added(f"  x: {SEED}\n", "  x: {x: {decoder: eisner, k: 10}}\n"))
+    (tmp_path / "params.yaml").write_text(with_added(f"  x: {SEED}\n", "  x: {x: {decoder: eisner, k: 10}}\n"))
     loaded = params.load(tmp_path / "params.yaml")
     row = loaded.rows_of("tr_twt")[-1]
     assert (row.name, row.model, row.trained) == ("x", "arc", "x")

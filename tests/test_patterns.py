@@ -1,4 +1,4 @@
-"""Hand-crafted patterns: the language, the matcher against a plain twin, the shipped files, parts, features, models."""
+"""Hand-crafted patterns: language, matcher against a plain Python twin, shipped files, parts, features and models."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ META = {"single_root": True, "tag": "xpos", "coarse": "upos", "attributes": ["le
 
 
 def treebank(sentences: list[list[tuple[str, str, str, int]]], **meta) -> Treebank:
-    """Sentences of (form, upos, xpos, head)."""
+    """Return a treebank of sentences, given as lists of (form, upos, xpos, head)."""
     vocab = {name: Vocabulary(["_"]) for name in STRING_COLUMNS}
     rows: dict[str, list[int]] = {name: [] for name in STRING_COLUMNS}
     words = [word for sentence in sentences for word in sentence]
     for form, upos, xpos, _ in words:
-        given = {"form": form, "upos": upos, "xpos": xpos, "lemma": form.lower()}
+        strings = {"form": form, "upos": upos, "xpos": xpos, "lemma": form.lower()}
         for name in STRING_COLUMNS:
-            rows[name].append(vocab[name].add(given.get(name, "_")))
+            rows[name].append(vocab[name].add(strings.get(name, "_")))
     columns = {name: np.array(values, np.int32) for name, values in rows.items()}
     offsets = np.cumsum([0] + [len(s) for s in sentences])
     return Treebank("made-up", offsets, columns, vocab, np.array([w[3] for w in words], np.int32), META | meta)
 
 
 def plain_matches(pattern: Pattern, words: list[tuple[str, str, str]]) -> list[tuple[int, ...]]:
-    """Every choice of places that a pattern allows, tried one after another (the twin of the matcher)."""
+    """Return all matches of a pattern by trying all choices of words, as a twin of the matcher."""
 
     def value(place: int, attribute: str) -> str:
         form, upos, xpos = words[place - 1]
@@ -57,12 +57,12 @@ def plain_matches(pattern: Pattern, words: list[tuple[str, str, str]]) -> list[t
         for test in pattern.tests[slot]:
             if test.kind == "$":
                 continue
-            here = value(place, test.attribute)
-            if test.kind == "~" and not re.fullmatch(test.values[0], here):
+            text = value(place, test.attribute)
+            if test.kind == "~" and not re.fullmatch(test.values[0], text):
                 return False
-            if test.kind == "=" and here not in test.values:
+            if test.kind == "=" and text not in test.values:
                 return False
-            if test.kind == "!=" and here in test.values:
+            if test.kind == "!=" and text in test.values:
                 return False
         return True
 
@@ -111,7 +111,7 @@ arcs = "a -> nowhere"
 """
 
 
-def test_the_matcher_finds_what_trying_everything_finds() -> None:
+def test_the_matcher_agrees_with_brute_force() -> None:
     rng = np.random.default_rng(1)
     patterns = parse(TWIN, "twin")
     sentences = []
@@ -123,25 +123,25 @@ def test_the_matcher_finds_what_trying_everything_finds() -> None:
                 for tag in rng.choice(["N", "V", "D"], n)
             ]
         )
-    found = find(patterns, treebank(sentences))
+    matches = find(patterns, treebank(sentences))
     total = 0
     for i, words in enumerate(sentences):
-        which, places = found.sentence(i)
+        which, places = matches.sentence(i)
         expected = [
             (p, *match)
             for p, pattern in enumerate(patterns.patterns)
             for match in plain_matches(pattern, [w[:3] for w in words])
         ]
-        got = [(int(p), *(int(w) for w in row if w)) for p, row in zip(which, places, strict=True)]
-        assert got == sorted(expected)
-        total += len(got)
-    counts = np.bincount(found.pattern, minlength=len(patterns))
-    assert total == len(found)
+        rows = [(int(p), *(int(w) for w in row if w)) for p, row in zip(which, places, strict=True)]
+        assert rows == sorted(expected)
+        total += len(rows)
+    counts = np.bincount(matches.pattern, minlength=len(patterns))
+    assert total == len(matches)
     assert (counts[:-1] >= 10).all(), "every kind of pattern is tried"
     assert counts[-1] == 0
 
 
-def test_nothing_is_found_in_nothing() -> None:
+def test_an_empty_treebank_has_no_matches() -> None:
     assert len(find(parse(TWIN, "twin"), treebank([]))) == 0
     assert len(find(parse(TWIN, "twin"), treebank([[("a", "D", "D1", 0)]]))) == 0
 
@@ -191,10 +191,10 @@ def test_a_bad_file_is_explained_in_one_line(text: str, line: int | None, messag
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as error:
         load(path)
-    said = str(error.value)
-    assert said.startswith(f"{path}:{line}: " if line else f"{path}: ")
-    assert message in said
-    assert "\n" not in said
+    refusal = str(error.value)
+    assert refusal.startswith(f"{path}:{line}: " if line else f"{path}: ")
+    assert message in refusal
+    assert "\n" not in refusal
 
 
 def test_files_that_cannot_be_read(tmp_path) -> None:
@@ -206,7 +206,7 @@ def test_files_that_cannot_be_read(tmp_path) -> None:
         load(latin)
 
 
-#: per shipped pattern: a sentence of our own as form/upos/xpos, and the heads that the pattern's arcs ask for
+#: for each shipped pattern: a sentence as form/upos/xpos, and the heads that the pattern's arcs require
 SENTENCES = {
     "en_ud": {
         "a-rather-than-a": "In/ADP/IN spring/NOUN/NN rather/ADV/RB than/ADP/IN in/ADP/IN autumn/NOUN/NN 3<6 4<3 5<6",
@@ -257,7 +257,7 @@ SENTENCES = {
 
 
 def read(sentence: str) -> tuple[list[tuple[str, str, str, int]], list[tuple[int, int]]]:
-    """(words, (modifier, head) pairs) of one of SENTENCES."""
+    """Return the words and the (modifier, head) pairs of an item of SENTENCES."""
     items = sentence.split()
     words = [(*item.split("/"), 0) for item in items if "<" not in item]
     return words, [tuple(map(int, item.split("<"))) for item in items if "<" in item]  # type: ignore[misc, return-value]
@@ -273,9 +273,9 @@ def test_every_shipped_pattern_matches_its_sentence(name: str) -> None:
         which, places = find(patterns, own).sentence(0)
         assert (which == p).sum() == 1, pattern.name
         (match,) = places[which == p]
-        asked = {(match[m], 0 if h < 0 else match[h]) for h, m in pattern.arcs if h != OUTSIDE}
+        required = {(match[m], 0 if h < 0 else match[h]) for h, m in pattern.arcs if h != OUTSIDE}
         outside = {match[m] for h, m in pattern.arcs if h == OUTSIDE}
-        assert asked == {(m, h) for m, h in arcs if m not in outside}, pattern.name
+        assert required == {(m, h) for m, h in arcs if m not in outside}, pattern.name
         assert {m for m, _ in arcs if m in outside} == outside
 
 
@@ -298,10 +298,12 @@ PARTS = parse(
 match = "a:upos=N b:upos=V"
 arcs = "b -> a"
 features = ["a.form b.form", "a.lemma", "b.prefix"]
+
 [two]
 match = "a:upos=N ..2 b:upos=V"
 arcs = "outside -> b -> a"
 features = ["outside.tag b.form"]
+
 [root]
 match = "b:upos=V ..3 c:upos=N"
 arcs = "root -> b -> c"
@@ -314,9 +316,11 @@ EITHER = parse(
 match = "a:upos=N b:upos=V ..2 c:*"
 arcs = "b -> a | b -> c"
 features = ["a.form c.form"]
+
 [heads]
 match = "a:* ..1 b:upos=V ..1 c:upos=N"
 arcs = "a -> b | c -> b | root -> b"
+
 [chains]
 match = "a:* b:* c:*"
 arcs = "a -> b -> c | c -> b, a -> c | a -> b"
@@ -328,7 +332,7 @@ ATTRIBUTES = frozenset({"form", "lower", "tag", "coarse", "lemma"})
 
 
 def problem(seed: int, patterns: PatternSet = PARTS):
-    """(scorer, scores of a random sentence, rows, tags, weights)."""
+    """Return a scorer and the scores, rows, tags, weights, words and matches of a random sentence."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 8))
     words = [(f"w{rng.integers(3)}", str(rng.choice(["N", "V"])), str(rng.choice(["X", "Y"])), 0) for _ in range(n)]
@@ -365,7 +369,7 @@ def test_parts_are_the_matches_whose_arcs_are_candidates(seed: int) -> None:
 
 
 def feature_slots(text: str, values: list[int], mask: int) -> int:
-    """Slot of a pattern feature in plain Python: the hash of its name and of the words' attributes."""
+    """Return the slot of a pattern feature in plain Python: the hash of its name and of the words' attributes."""
 
     def wrap(x: int) -> int:
         return (x + 2**63) % 2**64 - 2**63
@@ -420,11 +424,14 @@ def test_a_tree_selects_the_parts_all_of_whose_arcs_it_has() -> None:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_alternatives_score_once_whether_one_or_several_hold(seed: int) -> None:
-    """An OR is a polynomial of products: for every choice of heads, its parts add up to the weights once, or to 0."""
+    """Alternatives add their weights once if one or several of them hold, and otherwise not at all.
+
+    An OR is written as a polynomial of products. The test enumerates all choices of heads.
+    """
     scorer, scored, rows, _, weights, words, (which, places) = problem(seed, EITHER)
     index = scored.arc_index
     n = len(words)
-    phi = {}  # what a match scores where it holds, from the pattern without alternatives
+    phi = {}  # scores of matches that hold, computed from the pattern without alternatives
     for p, pattern in enumerate(EITHER.patterns):
         alone = PatternSet("alone", "", "", (dataclasses.replace(pattern, ways=((0,),)),))
         single = Scorer(("pattern",), ATTRIBUTES, 12, alone)
@@ -455,17 +462,18 @@ def test_alternatives_score_once_whether_one_or_several_hold(seed: int) -> None:
 def test_alternatives_as_products() -> None:
     either, heads, chains = EITHER.patterns
     assert either.products() == [(1, (0,)), (1, (1,)), (-1, (0, 1))]
-    assert heads.products() == [(1, (0,)), (1, (1,)), (1, (2,))]  # a word has one head: no two of them hold
-    assert chains.products() == [(1, (2, 3)), (1, (0,))]  # the first alternative asks for more than the last
+    # a word has a single head, so no two alternatives hold together
+    assert heads.products() == [(1, (0,)), (1, (1,)), (1, (2,))]
+    assert chains.products() == [(1, (2, 3)), (1, (0,))]  # the first alternative has more arcs than the last
     assert PARTS.patterns[1].products() == [(1, (0, 1))]
 
 
-def test_a_pattern_scores_the_same_whatever_stands_beside_it() -> None:
+def test_a_pattern_scores_the_same_beside_any_other_patterns() -> None:
     alone = PatternSet("alone", "", "", PARTS.patterns[1:2])
     words = [("w0", "N", "X", 0), ("w1", "N", "Y", 0), ("w2", "V", "X", 0)]
     own = treebank([words])
     weights = np.random.default_rng(0).integers(-1000, 1000, 1 << 12).astype(np.int32)
-    found = []
+    parses = []
     for patterns in (PARTS, alone):
         scorer = Scorer(("pattern",), ATTRIBUTES, 12, patterns)
         table = TokenTable(own, scorer.matches(own))
@@ -473,9 +481,9 @@ def test_a_pattern_scores_the_same_whatever_stands_beside_it() -> None:
         scored = scorer.score(weights, rows, tag, np.ones((4, 4), bool), True, matches=table.matches(0))
         names = [patterns.patterns[p].name for p in scored.words["pattern"][:, -1]]
         scores = scored.by_family["pattern"]
-        found.append([float(s) for s, name in zip(scores, names, strict=True) if name == "two"])
-    assert found[0] == found[1]
-    assert len(found[0]) == 4
+        parses.append([float(s) for s, name in zip(scores, names, strict=True) if name == "two"])
+    assert parses[0] == parses[1]
+    assert len(parses[0]) == 4
 
 
 # --- models ---
@@ -488,10 +496,10 @@ def test_a_model_keeps_the_patterns_it_was_trained_with(tmp_path) -> None:
         spec, np.arange(1 << 12, dtype=np.int32), 1.0, pruner, META | {"patterns": "parts"}, [], patterns=PARTS
     )
     model.save(tmp_path / "model.npz")
-    again = Model.load(tmp_path / "model.npz")
-    assert again.patterns == PatternSet("parts", PARTS.text, PARTS.about, PARTS.patterns)
-    other = PatternSet("parts", PARTS.text + "# changed\n", PARTS.about, PARTS.patterns)
-    assert other.digest != PARTS.digest
+    loaded = Model.load(tmp_path / "model.npz")
+    assert loaded.patterns == PatternSet("parts", PARTS.text, PARTS.about, PARTS.patterns)
+    changed = PatternSet("parts", PARTS.text + "# changed\n", PARTS.about, PARTS.patterns)
+    assert changed.digest != PARTS.digest
 
     class Damaged(PatternSet):
         digest = "0" * 16  # type: ignore[assignment]
@@ -503,7 +511,7 @@ def test_a_model_keeps_the_patterns_it_was_trained_with(tmp_path) -> None:
 
 
 def test_a_parser_needs_no_pattern_file(tmp_path) -> None:
-    """Trained with a file of one's own, saved, and used when the file is gone; every tree is proved the best one."""
+    """A parser trained with a user's pattern file works after the file was deleted, and proves every tree."""
     own = tmp_path / "own.toml"
     own.write_text(
         """
@@ -533,13 +541,13 @@ def test_a_parser_needs_no_pattern_file(tmp_path) -> None:
     parser = Parser(Model.load(tmp_path / "model.npz"))
     parses = parser.parse(dev)
     used = 0
-    for i, (found, same) in enumerate(zip(parses, Parser(model).parse(dev), strict=True)):
+    for i, (first, second) in enumerate(zip(parses, Parser(model).parse(dev), strict=True)):
         problem = parser.problem(dev, i)
-        assert found.certified
-        assert found.heads.tolist() == same.heads.tolist()
-        assert found.value == tree_score(problem, found.heads)
-        assert check_parse(problem, found) == []
-        selected = np.isin(np.arange(problem.arcs), _arcs_of(problem, found.heads))
+        assert first.certified
+        assert first.heads.tolist() == second.heads.tolist()
+        assert first.value == tree_score(problem, first.heads)
+        assert check_parse(problem, first) == []
+        selected = np.isin(np.arange(problem.arcs), _arcs_of(problem, first.heads))
         table = problem.parts["pattern"]
         fires = np.where(table.arcs >= 0, selected[table.arcs], True).all(axis=1)
         used += int((fires & (table.score != 0)).sum())
@@ -558,7 +566,7 @@ def test_a_treebank_without_patterns_is_refused() -> None:
 # --- evidence ---
 
 
-def test_evidence_counts_what_it_says() -> None:
+def test_evidence_counts_matches_and_errors() -> None:
     patterns = parse("[p]\nmatch = 'a b:upos=N|PUNCT'\narcs = 'b -> a'", "p")
     right = [("a", "D", "D", 2), ("dog", "N", "N", 0)]
     elsewhere = [("a", "D", "D", 0), ("dog", "N", "N", 1)]

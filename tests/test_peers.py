@@ -1,4 +1,4 @@
-"""Parsers of others: the same words in, trees out. Those that are not installed are skipped."""
+"""Parsers of other projects read the same words and return trees. Packages that are not installed are skipped."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from treebound.metrics.attachment import evaluate
 from treebound.systems.peers.peer import Peer, package, single_rooted
 from treebound.systems.peers.registry import PEERS, udpipe
 
-#: few passes over little data
+#: settings for few epochs and little data
 SETTINGS = {"udpipe": {"iterations": 2, "hidden_layer": 50}, "spacy": {"epochs": 2}}
 
 
 def labelled_treebank(sentences: int, seed: int):
-    """The made-up treebank; a word's label is its tag, a root's is "top"."""
+    """Return the synthetic treebank with the tag of a word as its label, and "top" as the label of roots."""
     treebank = synthetic_treebank(sentences, seed, max_words=12)
     strings = [tag if head else "top" for tag, head in zip(treebank.strings("upos"), treebank.head, strict=True)]
     labels = Vocabulary(sorted(set(strings)))
@@ -50,15 +50,15 @@ def test_learns_parses_and_can_be_loaded(name: str, tmp_path: Path) -> None:
         assert len(labels) == n
         assert heads[0] == -1
         assert (heads[1:] == 0).sum() == 1
-    chains = [np.arange(-1, n) for n in test.lengths]  # every word hangs on the one before it
+    chains = [np.arange(-1, n) for n in test.lengths]  # every word depends on the word before it
     assert evaluate(test, [heads for heads, _ in trees]).summary["uas"] > 60
     assert evaluate(test, chains).summary["uas"] < 40
     table = table_of(test, reported(train, {}, test, trees))
     assert table["correct"].sum() >= table["correct_labelled"].sum() > 0.5 * table["scored"].sum()
     blind = test.with_heads(np.full(test.words, -1, np.int32))
     nothing = replace(blind, columns=blind.columns | {"deprel": np.zeros(test.words, np.int32)})
-    again = parse(nothing)
-    assert all((a == b).all() and x == y for (a, x), (b, y) in zip(trees, again, strict=True)), "it sees gold trees"
+    reparsed = parse(nothing)
+    assert all((a == b).all() and x == y for (a, x), (b, y) in zip(trees, reparsed, strict=True)), "it sees gold trees"
 
 
 @pytest.mark.parametrize("name", list(PEERS))
@@ -94,7 +94,7 @@ def test_several_roots_stay_where_they_may() -> None:
 
 
 def test_roots_get_the_label_of_training() -> None:
-    """Packages name the label of a root in their way."""
+    """Packages use their own label for roots, which is replaced by the label of the training treebank."""
     treebank = labelled_treebank(20, 5)
     trees = [
         (treebank.heads(i), ["ROOT" if tag == "V" else tag for tag in s.strings("upos")])

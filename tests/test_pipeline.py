@@ -1,4 +1,4 @@
-"""dvc.yaml: stages name what they use; a change re-runs what depends on it and nothing else; a killed run goes on."""
+"""dvc.yaml: stages list their dependencies, a change reruns exactly the dependent stages, and a killed run resumes."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ PROJECT = Path(__file__).parents[1]
 
 
 def stages() -> dict:
-    """The stages of dvc.yaml, unresolved."""
+    """Return the stages of dvc.yaml with unresolved variables."""
     return yaml.safe_load((PROJECT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
 
 
@@ -34,7 +34,7 @@ def test_the_pipeline_can_be_read() -> None:
 
 # --- dependencies on code
 
-#: settings of models, which params.yaml gives: they are tracked as parameters
+#: modules of model settings, which come from params.yaml and are tracked as parameters
 TRACKED = re.compile(r"treebound\.systems\.(\w+\.settings|sampling\.globals\.table)")
 
 
@@ -44,7 +44,7 @@ def imports() -> grimp.ImportGraph:
 
 
 def entry_points(stage: dict) -> set[str]:
-    """Modules that a stage starts with: those of its commands, and those that its notebooks import."""
+    """Return the modules of a stage's commands and those that its notebooks import."""
     commands = stage["cmd"] if isinstance(stage["cmd"], list) else [stage["cmd"]]
     modules = {word for command in commands for word in command.split() if word.startswith("studies.")}
     if "notebooks" in stage["cmd"]:
@@ -55,16 +55,16 @@ def entry_points(stage: dict) -> set[str]:
     return modules
 
 
-TRAINERS = "studies.pipeline.trainers"  #: its modules are imported by name to train and to parse
+TRAINERS = "studies.pipeline.trainers"  #: package whose modules are imported by name for training and parsing
 
 
 def all_of(modules: set[str], imports: grimp.ImportGraph) -> set[str]:
-    """Modules and all that they import."""
+    """Return the modules and everything that they import, directly or indirectly."""
     return modules | {upstream for module in modules for upstream in imports.find_upstream_modules(module)}
 
 
 def files_of(stage: dict, imports: grimp.ImportGraph) -> set[str]:
-    """Files of code that a stage imports, directly or not."""
+    """Return the code files that a stage imports, directly or indirectly."""
     closure = all_of({module for module in entry_points(stage) if module in imports.modules}, imports)
     if {"studies.pipeline.train", "studies.pipeline.decode"} & closure:
         closure |= all_of({module for module in imports.modules if module.startswith(f"{TRAINERS}.")}, imports)
@@ -78,13 +78,13 @@ def files_of(stage: dict, imports: grimp.ImportGraph) -> set[str]:
 
 
 def has_code(path: Path) -> bool:
-    """Whether there is more than a docstring in a file."""
+    """Return whether a file contains more than a docstring."""
     return re.sub(r'\A\s*"""(.*?)"""', "", path.read_text(encoding="utf-8"), flags=re.S).strip() != ""
 
 
 def outside(files: set[str], folders: list[str]) -> list[str]:
-    """Files that lie in none of these files and folders."""
-    return sorted(file for file in files if not any(file == one or file.startswith(f"{one}/") for one in folders))
+    """Return the files that are neither listed in `folders` nor inside one of them."""
+    return sorted(file for file in files if not any(file == place or file.startswith(f"{place}/") for place in folders))
 
 
 @pytest.mark.parametrize("name", stages())
@@ -95,21 +95,24 @@ def test_a_stage_depends_on_all_code_that_it_imports(name: str, imports: grimp.I
     assert files
     assert outside(files, code) == []
     assert all((PROJECT / dep).exists() for dep in code)
-    for dep in code:  # and none of them can be left out
-        kept = [other for other in code if other != dep]
-        assert outside(files, kept), dep
+    for dep in code:  # no dependency is superfluous
+        remaining = [dependency for dependency in code if dependency != dep]
+        assert outside(files, remaining), dep
 
 
 @pytest.mark.parametrize("name", stages())
 def test_decoders_that_are_chosen_by_name_are_depended_on(name: str, imports: grimp.ImportGraph) -> None:
-    """No import leads to a decoder from a stage that asks the registry for it."""
+    """A stage that gets decoders by name from the registry depends on all decoders, which imports do not show."""
     stage = stages()[name]
     if any(file.startswith("src/treebound/decoders/") for file in files_of(stage, imports)):
         assert {"src/treebound/decoders", "src/treebound", "src"} & set(stage["deps"])
 
 
-def test_git_ignores_what_dvc_keeps_and_what_holds_times() -> None:
-    """A failed run must not leave data for `git add`, nor a second one differences; other metrics are kept."""
+def test_git_ignores_outputs_of_dvc_and_files_with_times() -> None:
+    """A failed run must not leave data for `git add`, and a second run must not change files.
+
+    Git keeps other metrics.
+    """
     if not (PROJECT / ".git").exists():
         pytest.skip("not a git checkout")
     outs = {}
@@ -124,7 +127,7 @@ def test_git_ignores_what_dvc_keeps_and_what_holds_times() -> None:
     assert subprocess.run(["git", "check-ignore", "-q", "dvc.lock"], cwd=PROJECT).returncode == 1, "it is tracked"
 
 
-#: kinds of metrics that hold times, and so differ from run to run
+#: kinds of metrics that hold times and therefore differ between runs
 TIMED = ("timing", "benchmark", "ablation", "integer-programs", "approximations", "score-time")
 TIMED += ("constraints", "constraint-analysis")
 
@@ -140,8 +143,8 @@ JOBS = {
 }
 
 
-def left(*gone: str) -> dict[str, run.Job]:
-    return {name: job for name, job in JOBS.items() if name not in gone}
+def remaining_jobs(*finished: str) -> dict[str, run.Job]:
+    return {name: job for name, job in JOBS.items() if name not in finished}
 
 
 @pytest.mark.parametrize(
@@ -150,18 +153,18 @@ def left(*gone: str) -> dict[str, run.Job]:
         ((), (), 2, False, [["a"], ["b"]]),
         ((), (), 1, False, [["a"]]),
         (("a", "b"), ("a",), 1, True, [["c"]]),
-        (("a", "b", "c"), ("a", "b"), 1, True, []),  # the timed one waits until nothing runs
+        (("a", "b", "c"), ("a", "b"), 1, True, []),  # the timed stage waits until no other stage runs
         (("a", "b", "c"), ("a", "b", "c"), 2, False, [["timed"]]),
         (("a", "b", "c", "timed"), ("a", "b", "c"), 0, True, []),
         (("a", "b", "c", "timed"), ("a", "b", "c", "timed"), 2, False, [["page0", "page2"], ["page1"]]),
         (tuple(JOBS), tuple(JOBS), 2, False, []),
     ],
 )
-def test_a_stage_starts_when_what_it_waits_for_has_ended(
+def test_a_stage_starts_when_its_dependencies_have_ended(
     started: tuple, ended: tuple, free: int, busy: bool, now: list, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run.ready(left(*started), set(ended), free, busy) == now
+    assert run.ready(remaining_jobs(*started), set(ended), free, busy) == now
 
 
 def test_stages_that_take_longest_run_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +187,7 @@ TINY = {
         "carreras": {"carreras": {"decoder": "tuned", "k": 5}},
     },
     "benchmark": {"repeats": 1},
-    "ablation": {"model": "carreras", "k": 5, "sentences": 7},  # of a test split of 486
+    "ablation": {"model": "carreras", "k": 5, "sentences": 7},  # 40 sentences of a test split of 486
     "confidence": {"model": "carreras", "k": 5, "trees": 2},
     "integer_programs": {"models": ["carreras"], "k": 5, "sentences": 3},
     "approximations": {"models": ["carreras"], "k": 5, "sentences": 3, "made_up": 0},
@@ -209,7 +212,7 @@ def dvc(folder: Path, *arguments: str) -> str:
 
 
 def stale(folder: Path) -> set[str]:
-    """Stages that would run now, those that show results aside: `dvc status`, in this process."""
+    """Return the stages that would run now, as in `dvc status`, except stages that only show results."""
     with contextlib.chdir(folder), Repo() as repo:
         return {stage for stage in repo.status() if stage.partition("@")[0] in COMPUTED}
 
@@ -226,10 +229,11 @@ def git(folder: Path, *arguments: str) -> str:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A git repository of the project in which the tiny pipeline has run up to its summary, committed."""
+    """Return a committed git repository of the project in which the tiny pipeline has run up to its summary."""
     folder = tmp_path_factory.mktemp("pipeline") / "project"
     scratch.prepare(folder, TINY, PROJECT)
-    (folder / ".dvc" / "config.local").unlink()  # git on, and a cache of its own: nothing comes from earlier runs
+    # use git and a separate cache, so that no result comes from earlier runs
+    (folder / ".dvc" / "config.local").unlink()
     edit(folder, {"ccg": {"parsers": None}})
     params = yaml.safe_load((folder / "params.yaml").read_text())
     params["ccg"]["parsers"] = {}
@@ -255,14 +259,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(project: Path, tmp_path: Path) -> Iterator[Path]:
-    """The project as it was after the run, to be changed."""
+    """Yield a copy of the project after the run, which the test may change."""
     target = tmp_path / "project"
     shutil.copytree(project, target, symlinks=True)
     yield target
     shutil.rmtree(target)
 
 
-def test_metrics_say_what_they_come_from(project: Path) -> None:
+def test_metrics_name_their_sources(project: Path) -> None:
     metrics = json.loads((project / "results/metrics/decode/tr_twt/carreras.json").read_text())["carreras"]
     assert metrics["sentences"] == 10
     assert metrics["certified"] == 10
@@ -339,7 +343,7 @@ def test_the_graph_of_stages_fits_a_terminal(project: Path) -> None:
 
 
 def test_a_new_row_runs_its_own_stages(copy: Path) -> None:
-    """Apart from the benchmark, which times all rows in one process, and what shows results."""
+    """A new row runs only its own stages, the benchmark, which times all rows in one process, and the summary."""
     edit(copy, {"models": {"new": {"families": ["sibling"]}}})
     params = yaml.safe_load((copy / "params.yaml").read_text())
     params["decode"]["new"] = {"new": {"decoder": "tuned", "k": 5}}
@@ -349,10 +353,10 @@ def test_a_new_row_runs_its_own_stages(copy: Path) -> None:
     assert "new" in json.loads((copy / "results/metrics/decode/tr_twt/new.json").read_text())
     params["decode"]["arc"]["arc-k3"] = {"decoder": "tuned", "k": 3}
     (copy / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
-    assert stale(copy) == {"decode@tr_twt-arc", "benchmark@tr_twt", "summary"}, "a way to parse trains nothing"
+    assert stale(copy) == {"decode@tr_twt-arc", "benchmark@tr_twt", "summary"}, "another way to parse needs no training"
 
 
-def test_a_page_is_not_made_again_for_what_the_run_noted_after_it(copy: Path) -> None:
+def test_a_page_is_not_rebuilt_for_notes_that_the_run_adds_later(copy: Path) -> None:
     (copy / "results/reference").mkdir()
     (copy / "results/reference/README.md").write_text("none")
     dvc(copy, "repro", "--single-item", "notebooks@10-corpora")
@@ -364,7 +368,7 @@ def test_a_page_is_not_made_again_for_what_the_run_noted_after_it(copy: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("change", "again"),
+    ("change", "rerun"),
     [
         (
             {"decoders": {"tuned": {"max_nodes": 7}}},
@@ -385,9 +389,9 @@ def test_a_page_is_not_made_again_for_what_the_run_noted_after_it(copy: Path) ->
     ],
     ids=lambda value: json.dumps(value) if isinstance(value, dict) else "",
 )
-def test_a_parameter_re_runs_what_reads_it(change: dict, again: set[str], copy: Path) -> None:
+def test_a_parameter_reruns_the_stages_that_read_it(change: dict, rerun: set[str], copy: Path) -> None:
     edit(copy, change)
-    assert stale(copy) == again
+    assert stale(copy) == rerun
 
 
 @pytest.mark.parametrize(
@@ -405,7 +409,7 @@ def test_a_change_of_code_re_runs_its_stages(file: str, kinds: set[str], copy: P
     assert {stage.partition("@")[0] for stage in stale(copy)} == kinds
 
 
-def test_git_keeps_no_times(copy: Path) -> None:
+def test_git_tracks_no_times(copy: Path) -> None:
     tracked = git(copy, "ls-files").split()
     assert {"dvc.lock", "results/metrics/summary/tr_twt/arc.json", "results/plots/learning.csv"} <= set(tracked)
     metrics = {name for name in tracked if name.startswith("results/metrics/")}
@@ -417,12 +421,12 @@ def test_git_keeps_no_times(copy: Path) -> None:
     assert all(re.search(r'(_s|seconds)(_\w+)?":', path.read_text()) for path in timed)
 
 
-def test_a_killed_training_goes_on(copy: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+def test_a_killed_training_resumes(copy: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     edit(copy, {"train": {"epochs": 6}})
     monkeypatch.chdir(copy)
     command = ["studies.pipeline.train", "tr_twt", "carreras"]
     model = copy / "results/models/tr_twt/carreras.npz"
-    model.unlink()  # DVC protects it
+    model.unlink()  # DVC makes the file read-only
     monkeypatch.setattr(sys, "argv", command)
     main(train.run)
     uninterrupted = model.read_bytes()
@@ -438,16 +442,16 @@ def test_a_killed_training_goes_on(copy: Path, monkeypatch: pytest.MonkeyPatch, 
     assert not model.exists()
     capsys.readouterr()
     main(train.run)
-    said = capsys.readouterr().err
-    assert "epoch 1/6" not in said
-    assert "epoch 6/6" in said
+    errors = capsys.readouterr().err
+    assert "epoch 1/6" not in errors
+    assert "epoch 6/6" in errors
     assert model.read_bytes() == uninterrupted
 
 
-def test_a_killed_run_goes_on_to_the_same_bytes(copy: Path) -> None:
-    """The process group of a parallel run is killed in the middle of training; the next run finishes the rest.
+def test_a_killed_run_resumes_to_the_same_bytes(copy: Path) -> None:
+    """Kill the process group of a parallel run in the middle of training, and let the next run finish.
 
-    All files are the same as before, those with times aside: several stages at a time and one after another agree.
+    All files except those with times are the same as before. Parallel and sequential stages agree.
     """
     files = [
         *copy.glob("results/models/tr_twt/*"),
@@ -459,7 +463,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(copy: Path) -> None:
     assert len(before) == 3 + 2 + 2 + 2
     for path in files:
         path.unlink()
-    shutil.rmtree(copy / ".dvc" / "cache")  # nothing can be taken from the first run
+    shutil.rmtree(copy / ".dvc" / "cache")  # no result can come from the cache of the first run
     command = [sys.executable, "-m", "studies.pipeline.run", "--jobs", "2", "summary"]
     running = subprocess.Popen(command, cwd=copy, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert running.stderr is not None
@@ -469,11 +473,12 @@ def test_a_killed_run_goes_on_to_the_same_bytes(copy: Path) -> None:
     os.killpg(running.pid, signal.SIGKILL)
     running.wait()
     running.stderr.close()
-    with contextlib.suppress(ProcessLookupError):  # until the last of the group is gone, and its locks with it
+    # wait until the last process of the group has ended and released its locks
+    with contextlib.suppress(ProcessLookupError):
         while True:
             os.killpg(running.pid, 0)
             time.sleep(0.05)
-    # the worst that a kill can leave, made sure of: both files that DVC writes in place, cut off
+    # simulate the worst case of a kill: both files that DVC writes in place are truncated
     made = (copy / "dvc.lock").read_text()
     (copy / "dvc.lock").write_text(made[: made.index("  decode@tr_twt-carreras:") + 200])
     (copy / ".dvc/tmp/rwlock").write_text("")

@@ -1,4 +1,4 @@
-"""The playground changes the problem and nothing else: it finds what enumeration of the changed problem finds."""
+"""The playground only changes the problem: its results equal the enumeration of the changed problem."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def play() -> Playground:
 @pytest.mark.parametrize("without", [(), ("sibling",), ("adjacent-sibling", "sibling")])
 @pytest.mark.parametrize("changes", [{}, {"require": [(3, 1)]}, {"forbid": [(0, 3), (2, 1)]}, {"k": 2}])
 def test_the_best_tree_is_that_of_the_changed_problem(play: Playground, without: tuple, changes: dict) -> None:
-    found = play.explore(without=without, **changes)
+    result = play.explore(without=without, **changes)
     whole = play.problem(changes.get("k") or play.k, without, (), ())
     arcs = set(zip(whole.head.tolist(), whole.mod.tolist(), strict=True))
     best = -np.inf
@@ -39,8 +39,8 @@ def test_the_best_tree_is_that_of_the_changed_problem(play: Playground, without:
         own = set(zip(heads[1:], range(1, 6), strict=True))
         if own <= arcs and own >= set(changes.get("require", ())) and not own & set(changes.get("forbid", ())):
             best = max(best, value)
-    assert found.parse.status == "optimal"
-    assert found.parse.value == best > -np.inf
+    assert result.parse.status == "optimal"
+    assert result.parse.value == best > -np.inf
 
 
 def test_a_forbidden_arc_costs_its_margin(play: Playground) -> None:
@@ -51,15 +51,15 @@ def test_a_forbidden_arc_costs_its_margin(play: Playground) -> None:
             less = play.explore(forbid=[(int(best.parse.heads[m]), m)])
             assert best.parse.value - less.parse.value == margin
             lost = margin / best.unit
-            said = str(less.lost(best, m, lost))
-            assert f"scores {lost:.4f} less (optimal). The margin of the arc is {lost:.4f}." in said
+            description = str(less.lost(best, m, lost))
+            assert f"scores {lost:.4f} less (optimal). The margin of the arc is {lost:.4f}." in description
     assert "The best trees" in repr(best.alternatives)
     assert "<svg" in best.tree.markup
     assert "<svg" in best.search(1).markup
 
 
 @pytest.mark.parametrize(
-    ("wanted", "reason"),
+    ("changes", "reason"),
     [
         ({"without": ["comb"]}, "no factors 'comb'; choose from adjacent-sibling, sibling"),
         ({"require": [(9, 1)]}, "no arc 9 → 1; words are numbered 1 to 5"),
@@ -68,9 +68,9 @@ def test_a_forbidden_arc_costs_its_margin(play: Playground) -> None:
         ({"require": [(0, 3)], "forbid": [(0, 3)]}, "no tree has all required arcs"),
     ],
 )
-def test_what_cannot_be_is_said(play: Playground, wanted: dict, reason: str) -> None:
+def test_impossible_requests_are_explained(play: Playground, changes: dict, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
-        play.explore(**wanted)
+        play.explore(**changes)
 
 
 @pytest.mark.parametrize(("text", "reason"), [(" \n", "no words"), ("a b c d e f", "word 1 has 6 columns")])
@@ -80,7 +80,7 @@ def test_typed_lines_are_checked(text: str, reason: str) -> None:
     assert typed("a\nb _ N\n")[0].strings("upos") == ["_", "N"]
 
 
-def test_buttons_do_what_the_method_does(play: Playground) -> None:
+def test_buttons_have_the_effect_of_the_method(play: Playground) -> None:
     buttons = Buttons(play)
     best = play.explore()
     assert buttons.found is not None
@@ -113,8 +113,8 @@ def test_a_plain_sentence_gets_the_taggers_tags(taggers: Taggers) -> None:
     sentence = tagged("d1 n1, v1 a2's.", taggers)[0]
     assert sentence.strings("form") == ["d1", "n1", ",", "v1", "a2's", "."]
     assert "_" not in sentence.strings("xpos")
-    again = taggers.apply(typed("d1\nn1\n,\nv1\na2's\n."))[0]
-    assert sentence.strings("xpos") == again.strings("xpos")
+    retagged = taggers.apply(typed("d1\nn1\n,\nv1\na2's\n."))[0]
+    assert sentence.strings("xpos") == retagged.strings("xpos")
     with pytest.raises(InputError, match="no words"):
         tagged("  ", taggers)
 
@@ -131,7 +131,7 @@ def test_a_typed_sentence_takes_the_place_of_the_other(play: Playground, taggers
     assert len(buttons.require[0].options) == 7
     buttons.text.value = " "
     assert buttons.said.value.startswith("no words")
-    assert buttons.found is not None  # the sentence before is still there
+    assert buttons.found is not None  # the previous sentence is still available
 
 
 @pytest.mark.long

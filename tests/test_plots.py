@@ -1,4 +1,4 @@
-"""Figures: what they show, and that the same data give the same bytes."""
+"""Figures: their content, and that the same data give the same bytes."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ DRAWINGS = {
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
-def test_same_data_same_bytes_and_a_text_for_those_who_do_not_see(name: str) -> None:
+def test_same_data_give_the_same_bytes_and_an_alt_text(name: str) -> None:
     first, second = DRAWINGS[name](), DRAWINGS[name]()
     assert first.markup == second.markup
     root = ElementTree.fromstring(first.markup)
@@ -111,7 +111,7 @@ def _strokes(svg: Svg, colour: str) -> int:
     )
 
 
-def test_tree_colours_what_differs_from_gold() -> None:
+def test_tree_colours_differences_from_gold() -> None:
     svg = tree_svg(WORDS, HEADS, gold=GOLD)
     assert (_strokes(svg, "blue"), _strokes(svg, "vermilion"), _strokes(svg, "green")) == (4, 1, 1)
     plain = tree_svg(WORDS, HEADS)
@@ -128,7 +128,7 @@ def test_tree_writes_every_word_and_names_its_arcs() -> None:
 def test_arcs_that_contain_others_are_higher() -> None:
     svg = tree_svg(["a", "b", "c", "d"], [-1, 0, 1, 2, 1])
     paths = [e.get("d", "") for e in ElementTree.fromstring(svg.markup).iter(f"{SPACE}path") if e.get("stroke")]
-    near, inner, outer = (float(re.search(r"V([\d.]+)", path)[1]) for path in paths[1:])  # y below the bend
+    near, inner, outer = (float(re.search(r"V([\d.]+)", path)[1]) for path in paths[1:])  # y coordinate below the bend
     assert outer < near == inner
 
 
@@ -137,16 +137,16 @@ def test_tree_refuses_lengths_that_disagree() -> None:
         tree_svg(WORDS, [-1, 0, 1])
 
 
-def test_search_tree_counts_what_it_leaves_out() -> None:
+def test_search_tree_counts_omitted_nodes() -> None:
     chain = [{"id": 0, "parent": -1, "arc": None, "value": 0, "ub": 9.0, "status": "branched"}]
     chain += [{**chain[0], "id": i, "parent": i - 1, "arc": [1, 2], "value": 1} for i in range(1, 60)]
     svg = search_tree_svg(chain, WORDS, limit=10)
     root = ElementTree.fromstring(svg.markup)
     assert "the first 10 of 60 nodes" in [element.text for element in root.iter(f"{SPACE}text")]
-    assert sum(1 for _ in root.iter(f"{SPACE}rect")) == 1 + 10  # the ground and a box a node
+    assert sum(1 for _ in root.iter(f"{SPACE}rect")) == 1 + 10  # the background and a box for each node
 
 
-def test_bounds_draw_the_best_tree_so_far_and_leave_out_what_is_none() -> None:
+def test_bounds_draw_the_best_tree_so_far_and_omit_missing_values() -> None:
     calls = [
         {"call": 1, "node": 0, "ub": 4.0, "lb": -1e22},
         {"call": 2, "node": 0, "ub": 3.6, "lb": 3.0},
@@ -157,9 +157,9 @@ def test_bounds_draw_the_best_tree_so_far_and_leave_out_what_is_none() -> None:
     np.testing.assert_array_equal(lower, [np.nan, 3.0, 3.0])
 
 
-def test_pareto_keeps_what_nothing_beats_on_both() -> None:
-    kept = charts.pareto(POINTS[POINTS["corpus"] == "a"])
-    assert list(kept["uas"]) == [89.0, 88.0]
+def test_pareto_keeps_undominated_points() -> None:
+    frontier = charts.pareto(POINTS[POINTS["corpus"] == "a"])
+    assert list(frontier["uas"]) == [89.0, 88.0]
 
 
 def test_one_panel_a_corpus_one_curve_a_setting() -> None:
@@ -186,7 +186,7 @@ def test_time_and_memory_have_a_curve_for_each_task_and_kind_of_workers() -> Non
     assert [line.get_label() for line in cpu.lines] == ["parse, 1 worker", "parse, 2 workers", "train, 1 worker"]
     np.testing.assert_array_equal(cpu.lines[1].get_ydata(), [3.0] * 3)
     np.testing.assert_array_equal(wall.lines[2].get_ydata(), [4.5] * 3)
-    assert memory.get_ylim()[0] == 0, "flat is flat only from zero"
+    assert memory.get_ylim()[0] == 0, "a flat curve looks flat only if the axis starts at zero"
 
 
 def test_empty_traces_are_refused() -> None:
@@ -200,11 +200,11 @@ ODD = ["a\0b", "\x1b[31m", "\ud800", "\ufffe", "\uffff", "\x0b\x7f\x85", "<&>\"'
 
 
 def test_any_word_gives_well_formed_svg() -> None:
-    """Words come from files. What XML cannot hold is shown as something else."""
+    """Words come from files. Characters that XML does not allow are replaced."""
     heads = [-1, 0, *[1] * (len(ODD) - 1)]
     tree = tree_svg(ODD, heads, gold=[-1, 0, *[2] * (len(ODD) - 1)], tags=ODD)
-    found = [element.text for element in ElementTree.fromstring(tree.markup).iter(f"{SPACE}text")]
-    assert {"a␀b", "␛[31m", "\ufffd", "<&>\"'", "--", "\U0001f600"} <= set(found)
+    texts = [element.text for element in ElementTree.fromstring(tree.markup).iter(f"{SPACE}text")]
+    assert {"a␀b", "␛[31m", "\ufffd", "<&>\"'", "--", "\U0001f600"} <= set(texts)
     assert "a␀b" in ElementTree.fromstring(tree.markup).attrib["aria-label"]
     ElementTree.fromstring(search_tree_svg(NODES, ODD).markup)
 

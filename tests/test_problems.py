@@ -1,6 +1,6 @@
-"""Problems written by hand: arcs in any order, parts left out or given twice; what is no problem is refused.
+"""Problems written by hand, with arcs in any order and parts missing or repeated. Invalid problems are refused.
 
-Every one is a disguise of a canonical problem of `strategies`, whose trees are enumerated.
+Every problem is a disguise of a canonical problem of `strategies`, whose trees are enumerated.
 """
 
 from __future__ import annotations
@@ -47,39 +47,45 @@ cases = pytest.mark.parametrize(
 
 
 def disguised(problem: Problem, rng: np.random.Generator, space: str) -> tuple[Problem, Problem]:
-    """(the same problem without some parts, in its canonical form; that problem as somebody might write it)."""
-    order = rng.permutation(problem.arcs)  # the given arc at every place
+    """Return (canonical problem, disguised problem).
+
+    Some parts are removed from the canonical problem. The disguised problem is the same one as a user might write it.
+    """
+    order = rng.permutation(problem.arcs)  # order[i] is the canonical number of the i-th arc of the disguised problem
     place = np.empty(problem.arcs, int)
     place[order] = np.arange(problem.arcs)
     plain, odd = {}, {}
     for family, table in problem.parts.items():
         score = np.where(rng.random(len(table)) < 0.3, 0.0, table.score)
         plain[family] = PartTable(family, table.arcs, score)
-        there = np.flatnonzero(score != 0.0)
-        rows, given = table.arcs[there].copy(), score[there].copy()
-        # a part given twice scores the sum
+        nonzero = np.flatnonzero(score != 0.0)
+        rows, values = table.arcs[nonzero].copy(), score[nonzero].copy()
+        # the scores of a repeated part are added
         twice = rng.random(len(rows)) < 0.3
-        half = np.where(np.isneginf(given[twice]), -np.inf, np.floor(given[twice] / 2))
-        again, rest = rows[twice], np.where(np.isneginf(given[twice]), 0.0, given[twice] - np.maximum(half, -1e300))
-        given[twice] = half
-        rows, given = np.concatenate([rows, again]), np.concatenate([given, rest])
-        if family not in ("valency", "pattern"):  # parts that no tree can have
+        half = np.where(np.isneginf(values[twice]), -np.inf, np.floor(values[twice] / 2))
+        repeated_rows, remainder = (
+            rows[twice],
+            np.where(np.isneginf(values[twice]), 0.0, values[twice] - np.maximum(half, -1e300)),
+        )
+        values[twice] = half
+        rows, values = np.concatenate([rows, repeated_rows]), np.concatenate([values, remainder])
+        if family not in ("valency", "pattern"):  # parts that no tree of this space can have
             strange = impossible(problem, family, space)
-            rows, given = np.concatenate([rows, strange]), np.concatenate([given, rng.integers(-9, 9, len(strange))])
+            rows, values = np.concatenate([rows, strange]), np.concatenate([values, rng.integers(-9, 9, len(strange))])
         if family in SETS:
             rows = rng.permuted(rows, axis=1)
         if family != "valency":
             rows = np.where(rows >= 0, place[np.maximum(rows, 0)], rows)
         shuffled = rng.permutation(len(rows))
-        odd[family] = PartTable(family, rows[shuffled], given[shuffled].astype(float))
-    given = Problem(
+        odd[family] = PartTable(family, rows[shuffled], values[shuffled].astype(float))
+    values = Problem(
         problem.n, problem.head[order], problem.mod[order], problem.arc[order], odd, problem.single_root, problem.unit
     )
-    return dataclasses.replace(problem, parts=plain), given
+    return dataclasses.replace(problem, parts=plain), values
 
 
 def impossible(problem: Problem, family: str, space: str) -> np.ndarray:
-    """Parts of the family that trees of the other space could have."""
+    """Return the parts of the family that only trees of the other space can have."""
     own = parts(family, problem.n, problem.head, problem.mod, problem.single_root, space)
     every = parts(family, problem.n, problem.head, problem.mod, False, "non-projective")
     known = {tuple(row) for row in own.tolist()}
@@ -89,9 +95,9 @@ def impossible(problem: Problem, family: str, space: str) -> np.ndarray:
     return np.array(out, np.int32).reshape(-1, every.shape[1])
 
 
-#: what those decoders say that bound the best tree, or give up; all others that are not exact say "heuristic"
+#: statuses of decoders that bound the best tree or give up; all other inexact decoders return "heuristic"
 UNPROVED = dict.fromkeys(("capped", "linear-relaxation", "dual-decomposition", "ad3"), ("optimal", "gap", "limit"))
-#: of 150, by decoders that look at few trees, stop soon, or round
+#: number of 150 best trees that a decoder may miss because it looks at few trees, stops soon, or rounds
 MAY_MISS = {
     "backbone-only": 40,
     "belief-propagation": 15,
@@ -111,27 +117,27 @@ def test_a_problem_in_disguise_has_the_same_best_tree(name: str, options: dict) 
         rng = np.random.default_rng(seed)
         families = [f for f in supported if rng.random() < (0.3 if name in SLOW else 0.6)]
         problem = random_problem(rng, families, max_n=4 if name in SLOW else 5, space=decoder.space)
-        plain, given = disguised(problem, rng, decoder.space)
+        plain, disguise = disguised(problem, rng, decoder.space)
         note = f"{name} {options}, seed {seed}"
         value, winners = best(plain, decoder.space)
-        parse = decoder.decode(given)
+        parse = decoder.decode(disguise)
         slack = 0.0 if problem.unit else 1e-9 * max(1.0, abs(value))
-        assert check_parse(given, parse, space=decoder.space) == [], note
+        assert check_parse(disguise, parse, space=decoder.space) == [], note
         if value == -np.inf:
             assert parse.value == -np.inf, note
             assert parse.status == "infeasible" or (name in UNPROVED and parse.status == "limit"), note
             continue
         assert parse.status in UNPROVED.get(name, ("optimal" if decoder.exact else "heuristic",)), note
         assert parse.bound >= value - slack, note
-        if parse.value == -np.inf:  # rounded, or cut off, before a tree was met that is allowed
+        if parse.value == -np.inf:  # rounded, or stopped before the search met an allowed tree
             assert (name in UNPROVED, parse.status) == (True, "limit"), note
             missed += 1
             continue
-        assert abs(tree_score(given, parse.heads) - parse.value) <= slack, note
-        found = abs(parse.value - value) <= slack
-        assert found or parse.status != "optimal", note
-        missed += not found
-        assert found == any((parse.heads == heads).all() for heads in winners), note
+        assert abs(tree_score(disguise, parse.heads) - parse.value) <= slack, note
+        optimum_found = abs(parse.value - value) <= slack
+        assert optimum_found or parse.status != "optimal", note
+        missed += not optimum_found
+        assert optimum_found == any((parse.heads == heads).all() for heads in winners), note
     assert missed == 0 or (not decoder.exact and missed < MAY_MISS.get(name, 5))
 
 
@@ -142,15 +148,15 @@ def test_the_proof_of_a_problem_in_disguise_is_one_of_it(space: Any) -> None:
     for seed in range(120):
         rng = np.random.default_rng(seed)
         problem = random_problem(rng, max_n=5, space=space)
-        _, given = disguised(problem, rng, space)
-        parse = decoder.decode(given)
-        if parse.status == "infeasible":  # where parts forbid every tree, not every search is a proof
+        _, disguise = disguised(problem, rng, space)
+        parse = decoder.decode(disguise)
+        if parse.status == "infeasible":  # if parts forbid every tree, some searches do not end with a proof
             continue
         proof = certificate(parse.record)
         searched += any(node.steps for node in proof.nodes)
-        assert check_parse(given, parse, proof, space) == [], f"seed {seed}"
+        assert check_parse(disguise, parse, proof, space) == [], f"seed {seed}"
         lower = dataclasses.replace(parse, bound=parse.bound - 1.0 - abs(parse.bound) * 1e-6)
-        assert check_parse(given, lower, proof, space), f"seed {seed}"
+        assert check_parse(disguise, lower, proof, space), f"seed {seed}"
     assert searched > 20
 
 
@@ -160,16 +166,18 @@ def test_margins_marginals_and_kbest_of_a_problem_in_disguise(space: Any) -> Non
     for seed in range(30):
         rng = np.random.default_rng(seed)
         problem = random_problem(rng, max_n=4, space=space, kind="dense", integer=True, feasible=True)
-        plain, given = disguised(problem, rng, space)
-        number = {(h, m): a for a, (h, m) in enumerate(zip(given.head.tolist(), given.mod.tolist(), strict=True))}
+        plain, disguise = disguised(problem, rng, space)
+        number = {(h, m): a for a, (h, m) in enumerate(zip(disguise.head.tolist(), disguise.mod.tolist(), strict=True))}
         to_given = [number[h, m] for h, m in zip(plain.head.tolist(), plain.mod.tolist(), strict=True)]
         marginals = arc_marginals(plain, space, 0.01)
-        np.testing.assert_allclose(arc_marginals(given, space, 0.01)[to_given], marginals, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(arc_marginals(disguise, space, 0.01)[to_given], marginals, rtol=1e-9, atol=1e-12)
         assess = Assess(margins=True, marginals=True, k=3)
-        (one, other) = (assess(decoder, p, decoder.decode(p)).confidence for p in (plain, given))
-        np.testing.assert_array_equal(one.margins, other.margins)
-        assert [t.value for t in one.trees] == [t.value for t in other.trees]
-        assert [t.value for t in kbest(decoder, given, 3).parses] == [t.value for t in one.trees]
+        (confidence, disguised_confidence) = (
+            assess(decoder, p, decoder.decode(p)).confidence for p in (plain, disguise)
+        )
+        np.testing.assert_array_equal(confidence.margins, disguised_confidence.margins)
+        assert [t.value for t in confidence.trees] == [t.value for t in disguised_confidence.trees]
+        assert [t.value for t in kbest(decoder, disguise, 3).parses] == [t.value for t in confidence.trees]
 
 
 def test_canonical_problems_are_passed_on_as_they_are() -> None:
@@ -182,7 +190,7 @@ def test_canonical_problems_are_passed_on_as_they_are() -> None:
 
 
 @cases
-def test_every_decoder_is_behind_the_door(name: str, options: dict) -> None:
+def test_every_decoder_checks_its_problem(name: str, options: dict) -> None:
     decoder = DECODERS[name](**options)
     assert isinstance(decoder, CheckedDecoder)
     with pytest.raises(TypeError, match="_decode"):
@@ -195,9 +203,9 @@ def test_problems_without_arcs_or_parts(name: str, options: dict) -> None:
     nothing = decoder.decode(Problem(3, [], [], []))
     assert (nothing.status, nothing.value, nothing.bound) == ("infeasible", -np.inf, -np.inf)
     tables = {f: PartTable(f, [], []) for f in decoder.supports - {"arc"}}
-    one = decoder.decode(Problem(1, [0], [1], [2.5], tables))
-    assert (one.value, one.heads.tolist()) == (2.5, [-1, 0])
-    assert one.status == ("optimal" if decoder.exact or name in UNPROVED else "heuristic")
+    parse = decoder.decode(Problem(1, [0], [1], [2.5], tables))
+    assert (parse.value, parse.heads.tolist()) == (2.5, [-1, 0])
+    assert parse.status == ("optimal" if decoder.exact or name in UNPROVED else "heuristic")
 
 
 ARCS = {"n": 2, "head": [0, 0, 1, 2], "mod": [1, 2, 2, 1], "arc": [1.0, 2.0, 3.0, 4.0]}
@@ -247,7 +255,7 @@ def table(family: str, rows: Any, score: Any) -> dict:
         (table("grandchild", [[2, 0]], [1.0]), "these arcs are not a part of family grandchild"),
         (table("grandchild", [[0, 2, 3]], [1.0]), "has 3 columns"),
         (table("sibling", [[2, 2]], [1.0]), "these arcs are not a part of family sibling"),
-        (table("sibling", [[0, 1]], [1.0]), "these arcs are not a part of family sibling"),  # of the root
+        (table("sibling", [[0, 1]], [1.0]), "these arcs are not a part of family sibling"),  # a part of the root
         (table("adjacent-sibling", [[-1, 0]], [1.0]), "the single root's modifier"),
         (table("adjacent-sibling", [[0, 3]], [1.0]), "these arcs are not a part of family adjacent-sibling"),
         (table("outermost-grandchild", [[-1, 0]], [1.0]), "these arcs are not a part of family outermost-grandchild"),
@@ -262,7 +270,7 @@ def test_what_is_no_problem_is_refused(change: dict, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_problem_cannot_be_changed_behind_its_back() -> None:
+def test_a_problem_cannot_be_changed_afterwards() -> None:
     arc = np.array(ARCS["arc"])
     problem = Problem(**ARCS | {"arc": arc})
     arc[0] = np.nan
@@ -295,7 +303,7 @@ def test_every_registered_family_can_be_written_by_hand() -> None:
 
 
 def test_real_scores_of_very_different_sizes_are_not_called_optimal() -> None:
-    """A part of -1e15 that no tree needs: its shares are added to scores of about 1 and taken off again."""
+    """The shares of an unneeded part of -1e15 are added to scores of about 1 and subtracted again."""
     decoder = DECODERS["branch-and-bound"]()
     gaps = 0
     for seed in range(40):
@@ -316,7 +324,7 @@ def test_real_scores_of_very_different_sizes_are_not_called_optimal() -> None:
 
 
 def test_weights_that_make_sums_inexact_are_refused() -> None:
-    """A model file can be edited: scores beyond what float64 adds exactly would make certificates false."""
+    """A model file can be edited. Scores that float64 cannot add exactly would make certificates false."""
     learn = synthetic_treebank(60, 1)
     pruner = train_pruner(learn, epochs=1, bits=14)
     model = train(
@@ -328,20 +336,23 @@ def test_weights_that_make_sums_inexact_are_refused() -> None:
     rng = np.random.default_rng(1)
     model.weights[:] = rng.integers(-(2**31), 2**31, len(model.weights))
     with pytest.raises(ModelError, match="too large for exact sums"):
-        Parser(model, k=10).parse(pasted(learn, 400))
+        Parser(model, k=10).parse(long_sentence(learn, 400))
 
 
 def test_sums_are_refused_from_the_first_inexact_one_on() -> None:
-    """With equal weights every part scores the most that weights allow: two of them a template."""
+    """Sums just below the limit are accepted. The first sum above it is refused.
+
+    With equal weights, every part gets the highest score that the weights allow: two weights per template.
+    """
     learn = synthetic_treebank(20, 1)
     pruner = train_pruner(learn, epochs=1, bits=14)
     spec = Settings(("sibling",), "mira", 1, k=None, bits=14, labels="none")
-    few = {"arc": ("h.tag m.tag",), "arc-head": (), "arc-mod": (), "between": ()}  # what counts is the parts
+    few = {"arc": ("h.tag m.tag",), "arc-head": (), "arc-mod": (), "between": ()}  # only parts matter for this test
 
     def problem(each: int) -> Problem:
         weights = np.full(1 << 14, each, np.int32)
         model = Model(spec, weights, 65536.0, pruner, learn.meta, [], templates=templates_for(spec) | few)
-        return Parser(model).problem(pasted(learn, 60), 0)
+        return Parser(model).problem(long_sentence(learn, 60), 0)
 
     made = problem(1)
     total = made.arc.sum() + made.parts["sibling"].score.sum()
@@ -351,8 +362,8 @@ def test_sums_are_refused_from_the_first_inexact_one_on() -> None:
         problem(last + 1)
 
 
-def pasted(treebank: Treebank, n: int) -> Treebank:
-    """One sentence of n words."""
+def long_sentence(treebank: Treebank, n: int) -> Treebank:
+    """Return a treebank with one sentence of n words."""
     words = np.arange(n) % treebank.words
     columns = {name: column[words] for name, column in treebank.columns.items()}
     return Treebank("long", np.array([0, n]), columns, treebank.vocab, np.zeros(n, np.int32), treebank.meta)

@@ -1,4 +1,4 @@
-"""Lines on what is done where standard error is no terminal, and commands that go on without standard error."""
+"""Progress lines if standard error is not a terminal, and commands that run without standard error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from treebound.support import progress
 
 
 @pytest.mark.parametrize(
-    ("given", "line"),
+    ("state", "line"),
     [
         (("epoch 1/6", "", 250, 1000, 60.0), "epoch 1/6: 250 of 1,000, 25 %, about 3 min left"),
         (("", "sentences", 12, None, 4.0), "12 sentences, 3.0 a second"),
@@ -26,8 +26,8 @@ from treebound.support import progress
         (("x", "", 0, None, 0.0), "x: 0"),
     ],
 )
-def test_lines(given: tuple, line: str) -> None:
-    assert progress.line(*given) == line
+def test_lines(state: tuple, line: str) -> None:
+    assert progress.line(*state) == line
 
 
 def test_lines_come_now_and_then_whatever_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,15 +35,15 @@ def test_lines_come_now_and_then_whatever_the_loop(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(progress, "_said", None)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    for name in ("a", "b", "c"):  # each too short for a line of its own
+    for name in ("a", "b", "c"):  # each step takes too little time for a line of its own
         for _ in progress.over(range(20), name):
             now[0] += 1.0
-    said = "b: 10 of 20, 50 %, about 10 s left\nc: 20 of 20, 100 %, about 0 s left\n"
-    assert sys.stderr.getvalue() == said  # type: ignore[attr-defined]
+    expected = "b: 10 of 20, 50 %, about 10 s left\nc: 20 of 20, 100 %, about 0 s left\n"
+    assert sys.stderr.getvalue() == expected  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("command", ["train", "parse", "jackknife", "tag", "check"])
-def test_every_long_command_says_how_far_it_is(
+def test_every_long_command_reports_its_progress(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: Path
 ) -> None:
     monkeypatch.setattr(progress, "EVERY", 0.0)
@@ -58,9 +58,9 @@ def test_every_long_command_says_how_far_it_is(
         "check": [str(files / "model.npz"), str(files / "parsed.conllu")],
     }
     application()([command, *arguments[command]], standalone_mode=False)
-    said = sys.stderr.getvalue()  # type: ignore[attr-defined]
-    assert "of " in said
-    assert " %, about " in said
+    messages = sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert "of " in messages
+    assert " %, about " in messages
 
 
 @pytest.fixture(scope="module")
@@ -69,13 +69,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "train.conllu").write_text(conllu(SENTENCES * 30))
     (folder / "dev.conllu").write_text(conllu(SENTENCES))
     small = ["--epochs", "1", "--bits", "14"]
-    given = [str(folder / "train.conllu"), str(folder / "dev.conllu")]
-    application()(["train", *given, "-o", str(folder / "model.npz"), *small], standalone_mode=False)
+    files_given = [str(folder / "train.conllu"), str(folder / "dev.conllu")]
+    application()(["train", *files_given, "-o", str(folder / "model.npz"), *small], standalone_mode=False)
     application()(
-        ["train", "--system", "tagging", *given, "-o", str(folder / "tagger.npz"), *small], standalone_mode=False
+        ["train", "--system", "tagging", *files_given, "-o", str(folder / "tagger.npz"), *small], standalone_mode=False
     )
     model, parsed = str(folder / "model.npz"), str(folder / "parsed.conllu")
-    application()(["parse", model, given[1], "-o", parsed], standalone_mode=False)
+    application()(["parse", model, files_given[1], "-o", parsed], standalone_mode=False)
     return folder
 
 
@@ -92,7 +92,7 @@ def test_nothing_needs_standard_error(stderr: str, files: Path, tmp_path: Path) 
             stderr=sink,
             preexec_fn=(lambda: os.close(2)) if stderr == "closed" else None,
         )
-    assert (done.returncode, done.stdout) == (0, b""), "what goes to standard error goes nowhere else"
+    assert (done.returncode, done.stdout) == (0, b""), "messages for standard error do not go to another stream"
     assert out.read_bytes() == (files / "model.npz").read_bytes()
     faulty = subprocess.run(
         [TREEBOUND, "parse", str(tmp_path / "none.npz")],

@@ -1,4 +1,4 @@
-"""Commands and code of the README and the guides do what they say, on treebanks of a moment."""
+"""Commands and code of the README and the guides work as described, on small treebanks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GUIDES = ("treebanks", "valid-trees", "mining", "scores", "reproduce")
 PAGES = ("README.md", *(f"docs/guide/{name}.md" for name in GUIDES), "CONTRIBUTING.md")
 TEXT = "\n".join((REPOSITORY / page).read_text(encoding="utf-8") for page in PAGES)
 COMMANDS = ("train", "parse", "check", "convert", "decode", "jackknife", "mine")
-#: as it is typed, but for models that are trained in a moment
+#: commands as typed by the reader, except that models are trained with small settings
 SMALL = """
 treebound() {
   case "$1 $*" in
@@ -40,7 +40,7 @@ def blocks(language: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files that the pages name."""
+    """Return a folder with the files that the pages name."""
     folder = tmp_path_factory.mktemp("readme")
     for name, seed, count in (("train", 1, 60), ("dev", 2, 10), ("test", 3, 5)):
         (folder / f"{name}.conllu").write_text(inflected_conllu(count, seed))
@@ -64,27 +64,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_commands_write_what_they_say(folder: Path) -> None:
+def test_commands_write_the_described_files(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} >= {"model.npz", "tagger.npz", "parsed.conllu"}
-    assert "kbest = " in (folder / "parsed.conllu").read_text()  # of `treebound decode`, the last one
+    # the output of `treebound decode`, which is the last command
+    assert "kbest = " in (folder / "parsed.conllu").read_text()
 
 
-def test_python_does_what_it_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_code_prints_the_described_output(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     for block in blocks("python"):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(block.replace("workers=2", "workers=1"), {"__name__": "readme"})
-        said = printed.getvalue()
+        output = printed.getvalue()
         if "treebound.check" in block:
-            assert "optimal" in said
-            assert said.splitlines()[-1] == "[]"
+            assert "optimal" in output
+            assert output.splitlines()[-1] == "[]"
         elif 'valid="ud"' in block:
-            assert said.endswith("optimal\n")
+            assert output.endswith("optimal\n")
         elif "treebound.mine" in block:
-            assert said.count("True\n") == 3
+            assert output.count("True\n") == 3
         else:
-            assert "True 0" in said
+            assert "True 0" in output
             assert len(read("parsed.conllu")) == 5
 
 
@@ -95,13 +96,13 @@ def test_every_command_module_and_option_is_there() -> None:
         importlib.util.find_spec(name) for name in re.findall(r"python -m ((?:treebound|studies)(?:\.\w+)+)", TEXT)
     )
     helps = {name: run(name, "--help").stdout for name in COMMANDS}
-    for command in ("train", "parse"):  # options of one system are in a help of their own
+    for command in ("train", "parse"):  # options of a single system are listed in the help of the system
         (systems,) = re.findall(r"options of another system: (.*?)\.", " ".join(helps[command].split()))
         for system in systems.split(", "):
             helps[command] += run(command, "--help-for", system).stdout
     used = re.findall(r"`(?:treebound )?(\w+)[^`\n]*?((?: --[a-z-]+[^`\n]*)+)`", TEXT)
-    found = [(command, option) for command, rest in used for option in re.findall(r"--[a-z-]+", rest)]
-    assert len(found) > 25
-    for command, option in found:
+    options = [(command, option) for command, arguments in used for option in re.findall(r"--[a-z-]+", arguments)]
+    assert len(options) > 25
+    for command, option in options:
         if command in helps:
             assert re.search(rf"{option}\b", helps[command]), (command, option)

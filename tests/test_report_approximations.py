@@ -1,12 +1,12 @@
-"""Tables, remarks and figure of the approximations; and nothing at all."""
+"""Tables, remarks and figure of the approximations, with results and without any."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pytest
+import synthetic_results
 
 from studies.across.approximations import figures, remarks, tables
 from studies.across.approximations.contestants import CONTESTANTS, EXACT
@@ -27,7 +27,7 @@ MODEL = "carreras+grandchild+sibling"
 def results(tmp_path_factory) -> Results:
     params = parameters.load(REPOSITORY / "params.yaml")
     folder = tmp_path_factory.mktemp("results")
-    made_up_results.write(folder, params)
+    synthetic_results.write(folder, params)
     return Results("this run", folder, params)
 
 
@@ -53,11 +53,11 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
         rows = worth.loc[(model, "projective")]
         assert rows.index[rows["worth it"]].tolist() == [second]
         assert rows.loc[second, "times as fast"] == pytest.approx(2.0)
-    said = str(remarks.answer(worth))
-    assert "On the test sentences of tr_twt together, the approximations that are at least 1.1 times as fast as" in said
-    assert f"{EXACT} and as accurate, to within 0.05 points of UAS, are 1 of {len(CONTESTANTS) - 1} for pro" in said
-    assert f"approximations are faster and as good: {second} (2.0 times as fast" in said
-    assert f"{second} (2.0 times as fast, +0.00 UAS, the best tree of 100.0 %)" in said
+    text = str(remarks.answer(worth))
+    assert "On the test sentences of tr_twt together, the approximations that are at least 1.1 times as fast as" in text
+    assert f"{EXACT} and as accurate, to within 0.05 points of UAS, are 1 of {len(CONTESTANTS) - 1} for pro" in text
+    assert f"approximations are faster and as good: {second} (2.0 times as fast" in text
+    assert f"{second} (2.0 times as fast, +0.00 UAS, the best tree of 100.0 %)" in text
     none = worth.assign(**{"worth it": False})
     assert "none as good: " in str(remarks.answer(none))
     assert "0 of" in str(remarks.answer(none.assign(**{"times as fast": 0.5})))
@@ -73,15 +73,15 @@ def test_the_figure_and_the_other_remarks(results):
     row = dense.loc[("random", "projective", 20)]
     assert row[["sentences", "as good and faster"]].tolist() == [4, list(CONTESTANTS)[1]]
     assert (row["ms"], row["proved, %"], row["times as fast"]) == pytest.approx((1e3 * 0.01 * 21 / 4, 100.0, 2.0))
-    said = str(remarks.made_up(dense))
-    assert f"With random scores and projective trees, {EXACT} is no longer the fastest in sentences of 1 to " in said
-    assert f"With random scores and projective trees, {EXACT} proves 100.0 % [" in said
+    text = str(remarks.made_up(dense))
+    assert f"With random scores and projective trees, {EXACT} is no longer the fastest in sentences of 1 to " in text
+    assert f"With random scores and projective trees, {EXACT} proves 100.0 % [" in text
     alone = tables.made_up(data[data["solver"].isin([EXACT, *list(CONTESTANTS)[2:]])])
     assert "is the fastest decoder that finds as many best trees, at all lengths" in str(remarks.made_up(alone))
     times = tables.made_up_times(data)
     assert times.columns[:2].tolist() == list(CONTESTANTS)[:2]
     assert len(charts.times(times).axes) == 4
-    assert len(made_up_results.approximation_rows((MODEL,))["within"]) == len(CONTESTANTS) * 2 * 3
+    assert len(synthetic_results.approximation_rows((MODEL,))["within"]) == len(CONTESTANTS) * 2 * 3
 
 
 def test_a_run_without_any_of_it(results, tmp_path):
@@ -91,8 +91,8 @@ def test_a_run_without_any_of_it(results, tmp_path):
     empty += [tables.over_time([nothing]), tables.made_up(data), tables.made_up_times(data)]
     assert all(table.empty for table in empty)
     assert all("no run has results for this table" in Table(table, "empty")._repr_html_() for table in empty)
-    for said in (remarks.answer(empty[3]), remarks.made_up(empty[-2])):
-        assert "pipeline.run approximations" in str(said)
+    for text in (remarks.answer(empty[3]), remarks.made_up(empty[-2])):
+        assert "pipeline.run approximations" in str(text)
 
 
 def test_the_front_figure_has_every_decoder(results):

@@ -1,12 +1,12 @@
-"""Tables of CCG parsing, from invented figures; a run without CCG has none and says how to make them."""
+"""Tables of CCG parsing, from invented figures. A run without CCG has no tables and says how to make them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
 
-import made_up_results
 import pytest
+import synthetic_results
 
 from studies.auli_lopez_2011.ccg import figures
 from studies.auli_lopez_2011.ccg import remarks as ccg_remarks
@@ -25,15 +25,15 @@ PROJECT = Path(__file__).parents[1]
 
 @pytest.fixture
 def results(tmp_path: Path) -> list[Results]:
-    """A run with two parsers, one of them with predicted tags."""
+    """Return a run with two parsers, of which the second has predicted tags."""
     parsers = {"xx": CCGParser("xx"), "xx-predicted": CCGParser("xx", tags="predicted")}
-    of = replace(params.load(PROJECT / "params.yaml"), corpora=("xx",))
-    of = of.changed(CCG(("xx",), parsers, ("0.1:20", "0.01:20")))
-    made_up_results.write(tmp_path, of)
-    return [Results("this run", tmp_path, of)]
+    run_params = replace(params.load(PROJECT / "params.yaml"), corpora=("xx",))
+    run_params = run_params.changed(CCG(("xx",), parsers, ("0.1:20", "0.01:20")))
+    synthetic_results.write(tmp_path, run_params)
+    return [Results("this run", tmp_path, run_params)]
 
 
-def test_tables_hold_what_the_stages_wrote(results: list[Results]) -> None:
+def test_tables_show_the_output_of_the_stages(results: list[Results]) -> None:
     assert derivations_tables.translated(results).loc[("this run", "xx"), "mostly fails for"] == "gap"
     learnt = ccg_tables.treebanks(results)
     assert learnt["tags"].tolist() == ["gold", "predicted, 95.0 % right"]
@@ -54,9 +54,9 @@ def test_tables_hold_what_the_stages_wrote(results: list[Results]) -> None:
     assert [len(axes.lines) for axes in figure.axes] == [2, 2, 1, 1]
     assert ccg_tables.differences(results).loc[("this run", "xx", "widest", "narrowest"), "difference"] == -4
     gains = ccg_tables.differences(results)
-    said = str(ccg_remarks.orders(gains))
-    assert "changes by +7.00 [+6.00, +8.00], and the labelled F-score of the parser's derivation by" in said
-    assert "50 sentences of dev" in said
+    text = str(ccg_remarks.orders(gains))
+    assert "changes by +7.00 [+6.00, +8.00], and the labelled F-score of the parser's derivation by" in text
+    assert "50 sentences of dev" in text
 
 
 def test_a_run_without_ccg(results: list[Results], tmp_path: Path) -> None:
@@ -84,7 +84,8 @@ def test_claims_are_measured(results: list[Results]) -> None:
     assert first[:4] == ("xx", 4, 3, 5)
     (first, _) = MEASURES["speed of CCG"].read(results[0], ["AST", "reverse"], "each")
     assert first.value == pytest.approx(220 / 12)
-    assert first.low < first.value < first.high  # the parts' seconds are not in proportion
+    # times differ between the parts of the treebank, and not by a constant factor
+    assert first.low < first.value < first.high
     (first, _) = MEASURES["coverage of CCG"].read(results[0], ["AST"], "each")
     assert first.value == pytest.approx(100 * 59 / 60)
     (paper,) = (paper for paper in load() if paper.key == "auli-lopez-2011")

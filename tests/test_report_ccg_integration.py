@@ -1,4 +1,7 @@
-"""Tables of the joint CCG model, from invented figures; a run without them has none and says how to make them."""
+"""Tables of the joint CCG model, from invented figures.
+
+A run without the joint model has no tables and says how to make them.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 
 from studies.auli_lopez_2011.ccg import remarks as ccg_remarks
 from studies.auli_lopez_2011.ccg.settings import CCG, CCGParser
@@ -27,32 +30,32 @@ PROJECT = Path(__file__).parents[1]
 
 @pytest.fixture
 def results(tmp_path: Path) -> list[Results]:
-    """A run with one parser."""
+    """Return a run with one parser."""
     settings = CCG(("xx",), {"xx": CCGParser("xx")}, ("0.1:20", "0.01:20"))
     joint = CCGIntegration((1, 5, 25), 60)
-    of = replace(params.load(PROJECT / "params.yaml"), corpora=("xx",)).changed(settings).changed(joint)
-    made_up_results.write(tmp_path, of)
-    return [Results("this run", tmp_path, of)]
+    run_params = replace(params.load(PROJECT / "params.yaml"), corpora=("xx",)).changed(settings).changed(joint)
+    synthetic_results.write(tmp_path, run_params)
+    return [Results("this run", tmp_path, run_params)]
 
 
-def test_tables_hold_what_the_stage_wrote(results: list[Results]) -> None:
+def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     scored = tables.accuracy(results)
     assert scored.loc[(tables.PRINTED, "CCGbank", "BP, k = 1"), ("dev", "reverse", "LF")] == 88.35
     assert scored.loc[(tables.PRINTED, "CCGbank", "DD, k = 25"), ("test", "reverse", "ST")] == 94.82
     ours = scored.loc[("this run", "xx")]
-    usual = [tables.name(d, k) for d, k in made_up_columns()]
+    usual = [tables.name(d, k) for d, k in expected_columns()]
     assert ours.index[::2].tolist() == usual
     rules = ["Viterbi" if name.startswith("BP") else "least risk" for name in usual]
     assert ours.index[1::2].tolist() == [f"{name}, {rule}" for name, rule in zip(usual, rules, strict=True)]
     assert ours.loc["baseline", ("test", "AST", "LF")] == 81
     assert ours.loc["exact", ("test", "reverse", "LF")] == 87
-    said = str(ccg_integration_remarks.decoders(tables.differences(results)))
-    assert "sentences of test, 95 % intervals, one training): significantly better at the 5 % level: " in said
-    assert "AST, output rule least risk (xx, this run" in said
-    assert "BP, k = 1 (+1.00 [+1.00, +1.00])" in said
-    assert "AST, output rule Viterbi (xx, this run" in said
-    assert "BP, k = 1, Viterbi (+3.00 [+3.00, +3.00])" in said
-    assert "the paper's output rules" not in said
+    text = str(ccg_integration_remarks.decoders(tables.differences(results)))
+    assert "sentences of test, 95 % intervals, one training): significantly better at the 5 % level: " in text
+    assert "AST, output rule least risk (xx, this run" in text
+    assert "BP, k = 1 (+1.00 [+1.00, +1.00])" in text
+    assert "AST, output rule Viterbi (xx, this run" in text
+    assert "BP, k = 1, Viterbi (+3.00 [+3.00, +3.00])" in text
+    assert "the paper's output rules" not in text
     errors = tables.errors(results)
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "below optimum, %")] == 100
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "mean loss")] == 8
@@ -60,7 +63,7 @@ def test_tables_hold_what_the_stage_wrote(results: list[Results]) -> None:
     assert "100.0 % of the 49 derivations of the parser alone" in str(ccg_integration_remarks.errors(errors))
 
 
-def made_up_columns() -> list[tuple[str, int]]:
+def expected_columns() -> list[tuple[str, int]]:
     return [("parser", 0), *((name, k) for name in ("bp", "dd", "dd-published") for k in (1, 5, 25)), ("exact", 0)]
 
 
@@ -88,7 +91,7 @@ def test_speed_curves_beams_and_proofs(results: list[Results]) -> None:
     assert gains.loc[("this run", "xx", "AST exact", "AST parser"), "difference"] == pytest.approx(4)
 
 
-def test_figures_have_a_line_for_what_they_show(results: list[Results]) -> None:
+def test_figures_have_the_expected_lines_and_panels(results: list[Results]) -> None:
     curves, lines = tables.curves(results), tables.baselines(results).loc[("this run", "xx")]
     assert [len(axes.lines) for axes in figures.accuracy(curves[curves["LF"].notna()], lines).axes] == [5, 5]
     assert len(figures.convergence(curves).axes[0].lines) == 6
@@ -143,17 +146,21 @@ def test_claims_are_measured(results: list[Results]) -> None:
     assert rule == 2
     convergence = MEASURES["convergence of the joint CCG"].read
     (faster,) = convergence(results[0], ["reverse bp", "reverse dd-published"], "each")
-    assert (faster.value, faster.low, faster.high) == (12, 12, 12)  # half of BP ends unsettled, after 60 iterations
+    # half of the BP runs end after 60 iterations without convergence
+    assert (faster.value, faster.low, faster.high) == (12, 12, 12)
     assert not list(convergence(results[0], ["reverse bp", "reverse bp"], "each"))
 
 
 def test_a_run_from_before_the_output_rules_were_crossed(results: list[Results]) -> None:
-    """It has the paper's rules, our steps, one time a decoder, and no counts: claims that need more are not tested."""
+    """An older run has only the paper's output rules, one time per decoder and no counts.
+
+    Claims that need more data are not tested.
+    """
     path = results[0].folder / "metrics"
     for name in (path / "ccg-integration" / "xx.json", path / "timing" / "ccg-integration" / "xx.json"):
         data = json.loads(name.read_text())
-        kept = [row for row in data["columns"] if measure.column_of(row).usual and row["decoder"] != "dd-published"]
-        data["columns"] = [{k: v for k, v in row.items() if k not in ("output", "seconds")} for row in kept]
+        old_rows = [row for row in data["columns"] if measure.column_of(row).usual and row["decoder"] != "dd-published"]
+        data["columns"] = [{k: v for k, v in row.items() if k not in ("output", "seconds")} for row in old_rows]
         for part in ("settled", "counts"):
             data.pop(part, None)
         if "differences" in data:
@@ -173,8 +180,8 @@ def test_a_run_from_before_the_output_rules_were_crossed(results: list[Results])
     )
     curves, lines = tables.curves(results), tables.baselines(results).loc[("this run", "xx")]
     assert [len(axes.lines) for axes in figures.accuracy(curves[curves["LF"].notna()], lines).axes] == [4, 4]
-    said = str(ccg_integration_remarks.decoders(tables.differences(results)))
-    assert "AST, the paper's output rules (xx, this run" in said
+    text = str(ccg_integration_remarks.decoders(tables.differences(results)))
+    assert "AST, the paper's output rules (xx, this run" in text
     measured = {
         claim.name: list(MEASURES[claim.measure].read(results[0], claim.rows, claim.compare))
         for paper in load()
@@ -186,21 +193,24 @@ def test_a_run_from_before_the_output_rules_were_crossed(results: list[Results])
         *("bp-beats-parser", "bp-beats-parser-ast", "dd-beats-parser", "dd-as-good-as-bp", "dd-converges"),
         *("dd-converges-faster", "cost-dd", "optimum-better", "least-risk-better", "joint-training"),
     }
-    assert [one.low == one.low for one in measured["speed"] + measured["cost-bp"]] == [False, False]
+    assert [value.low == value.low for value in measured["speed"] + measured["cost-bp"]] == [False, False]
 
 
 def test_the_interval_of_a_ratio_of_speeds_covers_other_parts() -> None:
-    """Parts of 10 sentences whose lengths vary much more than the ratio does."""
-    from studies.auli_lopez_2011.claims import faster  # site.claims must be imported first: it imports this module
+    """The interval of a speed ratio has its nominal coverage for other parts of the treebank.
+
+    The parts have 10 sentences. Their lengths vary much more than the ratio.
+    """
+    from studies.auli_lopez_2011.claims import faster  # import site.claims first, because it imports this module
 
     rng, inside, widths = np.random.default_rng(2), 0, []
     for _ in range(400):
         length = rng.gamma(2, 1, 27)
         a, b = length * rng.lognormal(0, 0.1, 27), 2 * length * rng.lognormal(0, 0.1, 27)
-        one = faster("xx", [270 / a.sum(), 270 / b.sum()], [a.tolist(), b.tolist()])
-        assert one.low < one.value < one.high
-        inside += one.low <= 2 <= one.high
-        widths.append(np.log(one.high / one.low))
+        ratio = faster("xx", [270 / a.sum(), 270 / b.sum()], [a.tolist(), b.tolist()])
+        assert ratio.low < ratio.value < ratio.high
+        inside += ratio.low <= 2 <= ratio.high
+        widths.append(np.log(ratio.high / ratio.low))
     assert 0.92 * 400 <= inside <= 0.985 * 400
     assert np.mean(widths) < 0.15
     assert np.isnan(faster("xx", [1.0, 2.0], [None, [1.0]]).low)
@@ -209,20 +219,22 @@ def test_the_interval_of_a_ratio_of_speeds_covers_other_parts() -> None:
 
 def test_joint_training_is_compared_with_the_parser_that_it_began_with(tmp_path: Path) -> None:
     parsers = {name: CCGParser("xx") for name in ("xx", "xx-joint", "yy")}
-    of = replace(params.load(PROJECT / "params.yaml"), corpora=("xx",)).changed(CCG(("xx",), parsers, ("0.1:20",)))
-    made_up_results.write(tmp_path, of)
+    run_params = replace(params.load(PROJECT / "params.yaml"), corpora=("xx",)).changed(
+        CCG(("xx",), parsers, ("0.1:20",))
+    )
+    synthetic_results.write(tmp_path, run_params)
     read = MEASURES["joint training, CCG"].read
-    found = list(read(Results("this run", tmp_path, of), ["reverse bp 25"], "each"))
-    assert [(one.place, one.value) for one in found] == [("xx, dev", 0), ("xx, test", 0)]
-    assert [(one.low, one.high) for one in found] == [(0, 0)] * 2  # the same counts in every sentence
+    effects = list(read(Results("this run", tmp_path, run_params), ["reverse bp 25"], "each"))
+    assert [(effect.place, effect.value) for effect in effects] == [("xx, dev", 0), ("xx, test", 0)]
+    assert [(effect.low, effect.high) for effect in effects] == [(0, 0)] * 2  # all sentences have the same counts
     file = tmp_path / "metrics" / "ccg-integration" / "xx-joint.json"
     data = json.loads(file.read_text())
     counts = data["counts"]["dev"]["reverse"]
-    counts["bp 25"] = [[right - i % 2, *rest] for i, (right, *rest) in enumerate(counts["bp 25"])][1:]
+    counts["bp 25"] = [[right - i % 2, *others] for i, (right, *others) in enumerate(counts["bp 25"])][1:]
     counts["sentences"] = counts["sentences"][1:]
     del data["counts"]["test"]
     file.write_text(json.dumps(data))
-    dev, test = read(Results("this run", tmp_path, of), ["reverse bp 25"], "each")
+    dev, test = read(Results("this run", tmp_path, run_params), ["reverse bp 25"], "each")
     assert dev.value == pytest.approx(-25 / 49)
     assert dev.low < dev.value < dev.high < 0
     assert (test.value, np.isnan(test.low)) == (0, True)

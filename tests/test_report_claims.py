@@ -1,4 +1,4 @@
-"""Claims of the papers and the verdicts on them, on invented figures; and the files that are shipped."""
+"""Claims of the papers and their verdicts, on invented figures, and the shipped files of claims."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import shutil
 import tomllib
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 
 from studies.common import params as parameters
 from studies.qian_liu_2013.comparison.files import claimed
@@ -43,20 +43,20 @@ TEXTS = {"name": "a", "claim": "It helps.", "section": "4", "published": "1.0"}
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of the reference's parameters."""
+    """Return the folder of a run with the reference's parameters."""
     folder = tmp_path_factory.mktemp("project") / "project"
-    return made_up_results.project(folder, REPOSITORY, overlay="reference.yaml")
+    return synthetic_results.project(folder, REPOSITORY, overlay="reference.yaml")
 
 
 @pytest.fixture(scope="module")
 def unchanged(root: Path) -> collect.Results:
-    """The run, its parameters read once."""
+    """Return the run, whose parameters are read only once."""
     return collect.this_run(root)
 
 
 @pytest.fixture
 def run(root: Path, tmp_path: Path) -> collect.Results:
-    """A copy of the run whose files a test may change."""
+    """Return a copy of the run whose files a test may change."""
     shutil.copytree(root, tmp_path / "project")
     return collect.this_run(tmp_path / "project")
 
@@ -66,12 +66,12 @@ def claim(**settings: object) -> Claim:
 
 
 def judged(run: collect.Results, **settings: object) -> Judged:
-    (one,) = judge([run], [Paper(key="p", cite="P", title="T", claims=(claim(**settings),))])
-    return one
+    (judgement,) = judge([run], [Paper(key="p", cite="P", title="T", claims=(claim(**settings),))])
+    return judgement
 
 
 def change(run: collect.Results, place: str, **figures: object) -> None:
-    """Overwrite figures of metrics."""
+    """Overwrite figures in the metrics files that match the pattern `place`."""
     for path in sorted((run.folder / "metrics").glob(place)):
         path.write_text(json.dumps(json.loads(path.read_text()) | figures))
 
@@ -80,7 +80,10 @@ def change(run: collect.Results, place: str, **figures: object) -> None:
 
 
 def shown(*values: float, half: float = 0.05) -> tuple[Measured, ...]:
-    """One value a treebank, with intervals of the same width; half NaN: without."""
+    """Return one value per treebank, with intervals of the same half width.
+
+    If `half` is NaN, there are no intervals.
+    """
     return tuple(Measured(f"t{i}", value, value - half, value + half) for i, value in enumerate(values))
 
 
@@ -91,18 +94,21 @@ def verdict(values: tuple[Measured, ...], **settings: object) -> str:
 @pytest.mark.parametrize(
     ("settings", "values", "expected"),
     [
-        ({}, (0.4, 0.5, 0.45, 0.42, 0.48), REPLICATED),  # no effect was published: any on that side will do
-        ({"effects": [0.5], "margin": 0.1}, (0.4, 0.5, 0.45, 0.42, 0.49), REPLICATED),  # [0.40, 0.50]
+        # no effect was published, so any effect in the right direction replicates the claim
+        ({}, (0.4, 0.5, 0.45, 0.42, 0.48), REPLICATED),
+        # the pooled interval is [0.40, 0.50]
+        ({"effects": [0.5], "margin": 0.1}, (0.4, 0.5, 0.45, 0.42, 0.49), REPLICATED),
         (
             {"effects": [0.4, 0.6], "margin": 0.1},
             (0.4, 0.5, 0.45, 0.42, 0.49),
             REPLICATED,
-        ),  # the mean of the published ones
+        ),  # the published effect is the mean of both
         ({"effects": [0.6], "margin": 0.1}, (0.4, 0.5, 0.45, 0.42, 0.48), SMALLER),
-        ({"effects": [0.1], "margin": 0.1}, (0.4, 0.5, 0.45, 0.42, 0.48), REPLICATED),  # more than published
+        # the effect exceeds the published one
+        ({"effects": [0.1], "margin": 0.1}, (0.4, 0.5, 0.45, 0.42, 0.48), REPLICATED),
         ({"effects": [0.6], "margin": 0.1}, (0.02, -0.02, 0.01, 0.03, -0.01), NO_EFFECT),
         ({"effects": [0.6], "margin": 0.02}, (0.02, -0.02, 0.01, 0.03, -0.01), INCONCLUSIVE),
-        ({}, (0.02, -0.02, 0.01, 0.03, -0.01), INCONCLUSIVE),  # of what size?
+        ({}, (0.02, -0.02, 0.01, 0.03, -0.01), INCONCLUSIVE),  # without a published effect, no size can be excluded
         ({"effects": [0.2], "margin": 0.1}, (0.4, -0.4, 0.2, 0.3, -0.1), INCONCLUSIVE),
         ({"effects": [0.2], "margin": 0.1}, (-0.4, -0.5, -0.45), CONTRADICTED),
         ({"test": "less", "effects": [-0.5], "margin": 0.1}, (-0.4, -0.5, -0.45, -0.42, -0.49), REPLICATED),
@@ -118,9 +124,10 @@ def verdict(values: tuple[Measured, ...], **settings: object) -> str:
             {"measure": "speed", "than": 1, "effects": [4, 9], "margin": 1.1},
             (5.0, 6.0, 7.0),
             REPLICATED,
-        ),  # geometric mean 6
+        ),  # the geometric mean is 6
         ({"measure": "speed", "than": 1, "effects": [9], "margin": 1.1}, (5.5, 6.0, 6.5), SMALLER),
-        ({"measure": "speed", "than": 1, "effects": [2], "margin": 1.1}, (1.01, 0.99, 1.02), NO_EFFECT),  # within 10 %
+        # the effect is within 10 %
+        ({"measure": "speed", "than": 1, "effects": [2], "margin": 1.1}, (1.01, 0.99, 1.02), NO_EFFECT),
         ({"otherwise": "fewer epochs"}, (0.4, 0.5, 0.45, 0.42, 0.48), INCONCLUSIVE),
         ({}, (), NOT_TESTED),
     ],
@@ -130,18 +137,18 @@ def test_the_pooled_interval_is_compared(settings: dict, values: tuple[float, ..
 
 
 def test_one_treebank_has_the_interval_of_its_sentences() -> None:
-    one = shown(0.4)
-    assert verdict(one, effects=[0.44], margin=0.1) == REPLICATED
-    assert verdict(one, effects=[0.5], margin=0.1) == SMALLER
+    measured = shown(0.4)
+    assert verdict(measured, effects=[0.44], margin=0.1) == REPLICATED
+    assert verdict(measured, effects=[0.5], margin=0.1) == SMALLER
     assert verdict((exact("x", 0.4),)) == INCONCLUSIVE
-    told = Judged(Paper(key="p", cite="P", title="T"), claim(), (exact("x", 0.4),)).because
-    assert "One value without an interval" in told
-    assert "one treebank" in told
-    # two places of one treebank do not make its sentences more
+    reason = Judged(Paper(key="p", cite="P", title="T"), claim(), (exact("x", 0.4),)).because
+    assert "One value without an interval" in reason
+    assert "one treebank" in reason
+    # two splits of one treebank do not count as two treebanks
     both = tuple(Measured(f"x, {split}", 0.4, 0.3, 0.5) for split in ("dev", "test"))
-    found = effect_of(both)
-    assert (found.treebanks, found.pooled) == (1, None)
-    assert (found.low, found.high) == pytest.approx((0.3, 0.5))
+    effect = effect_of(both)
+    assert (effect.treebanks, effect.pooled) == (1, None)
+    assert (effect.low, effect.high) == pytest.approx((0.3, 0.5))
 
 
 def test_all_of_them_is_not_nearly_all() -> None:
@@ -151,20 +158,20 @@ def test_all_of_them_is_not_nearly_all() -> None:
     assert verdict(every, **settings) == REPLICATED
     assert verdict(but_one, **settings) == CONTRADICTED
     assert verdict(but_one, **settings, limit="9 steps") == INCONCLUSIVE
-    one = Judged(Paper(key="p", cite="P", title="T"), claim(**settings, limit="9 steps"), but_one)
-    assert "below 100 % in 1 of 2 places; the lowest is 98.0 %" in one.because
-    assert "stopped after 9 steps" in one.because
+    judgement = Judged(Paper(key="p", cite="P", title="T"), claim(**settings, limit="9 steps"), but_one)
+    assert "below 100 % in 1 of 2 places; the lowest is 98.0 %" in judgement.because
+    assert "stopped after 9 steps" in judgement.because
 
 
 def test_shares_and_ratios_are_pooled_on_their_scales() -> None:
-    found = effect_of((share("x", 99, 100), share("y", 100, 100), share("z", 98, 100)), Scale.ODDS)
-    assert 90 < found.low < found.value < found.high < 100
-    found = effect_of((exact("x", 2.0), exact("y", 8.0)), Scale.LOG)
-    assert found.value == pytest.approx(4)
-    assert 0 < found.low < found.high
+    pooled = effect_of((share("x", 99, 100), share("y", 100, 100), share("z", 98, 100)), Scale.ODDS)
+    assert 90 < pooled.low < pooled.value < pooled.high < 100
+    pooled = effect_of((exact("x", 2.0), exact("y", 8.0)), Scale.LOG)
+    assert pooled.value == pytest.approx(4)
+    assert 0 < pooled.low < pooled.high
 
 
-def test_seeds_widen_the_interval_by_what_they_differ() -> None:
+def test_differences_between_seeds_widen_the_interval() -> None:
     rows = [[0.4, 0.3, 0.5], [0.6, 0.5, 0.7], [0.2, 0.1, 0.3]]
     (several, alone) = over_seeds([("x", rows), ("y", rows[:1])])
     assert (several.value, several.seeds) == (pytest.approx(0.4), 3)
@@ -176,7 +183,7 @@ def test_seeds_widen_the_interval_by_what_they_differ() -> None:
 def test_p_values_are_adjusted_within_a_paper(unchanged: collect.Results) -> None:
     paper = next(paper for paper in load() if paper.key.startswith("qian"))
     judged = judge([unchanged], [paper])
-    pairs = [(one.p, one.adjusted) for one in judged if one.adjusted is not None]
+    pairs = [(judgement.p, judgement.adjusted) for judgement in judged if judgement.adjusted is not None]
     assert len(pairs) > 5
     assert all(p <= adjusted <= 1 for p, adjusted in pairs)
     least = min(pairs)
@@ -201,14 +208,15 @@ def test_a_changed_accuracy_changes_the_verdict(run: collect.Results) -> None:
         data = pd.read_csv(path, dtype={"words": str})
         right = "combined" in path.name
         data.assign(correct=data["scored"] * right).to_csv(path, index=False)
-    one = judged(run, rows=rows)
-    assert one.verdict == REPLICATED
-    assert {m.value for m in one.measured} == {100.0}
-    assert {m.place for m in one.measured} == set(run.corpora)
-    assert {m.place: m.seeds for m in one.measured} == dict.fromkeys(run.corpora, 5)
+    judgement = judged(run, rows=rows)
+    assert judgement.verdict == REPLICATED
+    assert {m.value for m in judgement.measured} == {100.0}
+    assert {m.place for m in judgement.measured} == set(run.corpora)
+    assert {m.place: m.seeds for m in judgement.measured} == dict.fromkeys(run.corpora, 5)
     assert judged(run, rows=rows[::-1]).verdict == CONTRADICTED
     assert len(judged(run, rows=rows, corpora=("en_ewt",)).measured) == 1
-    assert judged(run, rows=("combined", "no pruning", "carreras")).verdict == CONTRADICTED  # the first pair is alike
+    # the rows of the first pair do not differ
+    assert judged(run, rows=("combined", "no pruning", "carreras")).verdict == CONTRADICTED
 
 
 def test_a_row_that_a_run_lacks_is_not_tested(run: collect.Results) -> None:
@@ -220,13 +228,13 @@ def test_a_row_that_a_run_lacks_is_not_tested(run: collect.Results) -> None:
 def test_a_reference_keeps_the_differences_of_its_claims(run: collect.Results, tmp_path: Path) -> None:
     whole = claimed(run)
     assert set(whole["interval"]) == {"paired"}
-    kept = tmp_path / "kept"
-    shutil.copytree(run.folder / "metrics", kept / "metrics")
-    reference = dataclasses.replace(run, folder=kept, info={"commit": "f" * 40})
+    stored = tmp_path / "kept"
+    shutil.copytree(run.folder / "metrics", stored / "metrics")
+    reference = dataclasses.replace(run, folder=stored, info={"commit": "f" * 40})
     bare = claimed(reference)
     assert set(bare["interval"]) == {"unpaired"}
     pd.testing.assert_series_equal(bare["difference"], whole["difference"])
-    assert export.export(run.folder.parent, kept, only=("differences",)) == []
+    assert export.export(run.folder.parent, stored, only=("differences",)) == []
     pd.testing.assert_frame_equal(claimed(reference), whole)
 
 
@@ -243,20 +251,20 @@ def test_speed_and_calls_are_compared_step_by_step(run: collect.Results) -> None
     assert judged(run, **speed).verdict == INCONCLUSIVE
     calls = {"measure": "calls", "rows": steps[::-1], "compare": "next", "than": 1}
     assert judged(run, **calls).verdict == REPLICATED
-    made_up_results.change_rows(run.folder, "*", "combined-unpruned", dp_calls=1)
+    synthetic_results.change_rows(run.folder, "*", "combined-unpruned", dp_calls=1)
     assert judged(run, **calls).verdict == CONTRADICTED
 
 
 def test_a_search_that_gives_up_is_not_exact(run: collect.Results) -> None:
     exact_search = {"measure": "proved", "rows": ("carreras+sibling",), "test": "all", "than": None}
     assert judged(run, **exact_search).verdict == REPLICATED
-    made_up_results.change_rows(run.folder, "zh_gsd", "sibling*", certified=59)
+    synthetic_results.change_rows(run.folder, "zh_gsd", "sibling*", certified=59)
     assert judged(run, **exact_search).verdict == CONTRADICTED
     work = {"measure": "calls of a row", "rows": ("published search",), "test": "at most", "than": 50}
     assert judged(run, **work).verdict == CONTRADICTED
-    made_up_results.change_rows(run.folder, "*", "*published*", dp_calls=600)
-    one = judged(run, **work)
-    assert (one.verdict, one.measured[0].value) == (REPLICATED, 10.0)
+    synthetic_results.change_rows(run.folder, "*", "*published*", dp_calls=600)
+    judgement = judged(run, **work)
+    assert (judgement.verdict, judgement.measured[0].value) == (REPLICATED, 10.0)
 
 
 def test_a_model_that_ad3_decodes_is_a_row_of_its_own(run: collect.Results) -> None:
@@ -267,32 +275,32 @@ def test_a_model_that_ad3_decodes_is_a_row_of_its_own(run: collect.Results) -> N
         data = pd.read_csv(path, dtype={"words": str})
         data.assign(correct=0).to_csv(path, index=False)
     rows = ("all factors", "second-order by AD3")
-    one = judged(run, rows=rows, effects=[0.35], margin=0.1)
-    assert one.verdict == REPLICATED
-    assert {m.place for m in one.measured} == set(run.corpora)
+    judgement = judged(run, rows=rows, effects=[0.35], margin=0.1)
+    assert judgement.verdict == REPLICATED
+    assert {m.place for m in judgement.measured} == set(run.corpora)
     exactly = judged(run, rows=("all factors", "second-order"))
-    assert {m.value for m in exactly.measured}.isdisjoint(m.value for m in one.measured)
+    assert {m.value for m in exactly.measured}.isdisjoint(m.value for m in judgement.measured)
 
 
 def test_folds_have_an_interval_of_leaving_one_out(run: collect.Results) -> None:
     gain = {"measure": "UAC", "rows": ("constraints", "baseline")}
     (same,) = judged(run, **gain).measured
-    assert same.value == pytest.approx(same.low) == pytest.approx(same.high)  # all invented folds are alike
+    assert same.value == pytest.approx(same.low) == pytest.approx(same.high)  # all invented folds have the same figures
     path = run.folder / "metrics" / "constraints" / "nl_alpino" / "0.json"
     fold = json.loads(path.read_text())
     fold["systems"]["constraints"]["heads"] = 0
     path.write_text(json.dumps(fold))
-    (other,) = judged(run, **gain).measured
-    assert other.low < other.value < other.high
-    assert other.value < same.value
+    (changed,) = judged(run, **gain).measured
+    assert changed.low < changed.value < changed.high
+    assert changed.value < same.value
     assert judged(run, measure="first iteration", rows=("constraints",), than=24).verdict == REPLICATED
     assert judged(run, measure="better", rows=("constraints",), than=50).verdict == REPLICATED
 
 
-@pytest.mark.parametrize("one", [c for p in load() for c in p.claims if c.measure], ids=lambda c: c.name)
-def test_every_claim_can_be_judged_by_the_reference(one: Claim, unchanged: collect.Results) -> None:
-    found = judge([unchanged], [Paper(key="p", cite="P", title="T", claims=(one,))])[0]
-    assert found.measured or one.corpora == ("ptb",)
+@pytest.mark.parametrize("listed", [c for p in load() for c in p.claims if c.measure], ids=lambda c: c.name)
+def test_every_claim_can_be_judged_by_the_reference(listed: Claim, unchanged: collect.Results) -> None:
+    judgement = judge([unchanged], [Paper(key="p", cite="P", title="T", claims=(listed,))])[0]
+    assert judgement.measured or listed.corpora == ("ptb",)
 
 
 # --- files
@@ -321,7 +329,7 @@ def write(folder: Path, **settings: object) -> Path:
         ({"rows": ["arc", "great-aunt"]}, "paper.toml:11: a: rows: no row 'great-aunt'; choose from all factors"),
     ],
 )
-def test_what_is_misspelt_is_said_with_its_line(settings: dict, message: str, tmp_path: Path) -> None:
+def test_misspelt_keys_are_reported_with_their_line(settings: dict, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         read(write(tmp_path, **settings), parameters.load(REPOSITORY / "params.yaml"))
 
@@ -342,18 +350,18 @@ def test_files_of_claims_are_read_strictly(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(STUDIES.glob("*/claims.toml")), ids=lambda path: path.parent.name)
-def test_shipped_claims_name_what_there_is(path: Path) -> None:
+def test_shipped_claims_name_existing_rows_and_pages(path: Path) -> None:
     params = parameters.load(REPOSITORY / "params.yaml")
     paper = read(path, params)
     corpora = set(
         tomllib.loads((REPOSITORY / "src" / "treebound" / "treebanks" / "catalogue.toml").read_text(encoding="utf-8"))
     )
     assert paper.claims
-    for one in paper.claims:
-        assert not one.page or one.page in params.notebooks
-        assert set(one.corpora) <= corpora
-        if one.measure:
-            assert one.page
+    for listed in paper.claims:
+        assert not listed.page or listed.page in params.notebooks
+        assert set(listed.corpora) <= corpora
+        if listed.measure:
+            assert listed.page
 
 
 def test_published_figures_are_those_that_are_stored() -> None:
@@ -362,9 +370,9 @@ def test_published_figures_are_those_that_are_stored() -> None:
         text = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("published.toml"))
         stored = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)}
         assert published.paper(folder.name)["cite"] == paper.cite
-        for one in paper.claims:
-            for number in re.findall(r"\d+(?:\.\d+)?", one.published):
-                assert float(number) in stored, (one.name, number)
+        for listed in paper.claims:
+            for number in re.findall(r"\d+(?:\.\d+)?", listed.published):
+                assert float(number) in stored, (listed.name, number)
 
 
 # --- what is shown
@@ -373,15 +381,17 @@ def test_published_figures_are_those_that_are_stored() -> None:
 def test_the_table_links_to_pages_and_carries_itself_as_csv(root: Path) -> None:
     table = replication(root)
     data = table._repr_mimebundle_()
-    assert data["text/html"].count("<tbody>") == len(load()) + 1 == 6  # and the claims that are ours
+    assert data["text/html"].count("<tbody>") == len(load()) + 1 == 6  # including our own claims
     assert 'href="20-main-comparison.ipynb#claim-qian-liu-2013-all-factors"' in data["text/html"]
     assert 'href="claims.csv"' in data["text/html"]
-    found = pd.read_csv(pd.io.common.StringIO(data["text/csv"]))
-    assert list(found["verdict"]) == [one.verdict for one in claims.verdicts(root, collect.this_run(root))]
-    here = replication(root, "50-integer-programming")
+    exported = pd.read_csv(pd.io.common.StringIO(data["text/csv"]))
+    assert list(exported["verdict"]) == [
+        judgement.verdict for judgement in claims.verdicts(root, collect.this_run(root))
+    ]
+    page_claims = replication(root, "50-integer-programming")
     names = {c.name for paper in load() for c in paper.claims if c.page == "50-integer-programming"}
-    assert {one.claim.name for one in here.judged["this run"] if one.claim} == names
-    assert "text/csv" not in here._repr_mimebundle_()
+    assert {judgement.claim.name for judgement in page_claims.judged["this run"] if judgement.claim} == names
+    assert "text/csv" not in page_claims._repr_mimebundle_()
     odd = Judged(Paper(key="p", cite="<P>", title="T"), claim(claim="a < b"), (exact("x", 1.0),))
     html = Replication({"run": [odd]}, "c")._repr_mimebundle_()["text/html"]
     assert "&lt;P&gt;" in html
@@ -392,7 +402,7 @@ def test_the_table_links_to_pages_and_carries_itself_as_csv(root: Path) -> None:
 def test_the_summary_counts_verdicts_paper_by_paper() -> None:
     paper = Paper(key="p", cite="P", title="T")
     every = [Judged(paper, claim(), shown(value)) for value in (1, 1, -1)]
-    every.append(Judged(paper, claim(ours=True), shown(1.0)))  # not the paper's: not counted
+    every.append(Judged(paper, claim(ours=True), shown(1.0)))  # our own claims are not counted as claims of a paper
     absent = Judged(Paper(key="q", cite="Q", title="T"), None)
     assert str(claims.summary([*every, absent])) == "P, 3 claims: 2 replicated, 1 contradicted."
     figures = frame([*every, absent])["figures"].tolist()
@@ -400,7 +410,7 @@ def test_the_summary_counts_verdicts_paper_by_paper() -> None:
 
 
 def test_the_committed_verdicts_are_those_of_the_committed_metrics(tmp_path: Path) -> None:
-    kept = collect.reference(REPOSITORY)
-    assert kept is not None
-    claims.write(REPOSITORY, kept, tmp_path / "claims.csv")
-    assert (tmp_path / "claims.csv").read_bytes() == (kept.folder / "claims.csv").read_bytes()
+    committed = collect.reference(REPOSITORY)
+    assert committed is not None
+    claims.write(REPOSITORY, committed, tmp_path / "claims.csv")
+    assert (tmp_path / "claims.csv").read_bytes() == (committed.folder / "claims.csv").read_bytes()

@@ -1,4 +1,4 @@
-"""Tables of transition-based parsing, from invented figures and from trees whose errors are known."""
+"""Tables of transition-based parsing, from invented figures and from trees with known errors."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 from scipy.stats import t
 from synthetic import synthetic_treebank
 
@@ -37,10 +37,13 @@ CELL = {"section": 0, "share": 100, "complete": 10.0, "complete_labelled": 5.0, 
 
 @pytest.fixture
 def results(tmp_path: Path) -> list[Results]:
-    """A run with one corpus of two sections, two feature models and three learners, one of them not installed."""
+    """Return a run with one corpus of two sections, two feature models and three learners.
+
+    The third learner is not installed.
+    """
     loaded = params.load(PROJECT / "params.yaml")
     learners = {name: loaded.section(Classifiers).learners[name] for name in ("quadratic", "memory", "perceptron")}
-    of = Classifiers(("xx",), {"xx": (0, 1)}, ("F2", "F5"), learners, (50,))
+    section_settings = Classifiers(("xx",), {"xx": (0, 1)}, ("F2", "F5"), learners, (50,))
     rows, seconds = [], []
     for section in (0, 1):
         for features, gain in (("F2", 0), ("F5", 5)):
@@ -51,13 +54,13 @@ def results(tmp_path: Path) -> list[Results]:
                     "learner": learner,
                     "words": 100 + 200 * section,
                 }
-                found = {"uas": base + gain + section, "las": base + gain - 2.0, "trained_words": 1000}
-                rows.append(cell | (found if base else {"missing": "Some package"}))
+                figures = {"uas": base + gain + section, "las": base + gain - 2.0, "trained_words": 1000}
+                rows.append(cell | (figures if base else {"missing": "Some package"}))
                 each = {"trainings": [cost - section, cost + section]} if features == "F5" and base else {}
                 seconds.append({"train_cpu_s": cost, "parse_cpu_s": cost / 4, **each})
     pairs = [("quadratic F5", "memory F5", 40, 20, 0.001), ("quadratic F2", "quadratic F5", 10, 30, 0.2)]
     tests = [dict(zip(("a", "b", "only_a", "only_b", "p", "scored"), (*p, 400), strict=True)) for p in pairs]
-    tests[1] |= {"difference": -5.0, "low": -8.0, "high": -1.5}  # the first one is as stages wrote it before
+    tests[1] |= {"difference": -5.0, "low": -8.0, "high": -1.5}  # the first test has no interval, as in older runs
     points = [{"learner": "memory", "round": 1, "share": 50, "neighbours": k, "uas": 70.0, "las": k} for k in (3, 5)]
     points += [{"learner": "memory", "round": 2, "share": 100, "neighbours": 5, "uas": 71.0, "las": 66.0}]
     search = {"features": "F5", "train": {"sentences": 90}, "dev": {"sentences": 20}, "points": points}
@@ -66,7 +69,7 @@ def results(tmp_path: Path) -> list[Results]:
         file = tmp_path / "metrics" / f"{path}classifiers" / "xx.json"
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps(content))
-    return [Results("this run", tmp_path, loaded.changed(of))]
+    return [Results("this run", tmp_path, loaded.changed(section_settings))]
 
 
 def test_sections_are_added_up(results: list[Results]) -> None:
@@ -78,13 +81,13 @@ def test_sections_are_added_up(results: list[Results]) -> None:
     assert table.loc[("F5", "memory"), "words / CPU s"] == 200
     assert np.isnan(table.loc[("F5", "perceptron"), "AS_U"])
     assert table.loc[("F5", "perceptron"), ""] == "Some package not installed"
-    said = str(classifiers_remarks.accuracy(data, classifiers_tables.significance(results)))
+    text = str(classifiers_remarks.accuracy(data, classifiers_tables.significance(results)))
     about = (
         "On xx (this run; gold tags, 18 sentences of sections 0, 1 of ten, one seed), quadratic with F5 has the highest"
     )
-    assert f"{about} LAS, 83.00. Differences in UAS to the other learners with the same features: memory (+5.00" in said
-    assert "memory (+5.00, p = 0.001)" in said
-    assert "F5 on xx takes 8 CPU s (memory) to 80 CPU s (quadratic) (this run; mean of 2 trainings each)" in said
+    assert f"{about} LAS, 83.00. Differences in UAS to the other learners with the same features: memory (+5.00" in text
+    assert "memory (+5.00, p = 0.001)" in text
+    assert "F5 on xx takes 8 CPU s (memory) to 80 CPU s (quadratic) (this run; mean of 2 trainings each)" in text
     whole = data[data["missing"] == ""]
     for figure in (classifiers_figures.training_cost(whole), classifiers_figures.learning_curve(whole)):
         assert [len(line.get_xdata()) for line in figure.axes[0].lines] == [2, 2]
@@ -109,10 +112,10 @@ def test_claims_are_measured(results: list[Results]) -> None:
     assert (gain.place, gain.value) == ("xx", pytest.approx(5))
     assert 0 < gain.low < 5 < gain.high < 10
     (back,) = MEASURES["UAS of classifiers"].read(r, ["quadratic F5", "quadratic F2"], "each")
-    assert tuple(back[:4]) == ("xx", 5, 1.5, 8), "the stored interval, turned round"
+    assert tuple(back[:4]) == ("xx", 5, 1.5, 8), "the stored interval with the opposite sign"
     (cost,) = MEASURES["training time of classifiers"].read(r, ["quadratic F5", "memory F5"], "each")
     assert cost.value == 10
-    # by section 0 and 1 the seconds of two trainings: quadratic 79 and 81, memory 7 and 9; Welch on the log scale
+    # seconds of two trainings in sections 0 and 1: quadratic 79 and 81, memory 7 and 9; Welch's test on the log scale
     by_hand = np.array([2 / 2 / 80**2, 2 / 2 / 8**2])
     half = t.ppf(0.975, by_hand.sum() ** 2 / np.square(by_hand).sum()) * np.sqrt(by_hand.sum())
     assert (cost.low, cost.high) == pytest.approx((10 * np.exp(-half), 10 * np.exp(half)))
@@ -125,16 +128,19 @@ def test_parameters_are_shown_with_the_sentences_they_were_chosen_on(results: li
     table = classifiers_tables.chosen(results)
     assert list(table.index) == [("this run", "xx", "memory")]
     assert table.iloc[0][["parameters", "points", "dev UAS", "dev LAS"]].tolist() == ["neighbours 5", 2, 71, 66]
-    said = str(classifiers_remarks.parameters(table))
-    assert "successive halving chose memory: neighbours 5, of 2 points. Every point was trained with F5 on up" in said
-    assert "on up to 90 sentences and tested on 20 other sentences that no cell" in said
+    text = str(classifiers_remarks.parameters(table))
+    assert "successive halving chose memory: neighbours 5, of 2 points. Every point was trained with F5 on up" in text
+    assert "on up to 90 sentences and tested on 20 other sentences that no cell" in text
     assert "No parameters were searched for" in str(
         classifiers_remarks.parameters(classifiers_tables.chosen(results, ["yy"]))
     )
 
 
 def test_sections_that_claims_cite_are_those_of_the_paper() -> None:
-    """The copy at hand has sections 2 to 4.4; it announces section 5."""
+    """Claims and feature models only cite sections that the paper has. The stored copy has sections 2 to 4.4.
+
+    It announces section 5.
+    """
     known = set(published.table("hall_2006", "sections")["section"])
     (paper,) = (paper for paper in load() if paper.key == "hall-nivre-nilsson-2006")
     assert {section for claim in paper.claims for section in claim.section.split(", ")} <= known
@@ -143,29 +149,29 @@ def test_sections_that_claims_cite_are_those_of_the_paper() -> None:
 
 
 def test_targets_rest_on_figures_that_a_page_shows(tmp_path: Path) -> None:
-    """A parser of predicted tags does not stand beside MaltParser, which saw gold ones."""
+    """Parsers of predicted tags are not compared with MaltParser, which read gold tags."""
     theirs = transitions_tables.maltparser()
     assert theirs.loc["tr_twt", "UAS"] == 82.80
     assert "gold tags" in theirs.attrs["source"]
     loaded = params.load(PROJECT / "params.yaml")
     loaded = replace(loaded, corpora=("tr_twt", "en_ewt"), tags={"en_ewt": "predicted"})
-    made_up_results.write(tmp_path, loaded)
+    synthetic_results.write(tmp_path, loaded)
     table = transitions_tables.beside_maltparser([Results("this run", tmp_path, loaded)])
     assert set(table.index.get_level_values("corpus")) == {"tr_twt"}
     rows = frames.of_systems(Results("this run", tmp_path, loaded), "transition")
     own = {row["row"]: row["uas"] for row in rows if row["corpus"] == "tr_twt"}
     assert table["difference"].tolist() == pytest.approx([own[name] - 82.80 for name in table.index.unique("row")])
-    said = str(transitions_remarks.maltparser(table, theirs.attrs["source"]))
-    assert "On tr_twt (this run, gold tags, whole test set), MaltParser has 82.80 UAS." in said
-    assert f"transition-greedy {own['transition-greedy'] - 82.80:+.2f}" in said
-    assert "MaltParser 1.9" in said
-    assert "not tested" in said
+    text = str(transitions_remarks.maltparser(table, theirs.attrs["source"]))
+    assert "On tr_twt (this run, gold tags, whole test set), MaltParser has 82.80 UAS." in text
+    assert f"transition-greedy {own['transition-greedy'] - 82.80:+.2f}" in text
+    assert "MaltParser 1.9" in text
+    assert "not tested" in text
 
 
 def test_marks_are_read_where_the_stage_decode_writes_them(tmp_path: Path) -> None:
     loaded = params.load(PROJECT / "params.yaml")
     results = tmp_path / "results"
-    made_up_results.write(results, loaded)
+    synthetic_results.write(results, loaded)
     run, gold = Results("this run", results, loaded), synthetic_treebank(3, seed=1)
     path = tmp_path / stage.CONVERTED / "tr_twt" / "test.npz"
     path.parent.mkdir(parents=True)
@@ -176,20 +182,24 @@ def test_marks_are_read_where_the_stage_decode_writes_them(tmp_path: Path) -> No
         file = results / "predictions" / "tr_twt" / "decode" / row.trained / f"{name}.csv"
         file.parent.mkdir(parents=True, exist_ok=True)
         pd.DataFrame({"sentence": range(3), "words": marks(gold, *annotated(gold))}).to_csv(file, index=False)
-    found, marked = transitions_tables.marked(tmp_path, run, "tr_twt")
+    table, marked = transitions_tables.marked(tmp_path, run, "tr_twt")
     assert list(marked) == names
-    assert found is not None
-    assert found.head.tolist() == gold.head.tolist()
+    assert table is not None
+    assert table.head.tolist() == gold.head.tolist()
     assert (transitions_tables.mended(marked)["new errors"] == 0).all()
 
 
 def annotated(gold: Treebank) -> tuple[list[np.ndarray], list[list[str]]]:
-    """Heads and labels of every sentence."""
+    """Return heads and labels of every sentence."""
     return [gold.heads(i) for i in range(len(gold))], [sentence.strings("deprel") for sentence in gold]
 
 
-def test_a_parser_that_sees_more_is_said_to() -> None:
-    """The graph-based parser reads lemmas and suffixes where there are any; the beam reads what the greedy one does."""
+def test_a_parser_that_reads_more_attributes_is_reported() -> None:
+    """A remark says that one parser reads more attributes than another.
+
+    The graph-based parser reads lemmas and suffixes if the treebank has them. The beam parser reads the same attributes
+    as the greedy parser.
+    """
     loaded = params.load(PROJECT / "params.yaml")
     gold = synthetic_treebank(5, seed=3)
     gold = replace(gold, meta=gold.meta | {"attributes": ["suffix", "lemma"]})
@@ -215,7 +225,8 @@ def test_errors_are_counted_where_they_are() -> None:
     flat = []
     for row in heads:
         row = row.copy()
-        row[1:] = np.where(np.abs(row[1:] - np.arange(1, len(row))) == 1, row[1:], 0)  # only neighbours are right
+        # only arcs between neighbours are right
+        row[1:] = np.where(np.abs(row[1:] - np.arange(1, len(row))) == 1, row[1:], 0)
         flat.append(row)
     tables = transitions_tables.errors(gold, {"gold": right, "flat": marks(gold, flat, labels)})
     assert all((table["gold"] == 0).all() for table in tables.values())
@@ -236,17 +247,17 @@ def test_errors_are_counted_where_they_are() -> None:
 
 def test_what_is_mended_has_its_interval_and_without_sentences_accuracies_are_ranked() -> None:
     row = {"errors of greedy": 200, "corrected, %": 25.0, "new errors": 30}
-    said = str(transitions_remarks.mended(pd.DataFrame([row], index=["beam"]), "xx"))
-    assert said.startswith(
+    text = str(transitions_remarks.mended(pd.DataFrame([row], index=["beam"]), "xx"))
+    assert text.startswith(
         "On xx, beam corrects 25.0 % [19.5, 31.4] of 200 words that the greedy parser attaches wrongly"
     )
     assert "pipeline.run" in str(transitions_remarks.mended({}, "xx"))
     index = pd.MultiIndex.from_tuples(
         [("this run", "xx", "a"), ("this run", "xx", "b")], names=["run", "corpus", "row"]
     )
-    said = str(transitions_remarks.parsers(pd.DataFrame({"UAS": [80.0, 85.5], "tags": "gold"}, index=index)))
-    assert said.startswith("UAS on xx (this run, gold tags, whole test set): b 85.50, a 80.00.")
-    assert "not tested" in said
+    text = str(transitions_remarks.parsers(pd.DataFrame({"UAS": [80.0, 85.5], "tags": "gold"}, index=index)))
+    assert text.startswith("UAS on xx (this run, gold tags, whole test set): b 85.50, a 80.00.")
+    assert "not tested" in text
 
 
 def test_parsers_without_a_speed_are_not_drawn() -> None:
@@ -260,9 +271,9 @@ def test_parsers_without_a_speed_are_not_drawn() -> None:
 
 def test_times_by_length_are_drawn() -> None:
     data = pd.DataFrame({"greedy": [1.0, 2.0, 4.0]}, index=pd.Index([10, 20, 40], name="words"))
-    said = (
+    text = (
         "On xx, sentences of 40 words are 4 times as long as sentences of 10 words, and take 4.0 (greedy) times the CPU"
     )
-    assert str(transitions_remarks.linear(data, "xx")) == f"{said} time (minimum of three runs each)."
+    assert str(transitions_remarks.linear(data, "xx")) == f"{text} time (minimum of three runs each)."
     (points, line) = transitions_figures.time_by_length(data).axes[0].lines
     assert np.allclose(line.get_ydata(), points.get_ydata())

@@ -1,13 +1,13 @@
-"""The page about factor families: every family is on it, its parts are those of its tree, its bounds are bounds."""
+"""The page about factor families: it shows every family with the parts of its tree, and its bounds are valid."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import made_up_results
 import nbformat
 import numpy as np
 import pytest
+import synthetic_results
 
 from studies.site import factors
 from treebound.core.errors import InputError
@@ -28,15 +28,15 @@ def test_the_notebook_shows_every_family() -> None:
         assert f'factors.show("{family}")' in source
 
 
-def test_what_a_tree_has_stands_beside_what_a_search_may_meet() -> None:
+def test_parts_of_a_tree_are_shown_beside_parts_of_a_search() -> None:
     table = factors.overview()
     assert list(table.index) == list(FAMILIES)
     assert table.loc["arc"].tolist() == [1, 13, 13 * 13]
     for family in FAMILIES:
         assert table.loc[family, "parts in the tree"] == len(factors.example(family).parts)
-    said = str(factors.counted(table))
-    assert said.startswith("A tree of 13 words has 1 (comb) to 26 (outermost-grandchild) parts of a family")
-    assert "to 6,864 (great-grandchild)" in said
+    text = str(factors.counted(table))
+    assert text.startswith("A tree of 13 words has 1 (comb) to 26 (outermost-grandchild) parts of a family")
+    assert "to 6,864 (great-grandchild)" in text
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -63,16 +63,16 @@ def test_parts_are_in_the_tree(family: str) -> None:
 def test_bounds_of_products(family: str) -> None:
     table = factors.example(family).bound(6.0)
     for sign in ("score +6", "score -6"):
-        one = table[sign]
-        assert (one["bound at the start"] >= one["score"]).all()
-        assert (one["slack"] == one["bound at the start"] - one["score"]).all()
-        assert (one["best bound"] == one["score"]).all()
-        assert set(one["score"]) == {0.0, float(sign.split()[1])}
+        values = table[sign]
+        assert (values["bound at the start"] >= values["score"]).all()
+        assert (values["slack"] == values["bound at the start"] - values["score"]).all()
+        assert (values["best bound"] == values["score"]).all()
+        assert set(values["score"]) == {0.0, float(sign.split()[1])}
     assert (table["score +6", "slack"] > 0).any()
     assert (table["score -6", "slack"] > 0).any()
 
 
-def test_lines_lie_above_what_they_bound_and_touch_it() -> None:
+def test_lines_are_tight_upper_bounds() -> None:
     table = factors.example("valency").bound(6.0)
     slacks = table[[c for c in table.columns if "slack" in c]]
     assert slacks.shape[1] == 3
@@ -90,7 +90,7 @@ def test_marked_arcs_stand_out() -> None:
 
 
 def test_tables_of_the_analysis(tmp_path: Path) -> None:
-    made_up_results.analysis(tmp_path / "results" / "reference" / "patterns", "en_ewt", "en_ud")
+    synthetic_results.analysis(tmp_path / "results" / "reference" / "patterns", "en_ewt", "en_ud")
     table = factors.patterns(tmp_path, "en_ewt", "en_ud")
     assert table.loc["rather-than", "arcs"] == "outside → rather, rather → than"
     assert table.loc["rather-than", "consistent, %"] == 95
@@ -101,7 +101,7 @@ def test_tables_of_the_analysis(tmp_path: Path) -> None:
         factors.patterns(tmp_path, "en_ewt", "pt_ud")
 
 
-def test_the_kept_tables_have_every_shipped_pattern() -> None:
+def test_the_stored_tables_have_every_shipped_pattern() -> None:
     for corpus, name in (("en_ewt", "en_ud"), ("ptb_sample", "en_penn"), ("pt_petrogold", "pt_ud")):
         table = factors.patterns(REPOSITORY, corpus, name)
         for pattern, row in table.iterrows():

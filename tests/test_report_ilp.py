@@ -1,14 +1,14 @@
-"""Tables and remarks of integer programming: sums over folds, tests, times by length, the arena; and nothing at all."""
+"""Tables and remarks of integer programming: sums over folds, tests, times by length, the arena, and empty runs."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 
 from studies.common import params as parameters
 from studies.riedel_clarke_2006.constraints import remarks as constraints_remarks
@@ -33,12 +33,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     settings = dataclasses.replace(params.section(Constraints), corpora=("nl_made_up",), folds=FOLDS, looped=(0, 2, 3))
     both = dataclasses.replace(params.section(IntegerPrograms), models=("arc", *params.section(IntegerPrograms).models))
     params = params.changed(settings).changed(both)
-    made_up_results.write(folder, params)
+    synthetic_results.write(folder, params)
     return Results("this run", folder, params)
 
 
 @pytest.fixture(scope="module")
-def nothing(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def empty_run(tmp_path_factory: pytest.TempPathFactory) -> Results:
     params = parameters.load(REPOSITORY / "params.yaml")
     return Results("this run", tmp_path_factory.mktemp("empty"), params.changed(IntegerPrograms()))
 
@@ -49,7 +49,7 @@ def test_folds_add_up(results: Results) -> None:
     row = data.set_index("system").loc["constraints"]
     assert (row["folds"], row["n"], row["sentences"], row["gained"]) == (3, 3 * words, 60, 30)
     assert row["status"] == {"optimal": 60}
-    assert sum(one["sentences"] for one in row["by_length"]) == 60
+    assert sum(length_bin["sentences"] for length_bin in row["by_length"]) == 60
     table = constraints_tables.constraint_accuracy(data)
     ours = table.loc["nl_made_up, this run", "constraints"]
     assert ours["LAC"] == pytest.approx(100 * sum(3 * i for i in range(20)) / words)
@@ -90,29 +90,35 @@ def test_families_and_the_loop(results: Results) -> None:
 
 
 def test_training_in_the_loop_is_paired_over_folds(results: Results) -> None:
-    """On folds 0, 2 and 3 it makes 0, 2 and 3 of 610 words right that were wrong."""
+    """Training in the loop corrects 0, 2 and 3 of 610 words on folds 0, 2 and 3. Folds are paired."""
     (gain,) = MEASURES["in the loop"].read(results, ["constraints"], "each")
     words = sum(3 * i + 2 for i in range(20))
     assert gain.value == pytest.approx(100 * 5 / (3 * words))
     by_hand = [100 * (5 - fold) / (2 * words) for fold in FOLDS]
     half = 4.302653 * np.sqrt(2 / 3 * np.sum(np.square(by_hand - np.mean(by_hand))))
     assert (gain.low, gain.high) == pytest.approx((gain.value - half, gain.value + half))
-    said = str(constraints_remarks.loop(constraints_tables.loop_gains([results])))
-    assert f"changes the LAC of the constraints by +{gain.value:.2f} [{gain.low:+.2f}, {gain.high:+.2f}]" in said
-    assert "(3 folds, 60 sentences, one seed" in said
+    text = str(constraints_remarks.loop(constraints_tables.loop_gains([results])))
+    assert f"changes the LAC of the constraints by +{gain.value:.2f} [{gain.low:+.2f}, {gain.high:+.2f}]" in text
+    assert "(3 folds, 60 sentences, one seed" in text
 
 
 def test_reading_and_features_are_added_to_the_solver(results: Results) -> None:
-    """Sixty sentences: 0.6 s of reading and 2.4 s of features in all, 0.01 and 0.05 s of each solver for a sentence."""
+    """Whole runs add 0.6 s of reading and 2.4 s of features to the time of the solver.
+
+    The solvers take 0.01 s and 0.05 s for each of 60 sentences.
+    """
     (ratio,) = MEASURES["whole run, ratio"].read(results, ["constraints, q = 10", "baseline"], "each")
     assert ratio.value == pytest.approx((0.6 + 2.4 + 3.0) / (0.6 + 2.4 + 0.6))
-    said = str(constraints_remarks.times(constraints_tables.cross_validated([results])))
-    assert "reading takes 0.6 s, and features with their scores 2.4 s" in said
-    assert "takes 3.6 s, and the constraints with q = 10 take 6.0 s, 1.67 times as long" in said
+    text = str(constraints_remarks.times(constraints_tables.cross_validated([results])))
+    assert "reading takes 0.6 s, and features with their scores 2.4 s" in text
+    assert "takes 3.6 s, and the constraints with q = 10 take 6.0 s, 1.67 times as long" in text
 
 
 def test_runs_without_timers_and_with_one_fold_in_the_loop_are_read() -> None:
-    """The committed reference was computed before there were timers; one fold has the wider interval of shares."""
+    """The committed reference was computed before there were timers.
+
+    A single fold has the wider interval of shares.
+    """
     reference = collect.reference(REPOSITORY)
     assert reference is not None
     for gain in MEASURES["in the loop"].read(reference, ["constraints"], "each"):
@@ -141,15 +147,15 @@ def test_the_arena(results: Results) -> None:
 def test_a_sentence_over_the_limit_is_reported(results: Results) -> None:
     data = integer_programs_tables.contest([results])
     lengths = integer_programs_tables.arena_lengths(data)
-    said = str(integer_programs_remarks.arena(data, lengths))
-    assert "with a limit of 5 s of the clock for a sentence. Where" in said
-    assert "(this run; 1 corpus, models arc, carreras+grandchild+sibling, trees projective, non-projective)" in said
+    text = str(integer_programs_remarks.arena(data, lengths))
+    assert "with a limit of 5 s of the clock for a sentence. Where" in text
+    assert "(this run; 1 corpus, models arc, carreras+grandchild+sibling, trees projective, non-projective)" in text
     longer = data.assign(slowest=data["slowest"].where(data["solver"] != "explicit", 6.257))
-    said = str(integer_programs_remarks.arena(longer, lengths))
-    assert "of 5 s of the clock for a sentence, which the slowest sentence exceeded with 6.26 CPU s" in said
+    text = str(integer_programs_remarks.arena(longer, lengths))
+    assert "of 5 s of the clock for a sentence, which the slowest sentence exceeded with 6.26 CPU s" in text
     two = pd.concat([data, data.assign(run="reference")])
-    said = str(integer_programs_remarks.arena(two, integer_programs_tables.arena_lengths(two)))
-    assert said.count("Branch and bound proves 64 of 64 problems") == 2, "two runs are not added up"
+    text = str(integer_programs_remarks.arena(two, integer_programs_tables.arena_lengths(two)))
+    assert text.count("Branch and bound proves 64 of 64 problems") == 2, "figures of two runs are not added"
 
 
 def test_a_program_that_gave_up_is_not_the_best() -> None:
@@ -161,8 +167,8 @@ def test_a_program_that_gave_up_is_not_the_best() -> None:
     assert lengths["best program / branch and bound"].tolist() == pytest.approx([50.0])
 
 
-def test_runs_without_any_of_it(nothing: Results) -> None:
-    data = constraints_tables.cross_validated([nothing])
+def test_runs_without_any_of_it(empty_run: Results) -> None:
+    data = constraints_tables.cross_validated([empty_run])
     tables = [
         f(data)
         for f in (
@@ -173,10 +179,10 @@ def test_runs_without_any_of_it(nothing: Results) -> None:
         )
     ]
     tables += [
-        f([nothing])
+        f([empty_run])
         for f in (constraints_tables.family_worth, constraints_tables.in_the_loop, constraints_tables.folded_corpora)
     ]
-    arena_data = integer_programs_tables.contest([nothing])
+    arena_data = integer_programs_tables.contest([empty_run])
     tables += [
         f(arena_data)
         for f in (
@@ -189,7 +195,7 @@ def test_runs_without_any_of_it(nothing: Results) -> None:
     assert all(
         Table(table, "empty")._repr_html_() == "<p>empty: no run has results for this table.</p>" for table in tables
     )
-    assert len(constraints_tables.constraint_accuracy(data)) == 2  # what is published
-    for said in (constraints_remarks.accuracy, constraints_remarks.times):
-        assert "params/ilp.yaml" in str(said(data))
+    assert len(constraints_tables.constraint_accuracy(data)) == 2  # only published figures remain
+    for remark in (constraints_remarks.accuracy, constraints_remarks.times):
+        assert "params/ilp.yaml" in str(remark(data))
     assert "pipeline.run integer-programs" in str(integer_programs_remarks.arena(arena_data, arena_data))

@@ -1,13 +1,13 @@
-"""The page of fourteen languages: its tables and sentences, of results that are invented, and of none."""
+"""The page of fourteen languages: its tables and sentences, with invented results and without results."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 
 from studies.site import collect
 from studies.site.charts import gains as drawn
@@ -20,13 +20,13 @@ REPOSITORY = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
-    """Invented results of more corpora, one of which has no labels."""
+    """Return invented results of more corpora, one of which has no labels."""
     folder = tmp_path_factory.mktemp("run")
-    made_up_results.project(folder, REPOSITORY, overlay="multilingual.yaml", with_reference=False)
+    synthetic_results.project(folder, REPOSITORY, overlay="multilingual.yaml", with_reference=False)
     return collect.this_run(folder)
 
 
-def test_models_that_learn_heads_alone_stand_beside_the_others(run: collect.Results) -> None:
+def test_models_that_only_learn_heads_are_shown_beside_the_others(run: collect.Results) -> None:
     table = languages_tables.accuracy([run])
     assert list(table.columns[:5]) == [
         "carreras",
@@ -35,21 +35,25 @@ def test_models_that_learn_heads_alone_stand_beside_the_others(run: collect.Resu
         "sampling full",
         "sampling full, best of 50",
     ]
-    sampled = set(run.corpora) - {"en_craft"}  # which is large: systems of Qian & Liu (2013) alone
+    sampled = set(run.corpora) - {"en_craft"}  # a large treebank, used only by systems of Qian & Liu (2013)
     assert set(table.index.get_level_values("corpus")) == sampled
     assert table["sampling full"].notna().all()
     assert np.isnan(table.xs("es_conll07", level="corpus")["sampling full, best of 50"].item())
     gained = languages_tables.gains([run])
-    kept = comparison_tables.gains(run, [("sampling full-unlabelled", "combined")])
+    stored_gains = comparison_tables.gains(run, [("sampling full-unlabelled", "combined")])
     ours = gained.loc["sampling full less combined"].xs("es_conll07", level="corpus")
-    assert np.allclose(ours.to_numpy(), kept.to_numpy(float))
-    assert list(gained.index.unique("pair")) == [f"{row} less {other}" for row, other in languages_tables.COMPARED]
+    assert np.allclose(ours.to_numpy(), stored_gains.to_numpy(float))
+    assert list(gained.index.unique("pair")) == [
+        f"{row} less {baseline}" for row, baseline in languages_tables.COMPARED
+    ]
     lists, crossing = {50: 13, 500: 5}, 2 * 13
     assert len(gained) == 3 * len(sampled) + sum(lists.values()) + crossing
     assert all(len(gained.loc[f"sampling full less sampling full, best of {k}"]) == n for k, n in lists.items())
 
 
-def test_what_the_paper_has_stands_beside_its_languages(run: collect.Results, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_published_accuracy_is_shown_beside_its_languages(
+    run: collect.Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code = languages_tables.accuracy([run]).index[0][0]
     monkeypatch.setattr(languages_tables, "PUBLISHED", {code: "Czech"})
     assert (languages_tables.accuracy([run]).loc[code, "published, full features"] == 91.04).all()
@@ -58,7 +62,7 @@ def test_what_the_paper_has_stands_beside_its_languages(run: collect.Results, mo
 
 
 def test_a_mean_counts_a_language_once() -> None:
-    """Two treebanks of one language, one of another: Student's interval of the two languages."""
+    """A language with two treebanks counts once, and the mean has Student's interval over languages."""
     keys = [("a less b", "xx", "one"), ("a less b", "xx", "two"), ("a less b", "yy", "three")]
     index = pd.MultiIndex.from_tuples(keys, names=["pair", "language", "corpus"])
     gained = pd.DataFrame({"difference": [1.0, 3.0, -4.0], "low": [-2.0, -1.0, -4.0], "high": [4.0, 7.0, -4.0]}, index)
@@ -70,19 +74,19 @@ def test_a_mean_counts_a_language_once() -> None:
 
 def test_sentences_and_picture(run: collect.Results) -> None:
     table, gained = languages_tables.accuracy([run]), languages_tables.gains([run])
-    said = str(remarks.languages(languages_tables.means(gained), gained, table))
+    text = str(remarks.languages(languages_tables.means(gained), gained, table))
     count = len({language for language, _ in table.index})
-    assert f"mean of {count} languages ({len(run.corpora) - 1} treebanks)" in said
-    assert "An error is due to the search" in said
+    assert f"mean of {count} languages ({len(run.corpora) - 1} treebanks)" in text
+    assert "An error is due to the search" in text
     labels = {
         label.get_text() for label in drawn(languages_tables.picture(gained), "another").axes[0].get_yticklabels()
     }
     assert labels == {f"{language}, {corpus}" for language, corpus in table.index}
 
 
-def test_without_results_it_says_so() -> None:
+def test_the_page_reports_missing_results() -> None:
     table, gained = languages_tables.accuracy([]), languages_tables.gains([])
     assert "no such part" in str(remarks.languages(languages_tables.means(gained), gained, table))
     assert not len(languages_tables.picture(gained))
     assert not len(table)
-    assert table.index.names == ["language", "corpus"]  # what the page asks for
+    assert table.index.names == ["language", "corpus"]  # queries that the page needs

@@ -1,12 +1,12 @@
-"""Tables of predicted tags, variants of rows and parsers of others, on results that are invented."""
+"""Tables of predicted tags, variants of rows and peers, with invented results."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import made_up_results
 import pytest
+import synthetic_results
 import yaml
 
 from studies.across.corpora import tables as corpora_tables
@@ -41,21 +41,21 @@ SPLITS = {
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> list[collect.Results]:
-    """Results of the default parameters: gold tags, nobody else's parsers."""
-    return collect.provenances(made_up_results.project(tmp_path_factory.mktemp("plain") / "project", REPOSITORY))
+    """Return results of the default parameters, with gold tags and without peers."""
+    return collect.provenances(synthetic_results.project(tmp_path_factory.mktemp("plain") / "project", REPOSITORY))
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> list[collect.Results]:
-    """A reference with the default parameters and a run with more."""
-    root = made_up_results.project(tmp_path_factory.mktemp("project") / "project", REPOSITORY)
+    """Return a reference with the default parameters and a run with more models and rows."""
+    root = synthetic_results.project(tmp_path_factory.mktemp("project") / "project", REPOSITORY)
     base = yaml.safe_load((root / "params.yaml").read_text())
     params = base | {"tags": {"tr_twt": "predicted"}}
     params |= {"models": base["models"] | MODELS, "decode": base["decode"] | ROWS}
     (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     speed = {"train_cpu_s": 30.0, "jackknife_wall_s": 120.0, "workers": 2, "words_per_cpu_s": 50000.0}
     put(root, "tagger/tr_twt.json", {"tags": "predicted", "accuracy": {"xpos": SPLITS, "upos": SPLITS}})
-    put(root, "timing/tagger/tr_twt.json", {"xpos": speed})  # the coarse tags are told by the fine ones
+    put(root, "timing/tagger/tr_twt.json", {"xpos": speed})  # the tagger predicts coarse tags from fine tags
     for name, tags, seed, uas in (("arc-gold", "gold", 1, 90.0), ("arc-seed2", "predicted", 2, 80.0)):
         put(root, f"decode/tr_twt/{name}.json", {name: {"uas": uas, "complete": 10.0, "tags": tags, "seed": seed}})
     for peer, uas in (("udpipe", 80.0), ("spacy", 81.0)):
@@ -87,7 +87,7 @@ def test_tagging(results: list[collect.Results]) -> None:
     assert str(data.loc[("this run", "tr_twt", "upos")]["", "training, CPU s"]) == "nan"
 
 
-def test_variants_stand_beside_their_rows(results: list[collect.Results]) -> None:
+def test_variants_are_shown_beside_their_rows(results: list[collect.Results]) -> None:
     data = comparison_others.variants(results)
     run = results[-1]
     (base,) = frames.decode(run).query("model == 'arc' and learner == 'mira' and decoder == 'eisner' and k == '10'")[

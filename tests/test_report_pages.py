@@ -1,4 +1,4 @@
-"""Pages: makers of sentences, folds and answers, steps of a search, older pages, words that look like HTML."""
+"""Pages: sentence makers, folds and answers, search steps, older pages, and words that resemble HTML."""
 
 from __future__ import annotations
 
@@ -53,21 +53,21 @@ def test_a_range_names_its_ends_and_drops_what_all_rows_share() -> None:
     assert sentences.span(pd.Series([2.0], index=["x"])) == "2.00 (x)"
 
 
-def test_sentences_keep_the_cells_that_they_rest_on() -> None:
+def test_sentences_store_the_cells_that_support_them() -> None:
     @sentences.about("nothing")
     def remark(data: pd.DataFrame) -> sentences.Said:
         yield "All of it."
         yield "The first row.", data.iloc[0]
 
     data = pd.DataFrame({"x": [17, 23]})
-    said = remark(data)
+    text = remark(data)
     assert str(remark(data.iloc[:0])) == "nothing"
-    stated = said._repr_mimebundle_()[STATEMENTS]
-    assert [one["says"] for one in stated] == ["All of it.", "The first row."]
+    stated = text._repr_mimebundle_()[STATEMENTS]
+    assert [sentence["says"] for sentence in stated] == ["All of it.", "The first row."]
     assert "17" in stated[0]["cells"]
     assert "23" in stated[0]["cells"]
     assert "23" not in stated[1]["cells"]
-    assert (str(said.short), str(said.rest)) == ("All of it.", "The first row.")
+    assert (str(text.short), str(text.rest)) == ("All of it.", "The first row.")
 
 
 # --- pages
@@ -82,7 +82,7 @@ def notebook(path: Path, *cells: nbformat.NotebookNode) -> Path:
 
 
 def shown(value: object, *tags: str) -> nbformat.NotebookNode:
-    """A cell with the output that a notebook would have for a value."""
+    """Return a notebook cell with the output of a value."""
     data = value._repr_mimebundle_() if hasattr(value, "_repr_mimebundle_") else {}
     for kind, name in (("text/html", "_repr_html_"), ("image/svg+xml", "_repr_svg_")):
         if hasattr(value, name):
@@ -112,18 +112,19 @@ def test_an_answer_is_marked_and_a_section_folded(tmp_path: Path) -> None:
     assert inside is not None
     assert "More." in inside[1]
     assert "Inside." in inside[1]
-    assert page.count('<details class="fold">') == page.count("<h2") - 2 == 2  # and the list of pages, and `Then`
+    # one more for the list of pages, and one for `Then`
+    assert page.count('<details class="fold">') == page.count("<h2") - 2 == 2
     assert len(re.findall("<details", page)) == len(re.findall("</details>", page))
 
 
-def test_the_answer_stands_below_the_question_and_remarks_beyond_the_first_are_folded(tmp_path: Path) -> None:
-    said = Remarks(tuple(f"Sentence {i}." for i in range(1, 6)))
+def test_the_answer_is_below_the_question_and_later_remarks_are_folded(tmp_path: Path) -> None:
+    remarks = Remarks(tuple(f"Sentence {i}." for i in range(1, 6)))
     cells = [
         new_markdown_cell("# T\n\nA question?"),
         new_markdown_cell("## Part"),
-        shown(said),
+        shown(remarks),
         shown(Table(pd.DataFrame({"a": []}), "Figures of nothing")),
-        shown(said.short, "answer"),
+        shown(remarks.short, "answer"),
     ]
     page = render([notebook(tmp_path / "index.ipynb", *cells)], tmp_path / "site").read_text()
     assert page.index("A question?") < page.index('<div class="answer"><p>Sentence 1.') < page.index('<h2 id="part">')
@@ -151,7 +152,7 @@ def test_words_that_look_like_html_are_text_everywhere(tmp_path: Path) -> None:
         shown(Steps(record, NASTY)),
     ]
     page = render([notebook(tmp_path / "index.ipynb", *cells)], tmp_path / "site").read_text()
-    assert page.count("<script") == 1  # the page's own
+    assert page.count("<script") == 1  # the script of the page itself
     for tag in ("<b>", "<i>", "<u>"):
         assert tag not in page
     assert html.unescape(page).count(NASTY[0]) >= 6
@@ -162,12 +163,13 @@ def test_words_that_look_like_html_are_text_everywhere(tmp_path: Path) -> None:
 # --- trees and figures
 
 
-def test_words_say_more_under_the_pointer_and_in_another_language(tmp_path: Path) -> None:
+def test_words_have_tooltips_and_glosses(tmp_path: Path) -> None:
     tree = tree_svg(["ev", "x"], [-1, 0, 1], tags=["N", "X"], gloss=["house", "y"], about=["ev\nCase=Nom", ""])
     assert "<title>ev\nCase=Nom</title>" in tree.markup
     assert ">house</text>" in tree.markup
     page = render([notebook(tmp_path / "index.ipynb", new_markdown_cell("# T"), shown(tree))], tmp_path / "site")
-    assert "<title>ev\nCase=Nom</title>" in page.read_text()  # in the page: an image shows no titles of its parts
+    # tooltips need inline SVG, because an image does not show titles of its parts
+    assert "<title>ev\nCase=Nom</title>" in page.read_text()
     assert 'href="figures/index-2-1.svg" download' in page.read_text()
     with pytest.raises(ValueError, match="gloss has 1 entries"):
         tree_svg(["a", "b"], [-1, 0, 1], gloss=["x"])
@@ -181,10 +183,10 @@ def test_labels_of_points_overprint_neither_each_other_nor_points(columns: int) 
     before = [label.get_window_extent() for label in point_labels(figure)]
     assert any(a.overlaps(b) for i, a in enumerate(before) for b in before[:i])
     as_svg(figure, "x")
-    left = point_labels(figure)
-    assert len(left) == len(before) == 11
+    free = point_labels(figure)
+    assert len(free) == len(before) == 11
     figure.draw_without_rendering()
-    boxes = [label.get_window_extent() for label in left]
+    boxes = [label.get_window_extent() for label in free]
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
     assert all(box.x0 >= 0 and box.x1 <= figure.bbox.x1 for box in boxes)
     points = [axes.transData.transform(p) for axes in figure.axes for line in axes.lines for p in line.get_xydata()]
@@ -201,7 +203,11 @@ def test_names_on_an_axis_do_not_overlap_and_one_bad_system_does_not_press_the_o
     figure.draw_without_rendering()
     axes = figure.axes[0]
     low, high = axes.get_xlim()
-    names = [name for name, at in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True) if low <= at <= high]
+    names = [
+        name
+        for name, position in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True)
+        if low <= position <= high
+    ]
     boxes = [name.get_window_extent() for name in names if name.get_text()]
     assert len(boxes) > 2
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
@@ -209,7 +215,7 @@ def test_names_on_an_axis_do_not_overlap_and_one_bad_system_does_not_press_the_o
     assert "crossing ↓ 60.0" in [label.get_text() for label in axes.texts]
 
 
-def test_an_interval_that_keeps_clear_of_zero_is_drawn_full() -> None:
+def test_an_interval_without_zero_is_drawn_filled() -> None:
     rows = [
         ("a", "s", 0.5, 0.1, 0.9),
         ("b", "s", 0.5, -0.1, 1.1),
@@ -225,7 +231,7 @@ def test_an_interval_that_keeps_clear_of_zero_is_drawn_full() -> None:
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b", "c"]
 
 
-def test_curves_stand_on_the_printed_axes() -> None:
+def test_curves_use_the_printed_axes() -> None:
     printed = pd.DataFrame({"corpus": ["P", "C"], "words": [60, 140], "seconds": [10, 80], "DP calls": [200, 1000]})
     data = pd.DataFrame({"corpus": "a", "lo": [1, 11], "hi": [10, 20], "mean_s": [0.1, 0.2], "mean_dp_calls": [3, 9]})
     ends = [(axes.get_xlim()[1], axes.get_ylim()[1]) for axes in charts.on_printed_axes(data, printed).axes]
@@ -235,7 +241,7 @@ def test_curves_stand_on_the_printed_axes() -> None:
 # --- steps of a search
 
 
-def test_every_node_is_told_with_its_bounds() -> None:
+def test_every_node_is_described_with_its_bounds() -> None:
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight"]
     search = BranchAndBound(record=True, backbone="eisner", root_steps=3, node_steps=2, stars=0)
     parse = search.decode(drawn(8, 2))
@@ -250,18 +256,22 @@ def test_every_node_is_told_with_its_bounds() -> None:
     for node in nodes[1:]:
         h, m = node["arc"]
         arc = f"{words[h - 1] if h else 'root'} → {words[m - 1]}"
-        told = steps.told(node)
-        assert told.startswith(f"The trees of node {node['parent']} {'with' if node['value'] else 'without'} {arc}.")
-        assert ("closed." in told) == (node["status"] == "closed")
-        assert ("split on" in told) == (node["status"] == "branched")
+        description = steps.told(node)
+        assert description.startswith(
+            f"The trees of node {node['parent']} {'with' if node['value'] else 'without'} {arc}."
+        )
+        assert ("closed." in description) == (node["status"] == "closed")
+        assert ("split on" in description) == (node["status"] == "branched")
 
 
 # --- statements
 
 
 def test_statements_are_sampled_with_their_cells(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    said = Remarks(tuple(sentences.Sentence.on(f"Sentence {i}.", pd.DataFrame({"v": [i * 111]})) for i in range(1, 6)))
-    notebook(tmp_path / "10-x.ipynb", new_markdown_cell("# X\n\n## Part"), shown(said))
+    remarks = Remarks(
+        tuple(sentences.Sentence.on(f"Sentence {i}.", pd.DataFrame({"v": [i * 111]})) for i in range(1, 6))
+    )
+    notebook(tmp_path / "10-x.ipynb", new_markdown_cell("# X\n\n## Part"), shown(remarks))
     assert statements.main(["--notebooks", str(tmp_path), "--sample", "3", "--seed", "1"]) == 0
     first = capsys.readouterr().out
     assert first.count("10-x, Part") == 3
@@ -275,5 +285,5 @@ def test_statements_are_sampled_with_their_cells(tmp_path: Path, capsys: pytest.
 
 
 def test_all_outputs_survive_json() -> None:
-    said = Remarks((sentences.Sentence.on("x", pd.Series([np.float64(1.5)])),))
-    assert json.loads(json.dumps(said._repr_mimebundle_()))[STATEMENTS][0]["says"] == "x"
+    remarks = Remarks((sentences.Sentence.on("x", pd.Series([np.float64(1.5)])),))
+    assert json.loads(json.dumps(remarks._repr_mimebundle_()))[STATEMENTS][0]["says"] == "x"

@@ -1,6 +1,6 @@
-"""What only the reference run has: rows of single corpora, seeds, gold tags, searches that give up, more languages.
+"""Tables that only the reference run has: rows of single corpora, seeds, gold tags, limited searches, more languages.
 
-All figures are invented; the parameters are those of the reference run.
+All figures are invented. The parameters are taken from the reference run.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 import yaml
 
 from studies.common import params as parameters
@@ -53,16 +53,16 @@ REPOSITORY = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of the reference's parameters, with a reference of the default ones and of more languages beside it."""
+    """Return a run with the reference's parameters, and two references: default parameters and more languages."""
     folder = tmp_path_factory.mktemp("project") / "project"
-    made_up_results.project(folder, REPOSITORY, overlay="reference.yaml")
+    synthetic_results.project(folder, REPOSITORY, overlay="reference.yaml")
     more = folder / "results" / "reference" / "multilingual"
     base = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
     over = yaml.safe_load((REPOSITORY / "params" / "multilingual.yaml").read_text())
     more.mkdir()
     (more / "params.yaml").write_text(yaml.safe_dump(overlaid(base, over)))
     (more / "run.json").write_text("{}")
-    made_up_results.write(more, parameters.load(more / "params.yaml"), seed=2)
+    synthetic_results.write(more, parameters.load(more / "params.yaml"), seed=2)
     return folder
 
 
@@ -82,7 +82,7 @@ def test_every_published_system_has_a_row_of_ours(results: list[collect.Results]
     assert third[third.index.str.startswith("third order")]["this run"].notna().all(axis=None)
 
 
-def test_rows_of_one_corpus_stand_in_the_tables_of_their_learner(results: list[collect.Results]) -> None:
+def test_rows_of_one_corpus_are_in_the_tables_of_their_learner(results: list[collect.Results]) -> None:
     this = results[-1]
     assert learners_of(this.params) == ["mira", "perceptron"]
     variant = main_rows(this.params, "perceptron", "tr_twt")["carreras+sibling"]
@@ -95,7 +95,8 @@ def test_rows_of_one_corpus_stand_in_the_tables_of_their_learner(results: list[c
     assert ("perceptron", "carreras+sibling", "tr_twt") in comparison_tables.accuracy(results).index
     tested = comparison_tables.significance(this, ["tr_twt"])
     assert ("tr_twt", "perceptron", "carreras+sibling") in tested.index
-    varied = others.variants(results).query("model == 'carreras+pattern'")  # of corpora that have it, by seed alone
+    # only the seed varies, and only for corpora that have this row
+    varied = others.variants(results).query("model == 'carreras+pattern'")
     assert set(varied.index.get_level_values("corpus")) == {"pt_petrogold", "en_ewt", "ptb_sample"}
     assert set(varied.index.get_level_values("seed")) == {2, 3}
 
@@ -109,12 +110,12 @@ def test_main_rows_search_to_the_end(results: list[collect.Results]) -> None:
     assert [run.decoder for run in compared] == ["published", "tuned-carreras-first", "tuned-first"]
 
 
-def test_words_tell_a_test_over_arcs_what_differs(results: list[collect.Results]) -> None:
+def test_significance_over_arcs_uses_the_differing_words(results: list[collect.Results]) -> None:
     this = results[-1]
     tested = comparison_tables.significance(this, ["tr_twt"])
     assert (tested["p (words)"].between(0, 1)).all()
     runs = main_rows(this.params, "mira")
-    words = comparison_tables.comparison(results, "mira")  # net words won are the difference in UAS
+    words = comparison_tables.comparison(results, "mira")  # words won minus words lost give the difference in UAS
     row = tested.loc[("tr_twt", "mira", "combined")]
     scored = frames.sentences(this, "tr_twt", runs["combined"])["scored"].sum()
     assert (row["only it"] - row["only the baseline"]) * 100 / scored == pytest.approx(row["difference"])
@@ -133,12 +134,12 @@ def test_seeds_are_averaged_and_compared_seed_by_seed(results: list[collect.Resu
     assert set(seeds) == {3, 5}
     uas = {}
     for model in ("carreras", "combined"):
-        found = frames.variants(this).query(
+        variants = frames.variants(this).query(
             f"corpus == 'tr_twt' and model == '{model}' and learner == 'mira' and seed != 1"
         )
         main = frames.decode(this).query(f"corpus == 'tr_twt' and model == '{model}' and k == '10'")
         own = main[main["decoder"] == main_rows(this.params, "mira")[model].decoder]["uas"]
-        uas[model] = np.array([own.iloc[0], *found.sort_values("seed")["uas"]])
+        uas[model] = np.array([own.iloc[0], *variants.sort_values("seed")["uas"]])
     row = data.loc[("this run", "tr_twt", "mira", "combined")]
     assert row["UAS", "mean"] == pytest.approx(uas["combined"].mean())
     assert row["UAS", "deviation"] == pytest.approx(uas["combined"].std(ddof=1))
@@ -151,7 +152,7 @@ def test_seeds_are_averaged_and_compared_seed_by_seed(results: list[collect.Resu
     )
 
 
-def test_gold_tags_stand_beside_predicted_ones(results: list[collect.Results]) -> None:
+def test_gold_tags_are_shown_beside_predicted_tags(results: list[collect.Results]) -> None:
     data = repeats.tags(results)
     assert set(data.index.droplevel(0)) == {
         (corpus, "mira", model) for corpus in ("en_ewt", "ptb_sample") for model in ("carreras", "combined")
@@ -160,14 +161,14 @@ def test_gold_tags_stand_beside_predicted_ones(results: list[collect.Results]) -
     assert "with predicted tags and" in str(comparison_remarks.tags(data))
 
 
-def test_errors_of_the_search_are_told_from_those_of_the_model(results: list[collect.Results]) -> None:
+def test_errors_of_the_search_differ_from_errors_of_the_model(results: list[collect.Results]) -> None:
     data = errors.errors(results[-1])
     assert set(data.index.get_level_values("search")) == {"one-call", "root-only"}
     row = data.loc[("tr_twt", "combined", "one-call")]
-    assert row["the search", "search errors, %"] == 20.0  # as invented: every fifth sentence
+    assert row["the search", "search errors, %"] == 20.0  # by construction, every fifth sentence
     assert row["the search", "proved, %"] == 80.0
     assert row["the exact tree", "gold out of reach, %"] == pytest.approx(100 / 3)
-    # the gold tree of even sentences ties with the best tree, but where it is out of reach
+    # gold trees of even sentences tie with the best tree unless they are out of reach
     assert row["the exact tree", "is the gold tree, %"] == pytest.approx(100 / 3)
     assert row["the exact tree", "gold scores less, %"] == pytest.approx(100 / 3)
     # sentences 0, 5, 10 ... are missed: gold is in reach for two of three, and better for the even ones of these
@@ -185,9 +186,9 @@ def test_more_languages_are_those_of_their_parameters(root: Path) -> None:
     gained = data["UAS gained over the one before"]
     np.testing.assert_allclose(gained["combined"], data["UAS", "combined"] - data["UAS", "carreras+sibling"])
     np.testing.assert_allclose(gained["non-projective"], data["UAS", "non-projective"] - data["UAS", "combined"])
-    said = str(languages_remarks.multilingual(data))
-    assert f"On {len(data)} more corpora combined gains on average" in said
-    assert "what non-projective gains over the system before it" in said
+    text = str(languages_remarks.multilingual(data))
+    assert f"On {len(data)} more corpora combined gains on average" in text
+    assert "what non-projective gains over the system before it" in text
     assert "p" not in data.columns.get_level_values(1)
 
 
@@ -199,14 +200,14 @@ def test_the_table_of_more_languages_can_be_written_alone(
     assert {path.name for path in (tmp_path / "tables").iterdir()} == {"multilingual.csv", "multilingual.md"}
 
 
-def test_more_languages_are_tested_where_the_run_kept_what_its_metrics_lack(root: Path, tmp_path: Path) -> None:
-    more = tmp_path / "more"  # a project of its own, as in `make reference`
-    made_up_results.project(more, REPOSITORY, overlay="multilingual.yaml", with_reference=False)
-    kept = tmp_path / "kept"
-    shutil.copytree(more / "results" / "metrics", kept / "metrics")
+def test_more_languages_are_tested_if_the_run_stored_the_missing_metrics(root: Path, tmp_path: Path) -> None:
+    more = tmp_path / "more"  # a separate project, as in `make reference`
+    synthetic_results.project(more, REPOSITORY, overlay="multilingual.yaml", with_reference=False)
+    stored = tmp_path / "kept"
+    shutil.copytree(more / "results" / "metrics", stored / "metrics")
     whole = collect.this_run(more)
-    results = dataclasses.replace(whole, folder=kept, info={"commit": "f" * 40})
-    assert export.export(more, kept, only=("differences", "significance-uas")) == []
+    results = dataclasses.replace(whole, folder=stored, info={"commit": "f" * 40})
+    assert export.export(more, stored, only=("differences", "significance-uas")) == []
     data = languages_tables.multilingual(results)
     pd.testing.assert_frame_equal(data, languages_tables.multilingual(whole))
     for system, seeds in (("carreras+sibling", 3), ("combined", 3), ("non-projective", 1)):
@@ -217,13 +218,13 @@ def test_more_languages_are_tested_where_the_run_kept_what_its_metrics_lack(root
     np.testing.assert_allclose(
         data["combined against the baseline", "UAS"], data["UAS", "combined"] - data["UAS", "carreras"]
     )
-    said = str(languages_remarks.multilingual(data))
-    assert f"On {len(data)} more corpora combined gains on average" in said
-    assert "means of 3 seeds" in said
+    text = str(languages_remarks.multilingual(data))
+    assert f"On {len(data)} more corpora combined gains on average" in text
+    assert "means of 3 seeds" in text
 
 
-def test_runs_without_these_rows_say_so(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+def test_runs_without_these_rows_report_it(tmp_path: Path) -> None:
+    synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
     both = collect.provenances(tmp_path)
     for data, remark in (
         (repeats.seeds(both), comparison_remarks.seeds),
@@ -238,26 +239,26 @@ def test_runs_without_these_rows_say_so(tmp_path: Path) -> None:
 def test_total_calls_are_counted_beside_the_published_ones(results: list[collect.Results]) -> None:
     total = speed_tables.pruning_table(results, "total DP calls")
     assert total.loc["branch and bound, no pruning", ("published", "PTB")] == 132161
-    found = frames.decode(results[-1]).query("corpus == 'zh_gsd' and model == 'combined' and k == 'none'")
-    assert total.loc["branch and bound, no pruning", ("this run", "zh_gsd")] == found["dp_calls"].iloc[0]
-    assert "this run: combined" in total["", "note"].iloc[0]  # the reference beside it swept another model
+    decoded = frames.decode(results[-1]).query("corpus == 'zh_gsd' and model == 'combined' and k == 'none'")
+    assert total.loc["branch and bound, no pruning", ("this run", "zh_gsd")] == decoded["dp_calls"].iloc[0]
+    assert "this run: combined" in total["", "note"].iloc[0]  # the other reference varied another model
 
 
-def test_others_stand_on_or_behind_the_frontier(results: list[collect.Results]) -> None:
+def test_peers_are_on_or_behind_the_frontier(results: list[collect.Results]) -> None:
     points = speed_tables.accuracy_and_speed(results[-1])
     assert {"udpipe", "spacy", "third-order", "combined"} <= set(points["system"])
-    said = str(speed_remarks.frontier(points))
+    text = str(speed_remarks.frontier(points))
     behind = points[(points["corpus"] == "tr_twt") & (points["group"] != "others")]
     own = points[(points["corpus"] == "tr_twt") & (points["system"] == "udpipe")].iloc[0]
     better = ((behind["uas"] >= own["uas"]) & (behind["words_per_cpu_s"] >= own["words_per_cpu_s"])).sum()
-    assert f"udpipe on tr_twt ({better} of {len(behind)} rows of ours" in said
+    assert f"udpipe on tr_twt ({better} of {len(behind)} rows of ours" in text
     more = points.assign(sees=[("lemma",) if group == "mira" else () for group in points["group"]])
     assert "of which see more of the treebank's own columns" in str(speed_remarks.frontier(more))
 
 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[None]:
-    """Kernels are forks of one interpreter, as in a run of the pipeline."""
+    """Start kernels as forks of one interpreter, as in a run of the pipeline."""
     with warm.interpreter(run.IMPORTED, run.ENVIRONMENT):
         yield
 
@@ -272,7 +273,10 @@ def test_notebooks_show_the_reference_run(name: str, root: Path, forks: None, mo
 
 @pytest.fixture(scope="module")
 def shown(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What is collected of the run, as by `make reference`: by a process of its own."""
+    """Return the exported tables and figures of the run, as in `make reference`.
+
+    A separate process exports them.
+    """
     folder = tmp_path_factory.mktemp("shown")
     reference.export(root, folder)
     return folder
@@ -294,7 +298,7 @@ def test_tables_and_figures_are_written_as_files(root: Path, shown: Path, tmp_pa
         assert (shown / "figures" / path.name).read_bytes() == path.read_bytes()
 
 
-def test_an_export_that_fails_leaves_what_stood_there(root: Path, tmp_path: Path) -> None:
+def test_a_failed_export_leaves_the_old_files(root: Path, tmp_path: Path) -> None:
     older = tmp_path / "out" / "tables" / "older.md"
     older.parent.mkdir(parents=True)
     older.write_text("of before")
@@ -307,40 +311,40 @@ def test_an_export_that_fails_leaves_what_stood_there(root: Path, tmp_path: Path
 
 def test_a_row_cannot_be_listed_twice(tmp_path: Path) -> None:
     base = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
-    again = base["models"]["carreras"] | {"corpora": ["tr_twt"], "tags": "gold", "seed": base["seed"]}
-    base["models"]["again"] = again | {"same_as": "carreras"}
+    repeated = base["models"]["carreras"] | {"corpora": ["tr_twt"], "tags": "gold", "seed": base["seed"]}
+    base["models"]["again"] = repeated | {"same_as": "carreras"}
     base["decode"]["again"] = {"again": base["decode"]["carreras"]["carreras"]}
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(base, sort_keys=False))
     with pytest.raises(InputError, match="decode: carreras and again are the same row of tr_twt"):
         parameters.load(tmp_path / "params.yaml")
 
 
-# --- the committed reference: what its pages and tables say is what its metrics say
+# committed reference: its pages and tables agree with its metrics
 
 
 @pytest.fixture(scope="module")
 def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project whose own run is the committed reference, as `make reference` has it before it shows its pages."""
-    root, kept = tmp_path_factory.mktemp("committed"), REPOSITORY / "results" / "reference"
+    """Return a project whose own run is the committed reference, as in `make reference` before it renders pages."""
+    root, source = tmp_path_factory.mktemp("committed"), REPOSITORY / "results" / "reference"
     (root / "results" / "reference").mkdir(parents=True)
-    shutil.copyfile(kept / "params.yaml", root / "params.yaml")
+    shutil.copyfile(source / "params.yaml", root / "params.yaml")
     shutil.copyfile(REPOSITORY / "dvc.yaml", root / "dvc.yaml")
     for name in ("metrics", "tables"):
-        shutil.copytree(kept / name, root / "results" / name)
-    shutil.copytree(kept / "multilingual", root / "results" / "reference" / "multilingual")
-    shutil.copyfile(kept / "run.json", root / collect.ORIGIN)
+        shutil.copytree(source / name, root / "results" / name)
+    shutil.copytree(source / "multilingual", root / "results" / "reference" / "multilingual")
+    shutil.copyfile(source / "run.json", root / collect.ORIGIN)
     return root
 
 
 def _page(name: str) -> str:
-    """The text of a committed page, without code."""
+    """Return the text of a committed page without its code."""
     page = (REPOSITORY / "results" / "reference" / "report" / f"{name}.html").read_text(encoding="utf-8")
     page = re.sub(r"<details>.*?</details>", "", page[page.index("<main") :], flags=re.S)
     return html.unescape(re.sub(r"<[^>]*>", "", page))
 
 
-def _plain(said: object) -> str:
-    return typeset(re.sub(r"\[([^\]]*)\]\([^)]*\.ipynb\)", r"\1", str(said)))
+def _plain(sentence: object) -> str:
+    return typeset(re.sub(r"\[([^\]]*)\]\([^)]*\.ipynb\)", r"\1", str(sentence)))
 
 
 def test_the_committed_tables_are_those_of_the_committed_metrics(committed: Path, tmp_path: Path) -> None:
@@ -351,7 +355,7 @@ def test_the_committed_tables_are_those_of_the_committed_metrics(committed: Path
         )
 
 
-def test_the_committed_pages_say_what_the_committed_metrics_bear_out(committed: Path) -> None:
+def test_the_committed_pages_agree_with_the_committed_metrics(committed: Path) -> None:
     (run,) = results = collect.provenances(committed)
     assert run.name == "reference"
     gained, steps = (
@@ -366,9 +370,9 @@ def test_the_committed_pages_say_what_the_committed_metrics_bear_out(committed: 
     )
     contest = integer_programs_tables.contest(results)
     sizes = frames.convert(run).query("split == 'test'").set_index("corpus")["sentences"]
-    asked = run.params.section(Confidence)
-    assert asked is not None
-    said = {
+    section = run.params.section(Confidence)
+    assert section is not None
+    by_page = {
         "index": [gains.headline(headlines.headline(results), headlines.gains(results), more)],
         "20-main-comparison": [
             *(gains.families(gained, learner) for learner in ("perceptron", "mira")),
@@ -384,7 +388,7 @@ def test_the_committed_pages_say_what_the_committed_metrics_bear_out(committed: 
         ],
         "31-length": [speed_remarks.length(curves)],
         "32-confidence": [
-            confidence_remarks.calibration(confidence_tables.measured(run), sizes, asked.sentences, asked.model)
+            confidence_remarks.calibration(confidence_tables.measured(run), sizes, section.sentences, section.model)
         ],
         "40-tuning": [tuning_remarks.tuning(tuning_tables.tunings(results))],
         "42-steps": [steps_remarks.changes(steps_tables.steps(results), steps)],
@@ -392,22 +396,22 @@ def test_the_committed_pages_say_what_the_committed_metrics_bear_out(committed: 
         "51-arena": [integer_programs_remarks.arena(contest, integer_programs_tables.arena_lengths(contest))],
         "60-multilingual": [languages_remarks.multilingual(more)],
     }
-    for name, sentences in said.items():
+    for name, sentences in by_page.items():
         page = _page(name)
-        for sentence in (one for remark in sentences for one in remark.sentences):
+        for sentence in (stated for remark in sentences for stated in remark.sentences):
             assert _plain(sentence) in page, name
 
 
 def test_the_committed_pages_are_the_references_own() -> None:
     info = json.loads((REPOSITORY / "results" / "reference" / "run.json").read_text(encoding="utf-8"))
-    folder = REPOSITORY / "results" / "reference" / "report"  # it may be older than the youngest notebook
+    folder = REPOSITORY / "results" / "reference" / "report"  # a page may be older than the newest notebook
     names = parameters.load(REPOSITORY / "params.yaml").notebooks
     pages = {name: _page(name) for name in names if (folder / f"{name}.html").is_file()}
     assert len(pages) >= 14
     index = pages.pop("index")
-    for wanted in (info["commit"][:12], info["date"], info["machine"]["cpu"]):
-        assert wanted in index
-    assert not info.get("renewed"), "one run, of one commit"
+    for fact in (info["commit"][:12], info["date"], info["machine"]["cpu"]):
+        assert fact in index
+    assert not info.get("renewed"), "all pages come from one run of one commit"
     assert "not recorded" not in index
     assert "on your machine" not in index
     for name, text in pages.items():
@@ -416,7 +420,7 @@ def test_the_committed_pages_are_the_references_own() -> None:
 
 
 def test_tracked_results_are_small() -> None:
-    """At most 6.4 MB, and no figure twice."""
+    """The tracked results have at most 6.4 MB, and no figure is stored twice."""
     if not (REPOSITORY / ".git").exists():
         pytest.skip("not a git checkout")
     listed = subprocess.run(["git", "ls-files", "results"], cwd=REPOSITORY, capture_output=True, text=True, check=True)

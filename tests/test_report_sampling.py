@@ -1,4 +1,4 @@
-"""The pages about sampling: tables, sentences and claims of results that are invented, and of none."""
+"""The pages about sampling: tables, sentences and claims, with invented results and without results."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import dataclasses
 import json
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 import yaml
 
 from studies.site import collect, frames, published
@@ -32,7 +32,7 @@ ONE, OTHER = "sampling full", "carreras+grandchild+sibling"
 CLAIMS = REPOSITORY / "src/studies/zhang_2014/claims.toml"
 
 
-#: models of samplers over trees that may cross
+#: models of samplers over non-projective trees
 CROSSING = (
     *(f"{name}-crossing" for name in ("full", "turbo", "second")),
     *(f"samplerank{name}" for name in ("", "-neighbour", "-gold")),
@@ -41,7 +41,7 @@ CROSSING = (
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
-    """Invented results of the default rows and of more parsers that sample."""
+    """Return invented results of the default rows and of more sampling parsers."""
     folder = tmp_path_factory.mktemp("run")
     rows = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
     for model in ("combined", "second-order"):
@@ -52,7 +52,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
     rows["decode"]["second-order-crossing"] = {"second-order-crossing": {"decoder": "tuned", "k": 10}}
     (folder / "params.yaml").write_text(yaml.safe_dump(rows, sort_keys=False))
     (folder / "dvc.yaml").write_bytes((REPOSITORY / "dvc.yaml").read_bytes())
-    made_up_results.write(folder / "results", collect.parameters.load(folder / "params.yaml"))
+    synthetic_results.write(folder / "results", collect.parameters.load(folder / "params.yaml"))
     return collect.this_run(folder)
 
 
@@ -63,31 +63,31 @@ def test_accuracy_has_a_column_a_parser_and_the_mean(run: collect.Results) -> No
     corpora = table.drop(index="mean", level="corpus")
     assert np.allclose(table.xs("mean", level="corpus"), corpora.mean())
     details = comparison_tables.details([run])
-    assert (details["search errors, %"] == 100 / made_up_results.SENTENCES).all()
+    assert (details["search errors, %"] == 100 / synthetic_results.SENTENCES).all()
 
 
 def test_gains_are_those_of_a_bootstrap_over_sentences(run: collect.Results) -> None:
-    """Against the same counted by hand."""
+    """Gains and their sign are compared with counts by hand."""
     gain = comparison_tables.gains(run, [(ONE, OTHER), (OTHER, ONE), (ONE, "not there")])
     corpus = run.corpora[0]
-    one, two = (frames.sentences(run, corpus, run.params.rows[name])["words"] for name in ("sampling", "both"))
-    right = [sum(mark != "-" for marks in words for mark in marks) for words in (one, two)]
-    words = sum(map(len, one))
+    first, second = (frames.sentences(run, corpus, run.params.rows[name])["words"] for name in ("sampling", "both"))
+    right = [sum(mark != "-" for marks in words for mark in marks) for words in (first, second)]
+    words = sum(map(len, first))
     line = gain.loc[corpus, ONE, OTHER]
     assert np.isclose(line["difference"], 100 * (right[0] - right[1]) / words)
     assert line["low"] < line["difference"] < line["high"]
     assert np.isclose(gain.loc[corpus, OTHER, ONE]["difference"], -line["difference"])
     assert len(gain) == 2
-    said = str(comparison_remarks.gains([run]))
-    assert "95 % intervals of a bootstrap over sentences" in said
-    assert f"UAS of {ONE} against sampling turbo (this run;" in said
+    text = str(comparison_remarks.gains([run]))
+    assert "95 % intervals of a bootstrap over sentences" in text
+    assert f"UAS of {ONE} against sampling turbo (this run;" in text
 
 
 def test_the_picture_has_a_line_a_pair_and_a_colour_a_corpus(run: collect.Results) -> None:
     data = comparison_tables.picture([run])
     shown = {
-        (f"{row} less {other}", corpus)
-        for corpus, row, other in comparison_tables.gains(run, comparison_tables.PAIRS).index
+        (f"{row} less {baseline}", corpus)
+        for corpus, row, baseline in comparison_tables.gains(run, comparison_tables.PAIRS).index
     }
     assert set(zip(data["corpus"], data["system"], strict=True)) == shown
     labels = {label.get_text() for label in gains(data, "another", 99).axes[0].get_yticklabels()}
@@ -99,30 +99,30 @@ def test_the_picture_has_a_line_a_pair_and_a_colour_a_corpus(run: collect.Result
     assert not len(comparison_tables.picture([dataclasses.replace(run, params=without)]))
 
 
-def test_without_sentences_accuracies_are_ranked_and_said_not_to_be_tested(run: collect.Results) -> None:
+def test_without_sentences_accuracies_are_ranked_but_not_tested(run: collect.Results) -> None:
     table = comparison_tables.accuracy([run])
-    said = str(comparison_remarks.accuracies(table))
+    text = str(comparison_remarks.accuracies(table))
     best = table.iloc[0].astype(float)
-    assert said.startswith(f"UAS on {run.corpora[0]} (this run): {best.idxmax()} {best.max():.2f}, ")
-    assert "not tested" in said
+    assert text.startswith(f"UAS on {run.corpora[0]} (this run): {best.idxmax()} {best.max():.2f}, ")
+    assert "not tested" in text
     assert "No run here" in str(comparison_remarks.accuracies(table.iloc[:0]))
 
 
-def test_curves_say_what_is_found_in_which_time(run: collect.Results) -> None:
+def test_curves_state_the_optima_found_by_time(run: collect.Results) -> None:
     table = score_time_tables.score_time([run])
     last = table.loc["this run"] if "this run" in table.index else table.droplevel("run")
     exact = last.xs("branch-and-bound", level="method")
     assert (exact["optima found, %"] == 100).all()
     assert (exact["score lost, %"].abs() < 1e-9).all()
     assert len(score_against_time(table).axes) == 2 * len(run.corpora)
-    said = str(score_time_remarks.curves(table))
-    assert "random-walk finds" in said
-    assert "(85.71 % of the 7 long) at" in said
+    text = str(score_time_remarks.curves(table))
+    assert "random-walk finds" in text
+    assert "(85.71 % of the 7 long) at" in text
     short = table.assign(**{"long ones": 0.0, "of long sentences, %": np.nan})
     assert "long" not in str(score_time_remarks.curves(short)).replace("along", "")
     corpus, value, *_ = next(iter(score_time_tables.equal_time(run, "random-walk", "gibbs")))
     assert corpus == run.corpora[0]
-    assert value > 0  # at every time it loses half as much
+    assert value > 0  # at every time it loses half as much score
     assert next(iter(score_time_tables.equal_time(run, "gibbs", "random-walk")))[1] == pytest.approx(-value)
     assert next(iter(score_time_tables.in_the_end(run, "random-walk", "gibbs")))[1] == pytest.approx(2e-2 / 16)
     _, share, low, high, *_ = next(iter(score_time_tables.optima(run, "greedy")))
@@ -130,18 +130,23 @@ def test_curves_say_what_is_found_in_which_time(run: collect.Results) -> None:
     assert share == pytest.approx(100 * 57 / 58)
 
 
-def test_targets_are_held_against_what_is_as_fast(run: collect.Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Invented: 57 of 58 optima by greedy search, the slower the larger the budget."""
+def test_targets_are_compared_with_decoders_of_equal_speed(
+    run: collect.Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Targets are compared with decoders that are as fast. Greedy search finds 57 of 58 optima here.
+
+    Its time grows with the budget.
+    """
     table = score_time_tables.targets([run])
     model = run.params.section(ScoreTime).model
     row = table.loc["this run", run.corpora[0], model]
     assert (row["method"], row["met"], row["target, %"]) == ("greedy, patience 1", "no", 99.5)
     assert row["low"] < row["optima found, %"] == 100 * 57 / 58 < row["high"] < 100
     assert row["found at"] == 10000
-    said = score_time_remarks.targets(table).sentences
-    assert f"{run.corpora[0]}, {model} (this run): missed, though the target is inside" in said[0]
-    assert "98.28 % [" in said[0]
-    assert "need not be met on the whole test set" in said[-1]
+    sentences = score_time_remarks.targets(table).sentences
+    assert f"{run.corpora[0]}, {model} (this run): missed, though the target is inside" in sentences[0]
+    assert "98.28 % [" in sentences[0]
+    assert "need not be met on the whole test set" in sentences[-1]
     for target, met, expected in (((98.0, 1000), "yes", "met"), ((99.5, 20000), "no", "missed, no method is as fast.")):
         monkeypatch.setattr(score_time_tables, "TARGETS", {False: target, True: target})
         table = score_time_tables.targets([run])
@@ -171,22 +176,22 @@ def test_what_tag_correction_gains_is_shown(run: collect.Results) -> None:
     table = tag_correction_tables.tag_correction([run])
     assert table["UAS corrected"].tolist() == [85.6, 85.6]
     assert table.index.get_level_values("method").tolist() == ["ours", "as published"]
-    said = str(tag_correction_remarks.corrections(table))
-    assert "8 tags are corrected and 3 become wrong" in said
-    assert said.count("with gold tags UAS +2.00") == 1, "the parser with gold tags is measured once"
-    assert "as published) 3 tags are corrected and 9 become wrong" in said
+    text = str(tag_correction_remarks.corrections(table))
+    assert "8 tags are corrected and 3 become wrong" in text
+    assert text.count("with gold tags UAS +2.00") == 1, "the parser with gold tags is measured once"
+    assert "as published) 3 tags are corrected and 9 become wrong" in text
     (heads,) = tag_correction_tables.corrected(run, "UAS, as published")
     assert heads[1:] == (-0.4, -0.9, 0.1)
-    (heads,), (tags,) = (list(tag_correction_tables.corrected(run, what)) for what in ("UAS", "tags"))
+    (heads,), (tags,) = (list(tag_correction_tables.corrected(run, column)) for column in ("UAS", "tags"))
     assert heads[1:] == (0.6, 0.2, 1.0)
     assert tags[1] == pytest.approx(0.5)
     assert tags[2] < tags[1] < tags[3]
 
 
-def test_claims_name_rows_that_there_are_and_are_judged(run: collect.Results) -> None:
+def test_claims_name_existing_rows_and_are_judged(run: collect.Results) -> None:
     paper = read(CLAIMS, run.params)
     assert len(paper.claims) >= 8
-    verdicts = {one.claim.name: one.verdict for one in judge([run], [paper]) if one.claim}
+    verdicts = {judgement.claim.name: judgement.verdict for judgement in judge([run], [paper]) if judgement.claim}
     assert verdicts["walk-faster"] == "replicated"
     assert verdicts["same-score"] == "replicated"
     assert verdicts["tag-correction"] == "replicated, smaller"
@@ -194,20 +199,28 @@ def test_claims_name_rows_that_there_are_and_are_judged(run: collect.Results) ->
 
 
 def test_claims_of_table_2_and_figure_10_read_rows_of_trees_that_may_cross(run: collect.Results) -> None:
-    verdicts = {one.claim.name: one.verdict for one in judge([run], [read(CLAIMS, run.params)]) if one.claim}
+    verdicts = {
+        judgement.claim.name: judgement.verdict
+        for judgement in judge([run], [read(CLAIMS, run.params)])
+        if judgement.claim
+    }
     for name in ("global", "global-exact", "as-effective", "both-constraints-neighbour", "both-constraints-gold"):
         assert verdicts[name] != "not tested", name
     assert verdicts["neighbours-matter-more"] != "not tested"
 
 
 def test_a_reference_without_the_new_rows_is_read(run: collect.Results, tmp_path: Path) -> None:
-    """Rows that an older run lacks are claims that are not tested, and no correction as published."""
+    """A reference from an older run lacks rows and the published correction. Claims about them are not tested."""
     params = yaml.safe_load((run.folder.parent / "params.yaml").read_text())
     params["decode"] = {name: rows for name, rows in params["decode"].items() if "crossing" not in name}
     params["tag_correction"].pop("published")
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     older = collect.Results(run.name, run.folder, collect.parameters.load(tmp_path / "params.yaml"))
-    verdicts = {one.claim.name: one.verdict for one in judge([older], [read(CLAIMS, older.params)]) if one.claim}
+    verdicts = {
+        judgement.claim.name: judgement.verdict
+        for judgement in judge([older], [read(CLAIMS, older.params)])
+        if judgement.claim
+    }
     assert verdicts["global"] == verdicts["as-effective"] == "not tested"
     assert tag_correction_tables.tag_correction([older]).index.get_level_values("method").tolist() == ["ours"]
 
@@ -218,7 +231,7 @@ def test_where_nothing_was_run_there_are_no_rows(tmp_path: Path) -> None:
     params["score_time"] = None
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params))
     (tmp_path / "dvc.yaml").write_bytes((REPOSITORY / "dvc.yaml").read_bytes())
-    made_up_results.write(tmp_path / "results", collect.parameters.load(tmp_path / "params.yaml"))
+    synthetic_results.write(tmp_path / "results", collect.parameters.load(tmp_path / "params.yaml"))
     run = collect.this_run(tmp_path)
     for table in (
         comparison_tables.accuracy([run]),
@@ -232,33 +245,34 @@ def test_where_nothing_was_run_there_are_no_rows(tmp_path: Path) -> None:
     assert list(score_time_tables.optima(run, "greedy")) == []
 
 
-def test_a_reference_without_its_sentences_keeps_what_claims_compare(run: collect.Results, tmp_path: Path) -> None:
+def test_a_reference_without_its_sentences_has_the_data_of_its_claims(run: collect.Results, tmp_path: Path) -> None:
     whole = comparison_tables.gains(run, comparison_tables.PAIRS)
     (tmp_path / "tables").mkdir()
     path = tmp_path / "tables" / f"{comparison_tables.KEPT}.csv"
     TABLES[comparison_tables.KEPT][1](run).to_csv(path)
-    kept = collect.Results(collect.REFERENCE, tmp_path, run.params, {"commit": "0" * 40})
-    pd.testing.assert_frame_equal(comparison_tables.gains(kept, comparison_tables.PAIRS), whole)
+    stored = collect.Results(collect.REFERENCE, tmp_path, run.params, {"commit": "0" * 40})
+    pd.testing.assert_frame_equal(comparison_tables.gains(stored, comparison_tables.PAIRS), whole)
     assert len(whole)
-    whole.to_csv(path)  # as references before this one kept it: intervals of 99 %
-    shorter = comparison_tables.gains(kept, comparison_tables.PAIRS)
+    whole.to_csv(path)  # older references stored intervals of 99 %
+    shorter = comparison_tables.gains(stored, comparison_tables.PAIRS)
     assert np.allclose(shorter["high"] - shorter["low"], (whole["high"] - whole["low"]) * 1.959964 / 2.575829)
     pair = whole.index[0][1:]
-    assert set(comparison_tables.gains(kept, [pair]).index.droplevel("corpus")) == {pair}
+    assert set(comparison_tables.gains(stored, [pair]).index.droplevel("corpus")) == {pair}
     assert not len(
-        comparison_tables.gains(collect.Results(collect.REFERENCE, tmp_path / "no", run.params, kept.info), [pair])
+        comparison_tables.gains(collect.Results(collect.REFERENCE, tmp_path / "no", run.params, stored.info), [pair])
     )
-    asked = [claim for claim in read(CLAIMS).claims if claim.measure == "UAS of samplers"]
-    assert asked
-    assert {pair for claim in asked for pair in pairs(claim.rows, claim.compare)} <= set(comparison_tables.PAIRS)
+    claims = [claim for claim in read(CLAIMS).claims if claim.measure == "UAS of samplers"]
+    assert claims
+    assert {pair for claim in claims for pair in pairs(claim.rows, claim.compare)} <= set(comparison_tables.PAIRS)
 
 
 def test_the_published_table_is_whole() -> None:
-    """Fourteen languages, whose mean is the average that the paper prints."""
+    """The table has fourteen languages, and their mean is the average that the paper prints."""
     table = comparison_tables.published_accuracy()
     languages = table.drop(index="average")
     assert len(languages) == 14
     for column in table.columns[:6]:
-        if column not in ("MST second order", "best published"):  # printed: 86.86, other than its rows
+        # the paper prints 86.86, which does not follow from its rows
+        if column not in ("MST second order", "best published"):
             assert languages[column].mean() == pytest.approx(table.loc["average", column], abs=0.02)
     assert len(published.table(comparison_tables.PAPER, "tags")) == 6

@@ -1,4 +1,4 @@
-"""Notebooks in batch and the site made of them: same inputs, same bytes; nothing from the network; maths as MathML."""
+"""Notebooks in batch and the website: same inputs give same bytes, nothing comes from the network, maths is MathML."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
-import made_up_results
 import nbformat
 import pytest
+import synthetic_results
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from studies.common import params as parameters
@@ -25,27 +25,27 @@ from treebound.core.errors import InputError, TreeboundError
 REPOSITORY = Path(__file__).parents[1]
 NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
 NAMES = parameters.load(REPOSITORY / "params.yaml").notebooks
-# need a trained model or a treebank, not metrics alone; tests of the pipeline and of scores run them
+# these need a trained model or a treebank; tests of the pipeline and of scores run them
 WITH_MODEL = {"00-tour", "05-your-scores", "06-playground", "32-confidence"}
 
 
-# --- the notebooks as they are kept
+# the stored notebooks
 
 
-def test_every_notebook_is_listed_and_there() -> None:
+def test_every_listed_notebook_exists() -> None:
     assert sorted(NAMES) == [path.stem for path in NOTEBOOKS]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_is_kept_clean(path: Path) -> None:
+def test_notebooks_are_stored_without_outputs(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(not cell.outputs and cell.execution_count is None for cell in code), "strip the outputs"
     tagged = [cell for cell in code if "parameters" in cell.metadata.get("tags", ())]
-    assert [cell.id for cell in tagged] == [code[0].id], "the first code cell, and it alone, is tagged `parameters`"
+    assert [cell.id for cell in tagged] == [code[0].id], "only the first code cell is tagged `parameters`"
     values: dict[str, object] = {}
-    exec(tagged[0].source, {}, values)  # plain assignments: anything else would fail here
+    exec(tagged[0].source, {}, values)  # only plain assignments pass
     assert values
     assert notebook.metadata.kernelspec.name == "python3"
     assert notebook.cells[0].source.startswith("# ")
@@ -59,12 +59,15 @@ def test_notebook_is_kept_clean(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made_up_results.project(tmp_path_factory.mktemp("project"), REPOSITORY)
+    return synthetic_results.project(tmp_path_factory.mktemp("project"), REPOSITORY)
 
 
 @pytest.fixture(scope="module")
 def site(project: Path) -> Path:
-    """The report of invented results: all notebooks that need metrics alone, executed and rendered."""
+    """Return the report of invented results.
+
+    It contains all notebooks that need only metrics, executed and rendered.
+    """
     with contextlib.chdir(project), warm.interpreter(run.IMPORTED, run.ENVIRONMENT):
         executed = [
             execute(REPOSITORY / "notebooks" / f"{name}.ipynb", project / "results" / "notebooks" / f"{name}.ipynb")
@@ -88,15 +91,15 @@ def test_executing_twice_gives_the_same_bytes(project: Path, site: Path, monkeyp
     monkeypatch.chdir(project)
     name = "30-accuracy-and-speed"
     first = (project / "results" / "notebooks" / f"{name}.ipynb").read_bytes()
-    again = execute(REPOSITORY / "notebooks" / f"{name}.ipynb", project / "again" / f"{name}.ipynb")
-    assert again.read_bytes() == first
+    repeated = execute(REPOSITORY / "notebooks" / f"{name}.ipynb", project / "again" / f"{name}.ipynb")
+    assert repeated.read_bytes() == first
     assert b"image/svg+xml" in first
 
 
 def test_parameters_reach_the_notebook_and_the_kernel_is_this_interpreter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even where the user's own folders name another kernel."""
+    """A kernel in the user's folders does not replace this interpreter."""
     elsewhere = tmp_path / "user" / "kernels" / "python3"
     elsewhere.mkdir(parents=True)
     spec = {"argv": ["/nonexistent/python", "-f", "{connection_file}"], "display_name": "x", "language": "python"}
@@ -111,13 +114,13 @@ def test_parameters_reach_the_notebook_and_the_kernel_is_this_interpreter(
 
 
 def test_a_warm_interpreter_runs_pages_to_the_same_bytes(tmp_path: Path) -> None:
-    """Page and kernel are its forks; what one page does to its kernel, no other sees."""
+    """Pages and kernels are forks of the warm interpreter. Changes by one page are invisible to other pages."""
     show = new_code_cell(
         "import nbclient, pandas as pd\nprint(hasattr(pd, 'mark'))\npd.mark = a\npd.DataFrame({'a': [a]})"
     )
     forked = new_code_cell("import os\nprint(open(f'/proc/{os.getppid()}/cmdline').read().count('serve('))")
     page = _notebook(tmp_path / "page.ipynb", _parameters("a = 1"), show)
-    asked = _notebook(tmp_path / "asked.ipynb", _parameters("a = 1"), forked)
+    forked_page = _notebook(tmp_path / "asked.ipynb", _parameters("a = 1"), forked)
     command = [sys.executable, "-m", "studies.pipeline.warm", "studies.site.execute"]
 
     def shown(source: Path, name: str) -> str:
@@ -127,7 +130,7 @@ def test_a_warm_interpreter_runs_pages_to_the_same_bytes(tmp_path: Path) -> None
     alone = shown(page, "alone")
     with warm.interpreter(["papermill", "ipykernel.kernelapp", "pandas"]):
         assert [shown(page, "first"), shown(page, "second")] == [alone, alone]
-        assert nbformat.reads(shown(asked, "asked.out"), 4).cells[-1].outputs[0].text == "1\n"
+        assert nbformat.reads(shown(forked_page, "asked.out"), 4).cells[-1].outputs[0].text == "1\n"
 
 
 def test_a_failing_cell_is_one_line_and_leaves_the_old_result(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -169,7 +172,7 @@ def test_unknown_parameters_are_refused(tmp_path: Path) -> None:
 
 
 def test_notebooks_fail_where_results_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     shutil.rmtree(tmp_path / "results" / "metrics" / "decode")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(TreeboundError, match=r"missing, though params\.yaml asks for it"):
@@ -180,7 +183,7 @@ def test_notebooks_fail_where_results_are_missing(tmp_path: Path, monkeypatch: p
 
 
 class Page(HTMLParser):
-    """What a page loads, links to and lacks."""
+    """The resources that a page loads, its links and its missing elements."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -249,9 +252,9 @@ def test_pages_are_complete_and_load_nothing_from_elsewhere(site: Path) -> None:
 
 def test_rendering_twice_gives_the_same_bytes(project: Path, site: Path, tmp_path: Path) -> None:
     executed = [project / "results" / "notebooks" / f"{name}.ipynb" for name in NAMES if name not in WITH_MODEL]
-    again = render(executed, tmp_path / "site").parent
-    assert _files(again) == _files(site)
-    render(executed[:2], tmp_path / "site")  # over an older site: nothing of it stays
+    rerendered = render(executed, tmp_path / "site").parent
+    assert _files(rerendered) == _files(site)
+    render(executed[:2], tmp_path / "site")  # a new site replaces an older one completely
     assert {path.name for path in (tmp_path / "site").glob("*.html")} == {"index.html", f"{executed[1].stem}.html"}
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
@@ -263,7 +266,7 @@ def test_no_page_of_the_reference_shows_a_warning_of_a_library() -> None:
 
 
 def test_every_link_of_the_committed_report_leads_somewhere() -> None:
-    """To a page, an anchor of it, a figure, a table; some pages were taken over from earlier reports."""
+    """Links lead to a page, an anchor, a figure or a table. Some pages come from earlier reports."""
     folder = REPOSITORY / "results" / "reference" / "report"
     pages = {path.name: Page(path) for path in folder.glob("*.html")}
     assert len(pages) > 15
@@ -313,17 +316,20 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 
 
 def _browse(path: Path, folder: Path, *more: str) -> tuple[str, set[str]]:
-    """The page as Chromium shows it, and the addresses beyond the disk that it asked for (no host can be reached)."""
+    """Return the page as Chromium shows it, and the URLs outside the disk that it requested.
+
+    No host can be reached.
+    """
     log = folder / f"{path.stem}.json"
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
     flags += [f"--user-data-dir={folder / 'profile'}", "--host-resolver-rules=MAP * 127.0.0.1:9"]
     command = [str(CHROMIUM), *flags, *more, f"--log-net-log={log}", "--dump-dom", path.as_uri()]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True).stdout
-    # the cache key of a request says which page made it; the browser's own requests have none
+    # the cache key of a request names the page that made it; requests of the browser itself have no key
     return shown, set(re.findall(r'_dk_file:// file:// (\w+://[^"]+)"', log.read_text(errors="replace")))
 
 
-#: in a page within a frame: says to the page around it what is wrong with the layout
+#: script in a page within a frame, which reports layout faults to the outer page
 LOOK = """<script>
 const faults = [];
 addEventListener("error", (event) => faults.push(event.message));
@@ -358,7 +364,7 @@ FRAMES = """<body><script>addEventListener("message", ({data}) => {
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 @pytest.mark.parametrize("width", [1200, 832, 390])
 def test_a_browser_shows_all_without_the_network(width: int, site: Path, tmp_path: Path) -> None:
-    """Nothing is wider than the window but what scrolls in a frame of its own; the script runs and sorts."""
+    """Content wider than the window is inside scrolling frames. The script runs and sorts."""
     looked = shutil.copytree(site, tmp_path / "site")
     for path in looked.glob("*.html"):
         path.write_text(path.read_text(encoding="utf-8").replace("</head>", f"{LOOK}</head>"), encoding="utf-8")
@@ -369,16 +375,16 @@ def test_a_browser_shows_all_without_the_network(width: int, site: Path, tmp_pat
         ("the page is too long" if width == 1200 else "", "<p style='height: 9000px'>x</p>"),
         ("", "<img src='http://example.org/x.png'>"),
     )
-    for i, (_, what) in enumerate(faulty):
-        (looked / f"faulty{i}.html").write_text(f"<!DOCTYPE html>{LOOK}{what}")
+    for i, (_, markup) in enumerate(faulty):
+        (looked / f"faulty{i}.html").write_text(f"<!DOCTYPE html>{LOOK}{markup}")
     names = sorted(path.name for path in looked.glob("*.html"))
     frame = f'<iframe src="%s" style="width: {width}px; height: 900px; border: 0"></iframe>'
     (looked / "frames.html").write_text(FRAMES + "".join(frame % name for name in names))
     shown, requested = _browse(looked / "frames.html", tmp_path, "--virtual-time-budget=20000")
-    found = {
+    reported = {
         name: (wide, faults) for name, wide, faults in map(json.loads, re.findall("<pre>(.*?)</pre>", shown, re.S))
     }
     for i, (fault, _) in enumerate(faulty):
-        assert fault in found.pop(f"faulty{i}.html")[1]
-    assert found == {path.name: (width, "") for path in site.glob("*.html")}
+        assert fault in reported.pop(f"faulty{i}.html")[1]
+    assert reported == {path.name: (width, "") for path in site.glob("*.html")}
     assert requested == {"http://example.org/x.png"}

@@ -1,4 +1,7 @@
-"""What pages state, on invented figures: a difference with its interval or p, a figure with its sample and limits."""
+"""Statements on pages, with invented figures.
+
+A difference has its interval or p-value, and a figure has its sample and limits.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,10 @@ import re
 import shutil
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 
 from studies.across.approximations import tables as approximations_tables
 from studies.across.overview import page as readme
@@ -44,9 +47,9 @@ RUN = "this run"
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of the reference's parameters, and a reference beside it."""
+    """Return a run with the reference's parameters, and a reference."""
     folder = tmp_path_factory.mktemp("project") / "project"
-    return made_up_results.project(folder, REPOSITORY, overlay="reference.yaml")
+    return synthetic_results.project(folder, REPOSITORY, overlay="reference.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +71,7 @@ def test_no_p_is_printed_as_nothing() -> None:
     assert show.said_p(0.25) == "p = 0.250"
 
 
-def test_a_few_tests_are_not_said_to_pass_by_chance() -> None:
+def test_a_few_tests_get_no_remark_about_chance() -> None:
     assert sentences.by_chance(2, 0.05) == "fewer than one"
     assert sentences.by_chance(58, 0.05) == "about 3"
 
@@ -77,7 +80,7 @@ def test_a_few_tests_are_not_said_to_pass_by_chance() -> None:
 
 
 def gains(*rows: tuple[str, str, float, float, float, int]) -> pd.DataFrame:
-    """`headline.gains` of rows (corpus, learner, difference, low, high, seeds)."""
+    """Return a table as `headline.gains` does, from (corpus, learner, difference, low, high, seeds)."""
     names = ["corpus", "learner", "difference", "low", "high", "seeds"]
     data = pd.DataFrame(rows, columns=names).assign(run="reference", system="combined")
     return data.set_index(["run", "corpus", "learner", "system"])
@@ -101,24 +104,24 @@ def test_gains_of_the_front_page_are_means_over_seeds_and_name_the_best_row() ->
         index=pd.MultiIndex.from_tuples([("x", "c"), ("y", "d"), ("z", "e")], names=["language", "corpus"]),
         columns=pd.MultiIndex.from_product([[group], ["UAS", "low", "high", "seeds"]]),
     )
-    said = str(comparison_gains.headline(headline(100.0), tested, more))
-    assert said.startswith(
+    text = str(comparison_gains.headline(headline(100.0), tested, more))
+    assert text.startswith(
         "All factors less the Carreras baseline, UAS on the test sets: mean over 2 treebanks +0.30 ["
     )
-    assert "+0.20 (a) to +0.40 (b); " in said
+    assert "+0.20 (a) to +0.40 (b); " in text
     assert (
-        "level: b (+0.40 [+0.10, +0.70], mean of 3 seeds); significantly worse: none; not significant: 1 of 2" in said
+        "level: b (+0.40 [+0.10, +0.70], mean of 3 seeds); significantly worse: none; not significant: 1 of 2" in text
     )
-    assert "learner mira; means of 3 seeds on b; one training each elsewhere" in said
-    assert "second-order on a (90.50, +0.70 [+0.10, +1.30] over the baseline); combined on b (91.00" in said
-    assert "The best row is chosen on the test set itself" in said
-    assert "On 3 more corpora combined gains on average +0.10 [" in said
-    assert "without any one language -0.30 to +0.60" in said
+    assert "learner mira; means of 3 seeds on b; one training each elsewhere" in text
+    assert "second-order on a (90.50, +0.70 [+0.10, +1.30] over the baseline); combined on b (91.00" in text
+    assert "The best row is chosen on the test set itself" in text
+    assert "On 3 more corpora combined gains on average +0.10 [" in text
+    assert "without any one language -0.30 to +0.60" in text
     assert (
         "level: c (+0.90 [+0.50, +1.30]); significantly worse: d (-0.90 [-1.50, -0.30]); not significant: 1 of 3"
-        in said
+        in text
     )
-    assert "every tree is proved optimal" in said
+    assert "every tree is proved optimal" in text
     short = str(comparison_gains.headline(headline(97.5), gains(), pd.DataFrame()))
     assert "on each treebank at least 97.5 % of the trees are proved optimal" in short
     assert "every tree" not in short
@@ -141,17 +144,19 @@ def test_the_headline_is_a_mean_over_seeds_and_has_the_best_row(this: collect.Re
         assert line["UAS, best row"] == max(means.values())
         assert means[line["best row"]] == line["UAS, best row"]
     assert {"second-order", "sampling", "transition-greedy"} <= set(headlines.contenders(this, "tr_twt", "mira"))
-    one = data.loc[(RUN, "en_ewt", "perceptron")]  # of one seed
-    assert one["seeds"] == 1
+    single_seed = data.loc[(RUN, "en_ewt", "perceptron")]  # this row has one seed
+    assert single_seed["seeds"] == 1
     test = comparison_tables.significance(this, ["en_ewt"]).loc[("en_ewt", "perceptron", "combined")]
-    assert one[["gain, UAS", "low", "high"]].tolist() == pytest.approx(test[["difference", "low", "high"]].tolist())
+    assert single_seed[["gain, UAS", "low", "high"]].tolist() == pytest.approx(
+        test[["difference", "low", "high"]].tolist()
+    )
 
 
 def test_the_results_show_the_best_row_and_the_seeds_of_every_gain() -> None:
     text, _ = readme.headline(REPOSITORY)
-    kept = collect.reference(REPOSITORY)
-    assert kept is not None
-    data = headlines.headline([kept]).xs(readme.LEARNER, level="learner")
+    stored = collect.reference(REPOSITORY)
+    assert stored is not None
+    data = headlines.headline([stored]).xs(readme.LEARNER, level="learner")
     for _, row in data.iterrows():
         for names in (headlines.GAIN, headlines.BEST_GAIN):
             gain, low, high, seeds = row[list(names)]
@@ -161,8 +166,8 @@ def test_the_results_show_the_best_row_and_the_seeds_of_every_gain() -> None:
     assert f"excludes 0 on {clear} of {len(data)} treebanks" in text
 
 
-def test_every_row_of_the_results_says_what_it_sees() -> None:
-    """A parser by transitions with a plain feature model sees no lemmas, whatever the treebank has."""
+def test_every_row_of_the_results_lists_the_columns_that_it_reads() -> None:
+    """A transition parser with a plain feature model reads no lemmas, even if the treebank has them."""
     text, _ = readme.headline(REPOSITORY)
     cells = {line.split(" | ")[0]: line.split(" | ")[1] for line in text.splitlines() if line.startswith("| ")}
     assert cells["| transitions: transition-greedy"] == "nothing"
@@ -176,9 +181,9 @@ def test_what_a_parser_by_transitions_sees_is_that_of_its_feature_model(root: Pa
     copy = tmp_path / "project"
     shutil.copytree(root, copy)
     path = copy / "results" / "metrics" / "train" / "tr_twt" / "greedy.json"
-    found = json.loads(path.read_text())
+    metadata = json.loads(path.read_text())
     for features, sees in (("zhang-nivre-coarse", ()), ("auto", ("lemma", "feats")), ("F6", ())):
-        path.write_text(json.dumps(found | {"spec": {"features": features}}))
+        path.write_text(json.dumps(metadata | {"spec": {"features": features}}))
         run = collect.this_run(copy)
         row = run.params.rows["transition-greedy"]
         assert seen.seen(run, "tr_twt", row, ["lemma", "feats"]) == sees
@@ -187,18 +192,18 @@ def test_what_a_parser_by_transitions_sees_is_that_of_its_feature_model(root: Pa
     assert seen.by_corpus({"a": ("lemma",), "b": (), "c": ("lemma",)}) == "lemmas (a, c)"
 
 
-def test_a_correlation_says_what_one_pair_or_one_language_changes() -> None:
+def test_a_correlation_reports_the_influence_of_one_pair_and_one_language() -> None:
     x = pd.Series([1.0, 2.0, 3.0, 4.0, 5.0, 30.0, 31.0])
     y = pd.Series([0.3, 0.1, 0.4, 0.2, 0.0, 5.0, 6.0])
     languages = pd.Series(["a", "b", "c", "d", "e", "nl", "nl"], name="language")
-    said = sentences.correlation(x, y, languages)
-    assert "7 pairs" in said
+    text = sentences.correlation(x, y, languages)
+    assert "7 pairs" in text
     without = x[:5].corr(y[:5], method="spearman")
     assert without < 0 < x.corr(y, method="spearman")
-    assert f"leaving out any one language gives {without:+.2f} to " in said
+    assert f"leaving out any one language gives {without:+.2f} to " in text
 
 
-def test_published_figures_of_neural_parsers_stand_in_the_readme_and_the_results() -> None:
+def test_the_readme_and_the_results_have_published_figures_of_neural_parsers() -> None:
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     results = (REPOSITORY / readme.PAGE).read_text(encoding="utf-8")
     rows = practice.published()
@@ -208,8 +213,8 @@ def test_published_figures_of_neural_parsers_stand_in_the_readme_and_the_results
             assert f"{row.UAS:.2f}" in page
             assert f"{row.LAS:.2f}" in page
     own = pd.DataFrame({"UAS, best row": [87.75], "best row": ["x"]}, index=["en_ewt"])
-    said = str(practice.practice(rows, own, {"en_ewt": "predicted"}))
-    assert "87.75 UAS on en_ewt (x, gold segmentation, predicted tags, punctuation left out), less than every" in said
+    remark = str(practice.practice(rows, own, {"en_ewt": "predicted"}))
+    assert "87.75 UAS on en_ewt (x, gold segmentation, predicted tags, punctuation left out), less than every" in remark
     above = str(practice.practice(rows, own.assign(**{"UAS, best row": 92.0}), {"en_ewt": "gold"}))
     assert "less than every" not in above
 
@@ -224,15 +229,15 @@ def test_models_and_seconds_of_training_are_of_the_same_models(this: collect.Res
     assert ("tr_twt", "greedy") in names
 
 
-# --- a reference says that it is one, and what it keeps
+# a reference is named as such, and its page says what it stores
 
 
-def test_a_run_that_becomes_the_reference_says_so(root: Path, tmp_path: Path) -> None:
+def test_a_run_that_becomes_the_reference_is_named_so(root: Path, tmp_path: Path) -> None:
     copy = tmp_path / "project"
     shutil.copytree(root, copy)
     info = {"commit": "f" * 40, "date": "2031-01-02", "machine": {"cpu": "invented"}}
     (copy / collect.ORIGIN).write_text(json.dumps(info))
-    (results,) = collect.provenances(copy)  # no second column for the reference that it replaces
+    (results,) = collect.provenances(copy)  # no second column for the reference that this run replaces
     assert (results.name, results.title) == ("reference", "the reference run")
     facts = provenance.provenance([results])["reference"]
     assert facts["commit"] == "f" * 12
@@ -248,17 +253,17 @@ def test_where_the_time_of_a_run_went(tmp_path: Path) -> None:
     without, run = collect.Results("reference", tmp_path / "none", params), collect.Results(RUN, tmp_path, params)
     spent = provenance.time_spent([without, run])
     assert list(spent.index) == [(RUN, "decode"), (RUN, "train")]
-    assert spent.loc[(RUN, "train")].tolist() == [2, 2.0, 3.0]  # of a stage that ran twice the last time counts
+    assert spent.loc[(RUN, "train")].tolist() == [2, 2.0, 3.0]  # if a stage ran twice, the later time counts
     assert provenance.time_spent([without]).empty
 
 
-def test_what_a_reference_lacks_it_takes_from_the_tables_that_it_keeps(root: Path, tmp_path: Path) -> None:
+def test_a_reference_replaces_missing_metrics_by_its_stored_tables(root: Path, tmp_path: Path) -> None:
     whole = collect.this_run(root)
-    kept = tmp_path / "kept"
+    stored = tmp_path / "kept"
     names = ("significance-uas", "significance-las", "errors")
-    shutil.copytree(whole.folder / "metrics", kept / "metrics")
-    assert export.export(root, kept, only=names) == []
-    reference = dataclasses.replace(whole, folder=kept, info={"commit": "f" * 40})
+    shutil.copytree(whole.folder / "metrics", stored / "metrics")
+    assert export.export(root, stored, only=names) == []
+    reference = dataclasses.replace(whole, folder=stored, info={"commit": "f" * 40})
     for figure in ("UAS", "LAS"):
         pd.testing.assert_frame_equal(
             comparison_tables.significance(reference, ["tr_twt"], figure),
@@ -269,9 +274,9 @@ def test_what_a_reference_lacks_it_takes_from_the_tables_that_it_keeps(root: Pat
     assert "does not store single sentences" in str(
         tuning_remarks.sentence_by_sentence(tuning_tables.tuned_sentences(reference))
     )
-    shutil.rmtree(kept / "tables")
+    shutil.rmtree(stored / "tables")
     assert comparison_tables.significance(reference).empty
-    assert headlines.headline([reference])["low"].notna().all(), "words taken for two samples"
+    assert headlines.headline([reference])["low"].notna().all(), "words count as two independent samples"
 
 
 # --- the main comparison
@@ -281,50 +286,50 @@ def test_a_family_is_better_or_worse_only_where_that_is_significant(this: collec
     tested = headlines.gains([this], models=comparison_gains.FAMILIES)
     tested[["low", "high"]] = -1.0, 1.0
     tested.loc[(RUN, "tr_twt", "mira", "carreras+comb"), ["difference", "low", "high"]] = -0.3, -0.5, -0.1
-    said = str(comparison_gains.families(tested, "mira"))
+    text = str(comparison_gains.families(tested, "mira"))
     rows = tested.xs("mira", level="learner")
-    assert "level: none; significantly worse: tr_twt · carreras+comb (-0.30 [-0.50, -0.10]" in said
-    assert f"; not significant: {len(rows) - 1} of {len(rows)};" in said
-    assert f"by chance alone, about 2 of {len(rows)} tests would be significant" in said
+    assert "level: none; significantly worse: tr_twt · carreras+comb (-0.30 [-0.50, -0.10]" in text
+    assert f"; not significant: {len(rows) - 1} of {len(rows)};" in text
+    assert f"by chance alone, about 2 of {len(rows)} tests would be significant" in text
 
 
 def test_every_difference_is_that_of_its_own_row(this: collect.Results) -> None:
     tested = headlines.gains([this], ["tr_twt"], comparison_gains.FAMILIES)
-    said = str(comparison_gains.families(tested, "mira"))
+    text = str(comparison_gains.families(tested, "mira"))
     for model in comparison_gains.FAMILIES:
         if (RUN, "tr_twt", "mira", model) in tested.index:
-            assert f"{model} ({sentences.difference(tested.loc[RUN, 'tr_twt', 'mira', model])})" in said
+            assert f"{model} ({sentences.difference(tested.loc[RUN, 'tr_twt', 'mira', model])})" in text
 
 
 def test_rows_that_a_limit_leaves_without_proof_are_named(this: collect.Results) -> None:
     data = comparison_tables.accuracy([this])
     assert f"Every tree of all {len(data)} rows" in str(comparison_gains.exactness(data))
     data.loc[("mira", "carreras+tri-sibling", "zh_gsd"), (RUN, "proved, %")] = 97.8
-    said = str(comparison_gains.exactness(data))
-    assert f"Every tree of {len(data) - 1} of {len(data)} rows is proved" in said
-    assert "97.8 % of mira · carreras+tri-sibling · zh_gsd" in said
+    text = str(comparison_gains.exactness(data))
+    assert f"Every tree of {len(data) - 1} of {len(data)} rows is proved" in text
+    assert "97.8 % of mira · carreras+tri-sibling · zh_gsd" in text
 
 
-# --- parsers of others
+# peers
 
 
-def test_what_ours_see_and_others_do_not_is_said_beside_the_claim(this: collect.Results) -> None:
+def test_columns_that_only_our_parsers_read_are_named_beside_the_claim(this: collect.Results) -> None:
     steps = steps_tables.step_tests(steps_tables.steps([this]))
-    said = str(speed_remarks.peers(others.peers([this]), {"tr_twt": ["lemma", "feats"]}, steps))
-    assert "Our graph-based and sampling parsers also see the treebank's own lemmas and morphological" in said
-    assert "not between parsers alone" in said
+    text = str(speed_remarks.peers(others.peers([this]), {"tr_twt": ["lemma", "feats"]}, steps))
+    assert "Our graph-based and sampling parsers also see the treebank's own lemmas and morphological" in text
+    assert "not between parsers alone" in text
     row = steps.loc[("tr_twt, this run", "UAS", "no-features")]
-    assert f"UAS without morphological features {sentences.difference(row)}" in said
-    assert f"[{row['low']:+.2f}, {row['high']:+.2f}], {show.said_p(row['p'])}" in said
-    assert "ptb_sample, en_ewt our parsers and the peers see forms and tags only." in said
+    assert f"UAS without morphological features {sentences.difference(row)}" in text
+    assert f"[{row['low']:+.2f}, {row['high']:+.2f}], {show.said_p(row['p'])}" in text
+    assert "ptb_sample, en_ewt our parsers and the peers see forms and tags only." in text
 
 
-def test_what_the_parsers_of_a_corpus_see_is_kept_with_its_conversion(root: Path, tmp_path: Path) -> None:
+def test_columns_that_parsers_read_are_stored_with_the_conversion(root: Path, tmp_path: Path) -> None:
     copy = tmp_path / "project"
     shutil.copytree(root, copy)
     path = copy / "results" / "metrics" / "convert" / "tr_twt.json"
-    found = json.loads(path.read_text())
-    path.write_text(json.dumps(found | {"meta": found["meta"] | {"attributes": ["suffix", "feats", "lemma"]}}))
+    metadata = json.loads(path.read_text())
+    path.write_text(json.dumps(metadata | {"meta": metadata["meta"] | {"attributes": ["suffix", "feats", "lemma"]}}))
     seen = frames.convert(collect.this_run(copy)).attrs["seen"]
     assert seen["tr_twt"] == ["lemma", "feats"]
     assert seen["zh_gsd"] == []
@@ -354,18 +359,18 @@ def test_sums_over_corpora_count_no_sentence_twice(this: collect.Results) -> Non
 # --- pruning, speed, length
 
 
-def test_pruning_says_what_k_the_weights_were_trained_with(this: collect.Results) -> None:
+def test_pruning_names_the_k_of_training(this: collect.Results) -> None:
     uas, speed = (speed_tables.pruning_table([this], figure) for figure in ("UAS", "w/s"))
-    said = str(speed_remarks.pruning(uas, speed, {RUN: 10}))
-    assert "All models of this run were trained with k = 10" in said
-    assert "not tested" in said
+    text = str(speed_remarks.pruning(uas, speed, {RUN: 10}))
+    assert "All models of this run were trained with k = 10" in text
+    assert "not tested" in text
     assert "trained with" not in str(speed_remarks.pruning(uas, speed, {RUN: "none"}))
 
 
-def test_sentences_without_proof_stand_in_the_note_of_their_row(root: Path, tmp_path: Path) -> None:
+def test_sentences_without_proof_are_in_the_note_of_their_row(root: Path, tmp_path: Path) -> None:
     copy = tmp_path / "project"
     shutil.copytree(root, copy)
-    made_up_results.change_rows(copy / "results", "zh_gsd", "combined-unpruned", certified=57)
+    synthetic_results.change_rows(copy / "results", "zh_gsd", "combined-unpruned", certified=57)
     notes = speed_tables.pruning_table([collect.this_run(copy)], "UAS")["", "note"]
     assert "this run: not proved optimal 3 of 60 sentences (zh_gsd)" in notes["branch and bound, no pruning"]
     assert "not proved" not in notes["branch and bound, k = 10"]
@@ -399,13 +404,13 @@ def curves(k: str, *seconds: float) -> pd.DataFrame:
 
 def test_the_page_on_length_answers_its_question() -> None:
     steep = pd.concat([curves("10", 0.001, 0.003, 0.005), curves("none", 0.001, 0.01, 1.0)])
-    said = str(speed_remarks.length(steep))
+    text = str(speed_remarks.length(steep))
     last, whole = np.log(100) / np.log(25.5 / 15.5), np.log(1000) / np.log(25.5 / 5.5)
-    assert said.startswith("From the first to the last bin the mean time grows as a power of the length, at k = 10: ")
-    assert f"without pruning: {whole:.1f} (a)" in said
-    assert "Over the last step 1 of the 2 curves are steeper" in said
+    assert text.startswith("From the first to the last bin the mean time grows as a power of the length, at k = 10: ")
+    assert f"without pruning: {whole:.1f} (a)" in text
+    assert "Over the last step 1 of the 2 curves are steeper" in text
     assert (
-        f"Over the last step, without pruning, the power is {last:.1f} (a), and a sentence takes 1,000.0 ms (a)" in said
+        f"Over the last step, without pruning, the power is {last:.1f} (a), and a sentence takes 1,000.0 ms (a)" in text
     )
     few = str(speed_remarks.length(steep.assign(sentences=[20, 20, 3, 20, 20, 20])))
     assert "at k = 10, the power is" in few
@@ -415,21 +420,21 @@ def test_the_page_on_length_answers_its_question() -> None:
 def test_what_is_proved_and_how_soon_is_counted(this: collect.Results) -> None:
     data = pd.DataFrame({"n": [3, 4, 9], "status": ["optimal", "optimal", "limit"], "dp_calls": [1, 5, 200]})
     run = main_rows(this.params, "mira")["combined"]
-    said = str(speed_remarks.proofs(data.assign(nodes=[1, 3, 77]), "a", run))
-    assert said.startswith(
+    text = str(speed_remarks.proofs(data.assign(nodes=[1, 3, 77]), "a", run))
+    assert text.startswith(
         "Of 3 test sentences of a, parsed with combined (mira, k = 10, decoder tuned), 2 come with a proof"
     )
-    assert "200 calls and 77 nodes" in said
+    assert "200 calls and 77 nodes" in text
     assert "come with a proof" in str(speed_remarks.proofs(frames.sentences(this, "tr_twt", run), "tr_twt", run))
 
 
-def test_the_same_scores_decoded_in_several_ways_are_told_from_each_other() -> None:
+def test_several_ways_to_decode_the_same_scores_are_distinguished() -> None:
     ways = {"best head of each word": (80.0, 30.0), "projective tree": (81.0, 90.0), "with more": (82.5, 99.0)}
     table = pd.DataFrame(ways, index=["UAS", "the best tree, %"]).T
-    said = str(speed_remarks.own_scores(table, 500))
-    assert "On 500 test sentences the best head of each word makes the best tree of the scores in 30.0 %" in said
-    assert "81.00 (projective tree) to 82.50 (with more) UAS, with 99.0 % proved in the last case" in said
-    assert "No difference was tested." in said
+    text = str(speed_remarks.own_scores(table, 500))
+    assert "On 500 test sentences the best head of each word makes the best tree of the scores in 30.0 %" in text
+    assert "81.00 (projective tree) to 82.50 (with more) UAS, with 99.0 % proved in the last case" in text
+    assert "No difference was tested." in text
 
 
 # --- confidence
@@ -438,20 +443,20 @@ def test_the_same_scores_decoded_in_several_ways_are_told_from_each_other() -> N
 def test_figures_of_confidence_say_their_sample() -> None:
     rows = [("a", 0.024, 100, 1100), ("b", 0.084, 400, 9000)]
     data = pd.DataFrame(rows, columns=["corpus", "calibration_error", "sentences", "scored_words"])
-    said = str(confidence_remarks.calibration(data, {"a": 486, "b": 913}, 400))
-    assert "a 2.4 points (100 of 486 test sentences, 1,100 words)" in said
-    assert "b 8.4 points (400 of 913 test sentences" in said
-    assert "request 400 sentences. The metrics of a were computed on fewer." in said
+    text = str(confidence_remarks.calibration(data, {"a": 486, "b": 913}, 400))
+    assert "a 2.4 points (100 of 486 test sentences, 1,100 words)" in text
+    assert "b 8.4 points (400 of 913 test sentences" in text
+    assert "request 400 sentences. The metrics of a were computed on fewer." in text
     assert "computed on fewer" not in str(confidence_remarks.calibration(data, {"a": 100, "b": 400}, 400))
 
 
 # --- the tuned search
 
 
-def test_a_part_of_a_test_set_is_said_to_be_one(this: collect.Results) -> None:
+def test_a_part_of_a_test_set_is_named_as_a_part(this: collect.Results) -> None:
     data = tuning_tables.tunings([this])
-    said = str(tuning_remarks.tuning(data))
-    assert "Test sentences: all 60 (tr_twt, this run)" in said
+    text = str(tuning_remarks.tuning(data))
+    assert "Test sentences: all 60 (tr_twt, this run)" in text
     part = tuning_remarks.tuning(data.assign(of=486, certified=data["certified"] - 1))
     assert "the first 60 of 486 (tr_twt" in str(part)
     assert "Without the limit their work would be larger" in str(part)
@@ -461,7 +466,10 @@ def test_a_part_of_a_test_set_is_said_to_be_one(this: collect.Results) -> None:
 
 
 def crossed(first: float, loop: float) -> pd.DataFrame:
-    """`ilp.cross_validated` of 100 sentences, with these shares of the first iteration (ours, as published)."""
+    """Return a table as `ilp.cross_validated` does, for 100 sentences.
+
+    first, loop: shares of the first iteration, with our loop and with the published loop.
+    """
     row = {"run": RUN, "corpus": "nl", "sentences": 100, "folds": 9, "n": 1000, "long": 0, "slowest": 1.0}
     row |= {"few_iterations": 100, "short": 100, "iterations": 200, "seconds": 10.0, "status": {"optimal": 100}}
     row |= {"heads": 900, "labelled": 850, "complete": 50, "complete_labelled": 40}
@@ -473,10 +481,10 @@ def crossed(first: float, loop: float) -> pd.DataFrame:
     return pd.DataFrame([row | {"system": name, "first": 10 * share} for name, share in systems.items()])
 
 
-def test_published_times_stand_beside_ours() -> None:
-    said = str(constraints_remarks.times(crossed(0.03, 0.17)))
-    assert "20 s for Chu-Liu-Edmonds on the corpus" in said
-    assert "about 15 minutes, against about 25" in said
+def test_published_times_are_shown_beside_ours() -> None:
+    text = str(constraints_remarks.times(crossed(0.03, 0.17)))
+    assert "20 s for Chu-Liu-Edmonds on the corpus" in text
+    assert "about 15 minutes, against about 25" in text
 
 
 def test_published_bounds_are_no_figures() -> None:
@@ -491,8 +499,8 @@ def test_published_bounds_are_no_figures() -> None:
     assert paper.tolist() == [13300, 14.6, 5.4]
 
 
-def test_the_papers_corpus_stands_beside_ours(tmp_path: Path) -> None:
-    made_up_results.constraint_metrics(tmp_path, "nl_made_up", (0,))
+def test_the_papers_corpus_is_shown_beside_ours(tmp_path: Path) -> None:
+    synthetic_results.constraint_metrics(tmp_path, "nl_made_up", (0,))
     params = parameters.load(REPOSITORY / "params.yaml")
     settings = dataclasses.replace(params.section(Constraints), corpora=("nl_alpino",), folds=(0,))
     run = collect.Results(RUN, tmp_path, params.changed(settings))
@@ -508,7 +516,10 @@ def test_the_papers_corpus_stands_beside_ours(tmp_path: Path) -> None:
 
 
 def contest(**proved: tuple[int, int]) -> pd.DataFrame:
-    """`ilp.contest` of two bins of two sentences: what each solver proves of them."""
+    """Return a table as `ilp.contest` does, for two bins of two sentences.
+
+    proved: numbers of proofs per bin, by solver.
+    """
     rows = [
         {"run": RUN, "corpus": "c", "model": "sib", "space": "projective", "solver": solver.replace("_", " ")}
         | {"longer_than": low, "sentences": 2, "proved": n, "seconds": seconds, "slowest": seconds, "limit": 5.0}
@@ -521,24 +532,24 @@ def contest(**proved: tuple[int, int]) -> pd.DataFrame:
 
 def test_the_arena_says_limits_and_who_gave_up() -> None:
     data = contest(branch_and_bound=(2, 2), incremental=(2, 1), explicit=(2, 0))
-    said = str(integer_programs_remarks.arena(data, integer_programs_tables.arena_lengths(data)))
-    assert "Branch and bound proves 4 of 4 problems (" in said
-    assert "), without a limit and in 0.01 s at most" in said
-    assert "integer programs prove 2 (explicit) to 3 (incremental) of up to 4, with a limit of 5 s of the clock" in said
-    assert "In the 1 of 2 bins of lengths where some program proves every sentence (" in said
-    assert "100.0 times at least (c, sib, projective, to 20 words, 2 sentences)" in said
-    assert "In 1 of 2 bins (this run) every program gave up on a sentence" in said
+    text = str(integer_programs_remarks.arena(data, integer_programs_tables.arena_lengths(data)))
+    assert "Branch and bound proves 4 of 4 problems (" in text
+    assert "), without a limit and in 0.01 s at most" in text
+    assert "integer programs prove 2 (explicit) to 3 (incremental) of up to 4, with a limit of 5 s of the clock" in text
+    assert "In the 1 of 2 bins of lengths where some program proves every sentence (" in text
+    assert "100.0 times at least (c, sib, projective, to 20 words, 2 sentences)" in text
+    assert "In 1 of 2 bins (this run) every program gave up on a sentence" in text
 
 
-def test_a_family_of_constraints_that_changes_nothing_is_said_not_to() -> None:
+def test_a_constraint_family_without_effect_is_reported() -> None:
     names = ["fold", "sentences", "alone", "gold", "gained", "lost"]
     kinds = ["", "", "LAC", "trees that break it, %", "words, alone", "words, alone"]
     columns = pd.MultiIndex.from_arrays([kinds, names])
     index = pd.MultiIndex.from_tuples([("nl", "one"), ("nl", "two")])
     data = pd.DataFrame([[0, 90, 0.5, 1.0, 50, 2], [0, 90, 0.01, 0.0, 2, 1]], index=index, columns=columns)
-    said = str(constraints_remarks.families(data))
-    assert said.startswith("On nl, fold 0 (90 sentences), a family alone")
-    assert "1 of 2 families have no significant effect on this fold: two." in said
+    text = str(constraints_remarks.families(data))
+    assert text.startswith("On nl, fold 0 (90 sentences), a family alone")
+    assert "1 of 2 families have no significant effect on this fold: two." in text
 
 
 # --- notebooks
@@ -560,11 +571,11 @@ def prose(name: str) -> str:
         ("00-tour", "so it may rise when the search moves on"),
     ],
 )
-def test_no_prose_claims_what_a_table_may_contradict(name: str, unsupported: str) -> None:
+def test_no_prose_makes_claims_that_a_table_may_contradict(name: str, unsupported: str) -> None:
     assert unsupported not in prose(name)
 
 
-def test_the_swapped_words_of_the_paper_are_told() -> None:
+def test_the_swapped_words_of_the_paper_are_reported() -> None:
     assert re.search(r"two words are swapped", prose("50-integer-programming"))
 
 

@@ -1,4 +1,4 @@
-"""Published figures, collected metrics and the tables made of them, on results that are invented."""
+"""Published figures, collected metrics and the tables made of them, with invented results."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import re
 import shutil
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 import yaml
 
 from studies.across.corpora import tables as corpora_tables
@@ -36,7 +36,7 @@ QIAN_LIU = published.QIAN_LIU
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made_up_results.project(tmp_path_factory.mktemp("project"), REPOSITORY)
+    return synthetic_results.project(tmp_path_factory.mktemp("project"), REPOSITORY)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def results(root: Path) -> list[collect.Results]:
 
 def test_published_tables_are_whole() -> None:
     comparison = published.table(QIAN_LIU, "comparison")
-    assert len(comparison) == 18  # rows of Table 2 with a figure
+    assert len(comparison) == 18  # rows of Table 2 that contain a figure
     assert comparison["id"].is_unique
     assert comparison["PTB"].between(92, 94).all()
     assert comparison["CTB"].dropna().between(86, 88).all()
@@ -60,7 +60,7 @@ def test_published_tables_are_whole() -> None:
 
 
 def test_published_tables_agree_with_each_other() -> None:
-    """The paper gives some figures twice; a slip of the hand in copying shows here."""
+    """The paper gives some figures twice, which shows copying errors."""
     comparison = published.table(QIAN_LIU, "comparison").set_index("id")
     speed = published.table(QIAN_LIU, "speed").set_index("id")
     calls = published.table(QIAN_LIU, "calls")
@@ -74,7 +74,7 @@ def test_published_tables_agree_with_each_other() -> None:
     np.testing.assert_allclose(calls["DP calls"] / calls["sentences"], calls["DP calls per sentence"], atol=0.05)
 
 
-def test_unknown_published_names_list_what_there_is() -> None:
+def test_unknown_published_names_list_the_known_names() -> None:
     with pytest.raises(InputError, match="choose from data-split, comparison"):
         published.table(QIAN_LIU, "table-9")
     with pytest.raises(InputError, match="no published figures"):
@@ -101,7 +101,7 @@ def test_rows_are_those_of_the_parameters(results: list[collect.Results]) -> Non
 
 
 def test_what_thresholds_leave(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     results = collect.provenances(tmp_path)
     table = corpora_tables.pruner_thresholds(results)
     corpus = table.index[0][0]
@@ -110,24 +110,24 @@ def test_what_thresholds_leave(tmp_path: Path) -> None:
     ] + ["in"]
     assert table.loc[(corpus, "test"), "recall, %, 0.01"] == pytest.approx(99)
     assert table.loc[(corpus, "test"), "heads a word, 0.001"] == pytest.approx(6)
-    for r in results:  # as runs wrote it before thresholds were measured
+    for r in results:  # older runs did not measure thresholds
         for path in (r.folder / "metrics" / "pruner").glob("*.json"):
             path.write_text(json.dumps({"corpus": path.stem, "recall": json.loads(path.read_text())["recall"]}))
     assert corpora_tables.pruner_thresholds(collect.provenances(tmp_path)).empty
 
 
 def test_files_of_a_removed_row_do_not_come_back(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     r = collect.this_run(tmp_path)
-    gone = next(iter(r.params.rows))
-    stale = tmp_path / "results" / "metrics" / "decode" / r.params.corpora[0] / f"{gone}.old.json"
-    stale.write_text((stale.parent / f"{gone}.json").read_text())
+    removed = next(iter(r.params.rows))
+    stale = tmp_path / "results" / "metrics" / "decode" / r.params.corpora[0] / f"{removed}.old.json"
+    stale.write_text((stale.parent / f"{removed}.json").read_text())
     assert len(frames.decode(r)) == sum(row.everywhere for row in r.params.rows.values())
 
 
 @pytest.mark.parametrize("damage", ["missing", "half written", "a row missing"])
 def test_missing_and_damaged_files_are_named(tmp_path: Path, damage: str) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     r = collect.this_run(tmp_path)
     path = tmp_path / "results" / "metrics" / "benchmark" / f"{r.params.corpora[0]}.json"
     if damage == "missing":
@@ -140,8 +140,8 @@ def test_missing_and_damaged_files_are_named(tmp_path: Path, damage: str) -> Non
         frames.benchmark(r)
 
 
-def test_without_a_reference_there_is_this_run_alone(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+def test_without_a_reference_only_this_run_is_shown(tmp_path: Path) -> None:
+    synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
     assert [r.name for r in collect.provenances(tmp_path)] == ["this run"]
 
 
@@ -177,7 +177,7 @@ def test_every_row_without_a_figure_says_why(results: list[collect.Results]) -> 
 
 
 def test_a_model_that_the_parameters_do_not_list_is_not_run(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     params = yaml.safe_load((tmp_path / "params.yaml").read_text())
     del params["decode"]["carreras+sibling-perceptron"]
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
@@ -205,8 +205,8 @@ def test_pruning_tables_take_each_figure_from_its_file(results: list[collect.Res
     corpus = this.corpora[0]
     uas, speed, calls = (speed_tables.pruning_table(results, figure) for figure in ("UAS", "w/s", "DP calls"))
     keys = ["corpus", "model", "learner", "decoder", "k"]
-    at = (corpus, "carreras+grandchild+sibling", "mira", "tuned", "none")
-    decoded, timed = frames.decode(this).set_index(keys).loc[at], frames.benchmark(this).set_index(keys).loc[at]
+    place = (corpus, "carreras+grandchild+sibling", "mira", "tuned", "none")
+    decoded, timed = frames.decode(this).set_index(keys).loc[place], frames.benchmark(this).set_index(keys).loc[place]
     label = "branch and bound, no pruning"
     assert uas.loc[label, ("this run", corpus)] == decoded["uas"]
     assert speed.loc[label, ("this run", corpus)] == timed["words_per_cpu_s"]
@@ -216,7 +216,7 @@ def test_pruning_tables_take_each_figure_from_its_file(results: list[collect.Res
 
 
 def test_tuning_compares_the_same_sentences_with_published_first(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     both = collect.provenances(tmp_path)
     data = tuning_tables.tunings(both)
     corpus = both[0].corpora[0]
@@ -224,20 +224,20 @@ def test_tuning_compares_the_same_sentences_with_published_first(tmp_path: Path)
     this = data[data["corpus"] == f"{corpus}, this run"].set_index("decoder")
     assert this.index[0] == "published"
     decoded = frames.decode(both[1]).set_index(["decoder", "k", "learner", "model"])
-    found = decoded.loc[("tuned", "10", "mira", "carreras+grandchild+sibling")]
-    assert this.loc["tuned", "dp_calls"] == found["dp_calls"] / found["sentences"]
+    tuned = decoded.loc[("tuned", "10", "mira", "carreras+grandchild+sibling")]
+    assert this.loc["tuned", "dp_calls"] == tuned["dp_calls"] / tuned["sentences"]
     table = tuning_tables.tuning_table(data)
     ratio = this.loc["published", "nodes"] / this.loc["tuned", "nodes"]
     assert table.loc[(f"{corpus}, this run", "tuned"), ("published / this", "nodes")] == ratio
     assert np.isnan(table.loc[(f"{corpus}, this run", "published"), ("published / this", "nodes")])
-    said = str(tuning_remarks.tuning(data))
-    assert "Every tree is proved optimal." in said
-    assert f"times the time of {this.index[-1]}" in said
+    text = str(tuning_remarks.tuning(data))
+    assert "Every tree is proved optimal." in text
+    assert f"times the time of {this.index[-1]}" in text
 
     params = yaml.safe_load((tmp_path / "params.yaml").read_text())
     params["decoders"]["published"]["sentences"] = 20
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
-    made_up_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
+    synthetic_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
     with pytest.raises(InputError, match="no corpus did the configurations decode the same"):
         tuning_tables.tunings([collect.this_run(tmp_path)])
 
@@ -251,7 +251,7 @@ def test_ablation_divides_by_the_first_configuration_of_the_same_corpus(root: Pa
     corpus = both[0].corpora[0]
     assert list(dict.fromkeys(data["corpus"])) == [f"{corpus}, reference", f"{corpus}, this run"]
     assert list(data["configuration"]) == 2 * names
-    assert list(data["curve"].iloc[0]) == [2**e for e in range(11)]  # in order of the calls, not of their digits
+    assert list(data["curve"].iloc[0]) == [2**e for e in range(11)]  # sorted by number of calls, not by digits
     corpus = f"{corpus}, this run"
     this = data[data["corpus"] == corpus].set_index("configuration")
     assert this.loc[names[0], "changed"] == NOTHING
@@ -264,14 +264,14 @@ def test_ablation_divides_by_the_first_configuration_of_the_same_corpus(root: Pa
     ratios = [d.set_index("configuration")["nodes"] for _, d in data.groupby("corpus")]
     ratios = [nodes["published"] / nodes[names[0]] for nodes in ratios]
     assert ranking.loc["published", "nodes"] == pytest.approx(np.sqrt(ratios[0] * ratios[1]))
-    said = str(ablation_remarks.ablation(data, ranking))
-    assert f"({ranking.index[-1]}) times the time" in said
-    assert "without proof" in said
+    text = str(ablation_remarks.ablation(data, ranking))
+    assert f"({ranking.index[-1]}) times the time" in text
+    assert "without proof" in text
     assert "proves every tree optimal" in str(ablation_remarks.ablation(data.assign(proved=100.0), ranking))
 
 
 def test_a_reference_from_before_the_ablation_is_left_out(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY)
+    synthetic_results.project(tmp_path, REPOSITORY)
     path = tmp_path / "results" / "reference" / "params.yaml"
     settings = yaml.safe_load(path.read_text())
     del settings["ablation"]
@@ -283,7 +283,7 @@ def test_a_reference_from_before_the_ablation_is_left_out(tmp_path: Path) -> Non
 
 
 def test_scores_that_differ_under_proof_are_not_hidden(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+    synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
     this = collect.this_run(tmp_path)
     assert "their trees have the same score" in str(
         tuning_remarks.sentence_by_sentence(tuning_tables.tuned_sentences(this))
@@ -303,9 +303,9 @@ def test_scores_that_differ_under_proof_are_not_hidden(tmp_path: Path) -> None:
 
 def test_remarks_follow_the_data(results: list[collect.Results]) -> None:
     table, tested = comparison_tables.comparison(results, "mira"), headlines.gains(results, models=gains.FAMILIES)
-    said = str(gains.families(tested, "mira"))
-    assert "In the paper all non-local factors together bring +0.36 UAS" in said
-    assert "Some of the factors, learner mira, UAS over our baseline: significantly better at the 5 % level: " in said
+    text = str(gains.families(tested, "mira"))
+    assert "In the paper all non-local factors together bring +0.36 UAS" in text
+    assert "Some of the factors, learner mira, UAS over our baseline: significantly better at the 5 % level: " in text
     assert "has no gains" in str(gains.families(tested.iloc[:0], "mira"))
     lifted = table.copy()
     ours = lifted.columns.get_level_values(0).isin(["reference", "this run"])
@@ -319,34 +319,34 @@ def test_significance_tests_the_difference_from_the_baseline(results: list[colle
     assert (tested["low"] <= tested["difference"]).all()
     assert (tested["difference"] <= tested["high"]).all()
     uas = frames.decode(results[-1]).set_index(["model", "learner", "k"])["uas"]
-    base, other = uas["carreras", "mira", "10"], uas["carreras+sibling", "mira", "10"]
-    np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], other - base)
+    base, sibling = uas["carreras", "mira", "10"], uas["carreras+sibling", "mira", "10"]
+    np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], sibling - base)
 
 
-def test_what_is_told_from_chance_is_named_and_the_rest_is_counted() -> None:
+def test_significant_differences_are_named_and_the_others_are_counted() -> None:
     rows = [("a", "mira", "x", 0.5, 0.01), ("a", "mira", "y", 0.7, 0.02), ("b", "mira", "x", -0.25, 0.04)]
     rows += [("b", "mira", "y", 0.1, 0.5), ("b", "mira", "z", 0.0, 1.0)]
     data = pd.DataFrame(rows, columns=["corpus", "learner", "system", "difference", "p"])
     data = data.assign(**{"p (words)": data["p"]}).set_index(["corpus", "learner", "system"])
-    said = str(comparison_remarks.significance(data))
-    assert "level: a · y (+0.70, p = 0.020), a · x (+0.50, p = 0.010); significantly worse: b · x (-0.25, p = " in said
-    assert "; not significant: 2 of 5 (" in said
-    assert "; by chance alone, fewer than one of 5 tests would be significant." in said
+    text = str(comparison_remarks.significance(data))
+    assert "level: a · y (+0.70, p = 0.020), a · x (+0.50, p = 0.010); significantly worse: b · x (-0.25, p = " in text
+    assert "; not significant: 2 of 5 (" in text
+    assert "; by chance alone, fewer than one of 5 tests would be significant." in text
     assert "significantly worse: none; not significant: 0 of 2;" in str(comparison_remarks.significance(data.iloc[:2]))
 
 
-def test_labelled_figures_stand_in_every_table_of_accuracy(results: list[collect.Results]) -> None:
+def test_every_table_of_accuracy_has_labelled_figures(results: list[collect.Results]) -> None:
     table = comparison_tables.accuracy(results)
     for r in results:
         decoded = frames.decode(r).set_index(["corpus", "model", "learner", "decoder", "k"])
-        found = decoded.loc[("tr_twt", "carreras+sibling", "mira", "tuned", "10")]
+        decoded_row = decoded.loc[("tr_twt", "carreras+sibling", "mira", "tuned", "10")]
         row = table.loc[("mira", "carreras+sibling", "tr_twt")][r.name]
         assert row.to_dict() == {
-            "UAS": found["uas"],
-            "LAS": found["las"],
-            "complete": found["complete"],
-            "complete, labelled": found["complete_labelled"],
-            "proved, %": 100 * found["certified"] / found["sentences"],
+            "UAS": decoded_row["uas"],
+            "LAS": decoded_row["las"],
+            "complete": decoded_row["complete"],
+            "complete, labelled": decoded_row["complete_labelled"],
+            "proved, %": 100 * decoded_row["certified"] / decoded_row["sentences"],
         }
     assert (table["this run", "LAS"] < table["this run", "UAS"]).all()
     assert headlines.headline(results)["LAS, all factors"].notna().all()
@@ -357,13 +357,16 @@ def test_labelled_figures_stand_in_every_table_of_accuracy(results: list[collect
     assert ("", "LAS") in tuning_tables.tuning_table(tuning_tables.tunings(results))
     tested = comparison_tables.significance(results[-1], figure="LAS")
     las = frames.decode(results[-1]).set_index(["model", "learner", "k"])["las"]
-    base, other = las["carreras", "mira", "10"], las["carreras+sibling", "mira", "10"]
-    np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], other - base)
+    base, sibling = las["carreras", "mira", "10"], las["carreras+sibling", "mira", "10"]
+    np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], sibling - base)
 
 
 def test_page_20_says_how_many_training_sentences_reached_the_limit(tmp_path: Path) -> None:
-    """The third epoch is the last one, 24 of 400 sentences; files of a training that did not count them say nothing."""
-    run = collect.this_run(made_up_results.project(tmp_path, Path(__file__).parents[1], with_reference=False))
+    """Page 20 shows the share of sentences at the limit in the last epoch, here 24 of 400.
+
+    Files of older training runs have no such counts, and the page then has no such sentence.
+    """
+    run = collect.this_run(synthetic_results.project(tmp_path, Path(__file__).parents[1], with_reference=False))
     trained = provenance.training([run])
     graph = trained.dropna(subset=[provenance.CAPPED])
     assert len(graph) == len(trained) > 3
@@ -388,13 +391,13 @@ def test_page_20_says_how_many_training_sentences_reached_the_limit(tmp_path: Pa
 
 
 def test_without_labels_tables_leave_labelled_figures_out(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+    synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
     params = tmp_path / "params.yaml"
     old = params.read_text()
     params.write_text(re.sub(r"(?m)^  labels: \S+", "  labels: none", old))
     assert params.read_text() != old
     shutil.rmtree(tmp_path / "results")
-    made_up_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
+    synthetic_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
     results = [collect.this_run(tmp_path)]
     assert list(comparison_tables.accuracy(results).columns) == [
         ("this run", name) for name in ("UAS", "complete", "proved, %")

@@ -19,16 +19,19 @@ def judged(name: str, places: int, **settings: object) -> Judged:
     return Judged(PAPER, Claim.model_validate(TEXTS | {"name": name} | settings), values)
 
 
-def test_the_interval_holds_what_it_promises() -> None:
-    """With the design of the page: 95 % within the error of so many studies, with and without differing treebanks."""
+def test_the_interval_has_its_nominal_coverage() -> None:
+    """The interval contains the true effect in 95 % of simulated studies with the design of the page.
+
+    The tolerance is the sampling error of the simulation. Treebanks differ in some designs and not in others.
+    """
     rng = np.random.default_rng(5)
     studies = 4000
     error = 4 * 100 * np.sqrt(0.05 * 0.95 / studies)
     for treebanks, seeds, tau in ((5, 1, 0.15), (5, 3, 0.0), (18, 5, 0.15)):
-        of = simulation.simulated(rng, 0.1, tau, seeds, treebanks, studies)
-        held = 100 * np.mean((of["low"] <= 0.1) & (of["high"] >= 0.1))
+        simulated = simulation.simulated(rng, 0.1, tau, seeds, treebanks, studies)
+        held = 100 * np.mean((simulated["low"] <= 0.1) & (simulated["high"] >= 0.1))
         assert abs(held - 95) < error + 0.5
-        assert 100 * np.mean(of["predicted"]) > 92
+        assert 100 * np.mean(simulated["predicted"]) > 92
         none = simulation.simulated(rng, 0.0, tau, seeds, treebanks, studies)
         assert 100 * np.mean(none["low"] > 0) < 2.5 + error / 1.4
 
@@ -46,37 +49,40 @@ def test_more_treebanks_find_smaller_effects() -> None:
 def test_sentences_give_the_range_of_all_designs() -> None:
     data = simulation.coverage(studies=300)
     assert len(data) == 36
-    said = str(remarks.simulated(data))
+    text = str(remarks.simulated(data))
     held = data[simulation.HOLDS]
-    assert f"contains the true effect in {held.min():.1f} to {held.max():.1f} % of the studies" in said
+    assert f"contains the true effect in {held.min():.1f} to {held.max():.1f} % of the studies" in text
     none = data.xs(0.0, level="effect")[simulation.ABOVE]
-    assert f"{none.min():.1f} to {none.max():.1f} % of the studies would report *replicated*" in said
+    assert f"{none.min():.1f} to {none.max():.1f} % of the studies would report *replicated*" in text
 
 
 def test_claims_of_many_treebanks_are_drawn_apart() -> None:
     alone = Judged(PAPER, Claim.model_validate(TEXTS | {"name": "alone"}), (exact("t0", 1.0),))
     families = figures.families([judged("few", 3), judged("many", 12), judged("more", 3), alone])
-    assert {name: [one.claim.name for one in of if one.claim] for name, of in families.items()} == {
+    assert {
+        name: [verdict.claim.name for verdict in verdicts if verdict.claim] for name, verdicts in families.items()
+    } == {
         "A & B (2000)": ["few", "more"],
         "A & B (2000), many treebanks": ["many"],
     }
 
 
 def test_a_forest_plot_has_a_line_a_treebank_and_the_pooled_and_published_effects() -> None:
-    one = judged("few", 4, effects=[0.3, 0.5], margin=0.1)
-    other = judged("ratio", 4, measure="speed", than=1)
-    other = Judged(PAPER, other.claim, tuple(Measured(f"t{i}", 2.0 + i, 1.5 + i, 2.5 + i) for i in range(4)))
-    figure = figures.forest([one, judged("same", 4, effects=[0.1], margin=0.1), other])
+    few = judged("few", 4, effects=[0.3, 0.5], margin=0.1)
+    ratio = judged("ratio", 4, measure="speed", than=1)
+    ratio = Judged(PAPER, ratio.claim, tuple(Measured(f"t{i}", 2.0 + i, 1.5 + i, 2.5 + i) for i in range(4)))
+    figure = figures.forest([few, judged("same", 4, effects=[0.1], margin=0.1), ratio])
     first, second, third = figure.axes
     names = [label.get_text() for label in first.get_yticklabels()]
     assert names == ["t0", "t1", "t2", "t3", "pooled (4 treebanks)", "published"]
-    assert {label.get_text() for label in second.get_yticklabels()} == {""}  # as in the panel before it
+    # the second panel shares the labels of the first
+    assert {label.get_text() for label in second.get_yticklabels()} == {""}
     assert third.get_xscale() == "log"
     assert first.get_title(loc="left").startswith("few: ")
     (diamond,) = first.patches
-    assert one.effect is not None
-    assert diamond.get_xy()[:, 0].min() == pytest.approx(one.effect.low)
-    assert diamond.get_xy()[:, 0].max() == pytest.approx(one.effect.high)
+    assert few.effect is not None
+    assert diamond.get_xy()[:, 0].min() == pytest.approx(few.effect.low)
+    assert diamond.get_xy()[:, 0].max() == pytest.approx(few.effect.high)
     published, threshold = first.lines[-2:]
     assert list(published.get_xdata()) == [0.3, 0.5]
     assert list(threshold.get_xdata()) == [0, 0]

@@ -1,4 +1,4 @@
-"""k best trees of charts and of arborescences, and the best of them under everything, against enumeration."""
+"""k best trees of charts and of arborescences, and the best of them under all factors, compared with enumeration."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def test_k_best_trees_are_those_of_enumeration(space, k, tries):
     for i in range(tries):
         some = ALL if i % 2 else SECOND_ORDER
         problem = random_problem(rng, some, max_n=5, space=space, single_root=bool(i % 3), forbidden=0.1)
-        given = canonical(problem, space).problem
-        counted = exact_families(given, space)
-        chart = chart_of(without_infinities(given, counted)[0], space)
+        canonical_problem = canonical(problem, space).problem
+        counted = exact_families(canonical_problem, space)
+        chart = chart_of(without_infinities(canonical_problem, counted)[0], space)
         values, arcs, _ = k_best(chart.graph, chart.arcs, chart.weight, problem.single_root, k)
         parts = {f: t for f, t in problem.parts.items() if f in counted}
         score = scores(replace(problem, parts=parts), space)
@@ -41,8 +41,8 @@ def test_k_best_trees_are_those_of_enumeration(space, k, tries):
         every = trees(problem.n, space, problem.single_root)
         for value, row in zip(values, arcs, strict=True):
             assert chart.arcs.mod[row].tolist() == list(range(1, problem.n + 1))
-            at = (every[:, 1:] == chart.arcs.head[row]).all(axis=1)
-            assert score[at][0] == pytest.approx(value, rel=1e-9, abs=1e-9)
+            rows_equal = (every[:, 1:] == chart.arcs.head[row]).all(axis=1)
+            assert score[rows_equal][0] == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
@@ -51,10 +51,10 @@ def test_more_trees_are_no_worse_and_all_trees_are_exact(space, tries):
     rng = np.random.default_rng(5)
     for _ in range(tries):
         problem = random_problem(rng, ALL, min_n=2, max_n=4, space=space, integer=True, feasible=True)
-        one, few, every = (
+        single, few, every = (
             DECODERS[name](space=space, **options).decode(problem)
             for name, options in (("backbone-only", {}), ("rerank", {"k": 5}), ("rerank", {"k": 200}))
         )
-        assert one.value <= few.value <= every.value == scores(problem, space).max()
+        assert single.value <= few.value <= every.value == scores(problem, space).max()
         assert every.work["trees"] == (scores(problem, space) > -np.inf).sum()
-        assert {one.status, few.status, every.status} == {"heuristic"}
+        assert {single.status, few.status, every.status} == {"heuristic"}

@@ -1,4 +1,4 @@
-"""What samplers draw from, against all trees; and that searches end where they should, alike every time."""
+"""Samplers draw from the right distribution over all trees, and searches end correctly and reproducibly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from oracles.trees import trees
 from scipy.stats import chi2
 from strategies import FAMILIES, build_problem, random_problem
 from synthetic import synthetic_treebank
-from test_sampling_moves import Made, made
+from test_sampling_moves import MoveState, state_of
 
 from treebound.checker.scoring import tree_score
 from treebound.core.errors import InputError
@@ -35,20 +35,20 @@ ALLOWED[2, 3] = ALLOWED[4, 1] = False
 
 
 def problem_of(space: str, single_root: bool, seed: int = 2, n: int = 4) -> Problem:
-    """Two arcs are missing."""
+    """Return a random problem of n words, in which two arcs are missing."""
     rng = np.random.default_rng(seed)
     families = ("adjacent-sibling", "grandchild", "sibling", "head-bigram", "valency")
     return build_problem(n, rng, families, allowed=ALLOWED, kind="dense", single_root=single_root, space=space)
 
 
 def spread(problem: Problem, space: str) -> float:
-    """A temperature at which many trees are met: the standard deviation of their scores."""
+    """Return the standard deviation of the scores of all trees, a temperature at which a chain meets many trees."""
     every = scores(problem, space)
     return float(np.std(every[every > -np.inf]))
 
 
-def counted(m: Made, step, samples: int, thin: int) -> dict[bytes, int]:
-    """How often each tree was met, every `thin` steps."""
+def counted(m: MoveState, step, samples: int, thin: int) -> dict[bytes, int]:
+    """Take `thin` steps per sample and return how often each tree was the sample."""
     out: dict[bytes, int] = {}
     first = m.buffers.ints[at.ARC_INTO] + 1
     for _ in range(samples):
@@ -59,65 +59,71 @@ def counted(m: Made, step, samples: int, thin: int) -> dict[bytes, int]:
     return out
 
 
-def fits(m: Made, met: dict[bytes, int], space: str, log: np.ndarray) -> None:
-    """A chi-square test of the counts against exp(log) of all trees, rare ones pooled."""
+def fits(m: MoveState, met: dict[bytes, int], space: str, log: np.ndarray) -> None:
+    """Check by a chi-square test that counts agree with exp(log) over all trees. Rare trees are pooled."""
     every = trees(m.problem.n, space, m.problem.single_root)
     number = {(h, d): a for a, (h, d) in enumerate(zip(m.problem.head, m.problem.mod, strict=True))}
     p = np.exp(log - log.max())
     p /= p.sum()
-    found = np.zeros(len(every))
+    counts = np.zeros(len(every))
     for t in np.flatnonzero(p > 0.0):
         key = np.array([number[h, d] for d, h in enumerate(every[t]) if d], np.int64).tobytes()
-        found[t] = met.pop(key, 0)
-    assert not met  # nothing else was met
-    total = found.sum()
+        counts[t] = met.pop(key, 0)
+    assert not met  # the chain met no other tree
+    total = counts.sum()
     often = p * total >= 10
     assert often.sum() > 5
     expected = np.append(p[often], p[~often].sum()) * total
-    seen = np.append(found[often], found[~often].sum())
+    seen = np.append(counts[often], counts[~often].sum())
     statistic = float(((seen - expected) ** 2 / np.maximum(expected, 1e-9))[expected > 1e-9].sum())
     assert statistic < chi2.ppf(1 - 1e-4, len(expected) - 1)
 
 
 @pytest.mark.parametrize("single_root", [True, False])
 def test_starts_are_exact_draws_from_the_scores_of_arcs(single_root):
-    given = problem_of("projective", single_root)
-    temperature = spread(given, "projective")
-    m = made(given, "projective", scale=1 / temperature)
+    problem = problem_of("projective", single_root)
+    temperature = spread(problem, "projective")
+    m = state_of(problem, "projective", scale=1 / temperature)
 
     def step() -> None:
         draw(m.graph, m.starts, m.rng)
         lay(*m.buffers, m.starts.into)
 
-    arcs = Problem(given.n, given.head, given.mod, given.arc, {}, single_root, given.unit)
+    arcs = Problem(problem.n, problem.head, problem.mod, problem.arc, {}, single_root, problem.unit)
     fits(m, counted(m, step, 20_000, 1), "projective", scores(arcs, "projective") / temperature)
 
 
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("single_root", [True, False])
 def test_gibbs_steps_keep_the_distribution_of_the_scores(space, single_root):
-    given = problem_of(space, single_root)
-    m, temperature = made(given, space), spread(given, space)
+    problem = problem_of(space, single_root)
+    m, temperature = state_of(problem, space), spread(problem, space)
     met = counted(m, lambda: gibbs(*m.buffers, temperature, m.rng), 10_000, 25)
-    fits(m, met, space, scores(given, space) / temperature)
+    fits(m, met, space, scores(problem, space) / temperature)
 
 
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("words", [2, 4])
 def test_random_walks_keep_the_distribution_of_the_scores(words, single_root):
-    """Not that of the arcs, by which they propose: the ratio of acceptance makes up for it exactly."""
-    given = problem_of("non-projective", single_root)
-    temperature = spread(given, "non-projective")
-    m = made(given, "non-projective", scale=0.5 / temperature)
+    """Random walks draw from the scores of trees, not of arcs, although arcs propose the steps.
+
+    The acceptance ratio corrects the difference exactly.
+    """
+    problem = problem_of("non-projective", single_root)
+    temperature = spread(problem, "non-projective")
+    m = state_of(problem, "non-projective", scale=0.5 / temperature)
     met = counted(m, lambda: walk(*m.buffers, words, temperature, m.rng), 10_000, 30)
-    fits(m, met, "non-projective", scores(given, "non-projective") / temperature)
+    fits(m, met, "non-projective", scores(problem, "non-projective") / temperature)
 
 
 def test_proposals_are_exact_draws_of_some_heads_by_shares():
-    """All four words anew, from any tree, several roots: independent draws of trees by the product of shares."""
-    given = problem_of("non-projective", False)
-    temperature = spread(given, "non-projective")
-    m = made(given, "non-projective", scale=1 / temperature)
+    """Resampling all four words from any tree with several roots gives independent trees.
+
+    Their probabilities are proportional to products of shares.
+    """
+    problem = problem_of("non-projective", False)
+    temperature = spread(problem, "non-projective")
+    m = state_of(problem, "non-projective", scale=1 / temperature)
     ints, reals = m.buffers
     share = shares(m.problem.arc / temperature, m.problem)
 
@@ -128,7 +134,7 @@ def test_proposals_are_exact_draws_of_some_heads_by_shares():
         propose(ints, reals, 4, m.rng)
         lay(ints, reals, ints[ints[at.NEW] : ints[at.NEW] + 4].copy())
 
-    arcs = Problem(given.n, given.head, given.mod, np.log(share), {}, False)
+    arcs = Problem(problem.n, problem.head, problem.mod, np.log(share), {}, False)
     fits(m, counted(m, step, 20_000, 1), "non-projective", scores(arcs, "non-projective"))
     assert share.min() >= LEAST_SHARE
 
@@ -139,34 +145,34 @@ def test_fusing_two_trees_is_never_worse_than_either_and_takes_arcs_of_both_alon
     helped = 0
     for n in (4, 9, 25) * 8:
         families = ("sibling", "adjacent-sibling", "grandchild")
-        m = made(build_problem(n, rng, families, single_root=n == 4, space=space), space, scale=0.01)
+        m = state_of(build_problem(n, rng, families, single_root=n == 4, space=space), space, scale=0.01)
         ints, reals = m.buffers
-        found = []
+        drawn = []
         for _ in range(2):
             draw(m.graph, m.starts, m.rng)
             arcs = m.starts.into.astype(np.int64)
-            found.append((lay(ints, reals, arcs), arcs, m.heads()))
-        (_, other, there), (ours, _, here) = found
-        gain = fuse(ints, reals, other)
+            drawn.append((lay(ints, reals, arcs), arcs, m.heads()))
+        (_, candidate, candidate_heads), (ours, _, own_heads) = drawn
+        gain = fuse(ints, reals, candidate)
         heads = m.heads()
         assert ours + gain == tree_score(m.problem, heads)
         assert gain >= 0.0
-        assert ((heads == here) | (heads == there)).all()
+        assert ((heads == own_heads) | (heads == candidate_heads)).all()
         assert n > 4 or (trees(n, space, True) == heads).all(axis=1).any()
         helped += gain > 0.0
     assert helped > 3
 
 
 def test_fusing_takes_the_better_fragments_of_both():
-    """Words 1 .. 4 hang together in both trees, and so do 5 .. 8: each half is better in another tree."""
-    one = np.array([-1, 0, 1, 2, 3, 0, 5, 5, 5], np.int32)
-    two = np.array([-1, 0, 1, 1, 1, 0, 5, 6, 7], np.int32)
-    best_of_both = np.array([-1, *one[1:5], *two[5:]])
-    given = build_problem(8, np.random.default_rng(1), (), single_root=False)
-    wanted = best_of_both[given.mod] == given.head
-    m = made(given.with_arc(wanted.astype(float)), "projective")
+    """Words 1 .. 4 are a subtree in both trees, and so are 5 .. 8. Each half is better in another tree."""
+    first = np.array([-1, 0, 1, 2, 3, 0, 5, 5, 5], np.int32)
+    second = np.array([-1, 0, 1, 1, 1, 0, 5, 6, 7], np.int32)
+    best_of_both = np.array([-1, *first[1:5], *second[5:]])
+    problem = build_problem(8, np.random.default_rng(1), (), single_root=False)
+    in_best = best_of_both[problem.mod] == problem.head
+    m = state_of(problem.with_arc(in_best.astype(float)), "projective")
     ints, reals = m.buffers
-    ours, theirs = (arcs_of_tree(index_of(m.problem).arcs, heads).astype(np.int64) for heads in (one, two))
+    ours, theirs = (arcs_of_tree(index_of(m.problem).arcs, heads).astype(np.int64) for heads in (first, second))
     value = lay(ints, reals, ours)
     assert value + fuse(ints, reals, theirs) == 8.0 > max(value, m.problem.arc[theirs].sum())
     assert m.heads().tolist() == best_of_both.tolist()
@@ -175,7 +181,7 @@ def test_fusing_takes_the_better_fragments_of_both():
 @pytest.mark.parametrize("make", [Greedy, Gibbs, RandomWalk])
 def test_the_best_tree_is_nearly_always_found(make):
     rng = np.random.default_rng(12)
-    found = 0
+    hits = 0
     for _ in range(100):
         decoder = make()
         problem = random_problem(rng, FAMILIES, max_n=5, space=decoder.space, feasible=True, integer=True)
@@ -184,16 +190,16 @@ def test_the_best_tree_is_nearly_always_found(make):
         assert parse.status == "heuristic"
         assert parse.value <= value
         assert parse.value < value or (winners == parse.heads).all(axis=1).any()
-        found += parse.value == value
-    assert found >= 98
+        hits += parse.value == value
+    assert hits >= 98
 
 
 def test_budgets_end_a_search_and_more_is_no_worse():
     rng = np.random.default_rng(13)
     problem = build_problem(20, rng, ("sibling", "grandchild", "head-bigram"), kind="mixed")
-    one, many = Greedy(restarts=1).decode(problem), Greedy(restarts=40, patience=40).decode(problem)
-    assert (one.work["restarts"], many.work["restarts"]) == (1, 40)
-    assert one.value <= many.value
+    single, many = Greedy(restarts=1).decode(problem), Greedy(restarts=40, patience=40).decode(problem)
+    assert (single.work["restarts"], many.work["restarts"]) == (1, 40)
+    assert single.value <= many.value
     few = Greedy(moves=2000).decode(problem)
     assert few.work["restarts"] < 40
     assert few.work["moves"] < 4000
@@ -208,24 +214,25 @@ def test_budgets_end_a_search_and_more_is_no_worse():
         Gibbs(hot=0.1, cold=0.2)
 
 
-def test_a_parser_samples_alike_with_any_number_of_workers_and_wherever_a_sentence_stands():
+def test_samples_do_not_depend_on_workers_or_on_the_position_of_a_sentence():
     examples, dev = synthetic_treebank(60, seed=1), synthetic_treebank(20, seed=2)
     spec = Settings(("adjacent-sibling", "sibling"), labels="none", epochs=1, k=5, bits=14)
     model = train(spec, examples, dev, train_pruner(examples, epochs=1, bits=12))
     parser = Parser(model, "greedy", restarts=3)
-    one, two = parser.parse(dev), parser.parse(dev, workers=2)
+    single, parallel = parser.parse(dev), parser.parse(dev, workers=2)
     reversed_ = parser.parse(dev.select(np.arange(len(dev))[::-1]))[::-1]
-    for parse, again, elsewhere in zip(one, two, reversed_, strict=True):
-        assert parse.heads.tolist() == again.heads.tolist() == elsewhere.heads.tolist()
-        assert parse.value == again.value == elsewhere.value
-    given = canonical(problem_of("projective", True), "projective").problem
+    for parse, repeated, elsewhere in zip(single, parallel, reversed_, strict=True):
+        assert parse.heads.tolist() == repeated.heads.tolist() == elsewhere.heads.tolist()
+        assert parse.value == repeated.value == elsewhere.value
+    problem = canonical(problem_of("projective", True), "projective").problem
     assert (
-        Gibbs(seed=1, sweeps=1, restarts=1).decode(given).work != Gibbs(seed=2, sweeps=1, restarts=1).decode(given).work
+        Gibbs(seed=1, sweeps=1, restarts=1).decode(problem).work
+        != Gibbs(seed=2, sweeps=1, restarts=1).decode(problem).work
     )
 
 
 def test_climbing_stops_at_its_limit():
-    m = made(build_problem(15, np.random.default_rng(1), ("sibling",)), "projective")
+    m = state_of(build_problem(15, np.random.default_rng(1), ("sibling",)), "projective")
     m.buffers.ints[at.SCORED] = 0
     climb(*m.buffers, 10, PLAIN, FOLLOWED)
     assert m.buffers.ints[at.SCORED] < 200

@@ -1,4 +1,4 @@
-"""Moves of samplers: the score that they keep is that of the tree, the trees are of the space, none is left out."""
+"""Moves of samplers: they update the score correctly, stay in the space of trees, and reach every tree."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph
 SPACES = ("projective", "non-projective")
 
 
-class Made(NamedTuple):
-    """All that moves take."""
+class MoveState(NamedTuple):
+    """The buffers, graph, starts and generator that moves need."""
 
     problem: Problem
     buffers: Buffers
@@ -43,22 +43,22 @@ class Made(NamedTuple):
         return heads_of(index_of(self.problem).arcs, arcs)
 
 
-def made(given: Problem, space: str, scale: float = 1.0, seed: int = 1) -> Made:
-    """The buffers of a problem, in which a drawn tree stands."""
-    problem = without_infinities(canonical(given, space).problem)[0]
+def state_of(original: Problem, space: str, scale: float = 1.0, seed: int = 1) -> MoveState:
+    """Return the buffers of a problem that hold a randomly drawn tree."""
+    problem = without_infinities(canonical(original, space).problem)[0]
     log = np.where(problem.arc > NEG_TEST, np.maximum(problem.arc, NEG / 2) * scale, NEG)
-    found = starts_of(index_of(problem).arcs, log, problem.single_root, space == "projective")
-    assert found is not None
-    graph, starts = found
+    drawn = starts_of(index_of(problem).arcs, log, problem.single_root, space == "projective")
+    assert drawn is not None
+    graph, starts = drawn
     rng = np.array([seed], np.uint64)
     buffers = buffers_of(problem, shares(log, problem))
     draw(graph, starts, rng)
     lay(*buffers, starts.into)
-    return Made(problem, buffers, graph, starts, rng)
+    return MoveState(problem, buffers, graph, starts, rng)
 
 
-def is_of(heads: np.ndarray, problem: Problem, space: str) -> bool:
-    """Whether the tree is one of the space that has no forbidden arc."""
+def is_allowed_tree(heads: np.ndarray, problem: Problem, space: str) -> bool:
+    """Return whether the tree belongs to the space and has no forbidden arc."""
     every = trees(problem.n, space, problem.single_root)
     arcs = set(zip(problem.head[problem.arc > NEG_TEST], problem.mod[problem.arc > NEG_TEST], strict=True))
     return bool((every == heads).all(axis=1).any()) and all((heads[m], m) in arcs for m in range(1, len(heads)))
@@ -68,11 +68,11 @@ def is_of(heads: np.ndarray, problem: Problem, space: str) -> bool:
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("families", [*((f,) for f in FAMILIES), FAMILIES], ids=lambda f: "+".join(f)[:20])
 @tries(120, 250)
-def test_the_score_that_moves_keep_is_that_of_the_tree(families, single_root, space, tries):
+def test_updated_scores_equal_the_score_of_the_tree(families, single_root, space, tries):
     rng = np.random.default_rng(3)
     moved = dict.fromkeys(("gibbs", "walk", "rotate", "pair", "climb", "root", "above"), 0)
     for n in (1, 4, 6, 15):
-        m = made(build_problem(n, rng, families, kind="mixed", single_root=single_root, space=space), space)
+        m = state_of(build_problem(n, rng, families, kind="mixed", single_root=single_root, space=space), space)
         ints, reals = m.buffers
         value = lay(ints, reals, m.starts.into)
         for step in range(min(tries, 60) if n < 7 else tries):
@@ -95,10 +95,11 @@ def test_the_score_that_moves_keep_is_that_of_the_tree(families, single_root, sp
             moved[kind] += gain != 0.0
             value += gain
             if n > 6 and step % 4 != 3:
-                continue  # what a move gets wrong stays in the sum, and the score from scratch takes its time
+                # errors of a move remain in the sum, so the slow score from scratch is only compared at the end
+                continue
             heads = m.heads()
             assert value == tree_score(m.problem, heads)
-            assert n > 6 or is_of(heads, m.problem, space)
+            assert n > 6 or is_allowed_tree(heads, m.problem, space)
         assert value == lay(ints, reals, rng.permutation(ints[ints[at.ARC_INTO] + 1 : ints[at.ARC_INTO] + n + 1]))
     assert moved["gibbs"] >= 3
     assert moved["rotate"] >= 2
@@ -110,7 +111,7 @@ def test_a_climb_ends_where_no_other_head_and_no_place_of_a_head_is_better(space
     rng = np.random.default_rng(11)
     for _ in range(60):
         single_root = bool(rng.random() < 0.5)
-        m = made(random_problem(rng, FAMILIES, max_n=5, space=space, single_root=single_root, feasible=True), space)
+        m = state_of(random_problem(rng, FAMILIES, max_n=5, space=space, single_root=single_root, feasible=True), space)
         climb(*m.buffers, MANY, PLAIN, FOLLOWED)
         every, score = trees(m.problem.n, space, single_root), scores(m.problem, space)
         heads = m.heads()
@@ -129,24 +130,24 @@ def test_forbidden_arcs_are_never_taken(space):
     rng = np.random.default_rng(4)
     tried = 0
     while tried < 25:
-        given = random_problem(rng, ("sibling",), min_n=3, max_n=5, space=space, forbidden=0.3)
-        problem = canonical(given, space).problem
+        original = random_problem(rng, ("sibling",), min_n=3, max_n=5, space=space, forbidden=0.3)
+        problem = canonical(original, space).problem
         log = np.where(np.isneginf(problem.arc), NEG, problem.arc)
         if starts_of(index_of(problem).arcs, log, problem.single_root, space == "projective") is None:
-            assert scores(given, space).max() == -np.inf
+            assert scores(original, space).max() == -np.inf
             continue
         tried += 1
-        m = made(given, space)
+        m = state_of(original, space)
         for _ in range(30):
             gibbs(*m.buffers, 1e6, m.rng)
             if space == "non-projective":
                 walk(*m.buffers, 2, 1e6, m.rng)
-            assert is_of(m.heads(), m.problem, space)
+            assert is_allowed_tree(m.heads(), m.problem, space)
 
 
 def test_attaching_in_any_order_gives_one_score():
     rng = np.random.default_rng(8)
-    m = made(build_problem(9, rng, FAMILIES), "projective")
+    m = state_of(build_problem(9, rng, FAMILIES), "projective")
     ints, reals = m.buffers
     value = lay(ints, reals, m.starts.into)
     for _ in range(20):

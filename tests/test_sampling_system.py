@@ -1,4 +1,4 @@
-"""Parsing by sampling as a system of the house: trained, interrupted, kept, loaded and used like the others."""
+"""Parsing by sampling as a system: it is trained, interrupted, saved, loaded and used like the other systems."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ OPTIONS = [x for name, value in SMALL.items() for x in (f"--{name}", value)]
 
 
 def call(*arguments: object) -> None:
-    """The command line, in this process."""
+    """Run the command line in this process."""
     typer.main.get_command(application()).main([str(a) for a in arguments], standalone_mode=False)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Treebanks, and a small model."""
+    """Return a folder with treebanks and a small model."""
     path = tmp_path_factory.mktemp("sampling")
     (path / "train.conllu").write_text(inflected_conllu(120, 1))
     (path / "dev.conllu").write_text(inflected_conllu(50, 2))
@@ -68,13 +68,13 @@ def settings(**more: Any) -> Settings:
 def test_train_parse_and_evaluate(folder: Path, tmp_path: Path) -> None:
     out, gold = tmp_path / "out.conllu", folder / "dev.conllu"
     call("parse", folder / "model.npz", gold, "-o", out)
-    found, (_, dev) = read(out).treebank, read_both(folder)
+    parsed, (_, dev) = read(out).treebank, read_both(folder)
     parser = treebound.load(folder / "model.npz")
     assert isinstance(parser, Parser)
     parses = parser.parse(dev)
-    assert [found.heads(i).tolist() for i in range(len(found))] == [p.heads.tolist() for p in parses]
+    assert [parsed.heads(i).tolist() for i in range(len(parsed))] == [p.heads.tolist() for p in parses]
     names = [parser.label_names(p) for p in parses]
-    assert found.strings("deprel") == [name for sentence in names for name in sentence]
+    assert parsed.strings("deprel") == [name for sentence in names for name in sentence]
     summary = evaluate(dev, [p.heads for p in parses], names).summary
     assert summary["uas"] > 70
     assert summary["las"] > 0.8 * summary["uas"], "labels are learnt"
@@ -103,7 +103,7 @@ def test_trees_that_no_search_meets_score_nothing(folder: Path) -> None:
     assert np.isfinite(free.score(two_roots))
 
 
-def test_any_number_of_workers_gives_the_same(folder: Path, tmp_path: Path) -> None:
+def test_any_number_of_workers_gives_the_same_trees(folder: Path, tmp_path: Path) -> None:
     for workers in (1, 2):
         call("parse", folder / "model.npz", folder / "dev.conllu", "-o", tmp_path / f"{workers}", "--workers", workers)
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
@@ -119,7 +119,7 @@ def test_more_runs_find_no_worse_trees(folder: Path) -> None:
 
 
 def everything(parser: Parser, dev: Treebank, i: int, right: Labelled | None = None) -> Sentence:
-    """Sentence i with all heads for all words."""
+    """Return sentence i with all heads as candidates of all words."""
     rows, tag = parser.table(dev).sentence(i)
     allowed = ~np.eye(len(tag), dtype=bool)
     allowed[:, 0] = False
@@ -129,7 +129,7 @@ def everything(parser: Parser, dev: Treebank, i: int, right: Labelled | None = N
 
 
 def test_reranking_finds_the_best_of_its_list(folder: Path) -> None:
-    """Longer lists hold no worse trees, and that of all trees the best one."""
+    """Longer lists give trees that are no worse, and the list of all trees contains the best tree."""
     _, dev = read_both(folder)
     values = []
     for k in (1, 5, 20):
@@ -164,12 +164,15 @@ def test_train_many_writes_the_same_file_and_leaves_finished_models(
 
 
 class Killed(Exception):
-    """Instead of a signal."""
+    """Exception that simulates a kill signal."""
 
 
-def test_training_that_was_interrupted_goes_on(folder: Path, tmp_path: Path) -> None:
-    """In the middle of the second epoch of two, and with the chains of the first: the file is that of one run."""
-    (train, dev), system, kept = read_both(folder), SamplingSystem(), tmp_path / "kept.npz"
+def test_interrupted_training_resumes(folder: Path, tmp_path: Path) -> None:
+    """Interrupt training in the second epoch of two, when the chains of the first epoch exist.
+
+    The resumed training writes the same file as one uninterrupted run.
+    """
+    (train, dev), system, checkpoint_path = read_both(folder), SamplingSystem(), tmp_path / "kept.npz"
 
     def killing(items: Iterable, what: str) -> Iterable:
         for i, item in enumerate(items):
@@ -178,14 +181,14 @@ def test_training_that_was_interrupted_goes_on(folder: Path, tmp_path: Path) -> 
             yield item
 
     with pytest.raises(Killed):
-        system.train(settings(), train, dev, checkpoint=kept, progress=killing)
-    assert kept.exists()
-    said: list[str] = []
+        system.train(settings(), train, dev, checkpoint=checkpoint_path, progress=killing)
+    assert checkpoint_path.exists()
+    messages: list[str] = []
     resumed = system.train(
-        settings(), train, dev, checkpoint=kept, progress=lambda items, what: said.append(what) or items
+        settings(), train, dev, checkpoint=checkpoint_path, progress=lambda items, what: messages.append(what) or items
     )
-    assert not any(what.startswith("epoch 1") for what in said)
-    assert not kept.exists()
+    assert not any(what.startswith("epoch 1") for what in messages)
+    assert not checkpoint_path.exists()
     resumed.save(tmp_path / "resumed")
     system.train(settings(), train, dev).save(tmp_path / "whole")
     assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
@@ -199,7 +202,7 @@ def test_in_training_right_arcs_have_right_labels_and_wrong_ones_cost(folder: Pa
     free, made = (everything(parser, dev, i, right) for right in (None, (gold, labels)))
     assert made.labels is not None
     assert free.labels is not None
-    arcs, other = (arcs_of_tree(made.scores.arc_index, heads) for heads in (gold, np.arange(-1, n)))
+    arcs, competing = (arcs_of_tree(made.scores.arc_index, heads) for heads in (gold, np.arange(-1, n)))
     assert (made.labels[arcs] == labels).all()
     assert (made.labels != free.labels).any()
     wrong = np.ones(made.problem.arcs, bool)
@@ -207,9 +210,9 @@ def test_in_training_right_arcs_have_right_labels_and_wrong_ones_cost(folder: Pa
     assert (made.problem.arc[wrong] == free.problem.arc[wrong]).all()
     assert (made.labels[wrong] == free.labels[wrong]).all()
     assert (made.problem.arc <= free.problem.arc).all(), "no label scores more than the best one"
-    before = made.lay(arcs), made.lay(other)
+    before = made.lay(arcs), made.lay(competing)
     made.ask(arcs, 3.0)
-    assert (made.lay(arcs), made.lay(other)) == (before[0], before[1] + 3 * wrong[other].sum())
+    assert (made.lay(arcs), made.lay(competing)) == (before[0], before[1] + 3 * wrong[competing].sum())
 
 
 def test_trees_alone_as_published(folder: Path, tmp_path: Path) -> None:
@@ -233,13 +236,13 @@ def test_trees_alone_as_published(folder: Path, tmp_path: Path) -> None:
 def test_either_constraint_alone_learns_by_its_own_steps(constraints: str, folder: Path) -> None:
     train, dev = read_both(folder)
     model = SamplingSystem().train(settings(constraints=constraints, global_features=()), train, dev)
-    other = {"neighbour": "gold", "gold": "neighbour"}[constraints]
-    assert all(record[constraints] > 0 and record[other] == 0 for record in model.history)
+    opposite = {"neighbour": "gold", "gold": "neighbour"}[constraints]
+    assert all(record[constraints] > 0 and record[opposite] == 0 for record in model.history)
     assert max(record["dev_uas"] for record in model.history) > 60
 
 
 def sample_rank(train: Treebank, **more: Any) -> Training:
-    """Training by Figure 4 of the paper, without an epoch yet."""
+    """Return training by Figure 4 of the paper, before its first epoch."""
     own = {"schedule": "sample", "violator": "sample", "labels": "none", "space": "non-projective", "cost": 1.0}
     spec = settings(**{**own, "samples": 6, **more})
     return Training(spec, train, train_pruner(train, epochs=1, bits=14, seed=1))
@@ -247,10 +250,13 @@ def sample_rank(train: Treebank, **more: Any) -> Training:
 
 @pytest.mark.parametrize("proposal", ["gibbs", "random-walk"])
 @pytest.mark.parametrize("constraints", ["both", "neighbour", "gold"])
-def test_every_update_of_figure_4_mends_a_constraint_that_is_broken_at_that_moment(
+def test_every_update_of_figure_4_repairs_a_violated_constraint(
     constraints: str, proposal: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every update is counted and changes the weights, at most one of a kind a sample; the average is over updates."""
+    """Every update is counted and changes the weights. A sample gives at most one update of each kind.
+
+    The averaged weights are the mean over updates.
+    """
     steps: list[tuple[float, float]] = []
     size = Mira.size
 
@@ -263,8 +269,8 @@ def test_every_update_of_figure_4_mends_a_constraint_that_is_broken_at_that_mome
     after = [task.learner.weights.copy()]
     update = task._update
 
-    def watched_update(*given: Any) -> None:
-        update(*given)
+    def watched_update(*arguments: Any) -> None:
+        update(*arguments)
         after.append(task.learner.weights.copy())
 
     monkeypatch.setattr(Mira, "size", watched)
@@ -279,7 +285,7 @@ def test_every_update_of_figure_4_mends_a_constraint_that_is_broken_at_that_mome
     assert np.allclose(weights / unit, np.mean(after, axis=0), atol=1e-5)
 
 
-def test_the_published_schedule_learns_and_goes_on_after_an_interruption(folder: Path, tmp_path: Path) -> None:
+def test_the_published_schedule_learns_and_resumes_after_an_interruption(folder: Path, tmp_path: Path) -> None:
     train, dev = read_both(folder)
     how = {"labels": "none", "violator": "sample", "schedule": "sample", "space": "non-projective", "samples": 10}
     spec = settings(**how, proposal="random-walk", search="random-walk", cost=1.0, epochs=3)
@@ -307,7 +313,7 @@ def test_trees_may_cross(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("changes", "message"),
     [
         ({"families": "sibling,uncle"}, "families: unknown factor family 'uncle'"),
         ({"global_features": "span"}, "global_features: unknown global feature 'span'; choose from right-branch"),
@@ -325,9 +331,9 @@ def test_trees_may_cross(folder: Path) -> None:
         ({"beam": 3}, "beam: unknown key"),
     ],
 )
-def test_settings_are_checked(given: dict[str, Any], message: str) -> None:
+def test_settings_are_checked(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingError, match=message):
-        recipe({"system": "sampling", **given})
+        recipe({"system": "sampling", **changes})
 
 
 def test_options_of_parsing_are_checked(folder: Path) -> None:
@@ -343,7 +349,7 @@ def test_options_of_parsing_are_checked(folder: Path) -> None:
 
 
 def test_a_file_that_was_changed_is_refused(folder: Path, tmp_path: Path) -> None:
-    """Cut short; with another header; with arrays of another size."""
+    """Truncated files and files with another header or with arrays of another size are refused."""
     whole = (folder / "model.npz").read_bytes()
     (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
     with zipfile.ZipFile(folder / "model.npz") as z:
@@ -363,8 +369,8 @@ def test_a_file_that_was_changed_is_refused(folder: Path, tmp_path: Path) -> Non
             treebound.load(tmp_path / f"{name}.npz")
 
 
-def test_whatever_comes_is_parsed(folder: Path, tmp_path: Path) -> None:
-    """No sentence, one word, 120 words that were never seen."""
+def test_any_input_is_parsed(folder: Path, tmp_path: Path) -> None:
+    """Empty input, one word and 120 unknown words are parsed."""
     for count in (0, 1, 120):
         rows = (f"{i}\tnever\t_\tseen\tseen\t_\t_\t_\t_\t_\n" for i in range(1, count + 1))
         (tmp_path / "given.conllu").write_text("".join(rows) + "\n" * (count > 0))

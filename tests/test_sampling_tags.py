@@ -1,4 +1,4 @@
-"""Joint tag correction: candidates, features of tag sequences, chains over heads and tags together."""
+"""Joint tag correction: candidate tags, features of tag sequences, and chains over heads and tags."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from treebound.systems.tagging.tagger import with_tags
 
 
 def sentence_of(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Padded rows and tags of n words."""
+    """Return the padded rows and the tags of a sentence of n words."""
     whole = synthetic_treebank(60, seed, 40)
     rows, tag = TokenTable(whole.select(np.flatnonzero(whole.lengths >= n)[:1])).sentence(0)
     columns = [*range(n + PAD + 1), *range(rows.shape[1] - 5, rows.shape[1])]
@@ -50,7 +50,10 @@ def sentence_of(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def joint_of(n: int, space: str, single_root: bool, candidates: int, seed: int) -> Joint:
-    """A sentence of n words under random whole weights, some arcs forbidden; every other word has several tags."""
+    """Return a sentence of n words under random integer weights, with some forbidden arcs.
+
+    Every second word has several candidate tags.
+    """
     rng, (rows, tag) = np.random.default_rng(seed), sentence_of(n, seed)
     weights = rng.integers(-400, 400, 1 << 14).astype(np.int32)
     scorer = Scorer(("adjacent-sibling", "grandchild"), frozenset({"form", "lower", "tag", "coarse"}), 14)
@@ -70,7 +73,7 @@ def joint_of(n: int, space: str, single_root: bool, candidates: int, seed: int) 
 
 
 def tagged(words: str) -> Treebank:
-    """A sentence of words form/tag."""
+    """Return a treebank of one sentence, given as words form/tag."""
     forms, tags = zip(*(word.split("/") for word in words.split()), strict=True)
     whole = synthetic_treebank(60, 1, 40)
     treebank = whole.select(np.flatnonzero(whole.lengths >= len(forms))[:1])
@@ -82,27 +85,27 @@ def tagged(words: str) -> Treebank:
     return treebank
 
 
-def test_candidates_are_what_was_confused_and_known() -> None:
+def test_candidates_are_the_confused_and_known_tags() -> None:
     gold = tagged("a/D run/N run/V saw/V saw/N end/X")
     predicted = tagged("a/D run/V run/V saw/V saw/V end/X")
-    found = learn(gold, predicted, "xpos", 0.5)
-    assert found.of("run", "V") == ("V", "N")
-    assert found.of("a", "V") == ("V",)  # known, and never a noun
-    assert found.of("new", "V") == ("V", "N")
-    assert found.of("new", "N") == ("N",)  # never predicted
-    assert found.of("run", "D") == ("D",)  # the predicted one always
-    assert found.of("a", "V", "D") == ("V", "N")  # as if it were new
-    assert found.of("run", "V", "N") == ("V",)  # its other occurrence has the predicted tag
+    candidates = learn(gold, predicted, "xpos", 0.5)
+    assert candidates.of("run", "V") == ("V", "N")
+    assert candidates.of("a", "V") == ("V",)  # this form is known and never a noun
+    assert candidates.of("new", "V") == ("V", "N")
+    assert candidates.of("new", "N") == ("N",)  # this tag was never predicted
+    assert candidates.of("run", "D") == ("D",)  # the predicted tag is always a candidate
+    assert candidates.of("a", "V", "D") == ("V", "N")  # like an unknown word, because the gold tag is left out
+    assert candidates.of("run", "V", "N") == ("V",)  # the other occurrence of this word has the predicted tag
     assert learn(gold, predicted, "xpos", 1.1).of("new", "V") == ("V",)
-    assert found.oracle(gold, predicted, "xpos") == 1.0
+    assert candidates.oracle(gold, predicted, "xpos") == 1.0
     assert learn(gold, predicted, "xpos", 1.1).oracle(gold, predicted, "xpos") == pytest.approx(1 - 2 / gold.words)
     with pytest.raises(InputError):
         learn(gold, tagged("a/D ran/V"), "xpos")
 
 
-def test_tag_features_have_names_of_their_own_and_read_what_they_say() -> None:
+def test_tag_features_have_distinct_names_and_read_their_templates() -> None:
     rows = with_given(sentence_of(7, 3)[0])
-    rows[TAG], rows[GIVEN] = np.arange(rows.shape[1]), -2 - np.arange(rows.shape[1])  # all differ
+    rows[TAG], rows[GIVEN] = np.arange(rows.shape[1]), -2 - np.arange(rows.shape[1])  # all values differ
     before, after = np.zeros(len(TEMPLATES), np.int64), np.zeros(len(TEMPLATES), np.int64)
     name_tags(rows, 4, before)
     assert len(PUBLISHED) == 18
@@ -116,12 +119,12 @@ def test_tag_features_have_names_of_their_own_and_read_what_they_say() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 9])
-def test_the_score_of_tags_that_changes_keep_is_that_from_scratch(n: int) -> None:
+def test_updated_tag_scores_equal_scores_from_scratch(n: int) -> None:
     rows = with_given(sentence_of(n, 4)[0])
     rng = np.random.default_rng(n)
     weights, names = rng.integers(-400, 400, 1 << 12).astype(np.float32), np.zeros(len(TEMPLATES), np.int64)
     value = score_tags(rows, 1, n, weights, names)
-    for _ in range(50):  # only the features of 2 REACH + 1 words are looked at
+    for _ in range(50):  # compute only the features of 2 REACH + 1 words
         w, tag = int(rng.integers(1, n + 1)), int(rng.integers(5))
         value -= score_tags(rows, w - REACH, w + REACH, weights, names)
         rows[TAG, PAD + w] = tag
@@ -131,7 +134,7 @@ def test_the_score_of_tags_that_changes_keep_is_that_from_scratch(n: int) -> Non
 
 
 @pytest.mark.parametrize(("space", "single_root"), [("projective", True), ("non-projective", False)])
-def test_the_score_that_moves_keep_is_that_from_scratch(space: str, single_root: bool) -> None:
+def test_updated_scores_equal_scores_from_scratch(space: str, single_root: bool) -> None:
     joint = joint_of(8, space, single_root, 3, 2)
     rng = np.array([3], np.uint64)
     start = (0,) * 8
@@ -147,13 +150,16 @@ def test_the_score_that_moves_keep_is_that_from_scratch(space: str, single_root:
     chain.climb(rng)
     assert chain.value == chain.lay(chain.tagging, chain.made.sentence.arcs) >= before
     for m in range(1, 9):
-        assert chain.draw(m, 0.0, rng) == 0.0  # no word alone can be bettered
+        assert chain.draw(m, 0.0, rng) == 0.0  # no change of a single word improves the score
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize(("space", "single_root"), [("projective", True), ("non-projective", False)])
 def test_chains_have_the_distribution_of_their_scores(n: int, space: str, single_root: bool) -> None:
-    """Of heads and tags together, against all trees and taggings (chi-square); cold enough for heads to sway tags."""
+    """Chains visit heads and tags in proportion to their scores, over all trees and taggings (chi-square test).
+
+    The temperature is low enough for heads to influence tags.
+    """
     joint, draws, thin = joint_of(n, space, single_root, 2, 5), 5000, 8
     score: dict[tuple, float] = {}
     for tagging in itertools.product(range(2), repeat=n):
@@ -177,8 +183,8 @@ def test_chains_have_the_distribution_of_their_scores(n: int, space: str, single
         met[number[chain.tagging, heads.astype(np.int32).tobytes()]] += 1
     often = p * draws >= 5
     expected = np.append(p[often], p[~often].sum()) * draws
-    found = np.append(met[often], met[~often].sum())
-    chi = ((found - expected) ** 2 / np.maximum(expected, 1e-9)).sum()
+    counts = np.append(met[often], met[~often].sum())
+    chi = ((counts - expected) ** 2 / np.maximum(expected, 1e-9)).sum()
     assert chi < len(expected) + 5 * np.sqrt(2 * len(expected))
 
 
@@ -195,7 +201,7 @@ def test_search_finds_the_best_tree_and_tagging(n: int) -> None:
 
 
 def noisy(gold: Treebank, seed: int, share: float = 0.15) -> Treebank:
-    """Its fine tags, some wrong: every tag is taken for one other."""
+    """Return the treebank with wrong fine tags. A wrong tag is always replaced by the next tag of the list."""
     rng, column = np.random.default_rng(seed), gold.meta["tag"]
     ids, names = gold.columns[column], gold.vocab[column].strings
     wrong = rng.random(len(ids)) < share
@@ -203,42 +209,47 @@ def noisy(gold: Treebank, seed: int, share: float = 0.15) -> Treebank:
 
 
 def test_training_corrects_tags_that_it_has_not_seen() -> None:
-    """Wrong tags of new sentences become fewer; the same seed gives the same weights."""
+    """Training reduces wrong tags of new sentences, and the same seed gives the same weights."""
     whole = synthetic_treebank(150, 3, 14)
     describe(whole, whole)
     gold, new = whole.select(np.arange(110)), whole.select(np.arange(110, 150))
-    given = noisy(gold, 1)
+    noisy_train = noisy(gold, 1)
     spec = Settings(families=("adjacent-sibling",), global_features=(), bits=14, labels="none", sweeps=1, restarts=2)
-    pruner, candidates = train_pruner(given, epochs=2, bits=14), learn(gold, given, gold.meta["tag"])
+    pruner, candidates = train_pruner(noisy_train, epochs=2, bits=14), learn(gold, noisy_train, gold.meta["tag"])
     weights, column = [], gold.meta["tag"]
     right = gold.strings(column)
-    tags = [candidates.of(*word) for word in zip(gold.strings("form"), given.strings(column), right, strict=True)]
+    tags = [candidates.of(*word) for word in zip(gold.strings("form"), noisy_train.strings(column), right, strict=True)]
     for _ in range(2):
-        task = JointTraining(spec, given, right, tags, candidates.coarse, pruner)
+        task = JointTraining(spec, noisy_train, right, tags, candidates.coarse, pruner)
         records = [task.learn(np.arange(len(gold)), lambda items: items) for _ in range(2)]
         weights.append(task.result()[0])
     assert np.array_equal(*weights)
     assert all(record["neighbour"] > 0 for record in records)
     by = task.scoring._replace(weights=weights[0], reals=weights[0].astype(np.float32))
     predicted = noisy(new, 2)
-    found = correct(by, pruner, candidates, spec, predicted)
+    corrected = correct(by, pruner, candidates, spec, predicted)
     right, before = new.strings(gold.meta["tag"]), predicted.strings(gold.meta["tag"])
-    after = [tag for _, tags in found for tag in tags]
+    after = [tag for _, tags in corrected for tag in tags]
     before_wrong, wrong = (sum(a != b for a, b in zip(right, x, strict=True)) for x in (before, after))
     assert wrong < 0.8 * before_wrong
-    assert evaluate(new, [heads for heads, _ in found]).summary["uas"] > 60
+    assert evaluate(new, [heads for heads, _ in corrected]).summary["uas"] > 60
 
 
 def test_figure_4_compares_every_sample_with_the_gold_tree_and_tags(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every update mends a constraint that is broken under the weights of that moment; more than one in a visit."""
+    """Every update repairs a constraint that is violated under the current weights.
+
+    A visit of a sentence can have several updates.
+    """
     whole = synthetic_treebank(30, 3, 8)
     describe(whole, whole)
-    given, column = noisy(whole, 1), whole.meta["tag"]
+    noisy_train, column = noisy(whole, 1), whole.meta["tag"]
     how = {"labels": "none", "violator": "sample", "schedule": "sample", "samples": 8, "global_features": ()}
     spec = Settings(families=("adjacent-sibling",), bits=14, temperature=1.0, cost=1.0, **how)
-    pruner, candidates = train_pruner(given, epochs=1, bits=14), learn(whole, given, column)
+    pruner, candidates = train_pruner(noisy_train, epochs=1, bits=14), learn(whole, noisy_train, column)
     right = whole.strings(column)
-    tags = [candidates.of(*word) for word in zip(whole.strings("form"), given.strings(column), right, strict=True)]
+    tags = [
+        candidates.of(*word) for word in zip(whole.strings("form"), noisy_train.strings(column), right, strict=True)
+    ]
     steps: list[tuple[float, float]] = []
     size = Mira.size
 
@@ -247,8 +258,8 @@ def test_figure_4_compares_every_sample_with_the_gold_tree_and_tags(monkeypatch:
         return size(self, margin, norm, cost)
 
     monkeypatch.setattr(Mira, "size", watched)
-    task = JointTraining(spec, given, right, tags, candidates.coarse, pruner)
+    task = JointTraining(spec, noisy_train, right, tags, candidates.coarse, pruner)
     record = task.learn(np.arange(len(whole)), lambda items: items)
     assert len(steps) == record["neighbour"] + record["gold"] == task.learner.examples - 1
     assert all(margin < cost + 1e-4 for margin, cost in steps)
-    assert record["gold"] > len(whole), "the schedule visit compares once a visit"
+    assert record["gold"] > len(whole), "the schedule `visit` compares once per visit"

@@ -1,4 +1,4 @@
-"""Scores of one's own against enumeration: every kind of argument, both spaces, one root or several; faults by name."""
+"""Users' scores against enumeration: all kinds of arguments, both spaces, one or several roots, and named faults."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ every_root = pytest.mark.parametrize("single_root", [True, False], ids=["one-roo
 
 
 def score(heads: np.ndarray, scores: dict[str, Any], single_root: bool) -> float:
-    """The score of a tree, word by word, from the definitions in `treebound.problem`."""
+    """Return the score of a tree, word by word, following the definitions in `treebound.problem`."""
     n, h = len(heads) - 1, heads.tolist()
     words = range(1, n + 1)
     total = sum(scores["arc"][h[m], m] for m in words)
@@ -48,20 +48,20 @@ def score(heads: np.ndarray, scores: dict[str, Any], single_root: bool) -> float
 
 
 def winners(scores: dict[str, Any], space: str, single_root: bool) -> list[tuple[float, tuple[int, ...]]]:
-    """All trees, the best one first."""
+    """Return (score, heads) of all trees, best first."""
     n = len(scores["arc"]) - 1
     allowed = scores.get("allowed", np.ones((n + 1, n + 1), bool))
-    found = []
+    scored_trees = []
     for heads in trees(n, space, single_root):
         if all(allowed[heads[m], m] for m in range(1, n + 1)):
             value = score(heads, scores, single_root)
             if value > -np.inf:
-                found.append((value, tuple(heads.tolist())))
-    return sorted(found, key=lambda pair: -pair[0])
+                scored_trees.append((value, tuple(heads.tolist())))
+    return sorted(scored_trees, key=lambda pair: -pair[0])
 
 
 def random_scores(rng: np.random.Generator, names: tuple[str, ...], integer: bool) -> dict[str, Any]:
-    """Scores of 1 to 5 words: dense, sparse or tied, some of them forbidden; rubbish where no arc is."""
+    """Return scores of 1 to 5 words: dense, sparse or tied, some forbidden, and arbitrary where there is no arc."""
     n = int(rng.integers(1, 6))
     kind, forbidden = str(rng.choice(KINDS[:3])), float(rng.choice([0.0, 0.2]))
     shapes = {"arc": 2, "labels": 3, "adjacent_siblings": 3, "siblings": 3, "grandparents": 3}
@@ -108,7 +108,7 @@ def test_decode_finds_the_best_tree(names: tuple[str, ...], single_root: bool, s
         integer = case % 2 == 0
         scores = random_scores(rng, names, integer)
         best_first = winners(scores, space, single_root)
-        if integer:  # -inf is no integer: the unit says what they are
+        if integer:  # -inf is not an integer, so the unit declares integer scores
             scores["unit"] = 1.0
         if not best_first:
             infeasible += 1
@@ -119,7 +119,7 @@ def test_decode_finds_the_best_tree(names: tuple[str, ...], single_root: bool, s
         value = best_first[0][0]
         assert parse.status == "optimal", case
         assert parse.value == pytest.approx(value, rel=0, abs=0 if integer else 1e-9 * max(1, abs(value)))
-        ties = {heads for other, heads in best_first if other >= value - 1e-9}
+        ties = {heads for tied, heads in best_first if tied >= value - 1e-9}
         assert tuple(parse.heads.tolist()) in ties
         if "labels" in names:
             for m in range(1, len(parse.heads)):
@@ -149,23 +149,23 @@ def test_sparse_tensors_are_dense_ones(single_root: bool, space: str, tries: int
                     keep.append((h, s, m))
             places = np.array(keep, int).reshape(-1, 3)
             sparse[name] = places, scores[name][tuple(places.T)]
-        one = treebound.problem(space=space, single_root=single_root, **scores)
-        other = treebound.problem(space=space, single_root=single_root, **sparse)
-        for family, table in one.parts.items():
-            assert np.array_equal(table.arcs, other.parts[family].arcs)
-            assert np.array_equal(table.score, other.parts[family].score), family
+        dense_problem = treebound.problem(space=space, single_root=single_root, **scores)
+        sparse_problem = treebound.problem(space=space, single_root=single_root, **sparse)
+        for family, table in dense_problem.parts.items():
+            assert np.array_equal(table.arcs, sparse_problem.parts[family].arcs)
+            assert np.array_equal(table.score, sparse_problem.parts[family].score), family
 
 
 def named(problem: Problem) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """The parts of a problem by the words of their arcs."""
+    """Return the parts of a problem as words instead of arc numbers."""
     out = {}
     for family, table in problem.parts.items():
         if family == "valency":
             out[family] = table.arcs, table.score
             continue
         ends = np.stack([problem.head, problem.mod], axis=1)
-        there = (table.arcs >= 0)[..., None]
-        out[family] = np.where(there, ends[np.maximum(table.arcs, 0)], table.arcs[..., None]), table.score
+        filled = (table.arcs >= 0)[..., None]
+        out[family] = np.where(filled, ends[np.maximum(table.arcs, 0)], table.arcs[..., None]), table.score
     return out
 
 
@@ -181,18 +181,18 @@ def matrix(problem: Problem) -> np.ndarray:
 def test_parts_of_every_family_by_their_arcs(family: str, space: str, tries: int) -> None:
     for seed in range(tries):
         rng = np.random.default_rng(seed)
-        given = random_problem(rng, [family], max_n=5, space=space, feasible=None if seed % 4 == 0 else True)
-        value, _ = best(given, space)
-        options = {"space": space, "single_root": given.single_root, "unit": given.unit}
-        scores = {"parts": named(given), "allowed": matrix(given) > -np.inf}
+        random = random_problem(rng, [family], max_n=5, space=space, feasible=None if seed % 4 == 0 else True)
+        value, _ = best(random, space)
+        options = {"space": space, "single_root": random.single_root, "unit": random.unit}
+        scores = {"parts": named(random), "allowed": matrix(random) > -np.inf}
         if value == -np.inf:
             with pytest.raises(InputError, match="admit no tree"):
-                treebound.decode(matrix(given), **scores, **options)
+                treebound.decode(matrix(random), **scores, **options)
             continue
-        parse = treebound.decode(matrix(given), **scores, **options)
+        parse = treebound.decode(matrix(random), **scores, **options)
         assert parse.status == "optimal"
-        assert parse.value == pytest.approx(value, rel=0, abs=0 if given.unit else 1e-9 * max(1, abs(value))), seed
-        assert treebound.check(given, parse, space=space) == []
+        assert parse.value == pytest.approx(value, rel=0, abs=0 if random.unit else 1e-9 * max(1, abs(value))), seed
+        assert treebound.check(random, parse, space=space) == []
 
 
 @every_space
@@ -237,14 +237,14 @@ def test_many_are_decoded_as_one(workers: int, space: str) -> None:
             sentences[-1] = {"arc": arc, "labels": rng.normal(size=(n + 1, n + 1, 3))}
         if case % 10 == 0:
             sentences[-1]["grandparents"] = rng.normal(size=[n + 1] * 3)
-    found = treebound.decode_all(sentences, workers=workers, space=space)
-    assert len(found) == len(sentences)
-    for scores, parse in zip(sentences, found, strict=True):
-        one = treebound.decode(**(scores if isinstance(scores, dict) else {"arc": scores}), space=space)
-        assert parse.heads.tolist() == one.heads.tolist()
-        assert (parse.value, parse.bound, parse.status) == (one.value, one.bound, one.status)
-        assert (parse.labels is None) == (one.labels is None)
-        assert parse.labels is None or parse.labels.tolist() == one.labels.tolist()
+    parses = treebound.decode_all(sentences, workers=workers, space=space)
+    assert len(parses) == len(sentences)
+    for scores, parse in zip(sentences, parses, strict=True):
+        single = treebound.decode(**(scores if isinstance(scores, dict) else {"arc": scores}), space=space)
+        assert parse.heads.tolist() == single.heads.tolist()
+        assert (parse.value, parse.bound, parse.status) == (single.value, single.bound, single.status)
+        assert (parse.labels is None) == (single.labels is None)
+        assert parse.labels is None or parse.labels.tolist() == single.labels.tolist()
     assert treebound.decode_all([]) == []
     batch = rng.normal(size=(3, 4, 4))
     assert [p.value for p in treebound.decode_all(batch)] == [treebound.decode(arc).value for arc in batch]
@@ -252,13 +252,16 @@ def test_many_are_decoded_as_one(workers: int, space: str) -> None:
 
 @every_space
 @every_root
-def test_the_kernel_of_arcs_finds_what_the_search_finds(single_root: bool, space: str) -> None:
-    """Longer sentences than can be enumerated: the tree of branch and bound, whose options ask for a search."""
+def test_the_arc_kernel_finds_the_tree_of_the_search(single_root: bool, space: str) -> None:
+    """Longer sentences than enumeration allows have the same tree as branch and bound.
+
+    An option of branch and bound forces a search.
+    """
     rng = np.random.default_rng(7)
     for n in (10, 20, 40):
         for forbidden in (0.0, 0.5):
             arc = np.where(rng.random((n + 1, n + 1)) < forbidden, -np.inf, rng.normal(size=(n + 1, n + 1)))
-            arc[np.arange(n), np.arange(1, n + 1)] = 0.0  # a chain is a tree of either space
+            arc[np.arange(n), np.arange(1, n + 1)] = 0.0  # a chain is a tree in both spaces
             fast = treebound.decode(arc, space=space, single_root=single_root)
             slow = treebound.decode(arc, space=space, single_root=single_root, max_dp_calls=10**6)
             assert fast.value == pytest.approx(slow.value)
@@ -281,13 +284,13 @@ def test_integers_stay_exact() -> None:
 
 def test_scores_of_very_different_sizes_are_not_called_proved() -> None:
     arc = np.ones((4, 4))
-    arc[:, 1], arc[:, 2] = -1e15, 1e15  # every tree has one of each: they are no masks
+    arc[:, 1], arc[:, 2] = -1e15, 1e15  # every tree has one such arc, so they are not masks
     parse = treebound.decode(arc)
     assert parse.status == "gap"
     assert treebound.check(treebound.problem(arc), parse) == []
 
 
-def test_check_finds_what_was_tampered_with() -> None:
+def test_check_finds_tampering() -> None:
     rng = np.random.default_rng(2)
     arc, siblings = rng.integers(-999, 999, (6, 6)), np.triu(rng.integers(-999, 999, (6, 6, 6)), 1)
     siblings[0] = 0
@@ -308,11 +311,11 @@ def test_check_finds_what_was_tampered_with() -> None:
         replace(parse, confidence=replace(parse.confidence, trees=parse.confidence.trees[::-1])),
         replace(parse, confidence=replace(parse.confidence, trees=(parse.confidence.trees[0],) * 2)),
     ]
-    for other in tampered:
-        assert treebound.check(made, other), other
+    for variant in tampered:
+        assert treebound.check(made, variant), variant
     assert treebound.check(made, worse, prove=False) == [], "the tree and its score are right"
-    other = treebound.problem(arc + 1, siblings=siblings)
-    assert treebound.check(other, parse)
+    variant = treebound.problem(arc + 1, siblings=siblings)
+    assert treebound.check(variant, parse)
 
 
 @pytest.mark.parametrize(
@@ -369,7 +372,7 @@ def test_check_finds_what_was_tampered_with() -> None:
 )
 def test_what_is_wrong_is_named(scores: dict[str, Any], reason: str | None) -> None:
     scores = {"arc": np.zeros((3, 3)), **scores}
-    if reason is None:  # two words cannot be siblings of a third: nothing is read
+    if reason is None:  # two words cannot be siblings below a third word, so the argument is ignored
         assert treebound.decode(**scores).status == "optimal"
         return
     with pytest.raises(TreeboundError, match=reason):
@@ -409,10 +412,10 @@ def test_constraints_are_kept(decoder: str) -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         arc, labels = rng.normal(size=(5, 5)), rng.normal([2.0, 0.0], size=(5, 5, 2))
-        one = decoder == "branch-and-bound"
+        exact = decoder == "branch-and-bound"
         made = treebound.problem(arc, labels=labels, space="non-projective")
         both = (arc[:, :, None] + labels)[made.head, made.mod]
-        labelled = best_labels(made, both, 1 if one else 2, names)
+        labelled = best_labels(made, both, 1 if exact else 2, names)
         value, _ = oracle.best(labelled, keeps)
         how = {"constraints": constraints.parse(UNIQUE), "label_names": names, "words": words, "decoder": decoder}
         parse = treebound.decode(arc, labels=labels, space="non-projective", **how)

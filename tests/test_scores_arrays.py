@@ -1,4 +1,4 @@
-"""Scores in arrays of all kinds: the short way and the long way agree, padded batches, arrays of other libraries."""
+"""Scores in arrays of all kinds: fast path and general path agree, padded batches, arrays of other libraries."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def same(parses: list[Parse], others: list[Parse]) -> bool:
     return [outcome(lambda p=p: p) for p in parses] == [outcome(lambda p=p: p) for p in others]
 
 
-# --- the short way
+# fast path
 
 
-#: numbers that a matrix may hold; the last ones make the long way necessary
+#: numbers that a matrix may hold; the last ones require the general path
 NUMBERS = (0.0, 1.0, 1.0, -2.0, 0.5, -np.inf, -1e4, -1e9, -1e32, 1e7, np.nan, np.inf)
 
 
 def forms(arc: np.ndarray) -> dict[str, Any]:
-    """The numbers of a matrix in other memory."""
+    """Return copies of a matrix with other memory layouts and types."""
     wide = np.zeros((len(arc) + 1, 2 * len(arc)))
     wide[:-1, ::2] = arc
     read_only = arc.copy()
@@ -64,8 +64,8 @@ def forms(arc: np.ndarray) -> dict[str, Any]:
 @every_space
 @every_root
 @tries(150, 3000)
-def test_the_short_way_and_the_long_way_agree(single_root: bool, space: str, tries: int) -> None:
-    """Trees, values, statuses and errors are those that the way through a Problem gives, in each form of the array."""
+def test_the_fast_path_and_the_general_path_agree(single_root: bool, space: str, tries: int) -> None:
+    """The paths return equal trees, values, statuses and errors, for each form of the array."""
     rng = np.random.default_rng(17)
     how: dict[str, Any] = {"space": space, "single_root": single_root}
     for case in range(tries):
@@ -77,9 +77,11 @@ def test_the_short_way_and_the_long_way_agree(single_root: bool, space: str, tri
             scores["labels"] = rng.choice(NUMBERS[:most], (n + 1, n + 1, 2))
         expected = outcome(lambda scores=scores: _decode_problem(How.of(**how), scores))
         for name, form in forms(arc).items():
-            assert outcome(lambda given={**scores, "arc": form}: treebound.decode(**given, **how)) == expected, name
+            assert (
+                outcome(lambda arguments={**scores, "arc": form}: treebound.decode(**arguments, **how)) == expected
+            ), name
             if "labels" not in scores:
-                batch = outcome(lambda given=form: treebound.decode_all([given], **how)[0])
+                batch = outcome(lambda arguments=form: treebound.decode_all([arguments], **how)[0])
                 assert batch == expected or batch == (expected[0], f"sentence 0: {expected[1]}")
         np.testing.assert_array_equal(arc, before)
 
@@ -126,7 +128,7 @@ def test_settings_are_checked_although_equal_ones_are_kept() -> None:
 
 def test_limits_of_memory_hold() -> None:
     small, large = np.zeros((4, 4)), np.zeros((5, 5))
-    memory = 64 * 16 / 2**30  # four rows
+    memory = 64 * 16 / 2**30  # memory for four rows
     siblings = np.zeros((5, 5, 5))
     for how in ({}, {"space": "non-projective"}, {"siblings": siblings}):
         if "siblings" not in how:
@@ -142,21 +144,21 @@ def test_limits_of_memory_hold() -> None:
 def test_threads_decode_at_the_same_time() -> None:
     rng = np.random.default_rng(5)
     arcs = [rng.normal(size=(n + 1, n + 1)) for n in rng.integers(1, 30, 200)]
-    ways = [{"space": space, "single_root": one} for space in SPACES for one in (True, False)]
+    ways = [{"space": space, "single_root": single} for space in SPACES for single in (True, False)]
     calls = [(arc, ways[i % 4]) for i, arc in enumerate(arcs)]
     expected = [treebound.decode(arc, **way) for arc, way in calls]
     with ThreadPoolExecutor(8) as pool:
         assert same(list(pool.map(lambda call: treebound.decode(call[0], **call[1]), calls)), expected)
 
 
-def test_a_parse_that_is_made_in_short_is_one_like_others() -> None:
+def test_a_parse_of_the_fast_path_is_an_ordinary_parse() -> None:
     heads = np.array([-1, 0], np.int32)
     short, whole = Parse.best(heads, 2.0), Parse(heads, 2.0, 2.0, "optimal", {"dp_calls": 1})
     assert vars(whole) == dataclasses.asdict(short) | {"heads": heads}
     assert repr(short) == repr(whole)
     assert dataclasses.replace(short, value=1.0).value == 1.0
-    again = pickle.loads(pickle.dumps(short))
-    assert (again.labels, again.record, again.confidence, again.seconds) == (None, None, None, {})
+    unpickled = pickle.loads(pickle.dumps(short))
+    assert (unpickled.labels, unpickled.record, unpickled.confidence, unpickled.seconds) == (None, None, None, {})
     assert Parse.best(heads, 1.0).work is not short.work
     with pytest.raises(dataclasses.FrozenInstanceError):
         short.value = 1.0  # type: ignore[misc]
@@ -166,7 +168,7 @@ def test_a_parse_that_is_made_in_short_is_one_like_others() -> None:
 
 
 def batch(rng: np.random.Generator, dtype: str) -> tuple[np.ndarray, np.ndarray]:
-    """A padded tensor of 70 sentences and its lengths; the padding is NaN, or the lowest integer."""
+    """Return a padded tensor of 70 sentences and their lengths. The padding is NaN or the lowest integer."""
     lengths = rng.integers(1, 9, 70)
     padding = np.nan if np.dtype(dtype).kind == "f" else np.iinfo(dtype).min
     tensor = np.full((70, 9, 9), padding, dtype)
@@ -183,8 +185,8 @@ def test_a_padded_batch_is_its_sentences(dtype: str, workers: int, space: str) -
     tensor, lengths = batch(rng, dtype)
     listed = [tensor[i, : n + 1, : n + 1] for i, n in enumerate(lengths)]
     expected = treebound.decode_all(listed, space=space)
-    for given in (tensor, np.asfortranarray(tensor), list(tensor), {"arc": tensor}, {"arc": tensor, "labels": None}):
-        assert same(treebound.decode_all(given, lengths=lengths, workers=workers, space=space), expected)
+    for form in (tensor, np.asfortranarray(tensor), list(tensor), {"arc": tensor}, {"arc": tensor, "labels": None}):
+        assert same(treebound.decode_all(form, lengths=lengths, workers=workers, space=space), expected)
     assert same(treebound.decode_all(tensor, lengths=lengths.tolist(), space=space), expected)
     assert treebound.decode_all(tensor[:0], lengths=[]) == []
     units = {treebound.problem(arc).unit for arc in listed}
@@ -210,11 +212,11 @@ def test_padded_dictionaries(space: str) -> None:
             if "grandparents" in names:
                 listed[-1]["grandparents"] = scores["grandparents"][i, part, part, part]
         how: dict[str, Any] = {"space": space, "single_root": False}
-        found = treebound.decode_all({name: scores[name] for name in names}, lengths=lengths, **how)
+        parses = treebound.decode_all({name: scores[name] for name in names}, lengths=lengths, **how)
         expected = treebound.decode_all(listed, **how)
-        assert [p.heads.tolist() for p in found] == [p.heads.tolist() for p in expected]
-        assert [p.value for p in found] == [p.value for p in expected]
-        assert all((p.labels is None) == ("labels" not in names) for p in found)
+        assert [p.heads.tolist() for p in parses] == [p.heads.tolist() for p in expected]
+        assert [p.value for p in parses] == [p.value for p in expected]
+        assert all((p.labels is None) == ("labels" not in names) for p in parses)
 
 
 def test_masked_batches() -> None:
@@ -281,7 +283,7 @@ def test_lengths_and_tensors_that_do_not_fit_are_named(sentences: Any, lengths: 
 
 
 class Exchanged:
-    """An array of another library, by the DLPack protocol alone."""
+    """An array of another library that only has the DLPack protocol."""
 
     def __init__(self, array: np.ndarray):
         self.array = array
@@ -294,14 +296,14 @@ class Exchanged:
 
 
 class Old(Exchanged):
-    """One whose DLPack is older than its versions."""
+    """An array whose DLPack protocol has no versions yet."""
 
     def __dlpack__(self, *, stream: Any = None) -> Any:  # type: ignore[override]
         return self.array.__dlpack__(stream=stream)
 
 
 class Convertible:
-    """An array of another library that numpy converts."""
+    """An array of another library that numpy can convert."""
 
     def __init__(self, array: np.ndarray):
         self.array = array
@@ -325,9 +327,9 @@ def test_arrays_of_other_libraries(dtype: str, library: Any, space: str) -> None
     assert outcome(lambda: treebound.decode(library(arc), space=space)) == expected
     assert np.shares_memory(array_of("arc", library(arc)), arc)
     tensor, lengths = batch(rng, dtype)
-    given = library(tensor), library(lengths)
+    arrays = library(tensor), library(lengths)
     assert same(
-        treebound.decode_all(given[0], lengths=given[1], space=space),
+        treebound.decode_all(arrays[0], lengths=arrays[1], space=space),
         treebound.decode_all(tensor, lengths=lengths, space=space),
     )
     whole = rng.integers(-9, 9, (5, 4, 4)).astype(dtype)
@@ -352,7 +354,7 @@ class Refusing:
         raise self.error
 
 
-def test_what_cannot_be_converted_says_what_to_do() -> None:
+def test_arrays_that_cannot_be_converted_get_a_hint() -> None:
     narrow = Refusing(TypeError("Got unsupported ScalarType BFloat16"))
     message = (
         r"arc: Got unsupported ScalarType BFloat16; give float32; for a tensor, tensor.detach\(\).cpu\(\).float\(\)"

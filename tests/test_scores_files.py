@@ -1,4 +1,4 @@
-"""Scores in files: `treebound decode` as a user meets it, and what it refuses."""
+"""Score files: the command `treebound decode` and the files that it refuses."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ def test_faults_of_a_file_are_named(
     scores: list[dict[str, Any]], change: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "scores.npz"
-    given = packed(scores) | change
-    np.savez(path, **{name: x for name, x in given.items() if x is not None})
+    changed = packed(scores) | change
+    np.savez(path, **{name: x for name, x in changed.items() if x is not None})
     with pytest.raises(InputError) as caught:
         decoded(path, {}, 1, False, lambda items, total: items)
     assert reason in str(caught.value)
@@ -195,15 +195,15 @@ def test_a_file_is_not_overwritten_by_its_trees(scores: list[dict[str, Any]], tm
     assert path.read_bytes() == before
 
 
-def test_a_proof_that_fails_is_said(
+def test_a_failed_proof_is_reported(
     scores: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     np.savez(tmp_path / "scores.npz", **packed(scores))
-    one = treebound.decode(**scores[0])
+    parse = treebound.decode(**scores[0])
 
     def wrong(sentences: Any, **_: Any) -> list[Parse]:
         right = treebound.decode_all(sentences)
-        return [replace(right[0], value=one.value + 1, bound=one.value + 1), *right[1:]]
+        return [replace(right[0], value=parse.value + 1, bound=parse.value + 1), *right[1:]]
 
     monkeypatch.setattr(command, "decode_all", wrong)
     with pytest.raises(TreeboundError, match="sentence 0: the tree scores"):

@@ -1,4 +1,4 @@
-"""Kernels of the search by themselves: hypergraphs, projections, records and proofs."""
+"""Kernels of the search in isolation: hypergraphs, projections, records and proofs."""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ def graph_of(problem, backbone):
     allowed[problem.head, problem.mod] = True
     index = index_arcs(problem.n, allowed)
     parts = index_parts(index, problem.single_root)
-    given = {f: table.score for f, table in problem.parts.items()}
-    return BACKBONES[backbone].graph(index, parts, chart_scores(given), 10**9)
+    part_scores = {f: table.score for f, table in problem.parts.items()}
+    return BACKBONES[backbone].graph(index, parts, chart_scores(part_scores), 10**9)
 
 
 @pytest.mark.parametrize("backbone", PROJECTIVE)
 def test_max_marginals_and_removal_are_exact(backbone):
-    """arc_max is the best tree through each arc; what removal leaves still holds every tree above the cut."""
+    """Check `arc_max`, the score of the best tree through each arc, and the removal of edges.
+
+    The remaining edges contain every tree that scores more than the cut.
+    """
     rng = np.random.default_rng(3)
     exact = sorted(BACKBONES[backbone].families - {"arc"})
     for _ in range(60):
@@ -51,7 +54,7 @@ def test_max_marginals_and_removal_are_exact(backbone):
 
         every, score = trees(problem.n, "projective", problem.single_root), scores(problem)
         cut = float(rng.choice(score[np.isfinite(score)]))
-        kept, left = mark(graph, weight, value, cut, outside, keep, arc_max)
+        kept_edges, remaining = mark(graph, weight, value, cut, outside, keep, arc_max)
         for a in range(arcs):
             through = score[every[:, problem.mod[a]] == problem.head[a]]
             expected = through.max(initial=-np.inf)
@@ -59,8 +62,8 @@ def test_max_marginals_and_removal_are_exact(backbone):
                 assert arc_max[a] == expected
             else:
                 assert arc_max[a] <= max(cut, NEG_TEST)
-        if kept:
-            small = compact(graph, outside, keep, kept, left)
+        if kept_edges:
+            small = compact(graph, outside, keep, kept_edges, remaining)
             assert inside(small, weight, value, argbest) == top
             chosen = np.empty(problem.n, np.int32)
             local = best_arcs(small, arcs, argbest, chosen, np.empty(2 * problem.n + 8, np.int32))
@@ -70,7 +73,7 @@ def test_max_marginals_and_removal_are_exact(backbone):
 
 
 def test_projection_onto_the_simplex():
-    """Duchi et al. (2008): nearest point, against a fine grid for three arcs and the closed form for two."""
+    """Check the nearest point of Duchi et al. (2008) by a fine grid for three arcs and a formula for two."""
     rng = np.random.default_rng(0)
     grid = np.array([(i, j, 60 - i - j) for i in range(61) for j in range(61 - i)]) / 60
     for _ in range(200):
@@ -99,7 +102,7 @@ def test_every_proof_is_accepted_by_code_that_did_not_make_it(backbone):
 
 
 def test_a_proof_does_not_prove_a_lower_bound():
-    """The checker is not content with any log: one point less must fail."""
+    """The checker does not accept every log: a bound that is one point lower must fail."""
     rng = np.random.default_rng(6)
     for _ in range(60):
         problem = random_problem(rng, FAMILIES, max_n=6, feasible=True, integer=True)
@@ -136,7 +139,7 @@ def test_a_record_tells_the_search():
     assert all(0 <= n["parent"] < n["id"] for n in record.nodes[1:])
     plain = BranchAndBound(backbone="carreras", root_steps=2, node_steps=2).decode(problem)
     assert plain.record is None
-    assert (plain.value, plain.work) == (parse.value, parse.work)  # recording changes nothing
+    assert (plain.value, plain.work) == (parse.value, parse.work)  # recording does not change the search
 
 
 @pytest.mark.parametrize("config", ["tuned", "published"])

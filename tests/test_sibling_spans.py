@@ -1,5 +1,7 @@
-"""The bound of siblings by adjacent pairs holds for every tree and is tight where no share can move. Folding keeps it
-valid. The search that uses it finds the best tree of every enumerated problem."""
+"""The sibling bound by adjacent pairs is valid for every tree and tight where no share can move.
+
+Folding keeps the bound valid. A search with this bound finds the best tree of every enumerated problem.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ BACKBONE = BACKBONES["grandparent-sibling"]
 FAMILIES = ("adjacent-sibling", "grandchild", "sibling", "comb")
 
 
-def stated(rng: np.random.Generator, families: tuple[str, ...]) -> tuple[Problem, Task]:
-    """A random problem with siblings, and what a search bounds of it; its spans may be changed."""
+def random_task(rng: np.random.Generator, families: tuple[str, ...]) -> tuple[Problem, Task]:
+    """Return a random problem with siblings and the task of its search, whose spans may be changed."""
     problem = canonical(random_problem(rng, families, min_n=3, max_n=5, feasible=True), "projective").problem
     result = _state(problem, BACKBONE, (), MAX_EDGES, adjacent=True)
     assert result is not None
@@ -41,7 +43,10 @@ def stated(rng: np.random.Generator, families: tuple[str, ...]) -> tuple[Problem
 
 
 def variables(problem: Problem, task: Task, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(numbers of the variables of a tree, int8[V] with 1 at these), or empty ones if an arc is no candidate."""
+    """Return the variable numbers of a tree and int8[V] with 1 at these variables.
+
+    Both show no variable if an arc of the tree is not a candidate.
+    """
     z = np.zeros(len(task.theta), np.int8)
     arcs = [np.flatnonzero((problem.mod == m) & (problem.head == heads[m])) for m in range(1, problem.n + 1)]
     if any(len(a) == 0 for a in arcs):
@@ -64,9 +69,9 @@ def spread(rng: np.random.Generator, spans: Spans, unit: float) -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_every_tree_is_below_the_bound_which_is_tight_where_no_share_moves(seed: int) -> None:
-    """Shares are random at first, then steps move them. The coefficients always follow from the shares."""
+    """Shares are random at first and are then moved by steps. The coefficients always follow from the shares."""
     rng = np.random.default_rng(seed)
-    problem, task = stated(rng, ("adjacent-sibling", "sibling"))
+    problem, task = random_task(rng, ("adjacent-sibling", "sibling"))
     spans, adjacent = task.spans, task.adjacent
     spread(rng, spans, problem.unit)
     weight = np.zeros(len(task.theta))
@@ -94,12 +99,12 @@ def test_every_tree_is_below_the_bound_which_is_tight_where_no_share_moves(seed:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_folding_keeps_the_bounds_of_trees_valid_and_never_raises_them(seed: int) -> None:
-    """A tree of arcs that are alive has a bound that is no higher than before."""
+    """A tree of live arcs has a bound that is not higher than before."""
     rng = np.random.default_rng(seed)
-    problem, task = stated(rng, ("adjacent-sibling", "sibling"))
+    problem, task = random_task(rng, ("adjacent-sibling", "sibling"))
     spans, adjacent = task.spans, task.adjacent
     spread(rng, spans, problem.unit)
-    given = Spans(*(x.copy() for x in spans))
+    original = Spans(*(x.copy() for x in spans))
     weight, theta = np.zeros(len(task.theta)), np.zeros(len(task.theta))
     constant = apply_spans(spans, adjacent, weight)
     alive = np.ones(len(weight), np.bool_)
@@ -107,22 +112,24 @@ def test_folding_keeps_the_bounds_of_trees_valid_and_never_raises_them(seed: int
     certain = np.zeros(len(weight), np.bool_)
     find_certain(task.arcs, alive, certain)
     before = weight.copy()
-    rest, change = fold_spans(spans, adjacent, alive, certain, theta, weight)
-    assert not any(certain[rest.s] | certain[rest.b] | ~alive[rest.s] | ~alive[rest.b])
+    constant_change, change = fold_spans(spans, adjacent, alive, certain, theta, weight)
+    assert not any(
+        certain[constant_change.s] | certain[constant_change.b] | ~alive[constant_change.s] | ~alive[constant_change.b]
+    )
     for heads in trees(problem.n, "projective", problem.single_root):
         chosen, z = variables(problem, task, heads)
         if len(chosen) == 0 or not alive[chosen].all():
             continue
-        score = sum(phi for s, b, phi in zip(given.s, given.b, given.phi, strict=True) if z[s] and z[b])
+        score = sum(phi for s, b, phi in zip(original.s, original.b, original.phi, strict=True) if z[s] and z[b])
         bound = constant + change + weight @ z
         assert score - 1e-6 <= bound <= constant + before @ z + 1e-6
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_backbone_chooses_the_variables_of_adjacent_pairs(seed: int) -> None:
-    """The best tree under random scores of arcs and pairs is laid out with the variables of its pairs."""
+    """The best tree under random scores of arcs and pairs selects the variables of its adjacent pairs."""
     rng = np.random.default_rng(seed)
-    problem, task = stated(rng, FAMILIES)
+    problem, task = random_task(rng, FAMILIES)
     graph = _state(problem, BACKBONE, (), MAX_EDGES, adjacent=True).graph  # type: ignore[union-attr]
     weight = np.append(rng.normal(size=problem.arcs), np.zeros(len(task.theta) - problem.arcs))
     weight[problem.arcs + 1 :] = rng.normal(size=len(weight) - problem.arcs - 1)
@@ -139,7 +146,7 @@ def test_the_backbone_chooses_the_variables_of_adjacent_pairs(seed: int) -> None
 
 @tries(150, 3000)
 def test_the_search_finds_the_best_tree(tries: int) -> None:
-    """Enumeration and the search with the bound of arcs find the same value in problems of all shapes."""
+    """The search with either bound finds the value of the enumeration, in problems of all shapes."""
     rng = np.random.default_rng(1)
     by_adjacent = BranchAndBound(siblings="adjacent", root_steps=3, node_steps=2)
     by_arcs = BranchAndBound(siblings="arcs")

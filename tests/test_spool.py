@@ -1,4 +1,4 @@
-"""Large treebanks outside memory: files in the place of arrays change no number, and nothing of them is left."""
+"""Large treebanks outside memory: files in place of arrays change no result, and no file remains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ META = {"tag": "xpos", "coarse": "upos", "attributes": ["suffix", "feats"], "sin
 
 
 def text_of(treebank: Treebank) -> bytes:
-    """CoNLL-U of a treebank."""
+    """Return a treebank as CoNLL-U."""
     lines = []
     for sentence in treebank:
         columns = [sentence.strings(name) for name in STRING_COLUMNS]
@@ -47,7 +47,7 @@ TEXT = text_of(TREEBANK)
 
 @pytest.fixture
 def in_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Everything that may leave memory does, at once; the folder of temporary files."""
+    """Move all data that may leave memory into files at once, and return the folder of temporary files."""
     monkeypatch.setattr(of_spools, "LARGEST", 0)
     monkeypatch.setattr(of_treebanks, "CHUNK", 7)
     monkeypatch.setattr(of_trees, "PART", 9)
@@ -108,7 +108,7 @@ def test_several_roots_are_found_in_later_parts(in_files: Path) -> None:
     assert several.line == TEXT.count(b"\n") + 2
 
 
-def test_nothing_is_read_as_nothing(in_files: Path) -> None:
+def test_an_empty_treebank_is_read_as_empty(in_files: Path) -> None:
     treebank, several = read_trees(b"")
     assert (len(treebank), treebank.words, several) == (0, 0, None)
 

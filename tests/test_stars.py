@@ -1,4 +1,4 @@
-"""Head stars against every choice of an arc into a word and arcs out of it; Lagrangian bounds against all trees."""
+"""Head stars against all choices of an incoming arc and of outgoing arcs; Lagrangian bounds against all trees."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ CODES = CHAIN | SETS
 
 
 class Case:
-    """Random stars of a sentence: arcs, some of them dead, parts with scores, multipliers."""
+    """Random stars of a sentence: live and dead arcs, parts with scores, and multipliers."""
 
     def __init__(self, rng, families, max_n=6, kind=None, forbidden=0.0, n=None, density=None):
         n = self.n = int(rng.integers(1, max_n + 1)) if n is None else n
@@ -73,7 +73,7 @@ class Case:
         self.u, self.w = (draw(rng, A, kind, self.integer) for _ in range(2))
         self.alive = rng.random(A) < (rng.choice([0.6, 1.0]) if density is None else density)
         self.tables = star_tables(self.index, self.score, self.arcs.get("comb", NO_ARCS), float(self.integer))
-        self.star_score = cache(self.star_score)  # what multipliers and dead arcs do not change
+        self.star_score = cache(self.star_score)  # scores do not depend on multipliers or dead arcs
 
     def scratch(self):
         return star_scratch(self.index, self.tables)
@@ -91,17 +91,19 @@ class Case:
 
     @cached_property
     def scored(self):
-        """family -> score of each part."""
+        """Return the scores of parts by family and part."""
         lists = {f: zip(map(tuple, self.arcs[f].tolist()), self.score[f].tolist(), strict=True) for f in self.arcs}
         return {f: dict(parts) for f, parts in lists.items()}
 
     def star_score(self, h, x, modifiers):
-        """Score of one star without multipliers, from the lists of parts."""
+        """Return the score of one star without multipliers, computed from the lists of parts."""
         table = self.scored
         near = {a: abs(int(self.mod[a]) - h) for a in modifiers}
-        sides = [sorted((a for a in modifiers if (self.mod[a] < h) == left), key=near.get) for left in (True, False)]
+        sides = [
+            sorted((a for a in modifiers if (self.mod[a] < h) == before), key=near.get) for before in (True, False)
+        ]
         total = 0.0
-        for left, side in zip((True, False), sides, strict=True):
+        for before, side in zip((True, False), sides, strict=True):
             for s, a in zip([NONE, *side], side, strict=False):
                 if "adjacent-sibling" in table and not (h == 0 and self.single_root):
                     total += table["adjacent-sibling"][s, a]
@@ -110,7 +112,7 @@ class Case:
                 if "grandchild" in table and h > 0:
                     total += table["grandchild"][x, a]
             if "outermost-grandchild" in table and h > 0:
-                none = NONE if (self.head[x] < h) == left else NONE_OUTER
+                none = NONE if (self.head[x] < h) == before else NONE_OUTER
                 total += table["outermost-grandchild"][x, side[-1] if side else none]
         if "sibling" in table and h > 0:
             total += sum(table["sibling"][pair] for pair in combinations(sorted(modifiers), 2))
@@ -124,7 +126,7 @@ class Case:
         return total
 
     def stars(self, h):
-        """Every star of h: (value with multipliers, x, modifiers)."""
+        """Yield every star of h as (value with multipliers, x, modifiers)."""
         out = [a for a in range(len(self.head)) if self.head[a] == h and self.alive[a]]
         certain = {a for a in out if (self.alive & (self.mod == self.mod[a])).sum() == 1}
         for x in [a for a in range(len(self.head)) if self.mod[a] == h and self.alive[a]] if h else [NONE]:
@@ -144,7 +146,7 @@ class Case:
 
 
 def check(case, heads=None):
-    """All that `solve_stars` says, against every star of every head."""
+    """Check all results of `solve_stars` against the enumeration of all stars of each head."""
     over, value, x, y, x_bound = case.solve()
     assert over == 0
     for h in range(case.n + 1) if heads is None else heads:
@@ -184,8 +186,8 @@ def test_stars_of_these_families(known, largest, tries):
 @pytest.mark.parametrize("families", [["adjacent-sibling", "sibling"], sorted(CODES.keys() - {"tri-sibling"})])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("calls", [5, pytest.param(20, marks=pytest.mark.long)])
-def test_what_one_call_has_found_out_serves_the_next(families, kind, calls):
-    """Shares of pairs are kept between calls: under other multipliers and with other arcs they must still be bounds."""
+def test_shares_of_one_call_serve_the_next(families, kind, calls):
+    """Calls store shares of pairs for later calls. The shares remain bounds under other multipliers and arcs."""
     rng = np.random.default_rng(5)
     case = Case(rng, families, n=6, density=1.0, kind=kind)
     A, scratch = len(case.head), case.scratch()
@@ -206,7 +208,7 @@ def test_what_one_call_has_found_out_serves_the_next(families, kind, calls):
 @pytest.mark.parametrize("families", [["tri-sibling"], ["grandchild", "sibling", "tri-sibling"]])
 @tries(10, 30)
 def test_triples(families, tries):
-    """Heads with many modifiers and several arcs into them: a search must leave nothing behind for the next one."""
+    """Stars of heads with many dependents and several incoming arcs do not influence each other."""
     rng = np.random.default_rng(3)
     for _ in range(tries):
         check(Case(rng, families, n=6, density=1.0))
@@ -214,7 +216,7 @@ def test_triples(families, tries):
 
 @pytest.mark.parametrize("families", [["comb", "sibling"], ["adjacent-sibling", "comb", "tri-sibling"]])
 def test_runs(families):
-    """Combs take a head with four modifiers in a row on one side: rare among the small random stars."""
+    """Combs need four dependents in a row on one side, which small random stars rarely have."""
     rng = np.random.default_rng(11)
     for kind in KINDS:
         case = Case(rng, families, max_n=7, kind=kind, n=7, density=1.0)
@@ -227,7 +229,7 @@ def test_runs(families):
     [["sibling"], ["adjacent-sibling", "sibling"], ["grandchild", "sibling", "tri-sibling", "valency"], list(CODES)],
 )
 def test_cut_off_searches_are_bounds(families):
-    """With few sets allowed every value is still an upper bound, and one that was not cut off is exact."""
+    """Values of searches over few sets are upper bounds, and searches that were not cut off are exact."""
     rng = np.random.default_rng(2)
     cut = loose = 0
     for _ in range(30):
@@ -258,7 +260,7 @@ def test_only_dirty_heads_are_touched():
 
 
 def best_tree(problem, index, space):
-    """weight[A] -> (value, arcs) of the best tree under arc scores alone."""
+    """Return a function weight[A] -> (value, arcs) of the best tree under arc scores alone."""
     n, A = problem.n, problem.arcs
     arcs = np.empty(n, np.int32)
     if space == "non-projective":
@@ -279,12 +281,13 @@ def best_tree(problem, index, space):
 
 
 def lagrangian(tree, index, parts, tables, theta, lower, steps, *, rho=1.9, patience=8):
-    """Subgradient steps on  max_z sum (theta + u + w) z + sum_h S_h(u, w); yields (bound, arcs of z, agreement).
+    """Yield (bound, arcs of z, agreement) of subgradient steps on max_z sum (theta + u + w) z + sum_h S_h(u, w).
 
-    tree     weight -> (value, arcs) of the best tree
-    lower    score of some tree: Polyak steps rho (bound - lower) / disagreements; rho is halved after `patience` steps
-             without a better bound. Integers stay integers: steps are at least 1.
-    Where tree and stars agree, the tree is optimal and the bound is its score.
+        tree     weight -> (value, arcs) of the best tree
+        lower    score of some tree, for Polyak steps rho (bound - lower) / disagreements
+
+    After `patience` steps without a better bound, rho is halved. Integers stay integers, because steps are at least 1.
+    If tree and stars agree, the tree is optimal and the bound is its score.
     """
     n, A = len(index.right) - 1, len(index.head)
     u, w, alive = np.zeros(A), np.zeros(A), np.ones(A, bool)
@@ -321,7 +324,7 @@ def lagrangian(tree, index, parts, tables, theta, lower, steps, *, rho=1.9, pati
 )
 @settings(max_examples=60, deadline=None)
 def test_lagrangian_bounds(families, seed, space):
-    """Every bound dominates every tree; where stars and tree agree, the tree is optimal."""
+    """Every bound is an upper bound of every tree. If stars and tree agree, the tree is optimal."""
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, families, max_n=5, space=space, feasible=True)
     allowed = np.zeros((problem.n + 1, problem.n + 1), bool)
@@ -341,12 +344,12 @@ def test_lagrangian_bounds(families, seed, space):
             assert abs(bound - top) <= slack
             heads = np.full(problem.n + 1, -1, np.int32)
             heads[index.mod[arcs]] = index.head[arcs]
-            found = every[(trees(problem.n, space, problem.single_root) == heads).all(axis=1)]
-            assert abs(found[0] - top) <= slack
+            optimum = every[(trees(problem.n, space, problem.single_root) == heads).all(axis=1)]
+            assert abs(optimum[0] - top) <= slack
 
 
-def test_stars_close_what_pairs_leave_open():
-    """Mixed signs among the modifiers of one head: stars alone prove the optimum of most small problems."""
+def test_stars_close_gaps_that_pairs_leave():
+    """Stars alone prove the optimum of most small problems whose part scores have mixed signs."""
     rng = np.random.default_rng(9)
     closed = 0
     for _ in range(20):
@@ -365,7 +368,10 @@ def test_stars_close_what_pairs_leave_open():
 
 @pytest.mark.parametrize("last", [180, pytest.param(250, marks=pytest.mark.long)])
 def test_stars_that_were_cut_off_prove_nothing(last):
-    """Tree and stars may agree where a star is only bounded, which is no proof; without compiling, to set the limit."""
+    """Agreement of tree and stars proves nothing if a star is only bounded.
+
+    The script runs without compilation, so that it can set the limit.
+    """
     script = Path(__file__).with_name("cut_off_stars.py")
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run([sys.executable, script, "150", str(last)], env=environment, capture_output=True, text=True)

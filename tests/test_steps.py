@@ -1,4 +1,4 @@
-"""What each step of learning brings: the stage on a made-up treebank, tables and remarks on invented metrics."""
+"""Contribution of each learning step: the stage on a synthetic treebank, tables and remarks on synthetic metrics."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ RUNS = {
 
 
 def settings(runs: dict[str, Step], corpora: tuple[str, ...] = ("made_up",)) -> Params:
-    """The project's parameters with these runs, small models and two epochs."""
+    """Return the project's parameters with the given runs, small models and two epochs."""
     loaded = parameters.load(REPOSITORY / "params.yaml")
     small = dataclasses.replace(loaded.train, epochs=2, bits=14, label_bits=14, k=5)
     steps = Steps(model="carreras+grandchild+sibling", runs=runs, corpora=corpora)
     pruner = dataclasses.replace(loaded.pruner, bits=12, epochs=1)
-    # `replace` checks the whole again: rows of the project's own corpora stay valid
+    # `replace` validates all parameters, so rows of the project's own corpora must stay valid
     return dataclasses.replace(loaded, corpora=(*loaded.corpora, *corpora), train=small, pruner=pruner).changed(steps)
 
 
@@ -55,7 +55,10 @@ def settings(runs: dict[str, Step], corpora: tuple[str, ...] = ("made_up",)) -> 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
-    """What the stage writes for every run of RUNS, on a corpus with labels and lemmas, without features or patterns."""
+    """Return the metrics that the stage writes for every run of RUNS.
+
+    The corpus has labels and lemmas, but no features and no patterns.
+    """
     folder = tmp_path_factory.mktemp("steps")
     converted = folder / "data" / "converted" / "made_up"
     converted.mkdir(parents=True)
@@ -75,8 +78,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
         with pytest.raises(InputError, match=r"no run 'bas'.*its runs: base, head-bigram"):
             stage_module.run(params, "made_up", "bas")
         assert not list(Path("build/checkpoints").iterdir())
-    found = folder / "results" / "metrics" / "steps" / "made_up"
-    return {name: json.loads((found / f"{name}.json").read_text()) for name in RUNS}
+    metrics_folder = folder / "results" / "metrics" / "steps" / "made_up"
+    return {name: json.loads((metrics_folder / f"{name}.json").read_text()) for name in RUNS}
 
 
 def test_one_thing_is_changed_at_a_time(trained: dict[str, dict]) -> None:
@@ -100,10 +103,10 @@ def test_one_thing_is_changed_at_a_time(trained: dict[str, dict]) -> None:
     assert trained["no-lemmas"]["history"] != base["history"], "lemmas are features"
     assert different("bare") == {}
     assert trained["bare"]["history"] != base["history"], "pairs of words are features"
-    assert trained["patterns"] == {"applies": False}, "what one run changes is back in the next"
+    assert trained["patterns"] == {"applies": False}, "a change of one run does not affect the next run"
 
 
-def test_what_a_corpus_lacks_is_not_taken_away(trained: dict[str, dict]) -> None:
+def test_columns_that_a_corpus_lacks_are_not_removed(trained: dict[str, dict]) -> None:
     assert trained["no-features"] == {"applies": False}
     assert trained["patterns"] == {"applies": False}
     assert all(trained[name]["applies"] for name in RUNS if name not in ("no-features", "patterns"))
@@ -130,7 +133,7 @@ def test_figures_agree_with_the_words(trained: dict[str, dict]) -> None:
         assert row["training_sentences"] == 60
         best = max(row["history"], key=lambda epoch: epoch["dev_las"])
         assert row["best_epoch"] == best["epoch"]
-        assert "cpu_seconds" not in best, "nothing timed: the same run gives the same bytes"
+        assert "cpu_seconds" not in best, "without times, the same run gives the same bytes"
     assert trained["base"]["uas"] == pytest.approx(
         trained["base"]["history"][trained["base"]["best_epoch"] - 1]["dev_uas"]
     )
@@ -145,7 +148,7 @@ def test_a_longer_training_begins_with_the_shorter_one(trained: dict[str, dict])
 
 
 def metrics(right: list[str], labels: bool = True, dev: tuple[float, ...] = (70.0, 75.0), capped: int = 0) -> dict:
-    """What the stage would write of these marks."""
+    """Return metrics as the stage writes them for sentences with these marks."""
     words = "".join(right)
     uas, las = (100 * sum(mark in marks for mark in words) / len(words) for marks in ("hl", "l"))
     history = [
@@ -159,10 +162,10 @@ def metrics(right: list[str], labels: bool = True, dev: tuple[float, ...] = (70.
 
 
 BASE = ["llh-"] * 40
-MADE_UP: dict[str, dict] = {
+SYNTHETIC: dict[str, dict] = {
     "base": metrics(BASE, capped=3),
-    "better": metrics(["lll-"] * 30 + ["llh-"] * 10),  # 30 labels more
-    "worse": metrics(["l-h-"] * 30 + ["llh-"] * 10),  # 30 heads less
+    "better": metrics(["lll-"] * 30 + ["llh-"] * 10),  # 30 correct labels more
+    "worse": metrics(["l-h-"] * 30 + ["llh-"] * 10),  # 30 correct heads less
     "unclear": metrics(["lll-"] + ["llh-"] * 38 + ["-lh-"]),
     "same": metrics(BASE, dev=(70.0, 75.0, 75.05, 74.0)),
     "absent": {"applies": False},
@@ -177,18 +180,20 @@ STEPS = {
 }
 
 
-def results(folder: Path, found: dict[str, dict], corpora: tuple[str, ...] = ("made_up",), name: str = "this run"):
+def results(
+    folder: Path, metrics_by_run: dict[str, dict], corpora: tuple[str, ...] = ("made_up",), name: str = "this run"
+):
     for corpus in corpora:
         target = folder / "metrics" / "steps" / corpus
         target.mkdir(parents=True)
-        for run, data in found.items():
+        for run, data in metrics_by_run.items():
             (target / f"{run}.json").write_text(json.dumps(data))
-    return Results(name, folder, settings({run: STEPS[run] for run in found}, corpora))
+    return Results(name, folder, settings({run: STEPS[run] for run in metrics_by_run}, corpora))
 
 
 def test_the_table_has_a_row_a_change_and_stars_where_it_is_significant(tmp_path: Path) -> None:
     unlabelled = results(tmp_path / "b", {n: metrics(BASE, labels=False) for n in ("base", "same")}, name="reference")
-    data = tables.steps([unlabelled, results(tmp_path / "a", MADE_UP, ("made_up", "another"))])
+    data = tables.steps([unlabelled, results(tmp_path / "a", SYNTHETIC, ("made_up", "another"))])
     assert tables.steps([unlabelled], ["nowhere"]).empty
     tests = tables.step_tests(data)
     table = tables.step_table(data, tests)
@@ -223,28 +228,28 @@ def test_the_table_has_a_row_a_change_and_stars_where_it_is_significant(tmp_path
     assert ("made_up, reference", "LAS", "same") not in tests.index
 
 
-def test_remarks_say_what_helps_and_what_does_not(tmp_path: Path) -> None:
-    data = tables.steps([results(tmp_path, MADE_UP)])
-    said = repr(remarks.changes(data, tables.step_tests(data)))
-    by_las = said[said.index("LAS against base: significantly better at the 5 %") : said.index("UAS against base")]
+def test_remarks_name_helpful_and_useless_steps(tmp_path: Path) -> None:
+    data = tables.steps([results(tmp_path, SYNTHETIC)])
+    text = repr(remarks.changes(data, tables.step_tests(data)))
+    by_las = text[text.index("LAS against base: significantly better at the 5 %") : text.index("UAS against base")]
     assert re.search(r"level: better \(\+18.75 \[.*\], p < 0.001\); significantly worse: worse \(-18.75 ", by_las)
     assert "not significant: 2 of 4 (same (+0.00" in by_las
-    assert "UAS against base: significantly better at the 5 % level: none; significantly worse: worse (-18.75" in said
-    assert "Trainings with the same right heads as base, word for word: better, same." in said
-    assert said.count("by chance alone, fewer than one of 4 tests would be significant") == 2
+    assert "UAS against base: significantly better at the 5 % level: none; significantly worse: worse (-18.75" in text
+    assert "Trainings with the same right heads as base, word for word: better, same." in text
+    assert text.count("by chance alone, fewer than one of 4 tests would be significant") == 2
 
 
 def test_remarks_where_nothing_helps(tmp_path: Path) -> None:
-    data = tables.steps([results(tmp_path, {name: MADE_UP[name] for name in ("base", "unclear", "worse")})])
-    said = repr(remarks.changes(data, tables.step_tests(data)))
-    assert "LAS against base: significantly better at the 5 % level: none" in said
-    assert "word for word" not in said
-    alone = tables.steps([results(tmp_path / "alone", {"base": MADE_UP["base"], "absent": MADE_UP["absent"]})])
+    data = tables.steps([results(tmp_path, {name: SYNTHETIC[name] for name in ("base", "unclear", "worse")})])
+    text = repr(remarks.changes(data, tables.step_tests(data)))
+    assert "LAS against base: significantly better at the 5 % level: none" in text
+    assert "word for word" not in text
+    alone = tables.steps([results(tmp_path / "alone", {"base": SYNTHETIC["base"], "absent": SYNTHETIC["absent"]})])
     assert "there is nothing to compare with base" in repr(remarks.changes(alone, tables.step_tests(alone)))
 
 
 def test_epochs(tmp_path: Path) -> None:
-    data = tables.steps([results(tmp_path, MADE_UP)])
+    data = tables.steps([results(tmp_path, SYNTHETIC)])
     curves = tables.step_epochs(data)
     assert len(curves) == 4 * 2 + 4
     figure = by_epoch(curves, "LAS")
@@ -257,7 +262,7 @@ def test_epochs(tmp_path: Path) -> None:
 
 
 def test_training(tmp_path: Path) -> None:
-    table = tables.step_training(tables.steps([results(tmp_path, MADE_UP)]))
+    table = tables.step_training(tables.steps([results(tmp_path, SYNTHETIC)]))
     assert [name for _, name in table.index] == ["base", "better", "worse", "unclear", "same"]
     row = table.loc[("made_up, this run", "base")]
     assert row["training, last epoch"].tolist() == [2.0, 3.0]
@@ -278,7 +283,7 @@ def test_without_any_such_training(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    r = results(tmp_path, {name: MADE_UP[name] for name in ("base", "same")})
+    r = results(tmp_path, {name: SYNTHETIC[name] for name in ("base", "same")})
     (tmp_path / "metrics" / "steps" / "made_up" / "same.json").unlink()
     with pytest.raises(InputError, match=r"steps/made_up/same.json.*run python -m studies"):
         tables.steps([r])
@@ -324,33 +329,37 @@ def test_changes_in_words() -> None:
     assert len({str(step) for step in runs.values()}) == len(runs)
 
 
-def test_accuracy_against_the_arcs_that_are_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accuracy_against_the_remaining_arcs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = {"base": Step(), "narrow": Step(threshold=0.01), "learnt": Step(threshold=0.01, pruner_folds=2)}
     monkeypatch.setattr("test_steps.STEPS", STEPS | runs)
-    kept = {"base": (10.0, 0.0, 0, 50.0), "narrow": (4.0, 0.01, 0, 49.5), "learnt": (4.5, 0.01, 2, 50.25)}
-    found = {
-        name: MADE_UP["base"]
+    settings_by_run = {"base": (10.0, 0.0, 0, 50.0), "narrow": (4.0, 0.01, 0, 49.5), "learnt": (4.5, 0.01, 2, 50.25)}
+    metrics_by_run = {
+        name: SYNTHETIC["base"]
         | {"heads_a_word": heads, "recall": 0.9, "uas": uas, "spec": {"threshold": threshold, "pruner_folds": folds}}
-        for name, (heads, threshold, folds, uas) in kept.items()
+        for name, (heads, threshold, folds, uas) in settings_by_run.items()
     }
-    older = results(tmp_path / "older", MADE_UP, name="older")
-    data = tables.steps([older, results(tmp_path / "new", found | {"better": MADE_UP["better"]})])
+    older = results(tmp_path / "older", SYNTHETIC, name="older")
+    data = tables.steps([older, results(tmp_path / "new", metrics_by_run | {"better": SYNTHETIC["better"]})])
     arcs = tables.step_arcs(data)
-    assert arcs["training"].tolist() == ["base", "narrow", "learnt"], "of trainings that prune otherwise, and counted"
+    assert arcs["training"].tolist() == ["base", "narrow", "learnt"], (
+        "only training runs with other pruning and with counts"
+    )
     assert arcs["learnt"].tolist() == [False, False, True]
-    said = repr(remarks.pruned(arcs))
+    text = repr(remarks.pruned(arcs))
     assert (
-        "a threshold of 0.01 in parsing alone leaves 4.0 of 10.0 heads per word and changes UAS on dev by -0.50" in said
+        "a threshold of 0.01 in parsing alone leaves 4.0 of 10.0 heads per word and changes UAS on dev by -0.50" in text
     )
     assert (
-        "a threshold of 0.01 in training, too leaves 4.5 of 10.0 heads per word and changes UAS on dev by +0.25" in said
+        "a threshold of 0.01 in training, too leaves 4.5 of 10.0 heads per word and changes UAS on dev by +0.25" in text
     )
     (panel,) = by_arcs(arcs, "UAS").axes
     assert [line.get_xdata().tolist() for line in panel.lines] == [[4.5, 10.0], [4.0, 10.0]]
     trained = tables.step_training(data)["dev"]
     assert trained["heads a word"].dropna().tolist() == [10.0, 4.0, 4.5]
-    unlike = results(tmp_path / "unlike", {"base": MADE_UP["base"], "narrow": found["narrow"]}, name="unlike")
-    assert tables.step_arcs(tables.steps([unlike])).empty, "the base is of before they were counted"
+    unlike = results(
+        tmp_path / "unlike", {"base": SYNTHETIC["base"], "narrow": metrics_by_run["narrow"]}, name="unlike"
+    )
+    assert tables.step_arcs(tables.steps([unlike])).empty, "the base run has no counts"
     nothing = tables.step_arcs(tables.steps([older]))
     assert nothing.empty
     assert "run `python -m studies.pipeline.run steps`" in repr(remarks.pruned(nothing))

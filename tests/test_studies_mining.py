@@ -1,4 +1,4 @@
-"""The study of annotation errors: alignment, planted errors, metrics against direct counting, the page."""
+"""The study of annotation errors: alignment, planted errors, metrics against direct counts, and the page."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-import made_up_results
 import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_results
 from synthetic import synthetic_treebank
 
 from studies.across.mining import figures, measure, rankings, remarks, samples, scoring, tables
@@ -81,7 +81,7 @@ def is_tree(heads: np.ndarray) -> bool:
     return True
 
 
-def test_planted_errors_keep_trees_and_are_as_many_as_asked_for() -> None:
+def test_planted_errors_keep_trees_and_have_the_requested_number() -> None:
     right = synthetic_treebank(60, 3)
     wrong = samples.with_planted_errors(right, 0.05, 1)
     changed = wrong.head != right.head
@@ -154,7 +154,7 @@ def test_changes_of_more_than_thirty_words_are_systematic_and_looked_for_in_the_
     changes = scoring.systematic(names)
     assert list(changes.items()) == [("many, head moves left", 35), ("enough, head moves left", 31)]
     some = [suspect(i, 3, 2, "many", 1, "many") for i in range(4)]
-    some += [suspect(i, 2, 1, "x", 3, "x") for i in range(6)]  # a larger group, of words that are right
+    some += [suspect(i, 2, 1, "x", 3, "x") for i in range(6)]  # a larger group of words with correct annotation
     assert scoring.found_in_groups(sample, some, changes) == [
         {"change": "many, head moves left", "count": 35, "row": 2, "suspects": 4, "hits": 4},
         {"change": "enough, head moves left", "count": 31, "row": 0, "suspects": 0, "hits": 0},
@@ -191,7 +191,7 @@ def mine_of(treebank: Treebank):
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two releases of a synthetic treebank, converted."""
+    """Return a folder with two converted releases of a synthetic treebank."""
     folder = tmp_path_factory.mktemp("mining")
     right = synthetic_treebank(110, 5)
     wrong = samples.with_planted_errors(right, 0.04, 7)
@@ -243,7 +243,10 @@ def test_a_second_run_writes_the_same_bytes(project: Path, monkeypatch: pytest.M
 
 
 def test_scores_of_all_words_agree_with_those_of_suspects(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The marginals of suspects come from other code; every suspect's arc lacks in the best tree, at the least."""
+    """Marginals of suspects come from another implementation and must agree with scores of all words.
+
+    The best tree lacks the arc of every suspect.
+    """
     monkeypatch.chdir(project)
     sample = samples.make(RUNS["folds"], 1)
     folder = project / "models"
@@ -289,7 +292,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     runs = {"later": Run("xx_r1.0", ("dev", "test"), later="xx", reference=True), "planted": RUNS["planted"]}
     folder = tmp_path_factory.mktemp("results")
     params = parameters.load(REPOSITORY / "params.yaml").changed(Mining(runs=runs))
-    made_up_results.write(folder, params)
+    synthetic_results.write(folder, params)
     entry = {"words": ["a", "b", "c"], "word": 3, "annotated": [0, 1, 2], "proposed": [0, 1, 1], "right": 1}
     entry |= {"annotated_labels": ["r", "x", "y"], "proposed_labels": ["r", "x", "z"], "margin": 1.5, "changes": 1}
     long = entry | {"words": list("abcdefghijklmnopq")}
@@ -299,7 +302,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return Results("this run", folder, params)
 
 
-def test_tables_say_what_the_stage_wrote(results: Results) -> None:
+def test_tables_show_the_figures_of_the_stage(results: Results) -> None:
     data = tables.measured([results])
     assert data["run"].tolist() == ["later", "planted"]
     wide = tables.rankings(data)
@@ -317,12 +320,12 @@ def test_tables_say_what_the_stage_wrote(results: Results) -> None:
 
 def test_remarks_name_treebank_models_and_sample(results: Results) -> None:
     data = tables.measured([results])
-    said = str(remarks.answer(data))
+    text = str(remarks.answer(data))
     assert (
-        "Of the first 200 suspects among the heads of xx_r1.0 (dev+test, this run), 90.0 % [85.1, 93.4] of 200" in said
+        "Of the first 200 suspects among the heads of xx_r1.0 (dev+test, this run), 90.0 % [85.1, 93.4] of 200" in text
     )
-    assert "heads that xx annotates otherwise; one model of the training part of xx" in said
-    assert "planted in 3 % of the heads; models of 2 folds of the same annotation" in said
+    assert "heads that xx annotates otherwise; one model of the training part of xx" in text
+    assert "planted in 3 % of the heads; models of 2 folds of the same annotation" in text
     assert "margin 80.0 %" in str(remarks.rivals(data))
     assert "50.0 % [46.0, 54.0] of 600" not in str(remarks.recall(data))
     assert "75.0 % [71.4, 78.3] of 600 wrong heads in the list" in str(remarks.recall(data))
@@ -362,7 +365,7 @@ def test_a_run_without_any_of_it(results: Results, tmp_path: Path) -> None:
 
 
 def test_the_page_is_rendered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = made_up_results.project(tmp_path / "project", REPOSITORY, with_reference=False)
+    folder = synthetic_results.project(tmp_path / "project", REPOSITORY, with_reference=False)
     monkeypatch.chdir(folder)
     executed = execute(REPOSITORY / "notebooks" / "34-annotation-errors.ipynb", folder / "page.ipynb")
     cells = [cell for cell in nbformat.read(executed, as_version=4).cells if cell.cell_type == "code"]

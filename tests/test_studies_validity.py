@@ -1,4 +1,4 @@
-"""The study of valid trees: the stage on a synthetic treebank against direct counting; its tables and remarks."""
+"""The study of valid trees: the stage on a synthetic treebank against direct counts, its tables and remarks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import contextlib
 import json
 from pathlib import Path
 
-import made_up_results
 import numpy as np
 import pytest
+import synthetic_results
 import yaml
 from synthetic import synthetic_treebank
 from test_valid_parsing import errors as validated
@@ -43,7 +43,7 @@ def converted(treebank: Treebank, folder: Path, split: str) -> None:
 
 
 def with_meta(folder: Path) -> None:
-    """Store what a converted treebank says about its tags, as the stage `convert` does."""
+    """Store the description of a converted treebank's tags, as the stage `convert` does."""
     for path in folder.glob("*.npz"):
         treebank = storage.load(path)
         treebank.meta.update(
@@ -63,7 +63,7 @@ def params_of(folder: Path, corpora: list[str]) -> Params:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project in which the stage has run on a synthetic treebank, and on one with a label of another scheme."""
+    """Return a project whose stage has run on a synthetic treebank and on a treebank with a foreign label."""
     pytest.importorskip("udtools")
     folder = tmp_path_factory.mktemp("study")
     for name in ("toy", "other"):
@@ -103,7 +103,7 @@ def test_all_parses_of_a_document_are_counted_apart(tmp_path: Path) -> None:
     assert counted["chain"].sentences > 0
 
 
-def test_columns_of_the_parser_are_what_the_validator_sees(tmp_path: Path) -> None:
+def test_the_validator_sees_the_columns_of_the_parser(tmp_path: Path) -> None:
     pytest.importorskip("udtools")
     word = "{}\t{}\t{}\t{}\t_\t_\t{}\t{}\t_\t_\n".format
     text = "# text = a b\n" + word(1, "a", "a", "DET", 2, "det") + word(2, "b", "b", "VERB", 0, "root") + "\n"
@@ -114,11 +114,11 @@ def test_columns_of_the_parser_are_what_the_validator_sees(tmp_path: Path) -> No
     assert counted["changed"].rules == {"rel-upos-det": 1}
 
 
-def test_the_stage_measures_what_direct_counting_gives(project: Path, tmp_path: Path) -> None:
-    found = metrics(project, "validity", "toy.json")
+def test_the_stage_agrees_with_direct_counts(project: Path, tmp_path: Path) -> None:
+    measured = metrics(project, "validity", "toy.json")
     document = read(project / "data/converted/toy/test.conllu").select(range(40))
     gold = storage.load(project / "data/converted/toy/test.npz").select(np.arange(40))
-    assert (found["sentences"], found["words"], found["training_sentences"]) == (40, gold.words, 100)
+    assert (measured["sentences"], measured["words"], measured["training_sentences"]) == (40, gold.words, 100)
     model = Model.load(project / "results/models/validity/toy.npz")
     scored = np.array([tag != "PUNCT" for tag in gold.strings("upos")])
     for place, (when, rules) in enumerate((("before", None), ("after", "ud"))):
@@ -126,7 +126,7 @@ def test_the_stage_measures_what_direct_counting_gives(project: Path, tmp_path: 
         labels = [model.label_names(parse) for parse in parses]
         path = tmp_path / f"{when}.conllu"
         document.write(path, [parse.heads for parse in parses], labels)
-        incidents, own = validated(path), found["gold"][when]
+        incidents, own = validated(path), measured["gold"][when]
         assert own["sentences"] == len({sentence for sentence, _ in incidents})
         assert set(own["rules"]) == {rule for _, rule in incidents}
         assert own["errors"] == sum(own["rules"].values())
@@ -134,13 +134,13 @@ def test_the_stage_measures_what_direct_counting_gives(project: Path, tmp_path: 
         right = (heads == gold.head)[scored]
         names = np.array([label for sentence in labels for label in sentence])
         both = right & (names == np.array(gold.strings("deprel")))[scored]
-        assert found["gold"]["uas"][place] == pytest.approx(100 * right.mean())
-        assert found["gold"]["las"][place] == pytest.approx(100 * both.mean())
+        assert measured["gold"]["uas"][place] == pytest.approx(100 * right.mean())
+        assert measured["gold"]["las"][place] == pytest.approx(100 * both.mean())
         if rules:
-            assert found["gold"]["proved"] == sum(parse.certified for parse in parses) == 40
-            assert found["gold"]["searched"] == sum(parse.work["regions"] > 1 for parse in parses) > 0
+            assert measured["gold"]["proved"] == sum(parse.certified for parse in parses) == 40
+            assert measured["gold"]["searched"] == sum(parse.work["regions"] > 1 for parse in parses) > 0
     for tags in tables.TAGS:
-        own = found[tags]
+        own = measured[tags]
         assert own["before"]["errors"] > own["after"]["errors"] == 0
         assert own["changed"] >= own["before"]["sentences"]
         assert own["uas_gain"][0] == pytest.approx(own["uas"][1] - own["uas"][0], abs=1e-5)
@@ -159,15 +159,15 @@ def test_a_second_run_gives_the_same_bytes(project: Path) -> None:
 
 
 def test_a_corpus_with_other_labels_is_named_and_not_parsed(project: Path) -> None:
-    found = metrics(project, "validity", "other.json")
-    assert "dobj" in found["coverage"]["says"]
-    assert "gold" not in found
+    measured = metrics(project, "validity", "other.json")
+    assert "dobj" in measured["coverage"]["says"]
+    assert "gold" not in measured
     run = collect.this_run(project)
     table = tables.uncovered([run])
     assert table.index.get_level_values("corpus").tolist() == ["other"]
-    said = str(remarks.uncovered(table))
-    assert "dobj" in said
-    assert "nothing was parsed" in said
+    text = str(remarks.uncovered(table))
+    assert "dobj" in text
+    assert "nothing was parsed" in text
     assert set(tables.measured([run]).index.get_level_values("corpus")) == {"toy"}
     assert example(project / "results/models/validity/other.npz", synthetic_treebank(1, 1, 4)) is None
 
@@ -175,13 +175,16 @@ def test_a_corpus_with_other_labels_is_named_and_not_parsed(project: Path) -> No
 def test_an_example_shows_both_trees(project: Path) -> None:
     test = storage.load(project / "data/converted/toy/test.npz")
     examples = [example(project / "results/models/validity/toy.npz", test.select([i])) for i in range(20)]
-    shown = [one for one in examples if one is not None and one.broken]
+    shown = [shown_example for shown_example in examples if shown_example is not None and shown_example.broken]
     assert shown
-    for one in shown:
-        assert one.changed
-        drawings = [one.drawn(valid)._repr_svg_() for valid in (False, True)]
+    for shown_example in shown:
+        assert shown_example.changed
+        drawings = [shown_example.drawn(valid)._repr_svg_() for valid in (False, True)]
         assert drawings[0] != drawings[1]
-    assert any(one is not None and not one.broken and not one.changed for one in examples)
+    assert any(
+        shown_example is not None and not shown_example.broken and not shown_example.changed
+        for shown_example in examples
+    )
 
 
 def test_tables_and_remarks_follow_the_metrics(project: Path) -> None:
@@ -195,30 +198,30 @@ def test_tables_and_remarks_follow_the_metrics(project: Path) -> None:
     seconds = metrics(project, "timing", "validity", "toy.json")["gold"]
     ratio = np.median(seconds["valid"]) / np.median(seconds["plain"])
     assert tables.cost(data)["ratio"].iloc[0] == pytest.approx(ratio)
-    said = str(remarks.answer(data))
-    assert f"toy {stored['gold']['before']['errors']} to 0 (40 sentences)" in said
-    assert "80 of 80 parses" in said
+    text = str(remarks.answer(data))
+    assert f"toy {stored['gold']['before']['errors']} to 0 (40 sentences)" in text
+    assert "80 of 80 parses" in text
     assert "toy 100" in str(remarks.models([run]))
     assert "p = " in str(remarks.accuracy(data))
 
 
-def test_pages_without_a_measured_corpus_say_so(project: Path) -> None:
+def test_pages_without_a_measured_corpus_report_it(project: Path) -> None:
     run = collect.this_run(project)
     empty = collect.Results(run.name, run.folder, run.params.changed(ValidTrees()))
     data = tables.measured([empty])
     assert str(remarks.answer(data)) == remarks.NONE
     shown = (tables.totals(data), tables.accuracy(data), tables.cost(data), tables.by_rule([empty]))
     assert [len(table) for table in (*shown, tables.peers([empty]), tables.uncovered([empty]))] == [0] * 6
-    for said in (remarks.accuracy(data), remarks.cost(data), remarks.models([empty])):
-        assert str(said) == ""
+    for remark in (remarks.accuracy(data), remarks.cost(data), remarks.models([empty])):
+        assert str(remark) == ""
     assert "no parsers" in str(remarks.peers([empty], tables.peers([empty])))
 
 
-def test_peers_stand_beside_ours_and_missing_ones_are_named(tmp_path: Path) -> None:
-    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+def test_peers_are_shown_beside_ours_and_missing_peers_are_named(tmp_path: Path) -> None:
+    synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
     params = parameters.load(tmp_path / "params.yaml")
     with_peers = params.changed(ValidTrees(corpora=("toy",), peers={"udpipe": {}, "spacy": {}}))
-    made_up_results.write(tmp_path / "results", with_peers)
+    synthetic_results.write(tmp_path / "results", with_peers)
     run = collect.Results("this run", tmp_path / "results", with_peers)
     table = tables.peers([run])
     assert table.index.get_level_values("parser").tolist() == ["treebound", "treebound --valid ud", "udpipe"]

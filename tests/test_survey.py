@@ -1,4 +1,4 @@
-"""What is found out about a treebank of one's own, what is chosen by it, and that the choice is a good one."""
+"""The survey of a user's treebank, the choice of settings by the survey, and the quality of this choice."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def treebank(text: str) -> Treebank:
 
 
 def column(text: str, number: int, values: list[str]) -> str:
-    """CoNLL-U with other values in a column (from 1), in turn."""
+    """Return CoNLL-U with the given values in a column (from 1), in rotation."""
     value = itertools.cycle(values)
     rows = [line.split("\t") for line in text.splitlines()]
     return "".join(
@@ -41,9 +41,9 @@ def column(text: str, number: int, values: list[str]) -> str:
 
 def test_columns_that_tell_something_are_chosen() -> None:
     text = inflected_conllu(50, 1)
-    given = treebank(text)
-    assert fine_tag(given) == "upos"
-    assert attributes(given, "upos") == ["suffix", "feats", "lemma"]
+    own_treebank = treebank(text)
+    assert fine_tag(own_treebank) == "upos"
+    assert attributes(own_treebank, "upos") == ["suffix", "feats", "lemma"]
     assert attributes(treebank(column(text, 6, ["_"])), "upos") == ["suffix", "lemma"]
     forms = [line.split("\t")[1] for line in text.splitlines() if line]
     assert attributes(treebank(column(text, 3, [form.upper() for form in forms])), "upos") == ["suffix", "feats"]
@@ -73,11 +73,11 @@ def test_short_words_are_seen_by_prefix_and_length() -> None:
 def test_xpos_of_too_few_words_or_other_ones_in_dev_is_no_tag() -> None:
     text = inflected_conllu(50, 1)
     full, gaps = treebank(column(text, 5, ["a", "b"])), treebank(column(text, 5, ["a", "b", "_"]))
-    other = treebank(column(text, 5, ["a", "c"]))
+    dev = treebank(column(text, 5, ["a", "c"]))
     assert fine_tag(full, full) == "xpos"
     assert fine_tag(gaps, gaps) == "upos"
-    assert unseen(full, other, "xpos") == pytest.approx(0.5, abs=0.01)
-    assert fine_tag(full, other) == "upos"
+    assert unseen(full, dev, "xpos") == pytest.approx(0.5, abs=0.01)
+    assert fine_tag(full, dev) == "upos"
 
 
 def test_without_upos_xpos_is_both_tags() -> None:
@@ -88,18 +88,18 @@ def test_without_upos_xpos_is_both_tags() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "chosen"), [(("none",), []), (("lemma", "feats"), ["feats", "lemma"]), (("length",), ["length"])]
+    ("attributes", "chosen"), [(("none",), []), (("lemma", "feats"), ["feats", "lemma"]), (("length",), ["length"])]
 )
-def test_attributes_that_are_named_are_used(wanted: tuple[str, ...], chosen: list[str]) -> None:
+def test_attributes_that_are_named_are_used(attributes: tuple[str, ...], chosen: list[str]) -> None:
     train, dev = treebank(inflected_conllu(5, 1)), treebank(inflected_conllu(5, 2))
-    describe(train, dev, Reading(attributes=wanted))
+    describe(train, dev, Reading(attributes=attributes))
     assert train.meta["attributes"] == dev.meta["attributes"] == chosen
 
 
-@pytest.mark.parametrize("wanted", ["colour", "auto,feats", "none,feats"])
-def test_other_attributes_are_refused(wanted: str) -> None:
+@pytest.mark.parametrize("attribute", ["colour", "auto,feats", "none,feats"])
+def test_other_attributes_are_refused(attribute: str) -> None:
     with pytest.raises(InputError, match=r"unknown attribute .*; choose from suffix, prefix, length, feats, lemma; or"):
-        read_settings(Reading, {"attributes": wanted})
+        read_settings(Reading, {"attributes": attribute})
 
 
 # --- what is counted ---
@@ -108,29 +108,29 @@ def test_other_attributes_are_refused(wanted: str) -> None:
 def test_crossing_arcs_and_roots_are_counted() -> None:
     words = [("a", "X", 3), ("b", "X", 4), ("c", "X", 0), ("d", "X", 3)]
     two = [("a", "X", 0), ("b", "X", 0)]
-    found = survey(treebank(conllu([words, two, *SENTENCES[:1]])))
-    assert (found.sentences, found.words) == (3, 10)
-    assert (found.crossing, found.lifted, found.several) == (1, 1, 1)
+    surveyed = survey(treebank(conllu([words, two, *SENTENCES[:1]])))
+    assert (surveyed.sentences, surveyed.words) == (3, 10)
+    assert (surveyed.crossing, surveyed.lifted, surveyed.several) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("single_root", [True, False])
 def test_the_ceiling_is_that_of_the_best_projective_tree(single_root: bool) -> None:
-    """Beside an enumeration of all projective trees of short sentences."""
+    """Compare the ceiling with the enumeration of all projective trees of short sentences."""
     rng = np.random.default_rng(3)
-    wanted = {n: trees(n, "projective", single_root) for n in (4, 5)}
+    projective = {n: trees(n, "projective", single_root) for n in (4, 5)}
     every = {n: trees(n, "non-projective") for n in (4, 5)}
     for _ in range(30):
         n = int(rng.integers(4, 6))
         heads = every[n][rng.integers(len(every[n]))]
         tags = ["PUNCT" if rng.random() < 0.3 else "X" for _ in range(n)]
-        given = treebank(conllu([[(f"w{m}", tags[m - 1], int(heads[m])) for m in range(1, n + 1)]]))
-        given.meta.update(single_root=single_root, punctuation={"column": "upos", "tags": ["PUNCT"]})
+        own_treebank = treebank(conllu([[(f"w{m}", tags[m - 1], int(heads[m])) for m in range(1, n + 1)]]))
+        own_treebank.meta.update(single_root=single_root, punctuation={"column": "upos", "tags": ["PUNCT"]})
         counts = np.array([tag != "PUNCT" for tag in tags])
-        best = int(((wanted[n][:, 1:] == heads[1:]) & counts).sum(axis=1).max())
-        assert ceiling(given) == pytest.approx(100 - 100 * (counts.sum() - best) / max(1, counts.sum()))
+        best = int(((projective[n][:, 1:] == heads[1:]) & counts).sum(axis=1).max())
+        assert ceiling(own_treebank) == pytest.approx(100 - 100 * (counts.sum() - best) / max(1, counts.sum()))
 
 
-def test_the_summary_names_what_is_chosen_and_advises() -> None:
+def test_the_summary_names_the_chosen_settings_and_gives_advice() -> None:
     train, dev = treebank(inflected_conllu(300, 1)), treebank(inflected_conllu(100, 2))
     describe(train, dev)
     summary, advice = remarks(train, dev, projective=True, k=10)
@@ -140,7 +140,7 @@ def test_the_summary_names_what_is_chosen_and_advises() -> None:
     assert 10 < crossing < 35
     assert advice.startswith("advice: train with --space non-projective")
     assert f"dev UAS is {ceiling(dev):.2f} at most" in advice
-    assert len(remarks(train, dev, projective=False, k=10)) == 1, "who does so needs no advice"
+    assert len(remarks(train, dev, projective=False, k=10)) == 1, "a user who sets the option needs no advice"
     flat = synthetic_treebank(50, 1), synthetic_treebank(50, 2)
     describe(*flat)
     assert len(remarks(*flat, projective=True, k=10)) == 1
@@ -180,29 +180,29 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scores(folder: Path, *options: object) -> tuple[float, float, str]:
-    """UAS and LAS on dev of a model trained as the README says, and what was said."""
+    """Return UAS and LAS on dev, and the messages, of a model that is trained as the README says."""
     model = folder / "model.npz"
     done = run("train", folder / "train.conllu", folder / "dev.conllu", "-o", model, "--bits", 16, *options)
     assert done.returncode == 0, done.stderr
     parsed = run("parse", model, folder / "dev.conllu", "-o", folder / "parsed.conllu")
     assert (parsed.returncode, parsed.stderr) == (0, "")
     out = run("evaluate", folder / "dev.conllu", folder / "parsed.conllu").stdout
-    found = dict(line.split("\t") for line in out.splitlines())
-    return float(found["UAS"]), float(found["LAS"]), done.stderr
+    summary = dict(line.split("\t") for line in out.splitlines())
+    return float(summary["UAS"]), float(summary["LAS"]), done.stderr
 
 
 def test_the_readme_followed_on_an_inflected_language(folder: Path) -> None:
-    uas, las, said = scores(folder, "--epochs", 2)
-    assert "tag upos, attributes suffix, feats, lemma, k 10" in said
-    assert "advice: train with --space non-projective" in said
-    assert re.search(r"k 10, threshold 0.001: \d\.\d heads a word, keeps (9\d|100)\.\d\d % of dev's heads", said)
+    uas, las, messages = scores(folder, "--epochs", 2)
+    assert "tag upos, attributes suffix, feats, lemma, k 10" in messages
+    assert "advice: train with --space non-projective" in messages
+    assert re.search(r"k 10, threshold 0.001: \d\.\d heads a word, keeps (9\d|100)\.\d\d % of dev's heads", messages)
     poor_uas, poor_las, _ = scores(folder, "--epochs", 2, "--attributes", "none")
     assert uas > poor_uas + 3
     assert las > poor_las + 10
-    # input without what the model reads is said
+    # missing columns that the model reads are reported
     bare = column((folder / "dev.conllu").read_text(), 6, ["_"])
     done = run("parse", folder / "model.npz", stdin=bare)
-    assert done.stderr == "", "the model that was trained last reads no features"
+    assert done.stderr == "", "the model trained last does not read FEATS"
 
 
 def test_input_that_lacks_what_the_model_reads_is_named(folder: Path) -> None:
@@ -214,9 +214,9 @@ def test_input_that_lacks_what_the_model_reads_is_named(folder: Path) -> None:
     assert (
         done.stderr == "treebound: warning: <stdin>: feats empty, but the model reads it; `treebound tag` can fill it\n"
     )
-    one = bare.partition("\n\n")[0] + "\n\n"
-    assert run("parse", folder / "m.npz", stdin=one).stderr == "", "a few words may have no features"
-    done = run("parse", folder / "m.npz", stdin=column(one, 4, ["_"]))
+    first_sentence = bare.partition("\n\n")[0] + "\n\n"
+    assert run("parse", folder / "m.npz", stdin=first_sentence).stderr == "", "a few words may have no features"
+    done = run("parse", folder / "m.npz", stdin=column(first_sentence, 4, ["_"]))
     assert "<stdin>: upos empty" in done.stderr
 
 

@@ -1,4 +1,4 @@
-"""The made-up language has the trees that it claims."""
+"""Test that the synthetic language has the trees that it claims."""
 
 from synthetic import synthetic_treebank
 
@@ -11,6 +11,6 @@ def test_sentences_are_projective_trees_with_one_root():
     assert 2 < bank.words / 200 < 20
     for sentence in bank:
         assert tree_faults(sentence.heads, sentence.n, "projective", True) == []
-    again = synthetic_treebank(200, 0)
-    assert again.head.tolist() == bank.head.tolist()
-    assert again.strings("form") == bank.strings("form")
+    repeated = synthetic_treebank(200, 0)
+    assert repeated.head.tolist() == bank.head.tolist()
+    assert repeated.strings("form") == bank.strings("form")

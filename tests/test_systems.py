@@ -1,4 +1,4 @@
-"""Systems as the command line sees them: trained, kept and loaded by the kind of the file; one class of settings."""
+"""Systems on the command line: they are trained, saved, and loaded by the kind of file. Each has one settings class."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ REPOSITORY = Path(__file__).parents[1]
 
 
 def call(*arguments: object) -> None:
-    """The command line, in this process."""
+    """Run the command line in this process."""
     typer.main.get_command(application()).main([str(a) for a in arguments], standalone_mode=False)
 
 
@@ -62,10 +62,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_train_without_options_is_the_pruned_combined_model_of_the_pipeline(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Byte for byte: settings, pruner, conventions, templates, weights, history."""
+    """The models are equal byte for byte: settings, pruner, conventions, templates, weights and history."""
     call("train", folder / "train.conllu", folder / "dev.conllu", "-o", tmp_path / "own.npz")
     treebanks = {split: read(folder / f"{split}.conllu").treebank for split in ("train", "dev")}
-    describe(*treebanks.values())  # as the catalogue does for its corpora
+    describe(*treebanks.values())  # the catalogue does the same for its corpora
     monkeypatch.chdir(tmp_path)
     for split, treebank in (treebanks | {"test": treebanks["dev"]}).items():
         path = Path("data/converted/made_up") / f"{split}.npz"
@@ -89,7 +89,7 @@ def test_params_and_the_class_have_the_same_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("values", "message"),
     [
         ({"learner": "svm"}, "learner: unknown value 'svm'; choose from mira, perceptron"),
         ({"k": "many"}, "k: Input should be a valid integer"),
@@ -97,8 +97,8 @@ def test_params_and_the_class_have_the_same_defaults() -> None:
         ({"families": ("sibling", "sibling")}, "families: a factor family is named twice"),
     ],
 )
-def test_settings_are_checked_however_they_are_made(given: dict[str, Any], message: str) -> None:
-    for make in (lambda: Settings(**given), lambda: dataclasses.replace(Settings(), **given)):
+def test_settings_are_checked_however_they_are_made(values: dict[str, Any], message: str) -> None:
+    for make in (lambda: Settings(**values), lambda: dataclasses.replace(Settings(), **values)):
         with pytest.raises(SettingError, match=message):
             make()
 
@@ -122,14 +122,14 @@ def test_a_parser_goes_to_workers_with_its_weights_once(model: Model) -> None:
     parser, test = Parser(model), synthetic_treebank(5, 3, 12)
     sent = pickle.dumps(parser)
     assert len(sent) < len(pickle.dumps(model)) + model.weights.nbytes / 4
-    for here, there in zip(parser.parse(test), pickle.loads(sent).parse(test), strict=True):
-        assert (here.heads.tolist(), here.value) == (there.heads.tolist(), there.value)
+    for parse, unpickled in zip(parser.parse(test), pickle.loads(sent).parse(test), strict=True):
+        assert (parse.heads.tolist(), parse.value) == (unpickled.heads.tolist(), unpickled.value)
 
 
-def test_a_model_keeps_to_the_templates_that_it_was_trained_with(
+def test_a_model_uses_the_templates_that_it_was_trained_with(
     model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Templates that were edited since change nothing about it."""
+    """Templates that were edited after training do not change the model."""
     from treebound import factors
     from treebound.features import labels
     from treebound.learning import pruner
@@ -146,7 +146,7 @@ def test_a_model_keeps_to_the_templates_that_it_was_trained_with(
 
 
 def forged(model: Model, tmp_path: Path, lines: dict[str, Any]) -> Path:
-    """A model file whose templates are others; its digests are right."""
+    """Write a model file with other templates and correct digests, and return its path."""
     path = tmp_path / "model.npz"
     model.save(path)
     file = ModelFile(path.read_bytes())
@@ -157,21 +157,21 @@ def forged(model: Model, tmp_path: Path, lines: dict[str, Any]) -> Path:
 
 
 def test_a_file_with_other_templates_scores_by_them(model: Model, tmp_path: Path) -> None:
-    other = Model.load(forged(model, tmp_path, {"arc": []}))
-    assert other.templates["arc"] == ()
-    assert trees(other) != trees(model)
+    changed = Model.load(forged(model, tmp_path, {"arc": []}))
+    assert changed.templates["arc"] == ()
+    assert trees(changed) != trees(model)
 
 
 @pytest.mark.parametrize(
     "lines",
     [{"arc": ["h.colour"]}, {"arc": ["h+9.tag"]}, {"arc": ["s.tag"]}, {"arc": "h.tag"}, {"arc": [3]}, {"comb": []}],
 )
-def test_templates_that_are_none_are_refused(lines: dict[str, Any], model: Model, tmp_path: Path) -> None:
+def test_invalid_templates_are_refused(lines: dict[str, Any], model: Model, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="damaged model file"):
         Model.load(forged(model, tmp_path, lines))
 
 
-def test_a_file_of_before_there_were_templates_is_refused_in_one_line(model: Model, tmp_path: Path) -> None:
+def test_an_old_file_without_templates_is_refused_in_one_line(model: Model, tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     model.save(path)
     file = ModelFile(path.read_bytes())
@@ -192,13 +192,13 @@ def test_constrained_parsing_from_the_command_line(folder: Path, tmp_path: Path,
     own = ["--system", "constrained", "--constraints", "en_ewt", "--bits", 12, "--epochs", 2]
     call("train", folder / "train.conllu", folder / "dev.conllu", "-o", model, *own, *options)
     call("parse", model, folder / "dev.conllu", "-o", out)
-    found, gold = read(out).treebank, read(folder / "dev.conllu").treebank
-    assert (found.head == gold.head).mean() > 0.7
+    parsed, gold = read(out).treebank, read(folder / "dev.conllu").treebank
+    assert (parsed.head == gold.head).mean() > 0.7
     assert "# treebound_status = optimal" in out.read_text()
     parser = treebound.load(model)
     parses = parser.parse(gold, workers=2)
-    assert [p.heads.tolist() for p in parses] == [found.heads(i).tolist() for i in range(len(found))]
-    assert [name for p in parses for name in parser.label_names(p)] == found.strings("deprel")
+    assert [p.heads.tolist() for p in parses] == [parsed.heads(i).tolist() for i in range(len(parsed))]
+    assert [name for p in parses for name in parser.label_names(p)] == parsed.strings("deprel")
     with pytest.raises(InputError, match="no option 'k'"):
         call("parse", model, folder / "dev.conllu", "--k", 5)
     with pytest.raises(InputError, match="only graph-based parsers"):
@@ -217,7 +217,7 @@ def test_tagging_is_a_system(folder: Path, tmp_path: Path) -> None:
 
 @dataclass(frozen=True)
 class ToySettings(Checked):
-    """Of the system below."""
+    """Settings of the system `Toy`."""
 
     seed: int = option(1, "The word that the others hang on, from 1.")
 
@@ -234,7 +234,7 @@ TOY = Format("toy", 1, Header, lambda _: {"seed": Layout(np.int64, {(1,)})})
 
 
 class Toy(Labelled):
-    """All words hang on one, which the settings say: a system in twenty lines."""
+    """A system in twenty lines whose trees attach all words to one word, which the settings choose."""
 
     settings = ToySettings
     reads = ()
@@ -263,13 +263,13 @@ class Toy(Labelled):
 
 
 @pytest.mark.parametrize("options", [{"beam": 4}, {"decoder": "eisner", "max_dp_calls": 9}])
-def test_an_option_that_a_decoder_has_not_is_named(options: dict[str, Any], model: Model) -> None:
+def test_an_option_that_a_decoder_lacks_is_named(options: dict[str, Any], model: Model) -> None:
     with pytest.raises(InputError, match=f"has no option '{list(options)[-1]}'; leave it out"):
         Parser(model, **options)
 
 
 @pytest.mark.parametrize("name", [name for name in SYSTEMS if name not in ("graph", "tagging")])
-def test_an_option_that_a_parser_has_not_is_named(name: str) -> None:
+def test_an_option_that_a_parser_lacks_is_named(name: str) -> None:
     system: Any = SYSTEMS[name]()
     there = f"; the options are {', '.join(system.options)}" if system.options else ""
     with pytest.raises(InputError, match=f"has no option 'turbo'; leave it out{there}$"):
@@ -277,22 +277,24 @@ def test_an_option_that_a_parser_has_not_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_a_system_has_all_that_is_asked_of_one(name: str) -> None:
-    asked = {asked for asked in vars(System) if not asked.startswith("_")}
-    assert asked > {"settings", "trees", "train"}
-    assert asked <= set(dir(SYSTEMS[name]()))
+def test_a_system_has_all_required_members(name: str) -> None:
+    required = {required for required in vars(System) if not required.startswith("_")}
+    assert required > {"settings", "trees", "train"}
+    assert required <= set(dir(SYSTEMS[name]()))
     assert name in registry.KINDS.values()
 
 
-def test_a_new_system_is_a_room_and_a_line(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_system_needs_a_class_and_one_registration(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(SYSTEMS, "_items", dict(SYSTEMS._items))
     monkeypatch.setattr(registry, "KINDS", dict(registry.KINDS))
     registry.register("toy", "toy", Toy)
     model, out = tmp_path / "model.npz", tmp_path / "out.conllu"
     call("train", folder / "train.conllu", folder / "dev.conllu", "-o", model, "--system", "toy", "--seed", 2)
     call("parse", model, folder / "dev.conllu", "-o", out)
-    found = read(out).treebank
-    assert all(found.heads(i)[2] == 0 for i in range(len(found)))
+    parsed = read(out).treebank
+    assert all(parsed.heads(i)[2] == 0 for i in range(len(parsed)))
     assert "# treebound_score" not in out.read_text()
     list_ = tmp_path / "list.yaml"
     files = {name: str(folder / f"{name}.conllu") for name in ("train", "dev")}
@@ -302,7 +304,7 @@ def test_a_new_system_is_a_room_and_a_line(folder: Path, tmp_path: Path, monkeyp
     assert isinstance(system_of(model), Toy)
 
 
-def test_files_that_are_no_models_are_refused(tmp_path: Path, model: Model) -> None:
+def test_files_that_are_not_models_are_refused(tmp_path: Path, model: Model) -> None:
     model.pruner.save(tmp_path / "pruner.npz")
     with pytest.raises(ModelError, match="holds a 'pruner', which is not the model of a system"):
         treebound.load(tmp_path / "pruner.npz")

@@ -1,4 +1,4 @@
-"""Tagger: exact search against enumeration, learning, jackknifing, files."""
+"""The tagger: exact search against enumeration, learning, jackknifing and files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from treebound.systems.tagging.words import Dictionary, kind, shape, word_table
 
 TEMPLATES = ("w.form", "w-1.form w+1.lower", "t-1", "t-1 w.lower", "t-2 t-1", "t-2 t-1 w-2.form")
 TAGS = 4
-BITS = 6  # small, so that features share weights and scores tie
+BITS = 6  # a small table, so that features share weights and scores tie
 
 
 def signed(x: int) -> int:
@@ -39,7 +39,7 @@ def signed(x: int) -> int:
 
 
 def slow_score(rows: np.ndarray, sequence: tuple[int, ...], weights: np.ndarray) -> int:
-    """Score of a tag sequence in plain Python, template by template, from the definition of a feature."""
+    """Return the score of a tag sequence in plain Python, following the definition of a feature."""
     compiled = compile_templates(TEMPLATES)
     padded = [TAGS, TAGS, *sequence]
     total = 0
@@ -65,7 +65,7 @@ def table(weights: np.ndarray) -> Table:
 
 @st.composite
 def lattices(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, list[list[int]], list[int]]:
-    """(rows, weights, lists of candidates, list of each word) of up to five words."""
+    """Draw rows, weights, lists of candidates, and the list of each word, for up to five words."""
     n = draw(st.integers(1, 5))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     rows = rng.integers(-(2**62), 2**62, (len(ATTRIBUTES), n + 2 * PAD))
@@ -82,10 +82,10 @@ def test_search_finds_the_best_of_all_sequences(lattice: tuple, cost: int) -> No
     compiled = compile_templates(TEMPLATES)
     context = contexts(compiled, rows, len(group))
     gold = np.array([lists[g][0] for g in group], np.int32)
-    found = np.full(len(group), -1, np.int32)
+    best = np.full(len(group), -1, np.int32)
     for costs in (np.empty(0, np.int32), gold):
         score = best_tags(
-            compiled, context, np.array(group, np.int32), dictionary.candidates, table(weights), costs, cost, found
+            compiled, context, np.array(group, np.int32), dictionary.candidates, table(weights), costs, cost, best
         )
         values = {
             sequence: slow_score(rows, sequence, weights)
@@ -93,18 +93,18 @@ def test_search_finds_the_best_of_all_sequences(lattice: tuple, cost: int) -> No
             for sequence in itertools.product(*(lists[g] for g in group))
         }
         assert score == max(values.values())
-        assert values[tuple(found.tolist())] == score
+        assert values[tuple(best.tolist())] == score
 
 
 def test_ties_go_to_the_first_candidates() -> None:
     compiled = compile_templates(TEMPLATES)
     rows = np.zeros((len(ATTRIBUTES), 3 + 2 * PAD), np.int64)
     candidates = Candidates(np.array([0, 3], np.int32), np.array([1, 2, 3], np.int32))
-    found = np.empty(3, np.int32)
+    best = np.empty(3, np.int32)
     weights, none = np.zeros(2**BITS + TAGS, np.int32), np.empty(0, np.int32)
     group = np.zeros(3, np.int32)
-    best_tags(compiled, contexts(compiled, rows, 3), group, candidates, table(weights), none, 0, found)
-    assert found.tolist() == [1, 1, 1]
+    best_tags(compiled, contexts(compiled, rows, 3), group, candidates, table(weights), none, 0, best)
+    assert best.tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("template", ["w.colour", "x.form", "w+3.form", "t-3", "t-2", "w1-.form"])
@@ -136,8 +136,8 @@ def test_dictionary_lists_the_tags_of_frequent_forms() -> None:
     forms = ["the"] * 20 + ["saw"] * 20 + ["Ann", "runs"]
     tags = [3] * 20 + [1, 2] * 10 + [1, 2]
     dictionary = Dictionary.count(forms, tags, frequent=5)
-    found = dictionary.classes(["the", "saw", "Ann", "never"])
-    assert [dictionary.lists[i] for i in found] == [(3,), (1, 2), (1, 2), (1, 2)]
+    classes = dictionary.classes(["the", "saw", "Ann", "never"])
+    assert [dictionary.lists[i] for i in classes] == [(3,), (1, 2), (1, 2), (1, 2)]
     assert dictionary.lists[0] == (1, 2), "no rare form is tagged 3"
 
 
@@ -164,7 +164,7 @@ def _columns(rows: np.ndarray, starts: np.ndarray, treebank: Treebank) -> list[l
 
 
 def ambiguous(sentences: int, seed: int) -> Treebank:
-    """A treebank whose forms do not tell nouns from verbs and adjectives: only the words around do."""
+    """Return a treebank in which only the context, not the form, tells nouns from verbs and adjectives."""
     treebank = synthetic_treebank(sentences, seed)
     tags = treebank.strings("upos")
     forms = [f"w{form[1:]}" if tag in "NVJ" else form for form, tag in zip(treebank.strings("form"), tags, strict=True)]
@@ -177,7 +177,7 @@ def with_forms(treebank: Treebank, forms: list[str]) -> Treebank:
     return replace(treebank, columns=treebank.columns | {"form": ids}, vocab=treebank.vocab | {"form": vocabulary})
 
 
-def test_learns_what_only_the_context_tells() -> None:
+def test_tags_that_only_the_context_tells_are_learnt() -> None:
     train, dev = ambiguous(600, 1), ambiguous(150, 2)
     tagger = train_tagger(train, epochs=4, bits=18)
     majority: dict[str, dict[str, int]] = {}
@@ -211,7 +211,7 @@ def test_nothing_to_learn_is_an_input_error() -> None:
 
 
 def test_unknown_tags_and_words_in_new_text() -> None:
-    """A tag that training lacks is an error of the tagger, not a crash."""
+    """A tag that training lacks counts as an error of the tagger and does not crash."""
     train = synthetic_treebank(30, 1)
     tagger = train_tagger(train, epochs=1, bits=14)
     tags = np.zeros(train.words, np.int32)
@@ -227,10 +227,10 @@ def test_a_file_gives_the_same_tagger(tmp_path: Path) -> None:
     train = ambiguous(100, 1)
     tagger = train_tagger(train, epochs=2, bits=14)
     tagger.save(tmp_path / "tagger.npz")
-    again = Tagger.load(tmp_path / "tagger.npz")
-    again.save(tmp_path / "again.npz")
-    assert (again.tag(train) == tagger.tag(train)).all()
-    assert again.history == tagger.history
+    loaded = Tagger.load(tmp_path / "tagger.npz")
+    loaded.save(tmp_path / "again.npz")
+    assert (loaded.tag(train) == tagger.tag(train)).all()
+    assert loaded.history == tagger.history
     assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "tagger.npz").read_bytes()
 
 
@@ -256,7 +256,7 @@ SETTINGS = {"epochs": 2, "bits": 12}
 
 
 def secrets(sentences: int) -> Treebank:
-    """Sentences of one word, each a form of its own with a tag that only chance tells."""
+    """Return one-word sentences, each with a unique form and a random tag."""
     rng = np.random.default_rng(7)
     treebank = synthetic_treebank(sentences, 3, max_words=1)
     forms = with_forms(treebank, [f"{a}{b}" for a, b in rng.permutation(sentences**2)[:sentences, None] // [1, 7]])
@@ -279,25 +279,25 @@ def test_no_sentence_is_tagged_by_a_model_that_saw_it() -> None:
     gold = np.array(treebank.strings("upos"))
     memory = train_tagger(treebank, epochs=6, bits=18).apply(treebank)
     assert np.mean(np.array(memory.strings("upos")) == gold) > 0.9, "a tagger that saw the words knows their tags"
-    found = np.array(jackknife(treebank, "upos", epochs=3, bits=18).strings("upos"))
-    assert 0.35 < np.mean(found == gold) < 0.65
-    other = treebank.columns["upos"].copy()
+    jackknifed = np.array(jackknife(treebank, "upos", epochs=3, bits=18).strings("upos"))
+    assert 0.35 < np.mean(jackknifed == gold) < 0.65
+    changed_tags = treebank.columns["upos"].copy()
     fold = fold_of(len(treebank)) == 3
-    other[fold] = 1 - other[fold]
-    changed = replace(treebank, columns=treebank.columns | {"upos": other})
-    again = np.array(jackknife(changed, "upos", epochs=3, bits=18).strings("upos"))
-    assert (again[fold] == found[fold]).all(), "the tags of a fold do not depend on what it is tagged with"
+    changed_tags[fold] = 1 - changed_tags[fold]
+    changed = replace(treebank, columns=treebank.columns | {"upos": changed_tags})
+    repeated = np.array(jackknife(changed, "upos", epochs=3, bits=18).strings("upos"))
+    assert (repeated[fold] == jackknifed[fold]).all(), "the tags of a fold do not depend on its own annotation"
 
 
 def test_workers_change_nothing() -> None:
     treebank = ambiguous(120, 1)
-    one = jackknife(treebank, "upos", workers=1, **SETTINGS)
+    single = jackknife(treebank, "upos", workers=1, **SETTINGS)
     two = jackknife(treebank, "upos", workers=2, **SETTINGS)
-    assert one.strings("upos") == two.strings("upos")
-    assert one.vocab["upos"] == two.vocab["upos"]
-    assert (one.head == treebank.head).all()
-    assert one.strings("form") == treebank.strings("form")
-    assert one.strings("upos") != treebank.strings("upos")
+    assert single.strings("upos") == two.strings("upos")
+    assert single.vocab["upos"] == two.vocab["upos"]
+    assert (single.head == treebank.head).all()
+    assert single.strings("form") == treebank.strings("form")
+    assert single.strings("upos") != treebank.strings("upos")
 
 
 KILLED = """
@@ -320,19 +320,21 @@ storage.save(tagged, folder / "tagged.npz")
 """
 
 
-def test_a_killed_run_goes_on(tmp_path: Path) -> None:
+def test_a_killed_run_resumes(tmp_path: Path) -> None:
     project = Path(__file__).parents[1]
     expected = jackknife(ambiguous(400, 1), "upos", **SETTINGS)
     killed = subprocess.run([sys.executable, "-c", KILLED, tmp_path], cwd=project, start_new_session=True, check=False)
     assert killed.returncode == -signal.SIGKILL
     assert not (tmp_path / "tagged.npz").exists()
-    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("fold-*.npz")}
-    assert len(kept) == 3
-    again = jackknife(ambiguous(400, 1), "upos", checkpoints=tmp_path, **SETTINGS)
-    assert {path: path.stat().st_mtime_ns for path in kept} == kept, "finished folds are not done again"
-    assert again.strings("upos") == expected.strings("upos")
-    other = jackknife(ambiguous(400, 2), "upos", checkpoints=tmp_path, **SETTINGS)
-    assert other.strings("upos") == jackknife(ambiguous(400, 2), "upos", **SETTINGS).strings("upos"), "foreign folds"
+    written = {path: path.stat().st_mtime_ns for path in tmp_path.glob("fold-*.npz")}
+    assert len(written) == 3
+    resumed = jackknife(ambiguous(400, 1), "upos", checkpoints=tmp_path, **SETTINGS)
+    assert {path: path.stat().st_mtime_ns for path in written} == written, "finished folds are not repeated"
+    assert resumed.strings("upos") == expected.strings("upos")
+    retrained = jackknife(ambiguous(400, 2), "upos", checkpoints=tmp_path, **SETTINGS)
+    assert retrained.strings("upos") == jackknife(ambiguous(400, 2), "upos", **SETTINGS).strings("upos"), (
+        "foreign folds"
+    )
 
 
 @pytest.mark.parametrize("folds", [1, 6])

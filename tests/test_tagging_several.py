@@ -1,4 +1,4 @@
-"""Taggers of several columns: edits of lemmas, words one by one, files; untagged text made trees by two commands."""
+"""Taggers of several columns: edits of lemmas, separate words, files, and two commands from plain text to trees."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from treebound.systems.tagging.words import Dictionary, alone, word_table
 
 
 @pytest.mark.parametrize(
-    ("form", "lemma", "script", "other", "made"),
+    ("form", "lemma", "script", "other_form", "edited"),
     [
         ("huizen", "huis", "|zen>s|l", "Glazen", "glas"),
         ("gelopen", "lopen", "ge>||l", "Gezeten", "zeten"),
@@ -43,14 +43,14 @@ from treebound.systems.tagging.words import Dictionary, alone, word_table
         ("1|2>3", "1|2>4", "=1|2>4", "5", "1|2>4"),
     ],
 )
-def test_edits(form: str, lemma: str, script: str, other: str, made: str) -> None:
+def test_edits(form: str, lemma: str, script: str, other_form: str, edited: str) -> None:
     assert edit(form, lemma) == script
-    assert apply(other, script) == made
+    assert apply(other_form, script) == edited
 
 
 def test_an_edit_for_other_forms_leaves_them() -> None:
     assert apply("Boek", "|zen>s|l") == "boek"
-    assert apply("zen", "|zen>s|l") == "zen", "nothing would be left"
+    assert apply("zen", "|zen>s|l") == "zen", "the edit would delete the whole form"
 
 
 @settings(max_examples=300, deadline=None)
@@ -63,7 +63,7 @@ def test_an_edit_makes_the_lemma_of_its_form(form: str, lemma: str) -> None:
 
 
 def texts(sentences: int, seed: int) -> Treebank:
-    """An inflected language whose forms show the case: as the taggers need it."""
+    """Return an inflected language whose forms show the case, as the taggers need it."""
     lines = inflected_conllu(sentences, seed).splitlines()
     rows = [line.split("\t") for line in lines]
     for row in rows:
@@ -97,7 +97,7 @@ def test_many_tags_are_learnt_word_by_word() -> None:
     lemmas = train_tagger(train, dev, column="lemma", given="upos", epochs=3, bits=18)
     assert accuracy(dev, lemmas) > 97
     assert len(lemmas.tags) < 30, "edits, not lemmas"
-    # other tags around are other features: nouns called verbs get the features of verbs
+    # other tags in the context give other features: nouns called verbs get the features of verbs
     number = dev.vocab["upos"].get("VERB")
     wrong = replace(dev, columns=dev.columns | {"upos": np.full(dev.words, number, np.int32)})
     assert accuracy(dev, tagger, wrong) < 85
@@ -121,12 +121,12 @@ def test_columns_are_filled_in_turn(taggers: Taggers) -> None:
     dev = texts(40, 2)
     assert taggers.columns == ("upos", "feats", "lemma")
     assert [tagger.given for tagger in taggers.taggers] == ["", "upos", "upos"]
-    found = taggers.apply(without_tags(dev))
+    tagged = taggers.apply(without_tags(dev))
     scores = {}
     for name in taggers.columns:
-        right = [a == b for a, b in zip(dev.strings(name), found.strings(name), strict=True)]
+        right = [a == b for a, b in zip(dev.strings(name), tagged.strings(name), strict=True)]
         scores[name] = 100 * np.mean(right)
-    assert scores == pytest.approx(accuracies(dev, taggers)), "they make no use of what is annotated"
+    assert scores == pytest.approx(accuracies(dev, taggers)), "the taggers ignore the annotated columns"
     assert min(scores.values()) > 90
 
 
@@ -146,11 +146,11 @@ def test_fine_tags_of_many_values_are_given_the_coarse_ones() -> None:
 def test_a_file_gives_the_same_taggers(taggers: Taggers, tmp_path: Path) -> None:
     dev, path = without_tags(texts(40, 2)), tmp_path / "taggers.npz"
     taggers.save(path)
-    again = Taggers.load(path)
-    assert again.columns == taggers.columns
+    loaded = Taggers.load(path)
+    assert loaded.columns == taggers.columns
     for name in taggers.columns:
-        assert again.apply(dev).strings(name) == taggers.apply(dev).strings(name)
-    again.save(tmp_path / "again.npz")
+        assert loaded.apply(dev).strings(name) == taggers.apply(dev).strings(name)
+    loaded.save(tmp_path / "again.npz")
     assert (tmp_path / "again.npz").read_bytes() == path.read_bytes()
 
 
@@ -160,7 +160,7 @@ def test_a_file_of_one_tagger_is_as_before(taggers: Taggers, tmp_path: Path) -> 
     Taggers(taggers.taggers[:1]).save(new)
     assert old.read_bytes() == new.read_bytes()
     header = ModelFile(old.read_bytes()).header
-    assert not {"given", "edits", "lists_of_given"} & header.keys(), "the header that older programs wrote"
+    assert not {"given", "edits", "lists_of_given"} & header.keys(), "the header of older versions"
     assert Taggers.load(old).columns == ("upos",)
     Tagger.load(new)
 
@@ -194,14 +194,14 @@ def test_damaged_files_are_refused(fault: str, taggers: Taggers, tmp_path: Path)
 def test_jackknifed_columns_are_of_taggers_that_have_not_seen_the_sentence(tmp_path: Path) -> None:
     train = texts(120, 1)
     small = {"folds": 3, "epochs": 1, "bits": 14}
-    one = jackknife(train, ("upos", "feats"), **small)
-    assert one.strings("feats") == jackknife(train, ("upos", "feats"), workers=2, **small).strings("feats")
-    assert one.strings("lemma") == train.strings("lemma")
-    assert one.head is train.head
+    jackknifed = jackknife(train, ("upos", "feats"), **small)
+    assert jackknifed.strings("feats") == jackknife(train, ("upos", "feats"), workers=2, **small).strings("feats")
+    assert jackknifed.strings("lemma") == train.strings("lemma")
+    assert jackknifed.head is train.head
     member = fold_of(len(train), 3)
     others, own = (train.select(np.flatnonzero(mask)) for mask in (member != 1, member == 1))
     expected = train_taggers(others, None, ("upos", "feats"), epochs=1, bits=14).apply(own)
-    assert one.select(np.flatnonzero(member == 1)).strings("feats") == expected.strings("feats")
+    assert jackknifed.select(np.flatnonzero(member == 1)).strings("feats") == expected.strings("feats")
     path, out = tmp_path / "train.conllu", tmp_path / "jackknifed.conllu"
     path.write_text("# kept\n" + inflected_conllu(40, 1))
     options = ("--columns", "upos,feats", "--epochs", 1, "--bits", 12, "--workers", 2)
@@ -216,7 +216,7 @@ def test_jackknifed_columns_are_of_taggers_that_have_not_seen_the_sentence(tmp_p
         assert a.split("\t")[6:] == b.split("\t")[6:]
 
 
-def test_untagged_text_in_trees_out(tmp_path: Path) -> None:
+def test_untagged_text_becomes_trees(tmp_path: Path) -> None:
     train, dev, bare = tmp_path / "train.conllu", tmp_path / "dev.conllu", tmp_path / "bare.conllu"
     rows = {path: inflected_conllu(n, seed) for path, n, seed in ((train, 150, 1), (dev, 40, 2))}
     for path, text in rows.items():

@@ -1,4 +1,4 @@
-"""Targets of the benchmarks: what is met, what is kept, how the report shows it. Nothing is timed."""
+"""Targets of the benchmarks: rules for meeting and storing them, and their table in the report. Nothing is timed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_target_is_met_from_its_own_side(goals, measured, target, more, met, r
     assert str(row).endswith("a note")
 
 
-def test_figures_are_kept_by_name_and_by_command(goals, tmp_path: Path) -> None:
+def test_figures_are_stored_by_name_and_by_command(goals, tmp_path: Path) -> None:
     path = tmp_path / "targets.json"
     goals.keep([goals.Row("a", 1.23456, 2), goals.Row("b", 3.0), goals.Row("c", 3.0, 4, False)], path, "make bench")
     assert json.loads(path.read_text()) == [
@@ -59,7 +59,7 @@ def test_figures_are_kept_by_name_and_by_command(goals, tmp_path: Path) -> None:
         {"name": "c", "measured": 3.0, "target": 4, "met": True, "how": "make bench"},
     ]
     goals.keep([goals.Row("d", np.float64(7.0), 7), goals.Row("e", np.nan, 1)], path, "python benchmarks/x.py")
-    assert [row["name"] for row in json.loads(path.read_text())] == ["a", "c", "d"], "what was not measured is not kept"
+    assert [row["name"] for row in json.loads(path.read_text())] == ["a", "c", "d"], "only measured targets are stored"
     goals.keep([goals.Row("a", 5.0, 2)], path, "make bench")
     goals.keep([goals.Row("d", 8.0, 7)], path, "python benchmarks/x.py --sentences 2")
     assert [(row["name"], row["measured"], row["how"]) for row in json.loads(path.read_text())] == [
@@ -69,7 +69,7 @@ def test_figures_are_kept_by_name_and_by_command(goals, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "kept"),
+    ("typed", "stored"),
     [
         (["benchmarks/x.py", "a b", "--keep"], "python benchmarks/x.py 'a b'"),
         (["/somewhere/benchmarks/x.py", "--keep", "to.json", "--n", "3"], "python benchmarks/x.py --n 3"),
@@ -77,11 +77,11 @@ def test_figures_are_kept_by_name_and_by_command(goals, tmp_path: Path) -> None:
         (["x.py", "--keep", "--n", "3"], "python benchmarks/x.py --n 3"),
     ],
 )
-def test_the_command_names_no_machine(goals, typed: list[str], kept: str) -> None:
-    assert goals.command(typed) == kept
+def test_the_command_names_no_machine(goals, typed: list[str], stored: str) -> None:
+    assert goals.command(typed) == stored
 
 
-def test_figures_are_kept_where_it_is_asked_for(goals, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_figures_are_stored_in_the_chosen_file(goals, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     cli = argparse.ArgumentParser()
     goals.option(cli)
     path, rows = tmp_path / "targets.json", [goals.Row("a figure", 1.0, 2)]
@@ -95,7 +95,7 @@ def test_figures_are_kept_where_it_is_asked_for(goals, tmp_path: Path, capsys: p
 
 
 def test_benchmarks_with_targets_share_the_option() -> None:
-    """Each that prints a target can keep it, and says so."""
+    """Benchmarks that print targets have the option to store their figures."""
     with_targets = [path for path in BENCHMARKS.glob("*.py") if "import Row" in path.read_text()]
     names = {path.name for path in with_targets}
     assert names >= {"ccg.py", "ccg_integration.py", "classifiers.py", "own_scores.py", "training.py", "compiling.py"}
@@ -115,16 +115,16 @@ def test_help_of_benchmarks(name: str) -> None:
 # --- on the page
 
 
-def test_the_table_and_what_is_said_of_it(tmp_path: Path) -> None:
+def test_the_table_of_targets_and_its_remark(tmp_path: Path) -> None:
     path = tmp_path / targets.KEPT
     path.parent.mkdir(parents=True)
     rows = [("fast", 12_000.0, 20_000, False), ("small", 300.0, 2048, True)]
-    kept = [{"name": n, "measured": m, "target": t, "met": met, "how": "make bench"} for n, m, t, met in rows]
-    path.write_text(json.dumps(kept))
+    stored = [{"name": n, "measured": m, "target": t, "met": met, "how": "make bench"} for n, m, t, met in rows]
+    path.write_text(json.dumps(stored))
     table = targets.targets(tmp_path)
     assert table.loc["fast"].tolist() == [12_000.0, 20_000.0, "no", "make bench"]
-    said = str(target_remarks.targets(table))
-    assert "1 of 2 targets are met; missed: fast (12,000, target 20,000)" in said
+    text = str(target_remarks.targets(table))
+    assert "1 of 2 targets are met; missed: fast (12,000, target 20,000)" in text
     met = str(target_remarks.targets(table.iloc[1:]))
     assert "1 of 1 targets are met." in met
     assert "make bench" in Table(table, "x")._repr_html_()
@@ -133,14 +133,14 @@ def test_the_table_and_what_is_said_of_it(tmp_path: Path) -> None:
         targets.targets(tmp_path)
 
 
-def test_nothing_kept(tmp_path: Path) -> None:
+def test_without_stored_figures_there_is_no_table(tmp_path: Path) -> None:
     table = targets.targets(tmp_path)
     assert table.empty
     assert "`make bench`" in str(target_remarks.targets(table))
     assert "no run has results for this table" in Table(table, "x")._repr_html_()
 
 
-def test_the_reference_shows_what_is_kept() -> None:
+def test_the_reference_shows_the_stored_figures() -> None:
     table = targets.targets(BENCHMARKS.parent)
-    kept = json.loads((BENCHMARKS.parent / "results" / "reference" / "targets.json").read_text())
-    assert len(table) == len(kept) > 20, "a name stands there twice"
+    stored = json.loads((BENCHMARKS.parent / "results" / "reference" / "targets.json").read_text())
+    assert len(table) == len(stored) > 20, "a name occurs twice"

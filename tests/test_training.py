@@ -1,4 +1,4 @@
-"""Lists of models: what is read, what is refused, and that a second run does only what is missing."""
+"""Lists of models: valid and refused lists, and second runs that only train missing models."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_list_is_settings_of_all_and_of_each(folder: Path) -> None:
-    found = training.listed(folder / "list.yaml")
-    recipe, train, dev = found["carreras"]
-    assert list(found) == ["arcs", "carreras"]
+    models = training.listed(folder / "list.yaml")
+    recipe, train, dev = models["carreras"]
+    assert list(models) == ["arcs", "carreras"]
     settings = recipe.settings
     assert settings.families == ("adjacent-sibling", "outermost-grandchild")
     assert (settings.epochs, settings.bits, settings.labels, settings.k) == (2, 14, "none", 10)
     assert (train, dev) == (folder / "train.conllu", folder / "dev.conllu")
-    assert found["arcs"][0].settings.families == ()
-    assert found["arcs"][0].settings.labels == "both"
+    assert models["arcs"][0].settings.families == ()
+    assert models["arcs"][0].settings.labels == "both"
 
 
 @pytest.mark.parametrize(
@@ -84,31 +84,31 @@ def test_a_missing_list(tmp_path: Path) -> None:
 
 
 def test_models_are_those_of_train_with_any_number_of_workers(folder: Path) -> None:
-    one, two = folder / "one", folder / "two"
-    done = run("train-many", folder / "list.yaml", "-o", one)
+    first_folder, second_folder = folder / "one", folder / "two"
+    done = run("train-many", folder / "list.yaml", "-o", first_folder)
     assert done.returncode == 0, done.stderr
-    assert sorted(path.name for path in one.iterdir()) == ["arcs.npz", "carreras.npz"]
-    assert run("train-many", folder / "list.yaml", "-o", two, "--workers", 2).returncode == 0
+    assert sorted(path.name for path in first_folder.iterdir()) == ["arcs.npz", "carreras.npz"]
+    assert run("train-many", folder / "list.yaml", "-o", second_folder, "--workers", 2).returncode == 0
     single = folder / "arcs.npz"
     files = (folder / "train.conllu", folder / "dev.conllu", "-o", single)
     assert run("train", *files, "--epochs", 2, "--bits", 14, "--families", "").returncode == 0
     for name in ("arcs.npz", "carreras.npz"):
-        assert (one / name).read_bytes() == (two / name).read_bytes()
-    assert single.read_bytes() == (one / "arcs.npz").read_bytes()
+        assert (first_folder / name).read_bytes() == (second_folder / name).read_bytes()
+    assert single.read_bytes() == (first_folder / "arcs.npz").read_bytes()
 
-    written = {path: path.stat().st_mtime_ns for path in one.iterdir()}
-    again = run("train-many", folder / "list.yaml", "-o", one, "--workers", 2)
-    assert again.stderr.count("finished earlier") == 2
-    assert {path: path.stat().st_mtime_ns for path in one.iterdir()} == written
-    # other settings, or another treebank, make another model; half a file is none
+    written = {path: path.stat().st_mtime_ns for path in first_folder.iterdir()}
+    repeated = run("train-many", folder / "list.yaml", "-o", first_folder, "--workers", 2)
+    assert repeated.stderr.count("finished earlier") == 2
+    assert {path: path.stat().st_mtime_ns for path in first_folder.iterdir()} == written
+    # other settings or another treebank make another model, and a truncated file is not a model
     (folder / "list.yaml").write_text(LIST.replace("labels: none", "labels: joint"))
-    again = run("train-many", folder / "list.yaml", "-o", one)
-    assert again.stderr.count("finished earlier") == 1
-    (one / "arcs.npz").write_bytes((one / "arcs.npz").read_bytes()[:1000])
-    assert run("train-many", folder / "list.yaml", "-o", one).stderr.count("finished earlier") == 1
-    assert (one / "arcs.npz").read_bytes() == single.read_bytes()
+    repeated = run("train-many", folder / "list.yaml", "-o", first_folder)
+    assert repeated.stderr.count("finished earlier") == 1
+    (first_folder / "arcs.npz").write_bytes((first_folder / "arcs.npz").read_bytes()[:1000])
+    assert run("train-many", folder / "list.yaml", "-o", first_folder).stderr.count("finished earlier") == 1
+    assert (first_folder / "arcs.npz").read_bytes() == single.read_bytes()
     (folder / "train.conllu").write_text(conllu(SENTENCES * 4))
-    assert run("train-many", folder / "list.yaml", "-o", one).stderr.count("finished earlier") == 0
+    assert run("train-many", folder / "list.yaml", "-o", first_folder).stderr.count("finished earlier") == 0
 
 
 def test_treebanks_are_checked_before_anything_is_trained(folder: Path) -> None:
@@ -138,7 +138,7 @@ def test_one_model_that_cannot_be_trained_does_not_stop_the_others(folder: Path)
     assert [path.name for path in folder.glob("*.npz")] == ["good.npz"]
 
 
-def test_what_has_to_be_compiled_first_is_known(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_that_must_be_compiled_first_are_known(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe, *files = training.listed(folder / "list.yaml")["arcs"]
     output = folder / "arcs.npz"
     assert run("train", *files, "-o", output, "--epochs", 1, "--bits", 14, "--families", "").returncode == 0

@@ -1,4 +1,4 @@
-"""Quadratic kernels and memory-based learning as learners of the system: files, resuming, what is refused."""
+"""Quadratic kernels and memory-based learning as learners of the system: files, resumed training, refusals."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ def model(request: pytest.FixtureRequest) -> TransitionModel:
     return train_model(request.param, MODELS["F5"], TRAIN)
 
 
-def test_it_learns_and_its_file_gives_it_back(model: TransitionModel, tmp_path: Path) -> None:
+def test_it_learns_and_its_file_restores_it(model: TransitionModel, tmp_path: Path) -> None:
     assert uas(model, DEV) > 80
     model.save(tmp_path / "model")
-    again = TransitionModel.load(tmp_path / "model")
-    again.save(tmp_path / "again")
+    loaded = TransitionModel.load(tmp_path / "model")
+    loaded.save(tmp_path / "again")
     assert (tmp_path / "model").read_bytes() == (tmp_path / "again").read_bytes()
-    first, second = model.parse(DEV), Parser(again).parse(DEV, workers=2)
-    for one, other in zip(first, second, strict=True):
-        assert one.heads.tolist() == other.heads.tolist()
-        assert one.labels.tolist() == other.labels.tolist()
-        assert np.isnan(one.value)
-        assert np.isnan(other.value)
-    assert again.parse(DEV.select(np.arange(0))) == []
-    assert "dev UAS" in Transition().report(again, DEV)
+    first, second = model.parse(DEV), Parser(loaded).parse(DEV, workers=2)
+    for before, after in zip(first, second, strict=True):
+        assert before.heads.tolist() == after.heads.tolist()
+        assert before.labels.tolist() == after.labels.tolist()
+        assert np.isnan(before.value)
+        assert np.isnan(after.value)
+    assert loaded.parse(DEV.select(np.arange(0))) == []
+    assert "dev UAS" in Transition().report(loaded, DEV)
 
 
 def test_a_beam_needs_a_linear_model(model: TransitionModel) -> None:
@@ -106,9 +106,9 @@ def test_transition_and_label_may_be_one_decision(tmp_path: Path) -> None:
     combined = train_model(replace(QUADRATIC, prediction="combined"), MODELS["F5"], few)
     assert len(combined.other.branching) == 0
     combined.save(tmp_path / "model")
-    again = TransitionModel.load(tmp_path / "model")
-    for one, other in zip(combined.parse(DEV), again.parse(DEV), strict=True):
-        assert one.heads.tolist() == other.heads.tolist()
+    loaded = TransitionModel.load(tmp_path / "model")
+    for before, after in zip(combined.parse(DEV), loaded.parse(DEV), strict=True):
+        assert before.heads.tolist() == after.heads.tolist()
     file = ModelFile((tmp_path / "model").read_bytes())
     file.header["spec"]["prediction"] = "branching"
     (tmp_path / "bad").write_bytes(file.written())
@@ -117,12 +117,12 @@ def test_transition_and_label_may_be_one_decision(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(find_spec("libsvm") is None, reason="LIBSVM is not installed")
-def test_training_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_training_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(svm, "SAVED", -1.0)
-    kept, seen = tmp_path / "kept", []
+    checkpoint_path, seen = tmp_path / "kept", []
 
     class Killed(Exception):
-        """Instead of a signal."""
+        """Exception that simulates a kill signal."""
 
     def killing(items: Iterable, what: str) -> Iterable:
         for i, item in enumerate(items):
@@ -132,17 +132,17 @@ def test_training_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pyte
 
     few = replace(QUADRATIC, tolerance=1.0)
     with pytest.raises(Killed):
-        train_model(few, MODELS["F5"], TRAIN, checkpoint=kept, progress=killing)
-    assert kept.exists()
+        train_model(few, MODELS["F5"], TRAIN, checkpoint=checkpoint_path, progress=killing)
+    assert checkpoint_path.exists()
     counting = lambda items, what: [seen.append(1) or item for item in items]  # noqa: E731
-    train_model(few, MODELS["F5"], TRAIN, checkpoint=kept, progress=counting).save(tmp_path / "resumed")
-    assert not kept.exists()
+    train_model(few, MODELS["F5"], TRAIN, checkpoint=checkpoint_path, progress=counting).save(tmp_path / "resumed")
+    assert not checkpoint_path.exists()
     resumed, seen[:] = len(seen), []
     train_model(few, MODELS["F5"], TRAIN, progress=counting).save(tmp_path / "whole")
     assert resumed == len(seen) - 2 > 0
     assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
-    kept.write_bytes(b"something else")
-    train_model(few, MODELS["F5"], TRAIN, checkpoint=kept).save(tmp_path / "again")
+    checkpoint_path.write_bytes(b"something else")
+    train_model(few, MODELS["F5"], TRAIN, checkpoint=checkpoint_path).save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
@@ -153,7 +153,7 @@ def test_cells_that_agree_fit_into_a_byte() -> None:
 
 
 @pytest.mark.parametrize("settings", [QUADRATIC, MEMORY])
-def test_a_package_that_is_not_there_is_named(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, PACKAGE[settings.learning], None)
     with pytest.raises(TreeboundError, match=r"is not installed; run: pip install 'treebound\[classifiers\]'"):
         train_model(settings, MODELS["F5"], TRAIN.select(np.arange(20)))

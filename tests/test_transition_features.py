@@ -1,4 +1,4 @@
-"""Feature models and instances: files and their errors, the kernel against plain Python, instances beside words."""
+"""Feature models and instances: files and their errors, the kernel against plain Python, words of instances."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_models_of_the_paper_grow() -> None:
     assert stated == {"p s0", "d l(t0)"}
 
 
-def test_a_file_of_ones_own(tmp_path: Path) -> None:
+def test_a_user_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(
         '[mine]\ncells = """\np s0   ours\ndist s0 t0 ours\n"""\njoins = """\ndist s0 t0 + p s0 ours\n"""\n'
@@ -95,7 +95,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 class Plain:
-    """A configuration in plain Python: what the addresses and functions mean, from the definitions."""
+    """A configuration in plain Python, with the addresses and functions as they are defined."""
 
     def __init__(self, system: str, n: int):
         self.stack = [0] if SYSTEMS[system].rooted else []
@@ -125,9 +125,9 @@ class Plain:
             stack.append(buffer.pop(0))
 
     def modifiers(self, word: int, side: str) -> list[int]:
-        """From the outermost inwards."""
-        found = sorted(m for m, (h, _) in self.arcs.items() if h == word and (m < word) == (side == "l"))
-        return found if side == "l" else found[::-1]
+        """Return the dependents of a word on one side, from the outermost inwards."""
+        dependents = sorted(m for m, (h, _) in self.arcs.items() if h == word and (m < word) == (side == "l"))
+        return dependents if side == "l" else dependents[::-1]
 
     def address(self, text: str) -> int | None:
         if "(" not in text:
@@ -139,26 +139,26 @@ class Plain:
             return None
         if step == "h":
             return self.arcs.get(word, (0,))[0] if word else None
-        found = self.modifiers(word, step[0])
+        dependents = self.modifiers(word, step[0])
         place = int(step[1:] or 1) - 1
-        return found[place] if place < len(found) else None
+        return dependents[place] if place < len(dependents) else None
 
     def value(self, cell: str, tokens: np.ndarray, root: int) -> int:
         function, *addresses = cell.split()
-        word, *other = map(self.address, addresses)
-        if word is None or None in other:
+        word, *others = map(self.address, addresses)
+        if word is None or None in others:
             return NONE
         if function in "wpcmf":
             return int(tokens["wpcmf".index(function), word - 1]) if word else ROOT
         if function == "d":
             return FIRST + self.arcs.get(word, (0, root))[1] if word else ROOT
         if function == "dist":
-            distance = abs(word - other[0])
+            distance = abs(word - others[0])
             return FIRST + next(i for i, most in enumerate([0, 1, 2, 3, 4, 6, 10, 999]) if distance <= most)
-        found = self.modifiers(word, function[1])
+        dependents = self.modifiers(word, function[1])
         if function[0] == "v":
-            return FIRST + min(len(found), 8)
-        return sum({1 << (self.arcs[m][1] % 31) for m in found})
+            return FIRST + min(len(dependents), 8)
+        return sum({1 << (self.arcs[m][1] % 31) for m in dependents})
 
 
 ADDRESSES = ("s0", "s1", "t0", "t2", "h(s0)", "l(t0)", "r(s0)", "l2(s0)", "r2(s1)", "h(h(s0))", "r(l(h(s0)))")
@@ -185,7 +185,7 @@ def test_the_kernel_reads_cells_as_defined(n: int, seed: int, name: str) -> None
 
 # --- lemmas and morphological features ---
 
-#: the nouns are the modifiers of the verb, the adjective is a modifier of the second noun
+#: the nouns depend on the verb, and the adjective depends on the second noun
 SMALL = """\
 1\tkediler\tkedi\tNOUN\tN\tCase=Nom|Number=Plur\t4\tnsubj\t_\t_
 2\tbüyük\tbüyük\tADJ\tA\t_\t3\tamod\t_\t_
@@ -212,23 +212,23 @@ def test_cells_of_lemmas_and_features_at_every_address() -> None:
 
     system, number = SYSTEMS["arc-eager"], encoding.labels.get
     start(system, c, 4, encoding.root)
-    shift, left = KINDS.index("SHIFT"), KINDS.index("LEFT-ARC")
+    shift, left_arc = KINDS.index("SHIFT"), KINDS.index("LEFT-ARC")
     take(system, c, shift, -1)
     take(system, c, shift, -1)
     seen = values()
     assert (seen["m s0"], seen["m s1"], seen["m t0"], seen["m t1"]) == ("büyük", "kedi", "ev", "gör")
     assert (seen["f s0"], seen["f s1"], seen["f t0"]) == ("_", "Case=Nom|Number=Plur", "Case=Acc|Number=Sing")
     assert (seen["m h(s0)"], seen["f h(s0)"], seen["f l(t0)"], seen["m r(s0)"]) == (*["<root>"] * 2, *["<none>"] * 2)
-    take(system, c, left, number("amod"))
+    take(system, c, left_arc, number("amod"))
     assert (values()["m l(t0)"], values()["f l(t0)"], values()["f s1"]) == ("büyük", "_", "<none>")
     take(system, c, shift, -1)
-    take(system, c, left, number("obj"))
-    take(system, c, left, number("nsubj"))
+    take(system, c, left_arc, number("obj"))
+    take(system, c, left_arc, number("nsubj"))
     seen = values()
     assert (seen["m l(t0)"], seen["m l2(t0)"]) == ("kedi", "ev")
     assert (seen["f l(t0)"], seen["f l2(t0)"]) == ("Case=Nom|Number=Plur", "Case=Acc|Number=Sing")
-    other = encoding.words(small_treebank(SMALL.replace("Case=Acc", "Case=Dat").replace("\tev\t", "\tevi\t")))
-    assert other.tokens[[3, 4], 2].tolist() == [UNKNOWN, UNKNOWN]
+    unknown_words = encoding.words(small_treebank(SMALL.replace("Case=Acc", "Case=Dat").replace("\tev\t", "\tevi\t")))
+    assert unknown_words.tokens[[3, 4], 2].tolist() == [UNKNOWN, UNKNOWN]
 
 
 @pytest.mark.parametrize(
@@ -236,15 +236,15 @@ def test_cells_of_lemmas_and_features_at_every_address() -> None:
 )
 def test_attributes_choose_cells(attributes: list[str], functions: str) -> None:
     rich, chosen = MODELS["zhang-nivre-morphology"], chosen_model("auto", attributes)
-    kept = [cell for cell in rich.cells if cell[0] not in "mf" or cell[0] in functions]
-    assert list(chosen.cells) == kept
-    assert len(chosen.origins) == len(kept)
+    plain_cells = [cell for cell in rich.cells if cell[0] not in "mf" or cell[0] in functions]
+    assert list(chosen.cells) == plain_cells
+    assert len(chosen.origins) == len(plain_cells)
 
     def texts(model: FeatureModel) -> list[list[str]]:
         return [[model.cells[i] for i in join] for join in model.joins]
 
-    assert texts(chosen) == [join for join in texts(rich) if set(join) <= set(kept)]
-    assert len(chosen.compiled().function) == len(kept)
+    assert texts(chosen) == [join for join in texts(rich) if set(join) <= set(plain_cells)]
+    assert len(chosen.compiled().function) == len(plain_cells)
 
 
 def test_without_such_attributes_the_model_is_the_plain_one() -> None:
@@ -269,7 +269,7 @@ def test_a_named_model_keeps_its_cells(tmp_path: Path) -> None:
 
 
 def as_text(encoding: Encoding, cell: str, value: int) -> str:
-    """A value of a cell."""
+    """Return a value of a cell as text."""
     function = FUNCTIONS.index(cell.split()[0])
     if function > LABEL_OF:
         return str(value)
@@ -300,4 +300,4 @@ def test_instances_hold_the_words_of_their_configurations() -> None:
     )
     place = model.cells.index("w t0")
     forms = [row[place] for row, kind in zip(rows, kinds, strict=True) if kind in ("SHIFT", "RIGHT-ARC")]
-    assert forms == train.strings("form")  # every word leaves the buffer once, in order
+    assert forms == train.strings("form")  # every word leaves the buffer once, in the order of the sentence

@@ -1,4 +1,4 @@
-"""Transition systems: derivations give back their trees, costs are the losses that enumeration finds."""
+"""Transition systems: derivations reproduce their trees, and costs are the losses that enumeration gives."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ DYNAMIC = [name for name in SYSTEMS if has_dynamic_oracle(SYSTEMS[name])]
 
 
 def labels_of(heads: np.ndarray) -> np.ndarray:
-    """A label for every word, that of roots for roots."""
+    """Return a label for every word. Roots have the label of roots."""
     return np.where(heads[1:] == 0, ROOT_LABEL, 1 + np.arange(len(heads) - 1) % 3).astype(np.int32)
 
 
 def replay(system: System, moves: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Heads and labels after some transitions, each of which must be allowed, and which must end the derivation."""
+    """Apply allowed transitions that end a derivation, and return its heads and labels."""
     c = configuration(n)
     start(system, c, n, ROOT_LABEL)
     for kind, label in moves:
@@ -47,7 +47,7 @@ def replay(system: System, moves: np.ndarray, n: int) -> tuple[np.ndarray, np.nd
 
 
 def random_tree(rng: np.random.Generator, n: int, projective: bool) -> np.ndarray:
-    """int32[n + 1]: a random tree, whose words may all stand anywhere or split spans."""
+    """Return the heads of a random tree: int32[n + 1]. Non-projective trees attach words in random order."""
     heads = np.full(n + 1, -1, np.int32)
     if not projective:
         order = rng.permutation(n) + 1
@@ -57,7 +57,7 @@ def random_tree(rng: np.random.Generator, n: int, projective: bool) -> np.ndarra
     spans = [(1, n, 0)]
     while spans:
         low, high, head = spans.pop()
-        while low <= high:  # some modifiers of `head`, each with a span of its own
+        while low <= high:  # dependents of `head`, each with a span of its own
             end = int(rng.integers(low, high + 1))
             word = int(rng.integers(low, end + 1))
             heads[word] = head
@@ -69,10 +69,10 @@ def random_tree(rng: np.random.Generator, n: int, projective: bool) -> np.ndarra
 def check_derivation(name: str, heads: np.ndarray) -> None:
     system, n, labels = SYSTEMS[name], len(heads) - 1, labels_of(heads)
     moves, derivable = derive(system, configuration(n), understand(heads[1:], labels), ROOT_LABEL)
-    found, found_labels = replay(system, moves, n)
+    derived, derived_labels = replay(system, moves, n)
     assert derivable
-    assert found.tolist() == heads[1:].tolist()
-    assert found_labels.tolist() == labels.tolist()
+    assert derived.tolist() == heads[1:].tolist()
+    assert derived_labels.tolist() == labels.tolist()
     assert len(moves) <= 2 * n or name == "swap"
 
 
@@ -116,22 +116,26 @@ def test_another_label_than_that_of_roots_is_not_derivable_without_an_arc_to_the
 
 
 def key(c: np.ndarray) -> bytes:
-    """What of a configuration decides how it can go on and end: stack, buffer, heads."""
+    """Return the state that decides how a configuration can continue: stack, buffer and heads."""
     stack, buffer = c[-1, :2]
     return b"".join(part.tobytes() for part in (c[-1, :2], c[0, :stack], c[1, :buffer], c[2]))
 
 
 @cache
 def endings(name: str, n: int) -> tuple[dict[bytes, np.ndarray], dict[bytes, np.ndarray]]:
-    """(configurations that can be reached, heads [K, n] of all trees that each can end in), by key."""
+    """Return the reachable configurations and the heads [K, n] of all trees that each can end in, by key."""
     system, seen, ends = SYSTEMS[name], {}, {}
 
     def visit(c: np.ndarray) -> np.ndarray:
         if key(c) not in ends:
             seen[key(c)] = c
             kinds = allowed(system, c)
-            found = [visit(after(system, c, kind)) for kind in range(5) if kinds >> kind & 1]
-            ends[key(c)] = np.unique(np.concatenate(found), axis=0) if found else np.maximum(c[2, None, 1 : n + 1], 0)
+            endings_after = [visit(after(system, c, kind)) for kind in range(5) if kinds >> kind & 1]
+            ends[key(c)] = (
+                np.unique(np.concatenate(endings_after), axis=0)
+                if endings_after
+                else np.maximum(c[2, None, 1 : n + 1], 0)
+            )
         return ends[key(c)]
 
     c = configuration(n)
@@ -153,10 +157,10 @@ def check_costs(name: str, heads: np.ndarray, c: np.ndarray) -> None:
     def loss(c: np.ndarray) -> int:
         return int((ends[key(c)] != heads[1:]).sum(axis=1).min())
 
-    found = costs(system, c, heads, np.empty(5, np.int32))
+    computed = costs(system, c, heads, np.empty(5, np.int32))
     kinds = allowed(system, c)
     expected = [loss(after(system, c, k)) - loss(c) if kinds >> k & 1 else FORBIDDEN for k in range(5)]
-    assert found.tolist() == expected, dict(zip(KINDS, zip(found, expected, strict=True), strict=True))
+    assert computed.tolist() == expected, dict(zip(KINDS, zip(computed, expected, strict=True), strict=True))
 
 
 @pytest.mark.parametrize("name", DYNAMIC)
@@ -176,6 +180,6 @@ def test_costs_are_losses_in_some_configurations_of_longer_sentences(name: str, 
         check_costs(name, golds[rng.integers(len(golds))], reached[rng.integers(len(reached))])
 
 
-def test_which_systems_have_a_dynamic_oracle() -> None:
+def test_systems_with_a_dynamic_oracle() -> None:
     assert DYNAMIC == ["arc-eager", "arc-eager-rooted", "arc-hybrid"]
     assert {LEFT_ARC, RIGHT_ARC} == {3, 4}

@@ -1,4 +1,4 @@
-"""The quadratic kernel: decisions are LIBSVM's, where it is installed; parsing with any classifier."""
+"""The quadratic kernel: it decides like LIBSVM, if LIBSVM is installed, and parses with any classifier."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def trained(request: pytest.FixtureRequest) -> tuple[Machine, np.ndarray, np.nda
 
 
 def others(X: np.ndarray, seed: int = 1) -> np.ndarray:
-    """Instances with the values of several others, and some that nobody has seen."""
+    """Return instances that mix the values of several other instances and contain unknown values."""
     rng = np.random.default_rng(seed)
     mixed = np.stack([rng.permutation(column)[:600] for column in X.T], axis=1)
     return np.where(rng.random(mixed.shape) < 0.1, 999, mixed).astype(np.int32)
@@ -51,15 +51,15 @@ def test_every_decision_is_that_of_libsvm(trained: tuple[Machine, np.ndarray, np
         pools = np.array([pool_of(svm.pools, x, step) for x in seen])
         best, votes = winners(svm.pools, seen, step), all_votes(svm.pools, seen, svm.classes, step)
         for p in np.unique(pools):
-            its, here, k = machines[p], seen[pools == p], len(machines[p].classes)
+            its, rows, k = machines[p], seen[pools == p], len(machines[p].classes)
             if k == 1:
                 assert set(best[pools == p]) == set(its.classes.tolist())
                 continue
             known = [np.unique(column) for column in X[problems[p].rows].T]
-            answers, _, values = svmutil.svm_predict([], binarised(here, known), its.model, "-q")
+            answers, _, values = svmutil.svm_predict([], binarised(rows, known), its.model, "-q")
             assert best[pools == p].tolist() == [int(a) for a in answers]
             pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
-            for x, theirs, counted in zip(here, values, votes[pools == p], strict=True):
+            for x, theirs, counted in zip(rows, values, votes[pools == p], strict=True):
                 kernel = np.empty(svm.pools.cells.shape[1])
                 compare(svm.pools, p, x, np.empty(len(kernel), np.uint8), kernel)
                 ours = [decision(svm.pools, p, i, j, kernel) for i, j in pairs]
@@ -81,6 +81,7 @@ from treebound.systems.transition.machines import train_machine
 
 rng = np.random.default_rng(1)
 X, y = rng.integers(5, size=(200, 6), dtype=np.int32), rng.integers(2, size=200)
+
 kernel = "-q -s 0 -t 1 -d 2 -g 0.2 -r 0.6 -c 1e6"
 train_machine(X[:20], y[:20], f"{kernel} -e 1")  # the package compiles something first
 Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -89,9 +90,10 @@ train_machine(X, y, f"{kernel} -e 1e-300")
 
 
 def test_an_interrupt_in_libsvm_is_not_lost() -> None:
-    """It comes while LIBSVM trains: these parameters take ten million steps.
+    """An interrupt during training by LIBSVM ends the process. Training takes ten million steps.
 
-    In a process of its own: what other tests let Python call when it collects garbage would swallow it.
+    The test uses a separate process. Otherwise, callbacks of other tests that Python runs during garbage collection
+    would swallow the interrupt.
     """
     ended = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
     assert ended.returncode == -signal.SIGINT
@@ -103,7 +105,7 @@ def test_branches_are_decided_first(trained: tuple[Machine, np.ndarray, np.ndarr
     seen = np.concatenate([X[::5], others(X)])
     best, scores, kinds = svm.best(seen), svm.scores(seen), machine.classes.kind
     assert (scores[np.arange(len(seen)), best] == scores.max(axis=1)).all()
-    assert (scores.argmax(axis=1) == best).mean() > 0.99  # of equal votes another rule may choose
+    assert (scores.argmax(axis=1) == best).mean() > 0.99  # if votes are equal, another rule may choose another class
     if svm.branches is not None:
         assert (kinds[best] == winners(svm.pools, seen, 0)).all()
         assert len(np.unique(best)) > len(np.unique(kinds))
@@ -118,7 +120,7 @@ def test_it_parses(trained: tuple[Machine, np.ndarray, np.ndarray, QuadraticSVM]
     assert (heads == dev.head).mean() > 0.8
 
     class Slow:
-        """The same classifier without the method `best`."""
+        """The same classifier without the method `best`, which is slower."""
 
         scores = staticmethod(svm.scores)
 

@@ -1,4 +1,4 @@
-"""Trees with a single root, whatever the classifier says."""
+"""Trees with a single root, for any classifier."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRAIN: Treebank = synthetic_treebank(200, seed=1)
 
 
 def is_tree(heads: np.ndarray) -> bool:
-    """Whether every word is under 0, by its heads counted from 1."""
+    """Return whether every word reaches the root. Heads are counted from 1."""
     for m in range(1, len(heads) + 1):
         steps = 0
         while m > 0:
@@ -35,8 +35,8 @@ def test_every_search_finds_trees_with_one_root(system: str) -> None:
     longest, several = int(TRAIN.lengths.max()), 0
     for seed in range(6):
         linear = random_weights(machine, seed)
-        found, greedy, beam, wide = room(words), room(words), room(words), room(words)
-        parse_greedily(free, linear, words, configuration(longest), *found)
+        unrestricted, greedy, beam, wide = room(words), room(words), room(words), room(words)
+        parse_greedily(free, linear, words, configuration(longest), *unrestricted)
         parse_greedily(single, linear, words, configuration(longest), *greedy)
         parse_with_beam(single, linear, words, make_beam(single.system, 1, longest), *beam)
         parse_with_beam(single, linear, words, make_beam(single.system, 6, longest), *wide)
@@ -48,9 +48,9 @@ def test_every_search_finds_trees_with_one_root(system: str) -> None:
             for heads in (greedy[0][a:b], wide[0][a:b]):
                 assert (heads == 0).sum() == 1
                 assert is_tree(heads)
-            several += (found[0][a:b] == 0).sum() > 1
-            if system == "arc-eager" and (found[0][a:b] == 0).sum() == 1:
-                assert found[0][a:b].tolist() == greedy[0][a:b].tolist()  # nothing to mend
+            several += (unrestricted[0][a:b] == 0).sum() > 1
+            if system == "arc-eager" and (unrestricted[0][a:b] == 0).sum() == 1:
+                assert unrestricted[0][a:b].tolist() == greedy[0][a:b].tolist()  # there is nothing to repair
     assert several > 100
 
 

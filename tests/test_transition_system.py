@@ -1,4 +1,4 @@
-"""Transition-based parsing as a system of the house: trained, interrupted, kept, loaded and used like the others."""
+"""Transition-based parsing as a system: it is trained, interrupted, saved, loaded and used like other systems."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ SMALL = ["--system", "transition", "--bits", 12, "--epochs", 2]
 
 
 def call(*arguments: object) -> None:
-    """The command line, in this process."""
+    """Run the command line in this process."""
     typer.main.get_command(application()).main([str(a) for a in arguments], standalone_mode=False)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Treebanks, and a model by default but for its size."""
+    """Return a folder with treebanks and a model with default settings except for its size."""
     path = tmp_path_factory.mktemp("transition")
     (path / "train.conllu").write_text(inflected_conllu(150, 1))
     (path / "dev.conllu").write_text(inflected_conllu(120, 2))
@@ -51,7 +51,7 @@ def trees(model: Path, treebank: Path, **options: Any) -> list[tuple[list[int], 
     return [(p.heads.tolist(), p.value, parser.label_names(p)) for p in parses]
 
 
-def test_the_transition_systems_are_those_that_there_are() -> None:
+def test_the_settings_list_all_transition_systems() -> None:
     assert get_args(get_type_hints(Settings)["transitions"]) == tuple(SYSTEMS)
 
 
@@ -69,30 +69,30 @@ def test_train_parse_and_evaluate(
 ) -> None:
     model, out, gold = tmp_path / "model.npz", tmp_path / "out.conllu", folder / "dev.conllu"
     call("train", folder / "train.conllu", gold, "-o", model, *SMALL, *options)
-    said = capsys.readouterr().err
+    messages = capsys.readouterr().err
     call("parse", model, gold, "-o", out)
-    found, dev = read(out).treebank, read(gold).treebank
+    parsed, dev = read(out).treebank, read(gold).treebank
     assert trees(model, gold) == [
-        (found.heads(i).tolist(), value, found[i].strings("deprel"))
+        (parsed.heads(i).tolist(), value, parsed[i].strings("deprel"))
         for i, (_, value, _) in enumerate(trees(model, gold))
     ]
     describe(read(folder / "train.conllu").treebank, dev)
-    scores = evaluate(dev, [found.heads(i) for i in range(len(found))], [s.strings("deprel") for s in found]).summary
-    assert f"dev UAS {scores['uas']:.2f}, LAS {scores['las']:.2f}" in said
+    scores = evaluate(dev, [parsed.heads(i) for i in range(len(parsed))], [s.strings("deprel") for s in parsed]).summary
+    assert f"dev UAS {scores['uas']:.2f}, LAS {scores['las']:.2f}" in messages
     assert scores["uas"] > 70
     assert out.read_text().count("# treebound_status = heuristic") == len(dev)
     call("evaluate", gold, out)
 
 
-def test_any_number_of_workers_gives_the_same(folder: Path, tmp_path: Path) -> None:
+def test_any_number_of_workers_gives_the_same_trees(folder: Path, tmp_path: Path) -> None:
     dev = folder / "dev.conllu"
     for workers in (1, 2):
         call("parse", folder / "model.npz", dev, "-o", tmp_path / f"{workers}.conllu", "--workers", workers)
     assert (tmp_path / "1.conllu").read_bytes() == (tmp_path / "2.conllu").read_bytes()
     parser, treebank = treebound.load(folder / "model.npz"), read(dev).treebank
-    one, two = (parser.parse(treebank, workers=workers) for workers in (1, 2))
+    single, parallel = (parser.parse(treebank, workers=workers) for workers in (1, 2))
     whole = parser.model.parse(treebank)
-    for a, b, c in zip(one, two, whole, strict=True):
+    for a, b, c in zip(single, parallel, whole, strict=True):
         assert a.heads.tolist() == b.heads.tolist() == c.heads.tolist()
         assert a.labels.tolist() == b.labels.tolist() == c.labels.tolist()
         assert a.value == b.value == c.value
@@ -113,14 +113,17 @@ def test_train_many_writes_the_same_file_and_leaves_finished_models(
 
 
 class Killed(Exception):
-    """Instead of a signal."""
+    """Exception that simulates a kill signal."""
 
 
 @pytest.mark.parametrize("options", [{}, {"learning": "static"}, {"learning": "beam", "beam": 3}])
-def test_training_that_was_interrupted_goes_on(options: dict[str, Any], folder: Path, tmp_path: Path) -> None:
-    """After the first epoch of three, in the middle of the second; the file is that of one run."""
+def test_interrupted_training_resumes(options: dict[str, Any], folder: Path, tmp_path: Path) -> None:
+    """Interrupt training after the first epoch of three and in the middle of the second.
+
+    The resumed training writes the same file as one uninterrupted run.
+    """
     train, dev = (read(folder / f"{name}.conllu").treebank for name in ("train", "dev"))
-    settings, system, kept = Settings(epochs=3, bits=12, **options), Transition(), tmp_path / "kept.npz"
+    settings, system, checkpoint_path = Settings(epochs=3, bits=12, **options), Transition(), tmp_path / "kept.npz"
     started: list[str] = []
 
     def killing(items: Iterable, what: str) -> Iterable:
@@ -131,14 +134,14 @@ def test_training_that_was_interrupted_goes_on(options: dict[str, Any], folder: 
                 raise Killed
 
     with pytest.raises(Killed):
-        system.train(settings, train, dev, checkpoint=kept, progress=killing)
-    assert kept.exists()
+        system.train(settings, train, dev, checkpoint=checkpoint_path, progress=killing)
+    assert checkpoint_path.exists()
     epochs: list[str] = []
     resumed = system.train(
-        settings, train, dev, checkpoint=kept, progress=lambda items, what: epochs.append(what) or items
+        settings, train, dev, checkpoint=checkpoint_path, progress=lambda items, what: epochs.append(what) or items
     )
     assert [what.split(" (")[0] for what in epochs] == ["epoch 2/3", "epoch 3/3"]
-    assert not kept.exists()
+    assert not checkpoint_path.exists()
     resumed.save(tmp_path / "resumed")
     system.train(settings, train, dev).save(tmp_path / "whole")
     assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
@@ -151,8 +154,8 @@ def test_a_beam_is_chosen_when_parsing_too(folder: Path, tmp_path: Path) -> None
     assert np.mean([b[1] >= a[1] for a, b in zip(greedy, wide, strict=True)]) > 0.9
     assert greedy != wide
     call("parse", folder / "model.npz", dev, "-o", tmp_path / "out.conllu", "--beam", 16)
-    found = read(tmp_path / "out.conllu").treebank
-    assert [found.heads(i).tolist() for i in range(len(found))] == [heads for heads, _, _ in wide]
+    parsed = read(tmp_path / "out.conllu").treebank
+    assert [parsed.heads(i).tolist() for i in range(len(parsed))] == [heads for heads, _, _ in wide]
     for beam in (0, -1, 5000):
         with pytest.raises(InputError, match="a beam of"):
             treebound.load(folder / "model.npz", beam=beam)
@@ -162,7 +165,7 @@ def test_a_beam_is_chosen_when_parsing_too(folder: Path, tmp_path: Path) -> None
         call("parse", folder / "model.npz", dev, "--margins")
 
 
-def test_features_of_ones_own(folder: Path, tmp_path: Path) -> None:
+def test_a_user_feature_model(folder: Path, tmp_path: Path) -> None:
     own, model = tmp_path / "own.toml", tmp_path / "model.npz"
     own.write_text('[a]\ncells = """\np s0 ours\n"""\n[b]\nextends = "a"\ncells = """\np t0 ours\nw t0 ours\n"""\n')
     call("train", folder / "train.conllu", folder / "dev.conllu", "-o", model, *SMALL, "--features", own)
@@ -181,7 +184,7 @@ def test_features_of_ones_own(folder: Path, tmp_path: Path) -> None:
 
 
 def without_columns(text: str, *numbers: int) -> str:
-    """CoNLL-U with _ in these columns (from 1)."""
+    """Return CoNLL-U with _ in the given columns (from 1)."""
     rows = [line.split("\t") for line in text.splitlines()]
     return "".join(
         "\t".join("_" if i in numbers and len(row) > 1 else value for i, value in enumerate(row, 1)) + "\n"
@@ -202,7 +205,7 @@ def without_columns(text: str, *numbers: int) -> str:
         ((), ["--features", "zhang-nivre-coarse"], ("upos",), ""),
     ],
 )
-def test_the_survey_or_an_option_chooses_what_is_seen_of_words(
+def test_the_survey_or_an_option_chooses_the_attributes(
     bare: tuple[int, ...], options: list, reads: tuple[str, ...], functions: str, folder: Path, tmp_path: Path
 ) -> None:
     files = [tmp_path / "train.conllu", tmp_path / "dev.conllu"]
@@ -222,12 +225,14 @@ def test_the_survey_or_an_option_chooses_what_is_seen_of_words(
 def test_features_tell_heads_of_an_inflected_language(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    dev, found = read(folder / "dev.conllu").treebank, {}
+    dev, accuracies = read(folder / "dev.conllu").treebank, {}
     describe(read(folder / "train.conllu").treebank, dev)
     for name, options in (("rich", []), ("poor", ["--attributes", "none"])):
         call("train", folder / "train.conllu", folder / "dev.conllu", "-o", tmp_path / name, *SMALL, *options)
-        found[name] = evaluate(dev, [np.array(heads) for heads, _, _ in trees(tmp_path / name, folder / "dev.conllu")])
-    assert found["rich"].summary["uas"] > found["poor"].summary["uas"] + 2
+        accuracies[name] = evaluate(
+            dev, [np.array(heads) for heads, _, _ in trees(tmp_path / name, folder / "dev.conllu")]
+        )
+    assert accuracies["rich"].summary["uas"] > accuracies["poor"].summary["uas"] + 2
     capsys.readouterr()
     empty = tmp_path / "empty.conllu"
     empty.write_text(without_columns((folder / "dev.conllu").read_text(), 6))
@@ -237,8 +242,8 @@ def test_features_tell_heads_of_an_inflected_language(
     assert capsys.readouterr().err == ""
 
 
-def test_files_of_before_there_were_features_are_read(folder: Path, tmp_path: Path) -> None:
-    """An older file has vocabularies of four columns. So has a new one whose cells read no features."""
+def test_files_from_before_morphological_features_are_read(folder: Path, tmp_path: Path) -> None:
+    """Older files have vocabularies of four columns. So do new files whose cells read no morphological features."""
     files, model = (folder / "train.conllu", folder / "dev.conllu"), tmp_path / "model.npz"
     call("train", *files, "-o", model, *SMALL, "--features", "F6")
     file, before = ModelFile(model.read_bytes()), trees(model, files[1])
@@ -255,7 +260,7 @@ def test_files_of_before_there_were_features_are_read(folder: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("values", "message"),
     [
         ({"transitions": "left-corner"}, "transitions: unknown value 'left-corner'; choose from arc-eager"),
         ({"learning": "mira"}, "learning: unknown value 'mira'; choose from static, dynamic, beam, svm"),
@@ -264,12 +269,12 @@ def test_files_of_before_there_were_features_are_read(folder: Path, tmp_path: Pa
         ({"families": "sibling"}, "families: unknown key"),
     ],
 )
-def test_settings_are_checked(given: dict[str, Any], message: str) -> None:
+def test_settings_are_checked(values: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingError, match=message):
-        recipe({"system": "transition", **given})
+        recipe({"system": "transition", **values})
 
 
-def test_what_cannot_be_trained_is_said_in_one_line(folder: Path, tmp_path: Path) -> None:
+def test_impossible_training_is_refused_in_one_line(folder: Path, tmp_path: Path) -> None:
     files, model = (folder / "train.conllu", folder / "dev.conllu"), tmp_path / "model.npz"
     with pytest.raises(TreeboundError, match="arc-standard has no dynamic oracle; use arc-eager or arc-hybrid"):
         call("train", *files, "-o", model, *SMALL, "--transitions", "arc-standard")
@@ -284,24 +289,24 @@ def sentence(*rows: tuple[str, str]) -> str:
     return "".join(words) + "\n"
 
 
-def test_whatever_comes_is_parsed(folder: Path, tmp_path: Path) -> None:
-    """No sentence, one word, 500 words, words and tags that were never seen."""
-    given, out = tmp_path / "given.conllu", tmp_path / "out.conllu"
+def test_any_input_is_parsed(folder: Path, tmp_path: Path) -> None:
+    """Empty input, one word, 500 words, and unknown words and tags are parsed."""
+    source, out = tmp_path / "given.conllu", tmp_path / "out.conllu"
     for text, count in (
         ("", 0),
         (sentence(("one", "N")), 1),
         (sentence(*[("never", "seen")] * 500) + sentence(("a", "_"), ("b", "_")), 2),
     ):
-        given.write_text(text)
+        source.write_text(text)
         for beam in (1, 8):
-            parses = treebound.load(folder / "model.npz", beam=beam).parse(read(given, annotated=False).treebank)
+            parses = treebound.load(folder / "model.npz", beam=beam).parse(read(source, annotated=False).treebank)
             assert len(parses) == count
-        call("parse", folder / "model.npz", given, "-o", out)
-        found = read(out).treebank if count else []
-        assert len(found) == count
+        call("parse", folder / "model.npz", source, "-o", out)
+        parsed = read(out).treebank if count else []
+        assert len(parsed) == count
         for i in range(count):
-            heads = found.heads(i)
-            for m in range(1, len(heads)):  # a tree: every word is under 0
+            heads = parsed.heads(i)
+            for m in range(1, len(heads)):  # the result is a tree: every word reaches the root
                 steps = 0
                 while m > 0:
                     m, steps = heads[m], steps + 1

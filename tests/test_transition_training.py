@@ -1,4 +1,4 @@
-"""Learning and parsing with transitions: greedy, in step, with a beam; learners; model files."""
+"""Learning and parsing with transitions: greedy, in step and with a beam; learners and model files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SMALL = Settings(epochs=3, bits=12)
 
 
 def machine_and_words(system: str, treebank: Treebank = TRAIN) -> tuple[Machine, Words, np.ndarray, np.ndarray]:
-    """(machine, words, X, y) of the derivations of a treebank, for the features F5."""
+    """Return (machine, words, X, y) of the derivations of a treebank, for the features F5."""
     encoding = Encoding.learn(treebank, MODELS["F5"])
     derived = derive_all(treebank, encoding, Settings(transitions=system), MODELS["F5"])
     c = configuration(int(treebank.lengths.max()))
@@ -43,7 +43,7 @@ def machine_and_words(system: str, treebank: Treebank = TRAIN) -> tuple[Machine,
 
 
 def random_weights(machine: Machine, seed: int = 0, bits: int = 8) -> object:
-    """Whole numbers, so that sums do not depend on their order."""
+    """Return random integer weights, whose sums do not depend on their order."""
     linear = empty(MODELS["F5"], len(machine.classes.kind), bits)
     linear.weights[:] = np.random.default_rng(seed).integers(-50, 50, len(linear.weights))
     return linear
@@ -69,26 +69,26 @@ def test_greedy_in_step_and_beam_of_one_agree(system: str) -> None:
     perceptron = Perceptron(MODELS["F5"])
     perceptron.linear, perceptron.classes = linear, len(machine.classes.kind)
     in_step = parse_in_step(machine, perceptron, words, batch=64)
-    found = parse_with_beam(machine, linear, words, make_beam(machine.system, 1, longest), *beam)
-    assert values.tolist() == found.tolist()
+    beam_result = parse_with_beam(machine, linear, words, make_beam(machine.system, 1, longest), *beam)
+    assert values.tolist() == beam_result.tolist()
     for heads, labels in (in_step, beam):
         assert heads.tolist() == greedy[0].tolist()
         assert labels.tolist() == greedy[1].tolist()
 
 
 def best_by_enumeration(machine: Machine, linear: object, tokens: np.ndarray) -> tuple[float, set[tuple[int, ...]]]:
-    """(highest score of all sequences of transitions, the trees that have it)."""
-    n, best, found = tokens.shape[1], -np.inf, set()
+    """Return the highest score of all transition sequences and the trees that have this score."""
+    n, best, best_trees = tokens.shape[1], -np.inf, set()
     x = np.empty((1, len(machine.cells.function)), np.int32)
 
     def visit(c: np.ndarray, score: float) -> None:
-        nonlocal best, found
+        nonlocal best, best_trees
         kinds = allowed(machine.system, c)
         if not kinds:
             heads, labels = np.empty(n, np.int32), np.empty(n, np.int32)
             tree(c, heads, labels)
             if score >= best:
-                found = (found if score == best else set()) | {tuple(heads)}
+                best_trees = (best_trees if score == best else set()) | {tuple(heads)}
                 best = score
             return
         extract(c, tokens, machine.cells, x[0])
@@ -102,7 +102,7 @@ def best_by_enumeration(machine: Machine, linear: object, tokens: np.ndarray) ->
     c = configuration(n)
     start(machine.system, c, n, machine.root)
     visit(c, 0.0)
-    return best, found
+    return best, best_trees
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -117,12 +117,12 @@ def test_a_beam_without_limit_finds_the_best_sequence(system: str) -> None:
     narrow_is_worse = False
     for s in np.flatnonzero(TRAIN.lengths <= (3 if system == "swap" else 4))[:12]:
         a, b = words.offsets[s], words.offsets[s + 1]
-        one = Words(np.array([0, b - a]), words.tokens[:, a:b].copy(), words.heads[a:b], words.labels[a:b])
-        best, trees = best_by_enumeration(machine, linear, one.tokens)
-        heads, labels = room(one)
-        assert parse_with_beam(machine, linear, one, make_beam(machine.system, 20000, 4), heads, labels)[0] == best
+        sentence = Words(np.array([0, b - a]), words.tokens[:, a:b].copy(), words.heads[a:b], words.labels[a:b])
+        best, trees = best_by_enumeration(machine, linear, sentence.tokens)
+        heads, labels = room(sentence)
+        assert parse_with_beam(machine, linear, sentence, make_beam(machine.system, 20000, 4), heads, labels)[0] == best
         assert tuple(heads) in trees
-        narrow = parse_with_beam(machine, linear, one, make_beam(machine.system, 1, 4), heads, labels)[0]
+        narrow = parse_with_beam(machine, linear, sentence, make_beam(machine.system, 1, 4), heads, labels)[0]
         assert narrow <= best
         narrow_is_worse |= narrow < best
     assert narrow_is_worse
@@ -173,12 +173,12 @@ def test_learners_learn(settings: Settings, least: float) -> None:
 
 
 @pytest.mark.parametrize("update", ["early", "max-violation"])
-def test_the_structured_perceptron_separates_what_can_be_separated(update: str) -> None:
+def test_the_structured_perceptron_separates_separable_data(update: str) -> None:
     few = TRAIN.select(np.arange(20))
     settings = Settings(learning="beam", beam=4, update=update, epochs=30, bits=14)  # type: ignore[arg-type]
     model = train_model(settings, MODELS["zhang-nivre"], few)
     assert model.history[-1]["violations"] == 0
-    assert uas(model, few) > 98  # of the averages, which need not separate
+    assert uas(model, few) > 98  # this is the accuracy of the averaged weights, which need not separate the data
 
 
 def test_training_is_deterministic(tmp_path: Path) -> None:
@@ -198,13 +198,14 @@ def test_sentences_that_are_not_derivable_are_counted() -> None:
         train_model(replace(SMALL, transitions="swap", learning="static", epochs=1), MODELS["F5"], crossing).skipped
         == 0
     )
-    assert train_model(replace(SMALL, epochs=1), MODELS["F5"], crossing).skipped == 0  # its arcs are lifted first
+    # the crossing arcs are lifted first
+    assert train_model(replace(SMALL, epochs=1), MODELS["F5"], crossing).skipped == 0
     derived = derive_all(crossing, Encoding.learn(crossing, MODELS["F5"]), SMALL, MODELS["F5"])
     assert np.flatnonzero(~derived.derivable).tolist() == [i]
     assert derived.counts[i] == 0
 
 
-def test_what_cannot_be_learnt_from_is_refused() -> None:
+def test_treebanks_that_teach_nothing_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="arc-standard has no dynamic oracle; use arc-eager"):
         train_model(replace(SMALL, transitions="arc-standard"), MODELS["F5"], TRAIN)
     with pytest.raises(InputError, match="has no words"):
@@ -243,7 +244,7 @@ def test_a_support_vector_machine_that_knows_one_class_predicts_it() -> None:
 
 
 @pytest.mark.skipif(find_spec("sklearn") is not None, reason="scikit-learn is installed")
-def test_without_scikit_learn_one_line_says_so() -> None:
+def test_without_scikit_learn_one_line_reports_it() -> None:
     with pytest.raises(TreeboundError, match=r"sklearn is not installed; run: pip install 'treebound\[classifiers\]'"):
         train_model(replace(SMALL, learning="svm"), MODELS["F5"], TRAIN)
 
@@ -273,16 +274,16 @@ def model() -> TransitionModel:
     return train_model(replace(SMALL, epochs=1), MODELS["F6"], TRAIN)
 
 
-def test_files_give_back_the_model(model: TransitionModel, tmp_path: Path) -> None:
+def test_files_restore_the_model(model: TransitionModel, tmp_path: Path) -> None:
     model.save(tmp_path / "model")
-    again = TransitionModel.load(tmp_path / "model")
-    again.save(tmp_path / "again")
+    loaded = TransitionModel.load(tmp_path / "model")
+    loaded.save(tmp_path / "again")
     assert (tmp_path / "model").read_bytes() == (tmp_path / "again").read_bytes()
-    assert again.label_names == model.label_names
-    for one, other in zip(model.parse(DEV), again.parse(DEV), strict=True):
-        assert one.heads.tolist() == other.heads.tolist()
-        assert one.labels.tolist() == other.labels.tolist()
-        assert one.value == other.value
+    assert loaded.label_names == model.label_names
+    for before, after in zip(model.parse(DEV), loaded.parse(DEV), strict=True):
+        assert before.heads.tolist() == after.heads.tolist()
+        assert before.labels.tolist() == after.labels.tolist()
+        assert before.value == after.value
 
 
 @pytest.mark.parametrize(
@@ -328,7 +329,7 @@ def test_weights_of_another_size_and_cut_files_are_refused(model: TransitionMode
             TransitionModel.load(tmp_path / name)
 
 
-def test_adding_to_weights_remembers_when() -> None:
+def test_adding_to_weights_stores_the_time() -> None:
     weights, sums = np.zeros(4, np.float32), np.zeros(4)
     add(weights, sums, np.array([0, 1]), 2, -1.0, 5.0)
     assert weights.tolist() == [0, 0, -1, -1]

@@ -1,4 +1,4 @@
-"""Scores of single trees: moves along random walks, and what two trees differ in, against the sum of all parts."""
+"""Scores of single trees against the sum of all parts, along random sequences of moves and between two trees."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def start(problem: Problem, rng: np.random.Generator, space: str) -> np.ndarray:
 
 
 def other_heads(problem: Problem, heads: np.ndarray, m: int, space: str) -> list[int]:
-    """Heads that m may have instead, those of trees; of the root alone where there is only one."""
+    """Return the other heads that m may have in a tree."""
     out = []
     for h in set(range(problem.n + 1)) - {m, int(heads[m])}:
         moved = heads.copy()
@@ -51,12 +51,12 @@ def other_heads(problem: Problem, heads: np.ndarray, m: int, space: str) -> list
 @pytest.mark.parametrize(
     "families", [*((f,) for f in FAMILIES), FAMILIES, ()], ids=lambda f: f[0] if len(f) == 1 else len(f)
 )
-def test_a_walk_adds_up(families, single_root, space):
+def test_changes_along_moves_add_up(families, single_root, space):
     rng = np.random.default_rng(7)
     moves = 0
     for n in (2, 6, 9):
-        given = build_problem(n, rng, families, kind="mixed", single_root=single_root, space=space)
-        problem = canonical(given, space).problem
+        original = build_problem(n, rng, families, kind="mixed", single_root=single_root, space=space)
+        problem = canonical(original, space).problem
         of_trees = PartScore(problem)
         assert isinstance(of_trees, TreeScore)
         heads = start(problem, rng, space)
@@ -66,13 +66,13 @@ def test_a_walk_adds_up(families, single_root, space):
             choices = other_heads(problem, heads, m, space)
             if not choices:
                 continue
-            if step % 20 == 19:  # somewhere else altogether, without a move
+            if step % 20 == 19:  # jump to another tree without a move
                 heads = start(problem, rng, space)
                 value = tree_score(problem, heads)
                 continue
             h = int(rng.choice(choices))
             change = of_trees.change(heads, m, h)
-            assert of_trees.change(heads, m, h) == change  # asking moves nothing
+            assert of_trees.change(heads, m, h) == change  # computing a change does not apply it
             if step % 3:
                 heads = heads.copy()
                 heads[m] = h
@@ -82,7 +82,7 @@ def test_a_walk_adds_up(families, single_root, space):
     assert moves > (20 if single_root and space == "projective" else 40)
 
 
-def test_what_two_trees_differ_in_is_what_their_scores_differ_by():
+def test_different_parts_of_two_trees_give_the_score_difference():
     rng = np.random.default_rng(3)
     for space in SPACES:
         problem = canonical(build_problem(7, rng, FAMILIES, space=space), space).problem
@@ -97,12 +97,12 @@ def test_what_two_trees_differ_in_is_what_their_scores_differ_by():
             assert all(not parts.size for side in scored.difference(a, a) for parts in side.values())
 
 
-def test_what_cannot_be_scored_is_said():
+def test_trees_without_a_score_are_reported():
     rng = np.random.default_rng(5)
     allowed = np.ones((4, 4), bool)
     allowed[2, 1] = False
-    given = build_problem(3, rng, ("grandchild",), allowed=allowed)
-    problem = canonical(given, "projective").problem
+    restricted = build_problem(3, rng, ("grandchild",), allowed=allowed)
+    problem = canonical(restricted, "projective").problem
     chain, absent = np.array([-1, 0, 1, 2], np.int32), np.array([-1, 2, 0, 2], np.int32)
     scored = PartScore(problem)
     assert scored.score(absent) == -np.inf
@@ -112,8 +112,8 @@ def test_what_cannot_be_scored_is_said():
     with pytest.raises(InputError, match="not a candidate"):
         scored.difference(chain, absent)
     with pytest.raises(InputError, match="canonical"):
-        PartScore(given)
-    forbidden = canonical(rescored(given, -np.inf), "projective").problem
+        PartScore(restricted)
+    forbidden = canonical(rescored(restricted, -np.inf), "projective").problem
     assert PartScore(forbidden).score(chain) == -np.inf
     with pytest.raises(InputError, match="forbids"):
         PartScore(forbidden).change(chain, 3, 1)

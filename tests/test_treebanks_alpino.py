@@ -1,4 +1,4 @@
-"""Alpino XML: small trees, bad files, and the golden facts of the whole treebank where a mirror has it."""
+"""Alpino XML: small trees, invalid files, and stored facts about the whole treebank if a mirror has it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ needs_mirror = pytest.mark.skipif(not ARCHIVE.is_file(), reason="no mirror of th
 HEADER = '<?xml version="1.0" encoding="ISO-8859-1"?>\n<alpino version="1.2">\n'
 
 
-def word(rel: str, at: int, form: str, pos: str = "noun") -> str:
-    return f'<node rel="{rel}" begin="{at}" end="{at + 1}" pos="{pos}" root="{form}" word="{form}"/>'
+def word(rel: str, position: int, form: str, pos: str = "noun") -> str:
+    return f'<node rel="{rel}" begin="{position}" end="{position + 1}" pos="{pos}" root="{form}" word="{form}"/>'
 
 
 def node(rel: str, *children: str, cat: str = "np") -> str:
@@ -49,7 +49,8 @@ INDEX = '<node rel="{}" begin="0" end="1" index="1"/>'
 @pytest.mark.parametrize(
     ("children", "expected"),
     [
-        pytest.param(  # hond, die ik zag: the antecedent heads the relative pronoun, the pronoun the clause
+        # hond, die ik zag: the antecedent is the head of the relative pronoun, which is the head of the clause
+        pytest.param(
             [node("--", word("hd", 0, "hond"), node("mod", word("rhd", 1, "die"), node(
                 "body", INDEX.format("obj1"), word("su", 2, "ik"), word("hd", 3, "zag")), cat="rel"))],
             [("hond", 0, "--"), ("die", 1, "mod"), ("ik", 4, "su"), ("zag", 2, "body")],
@@ -61,7 +62,7 @@ INDEX = '<node rel="{}" begin="0" end="1" index="1"/>'
             [("appels", 4, "cnj"), (",", 4, "--"), ("peren", 4, "cnj"), ("en", 0, "--"), ("druiven", 4, "cnj")],
             id="coordination",
         ),
-        pytest.param(  # two conjunctions: the left one heads
+        pytest.param(  # of two conjunctions, the left one is the head
             [node("--", word("crd", 2, "als"), word("cnj", 3, "Jan"), word("crd", 0, "zowel"), word("cnj", 1, "Piet"))],
             [("zowel", 0, "--"), ("Piet", 1, "cnj"), ("als", 1, "crd"), ("Jan", 1, "cnj")],
             id="two-part conjunction",
@@ -71,17 +72,18 @@ INDEX = '<node rel="{}" begin="0" end="1" index="1"/>'
             [("morgen", 2, "mod"), ("vis", 0, "--"), ("ik", 2, "su")],
             id="head elsewhere",
         ),
-        pytest.param(  # a constituent of index nodes alone is not there
+        pytest.param(  # constituents that contain only index nodes are dropped
             [node("--", word("hd", 0, "slaapt", "verb"), node("vc", INDEX.format("hd"), INDEX.format("su")))],
             [("slaapt", 0, "--")],
             id="empty constituent",
         ),
-        pytest.param(  # document order is not sentence order; a multi-word unit hangs on its first word
+        # document order differs from sentence order; the words of a multi-word unit depend on its first word
+        pytest.param(
             [node("--", node("su", word("mwp", 1, "Beek"), word("mwp", 0, "Van"), cat="mwu"), word("hd", 2, "zingt"))],
             [("Van", 3, "su"), ("Beek", 1, "mwp"), ("zingt", 0, "--")],
             id="multi-word unit",
         ),
-        pytest.param(  # zie dat slaap: the complementiser heads its clause
+        pytest.param(  # zie dat slaap: the complementiser is the head of its clause
             [node("--", word("hd", 0, "zie"), node("vc", word("body", 2, "slaap"), word("cmp", 1, "dat"), cat="cp"))],
             [("zie", 0, "--"), ("dat", 1, "vc"), ("slaap", 2, "body")],
             id="complementiser",
@@ -91,7 +93,7 @@ INDEX = '<node rel="{}" begin="0" end="1" index="1"/>'
             [("wie", 0, "--"), ("zag", 1, "body"), ("jou", 2, "obj1")],
             id="question word",
         ),
-        pytest.param(  # want zij zong: the link before the nucleus, and the nucleus before its satellite
+        pytest.param(  # want zij zong: a link is preferred as head to a nucleus, and a nucleus to its satellite
             [node("--", node("nucl", word("hd", 2, "zong"), word("su", 1, "zij")), word("dlink", 0, "want"),
                   word("sat", 3, "luid"), cat="du")],
             [("want", 0, "--"), ("zij", 3, "su"), ("zong", 1, "nucl"), ("luid", 1, "sat")],
@@ -107,7 +109,7 @@ INDEX = '<node rel="{}" begin="0" end="1" index="1"/>'
             [("nou", 2, "tag"), ("ja", 0, "--"), ("nee", 2, "dp")],
             id="discourse parts",
         ),
-        pytest.param(  # appels, peren: the first part heads where there is no conjunction
+        pytest.param(  # appels, peren: the first part is the head if there is no conjunction
             [node("--", word("mod", 0, "verse"), word("cnj", 1, "appels"), word("cnj", 2, "peren"), cat="conj")],
             [("verse", 2, "mod"), ("appels", 0, "--"), ("peren", 2, "cnj")],
             id="coordination without a conjunction",
@@ -124,20 +126,23 @@ def test_head_rules(children, expected):
 
 
 def test_punctuation_avoids_crossings():
-    """Wie zag , zei hij , jij: arcs 1-7 within a clause that the tag interrupts; by hand."""
-    found = trees(
+    """Punctuation of "Wie zag , zei hij , jij" crosses no arc. The arcs of words 1 to 7 enclose the tag clause."""
+    rows = trees(
         node("--", node("nucl", word("obj1", 0, "wie"), word("hd", 1, "zag", "verb"), word("su", 6, "jij")),
              node("tag", word("hd", 3, "zei", "verb"), word("su", 4, "hij"))),
         word("--", 2, ",", "punct"), word("--", 5, ",", "punct"), word("--", 7, "?", "punct"),
     )  # fmt: skip
-    assert found[2] == (",", 2, "--")
-    assert found[5] == (",", 2, "--")
-    assert found[7] == ("?", 2, "--")
-    assert not crossing(np.array([-1] + [head for _, head, _ in found])).any()
+    assert rows[2] == (",", 2, "--")
+    assert rows[5] == (",", 2, "--")
+    assert rows[7] == ("?", 2, "--")
+    assert not crossing(np.array([-1] + [head for _, head, _ in rows])).any()
 
 
 def test_punctuation_is_attached_as_high_as_crosses_nothing_by_brute_force():
-    """Random trees with marks: each mark, from left to right, has the best head of all words that are no marks."""
+    """Brute force over random trees: each punctuation mark gets the highest head that causes no crossing.
+
+    Marks are attached from left to right, and only to words.
+    """
     rng = np.random.default_rng(5)
 
     def crossings(arcs, a, b):
@@ -159,15 +164,15 @@ def test_punctuation_is_attached_as_high_as_crosses_nothing_by_brute_force():
         for w in order[1:]:
             depth[w] = depth[head[w]] + 1
         arcs = [(min(head[w], w), max(head[w], w)) for w in words]
-        found = list(head)
-        alpino._attach_punctuation(pos, found, order[0])
+        attached = list(head)
+        alpino._attach_punctuation(pos, attached, order[0])
         for mark in (i for i in range(1, n + 1) if pos[i - 1] == "punct"):
             expected = min(words, key=lambda w, m=mark: (crossings(arcs, m, w), depth[w], abs(w - m)))
-            assert found[mark] == expected
+            assert attached[mark] == expected
             assert crossings(arcs, mark, expected) == 0
             blocked += crossings(arcs, mark, order[0]) > 0
             arcs.append((min(mark, expected), max(mark, expected)))
-    assert blocked  # the root is not always to be had
+    assert blocked  # some marks could not be attached to the root without crossing
 
 
 SYNTAX = [
@@ -209,7 +214,7 @@ def test_bad_sentences(bad, message):
     assert len(document.skipped) == 1
 
 
-def test_format_is_told_from_the_content_and_depth_is_no_limit():
+def test_format_is_recognised_by_content_and_depth_is_unlimited():
     deep = word("hd", 0, "ja")
     for _ in range(5000):
         deep = node("hd", deep)
@@ -219,14 +224,14 @@ def test_format_is_told_from_the_content_and_depth_is_no_limit():
 
 
 def facts() -> dict[int, list[tuple[int, str, str, int]]]:
-    """sentence -> [(position, form, relation, head)]."""
-    found: dict[int, list[tuple[int, str, str, int]]] = {}
+    """Return the facts of each sentence as (position, form, relation, head)."""
+    facts_of: dict[int, list[tuple[int, str, str, int]]] = {}
     text = Path(__file__).with_name("golden").joinpath("alpino.txt").read_text(encoding="utf-8")
     for block in text.split("\n\n")[1:]:
         title, *rows = block.strip().split("\n")
         cells = [row.split(" ") for row in rows]
-        found[int(title.split(" ")[0])] = [(int(c[0]), c[1], c[2], int(c[3])) for c in cells]
-    return found
+        facts_of[int(title.split(" ")[0])] = [(int(c[0]), c[1], c[2], int(c[3])) for c in cells]
+    return facts_of
 
 
 @pytest.fixture(scope="module")
@@ -248,7 +253,7 @@ def test_golden_facts(treebank):
 
 @needs_mirror
 def test_every_sentence_is_accounted_for(treebank):
-    """The counts of `data.md`'s kind: sentences, words, index nodes dropped, punctuation at the top, crossings."""
+    """Check counts of the whole treebank: sentences, words, index nodes, punctuation at the top, and crossing arcs."""
     assert len(treebank) == 7136
     assert treebank.words == 140_780
     assert sum(pos == "punct" for pos in treebank.strings("xpos")) == 15_568

@@ -1,4 +1,4 @@
-"""Penn brackets: golden trees, and the whole sample where a mirror has it."""
+"""Penn brackets: stored trees, and the whole sample if a mirror has it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LABELS = {"AMOD", "DEP", "NMOD", "OBJ", "P", "PMOD", "PRD", "ROOT", "SBAR", "SUB
 
 
 def golden() -> list[tuple[str, list[tuple[str, int, str]]]]:
-    """(tree, [(form, head, label)])."""
+    """Return pairs of a tree and its list of (form, head, label)."""
     text = Path(__file__).with_name("golden").joinpath("penn.txt").read_text()
-    found = []
+    pairs = []
     for block in text.split("\n\n")[1:]:
         tree, *words = block.strip().split("\n")
         cells = [line.split() for line in words]
-        found.append((tree, [(cell[0], int(cell[1]), cell[2]) for cell in cells]))
-    return found
+        pairs.append((tree, [(cell[0], int(cell[1]), cell[2]) for cell in cells]))
+    return pairs
 
 
 @pytest.mark.parametrize(("tree", "words"), golden(), ids=[" ".join(w[0] for w in words) for _, words in golden()])
@@ -45,53 +45,56 @@ def test_columns_of_a_converted_tree():
     assert document.treebank.strings("upos") == ["PR", "NN"]
 
 
-#: the published head rules, written down once more, by hand: direction, items in order (braces: one item)
+#: the published head rules, copied by hand a second time: direction, then items in order; braces enclose one item
 PUBLISHED = """
-NP r {POS NN NNP NNPS NNS} NX JJR CD JJ JJS RB QP NP
-NX r {POS NN NNP NNPS NNS} NX JJR CD JJ JJS RB QP NP
-ADJP r NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB
-ADVP l RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN
-NAC r {NN NNS NNP NNPS} NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW
-QP r $ IN NNS NN JJ RB DT CD NCD QP JJR JJS
-VP l VBD VBN MD VBZ VB VBG VBP VP ADJP NN NNS NP
-S r TO IN VP S SBAR ADJP UCP NP
-SBAR r WHNP WHPP WHADVP WHADJP IN DT S SQ SINV SBAR FRAG
-SBARQ r SQ S SINV SBARQ FRAG
-SINV r VBZ VBD VBP VB MD VP S SINV ADJP NP
-SQ r VBZ VBD VBP VB MD VP SQ
-PP l IN TO VBG VBN RP FW
-WHPP l IN TO FW
-CONJP l CC RB IN
-WHNP r WDT WP WP$ WHADJP WHPP WHNP
-WHADJP r CC WRB JJ ADJP
-WHADVP l CC WRB
-RRC l VP NP ADVP ADJP PP
-PRT l RP
-LST l LS :
-FRAG l
-UCP l
-INTJ r
-PRN r
-X r
-* r
+NP  r {POS NN NNP NNPS NNS} NX JJR CD JJ JJS RB QP NP
+NX  r {POS NN NNP NNPS NNS} NX JJR CD JJ JJS RB QP NP
+ADJP  r NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB
+ADVP  l RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN
+NAC  r {NN NNS NNP NNPS} NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW
+QP  r $ IN NNS NN JJ RB DT CD NCD QP JJR JJS
+VP  l VBD VBN MD VBZ VB VBG VBP VP ADJP NN NNS NP
+S  r TO IN VP S SBAR ADJP UCP NP
+SBAR  r WHNP WHPP WHADVP WHADJP IN DT S SQ SINV SBAR FRAG
+SBARQ  r SQ S SINV SBARQ FRAG
+SINV  r VBZ VBD VBP VB MD VP S SINV ADJP NP
+SQ  r VBZ VBD VBP VB MD VP SQ
+PP  l IN TO VBG VBN RP FW
+WHPP  l IN TO FW
+CONJP  l CC RB IN
+WHNP  r WDT WP WP$ WHADJP WHPP WHNP
+WHADJP  r CC WRB JJ ADJP
+WHADVP  l CC WRB
+RRC  l VP NP ADVP ADJP PP
+PRT  l RP
+LST  l LS :
+FRAG  l
+UCP  l
+INTJ  r
+PRN  r
+X  r
+*  r
 """
 
 
 @pytest.mark.parametrize("line", PUBLISHED.strip().split("\n"), ids=lambda line: line.split()[0])
 def test_head_rules_have_the_published_order(line):
-    """Children of every kind that the list names, twice: the heads that are found, one taken away after the other."""
+    """Remove one head child after another, and check that their order is the published one.
+
+    The children contain every kind of the list twice.
+    """
     label, direction, *_ = line.split()
     items = [item.strip("{}").split() for item in re.findall(r"\{[^}]*\}|\S+", line)[2:]]
-    # against the direction, so that without the list the last item would come first
+    # in reverse order, so that without the list the last item would come first
     order = [kind for item in reversed(items) for kind in (*item, *item)]
     children = order if direction == "l" else order[::-1]
     expected = [kind for item in items for kind in (*item, *item)]
-    found = []
+    removed = []
     while children:
         i = PENN.head_child(label, children)
-        found.append(children[i])
+        removed.append(children[i])
         children = children[:i] + children[i + 1 :]
-    assert found == expected
+    assert removed == expected
 
 
 def test_every_head_rule_is_a_published_one():
@@ -99,7 +102,7 @@ def test_every_head_rule_is_a_published_one():
 
 
 def golden_heads() -> list[tuple[str, str, str]]:
-    """(label, head word, tree of one constituent)."""
+    """Return triples of a label, a head word and the tree of one constituent."""
     text = Path(__file__).with_name("golden").joinpath("penn_heads.txt").read_text()
     rows = [line.split(None, 2) for line in text.splitlines() if not line.startswith("#")]
     return [(label, word, tree) for label, word, tree in rows]

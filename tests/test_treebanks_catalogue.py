@@ -1,4 +1,4 @@
-"""The catalogue says what is needed of every corpus, and data/README.md says the same as the catalogue."""
+"""The catalogue describes every corpus completely, and data/README.md agrees with it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_manifest_of_the_mirror_is_in_step():
             assert corpus.licence == entry["licence"]
 
 
-def test_an_entry_of_ones_own():
+def test_a_user_entry():
     (corpus,) = load(ENTRY)
     assert corpus.name == "mine"
     assert set(corpus.files) == set(SPLITS)

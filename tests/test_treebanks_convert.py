@@ -1,4 +1,4 @@
-"""Conversion of small corpora made here, and of every open corpus where a mirror has it."""
+"""Conversion of small corpora, and of every open corpus that a mirror has."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write(folder: Path, **texts: str) -> Path:
 
 
 def test_a_corpus_is_not_converted_over_itself(tmp_path):
-    """A corpus of one's own may lie where the converted one goes."""
+    """The folder of a user's corpus may be the folder of converted corpora, but must not be overwritten."""
     folder = tmp_path / "tiny"
     folder.mkdir()
     write(folder, train=sentence(0), dev=sentence(0), test=sentence(0))
@@ -130,7 +130,7 @@ def test_malformed_sentences(tmp_path):
     assert report["splits"]["train"]["sentences"] == 1
 
 
-def test_what_cannot_be_converted(tmp_path):
+def test_impossible_conversions_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"has no train.conllu; check the path of the corpus"):
         convert(corpus(), tmp_path, tmp_path / "out")
     write(tmp_path, train="", dev=sentence(0), test=sentence(0))
@@ -192,9 +192,9 @@ def test_open_corpora(name, tmp_path):
     assert tuple(sum(counts[key] for counts in report["splits"].values()) for key in keys) == KNOWN[name]
     train = storage.load(tmp_path / name / "train.npz")
     tags, coarse = (len(np.unique(train.columns[train.meta[key]])) for key in ("tag", "coarse"))
-    assert tags > 10, "tags are worth something"
+    assert tags > 10, "the tag column has enough different tags"
     assert coarse <= tags
-    least = 0.01 if name == "zh_sinica" else 0.05  # its trees have no punctuation but that which coordinates
+    least = 0.01 if name == "zh_sinica" else 0.05  # its trees only have punctuation that coordinates
     assert least < report["splits"]["train"]["punctuation_tokens"] / train.words < 0.25
     if CORPORA[name].single_root:
         assert np.count_nonzero(train.head == 0) == len(train)
@@ -206,7 +206,10 @@ def test_open_corpora(name, tmp_path):
 
 
 def test_licensed_treebank_at_a_path(tmp_path):
-    """The layout of the Wall Street Journal in Penn Treebank 3: wsj/NN/wsj_NNNN.mrg, sections 02-21, 22, 23."""
+    """The folder has the layout of the Wall Street Journal in Penn Treebank 3.
+
+    Files are wsj/NN/wsj_NNNN.mrg, and the splits are sections 02-21, 22 and 23.
+    """
     for section in range(25):
         folder = tmp_path / "wsj" / f"{section:02}"
         folder.mkdir(parents=True)

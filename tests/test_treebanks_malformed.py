@@ -1,4 +1,4 @@
-"""Every kind of malformed input, each with the one line that it must give."""
+"""Every kind of malformed input, with the one-line error that it must give."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLACEHOLDER = GOOD.replace("\t2\tnsubj", "\t_\t_").replace("\t0\troot", "\t_\t_"
 
 
 def word(i: object, head: object, form: str = "w") -> str:
-    """One line of CoNLL-U or CoNLL-X."""
+    """Return one line of CoNLL-U or CoNLL-X."""
     return f"{i}\t{form}\t_\tX\tX\t_\t{head}\tdep\t_\t_\n"
 
 
@@ -24,11 +24,11 @@ def sentence(*heads: object) -> str:
 
 
 def extra(i: str, form: str = "ab") -> str:
-    """A multiword token or an empty node."""
+    """Return the line of a multiword token or an empty node."""
     return f"{i}\t{form}\t_\t_\t_\t_\t_\t_\t_\t_\n"
 
 
-# name: (text, line, words of the message)
+# name: (text, line of the error, words of the message)
 CONLLU = {
     "nine columns": (GOOD.replace("nsubj\t_\t_", "nsubj\t_"), 1, "9 columns where CoNLL-U has 10"),
     "eleven columns": (GOOD.replace("root\t_\t_", "root\t_\t_\t_"), 2, "11 columns where CoNLL-U has 10"),
@@ -156,7 +156,7 @@ def test_malformed_input_gives_one_line(format, text, line, message):
     assert shown.startswith(f"input.txt:{line}: ")
     assert message in shown
     assert "\n" not in shown
-    assert caught.value.hint, "it says what to do"
+    assert caught.value.hint, "the message says what to do"
 
 
 @pytest.mark.parametrize(("format", "text", "line", "message"), CASES)
@@ -206,12 +206,12 @@ def test_input_to_be_parsed_must_be_well_formed(text):
 
 def test_broken_encoding_names_line_and_byte():
     data = (GOOD * 2).encode() + GOOD.replace("birds", "pájaros").encode("cp1252")
-    told = r"<input>:7: byte 0xe1 is not UTF-8; as cp1252 .* it reads 'pájaros'; give --encoding cp1252"
-    with pytest.raises(InputError, match=told):
+    message = r"<input>:7: byte 0xe1 is not UTF-8; as cp1252 .* it reads 'pájaros'; give --encoding cp1252"
+    with pytest.raises(InputError, match=message):
         read([line + b"\n" for line in data.split(b"\n")[:-1]])
 
 
-def test_lenient_reading_skips_what_is_not_text():
+def test_lenient_reading_skips_bytes_that_are_not_text():
     bad = GOOD.replace("birds", "pájaros").encode("cp1252")
     document = read(io.BytesIO(GOOD.encode() + b"\n" + bad + GOOD.encode()), strict=False)
     assert len(document) == 2

@@ -1,4 +1,4 @@
-"""Crossing arcs and lifting, against plain definitions on every tree of up to five words."""
+"""Crossing arcs and lifting, compared with plain definitions on every tree of up to five words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def spans(heads: list[int]) -> dict[int, tuple[int, int]]:
 
 
 def naive_crossing(heads: list[int]) -> list[int]:
-    """Words whose arc has exactly one end of another arc strictly inside."""
+    """Return the words whose arc encloses exactly one end of another arc."""
     arcs = spans(heads)
     return [
         m
@@ -24,7 +24,10 @@ def naive_crossing(heads: list[int]) -> list[int]:
 
 
 def naive_lift(heads: list[int]) -> list[int] | None:
-    """One lift of the shortest non-projective arc, the leftmost of several; None if there is none."""
+    """Return the tree after one lift of the shortest non-projective arc.
+
+    The leftmost of several shortest arcs is lifted. The result is None if the tree is projective.
+    """
 
     def above(w: int) -> set[int]:
         return {w} | (above(heads[w]) if w else set())
@@ -49,11 +52,11 @@ def test_every_small_tree(n, single_root):
         while (after := naive_lift(expected)) is not None:
             expected, count = after, count + 1
         assert (lifted.tolist(), lifts) == (expected, count)
-        assert tuple(lifted.tolist()) in projective, "projective, a tree, and with as many roots as asked for"
+        assert tuple(lifted.tolist()) in projective, "a projective tree with the required number of roots"
         assert lifted.dtype == np.int32
-        assert row.tolist() == heads, "the input is left alone"
+        assert row.tolist() == heads, "the input is unchanged"
 
 
-def test_words_without_a_head_take_no_part():
+def test_words_without_a_head_are_ignored():
     assert not crossing(np.array([-1, -1, 4, -1, 0], np.int32)).any()
     assert crossing(np.array([-1, 3, 4, -1, 0], np.int32)).tolist() == [False, True, True, False, False]

@@ -1,4 +1,4 @@
-"""Sinica Treebank: small trees in its notation, bad lines, and the facts of the whole file where a mirror has it."""
+"""Sinica Treebank: small trees in its notation, invalid lines, and facts about the whole file if a mirror has it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ needs_mirror = pytest.mark.skipif(not ARCHIVE.is_file(), reason="no mirror of th
 
 
 def line(tree: str, number: int = 1) -> str:
-    """A tree as it stands in the file."""
+    """Return a tree as a line of the file."""
     return f"#{number}:{number}.[39030] {tree}#\u3002(PERIODCATEGORY)"
 
 
 def words(tree: str) -> list[tuple[str, int, str]]:
-    """Form, head and label of every word."""
-    (found,) = sinica.parse([line(tree)])
-    assert not isinstance(found, sinica.BadTree), found
-    return [(word.form, word.head, word.label) for word in found]
+    """Return the form, head and label of every word."""
+    (converted,) = sinica.parse([line(tree)])
+    assert not isinstance(converted, sinica.BadTree), converted
+    return [(word.form, word.head, word.label) for word in converted]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def words(tree: str) -> list[tuple[str, int, str]]:
             [("a", 2, "property"), ("b", 3, "agent"), ("c", 0, "Head"), ("d", 3, "goal")],
             id="clause",
         ),
-        pytest.param(  # the particle heads its phrase
+        pytest.param(  # the particle is the head of its phrase
             "NP(property:V\u2027\u7684(head:VH11:a|Head:DE:b)|Head:Nad:c)",
             [("a", 2, "head"), ("b", 3, "property"), ("c", 0, "Head")],
             id="particle",
@@ -52,7 +52,7 @@ def words(tree: str) -> list[tuple[str, int, str]]:
             [("a", 2, "DUMMY1"), ("b", 0, "Head"), ("c", 2, "DUMMY2")],
             id="coordination",
         ),
-        pytest.param(  # several heads: the conjunction, where there is one
+        pytest.param(  # of several heads, a conjunction is preferred
             "N(Head:Nv1:a|Head:Caa:b|Head:Nv4:c)",
             [("a", 2, "Head"), ("b", 0, "Head"), ("c", 2, "Head")],
             id="conjunction among heads",
@@ -72,10 +72,10 @@ def test_heads_and_labels(tree: str, expected: list[tuple[str, int, str]]) -> No
 
 
 def test_tags_lose_marks_and_coarse_tags_lose_digits() -> None:
-    (found,) = sinica.parse([line("V(Head:Caa[P1]:a|DUMMY1:P21:b|DUMMY2:V_11:c)")])
-    assert not isinstance(found, sinica.BadTree)
-    assert [word.tag for word in found] == ["Caa", "P21", "V_11"]
-    assert [sinica.coarse(word.tag) for word in found] == ["Ca", "P", "V_"]
+    (sentence,) = sinica.parse([line("V(Head:Caa[P1]:a|DUMMY1:P21:b|DUMMY2:V_11:c)")])
+    assert not isinstance(sentence, sinica.BadTree)
+    assert [word.tag for word in sentence] == ["Caa", "P21", "V_11"]
+    assert [sinica.coarse(word.tag) for word in sentence] == ["Ca", "P", "V_"]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_bad_lines_are_named_or_skipped(text: str, reason: str) -> None:
     assert [skipped.line for skipped in lenient.skipped] == [3]
 
 
-def test_the_format_is_told_from_the_first_line_and_depth_is_no_limit() -> None:
+def test_the_format_is_recognised_by_the_first_line_and_depth_is_unlimited() -> None:
     depth = 5000
     deep = "".join("goal:" * bool(i) + "VP(Head:VC2:a|" for i in range(depth)) + "goal:Nab:b" + ")" * depth
     document = read(line(deep).encode())

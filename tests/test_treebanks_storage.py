@@ -1,4 +1,4 @@
-"""The columnar file: what is saved is loaded; whatever else a file holds is refused in one line."""
+"""The columnar file: saved treebanks are loaded unchanged, and other files are refused with one line."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def treebank() -> Treebank:
 
 def test_round_trip(treebank, tmp_path):
     storage.save(treebank, tmp_path / "a.npz")
-    again = storage.load(tmp_path / "a.npz")
-    assert again.name == treebank.name
-    assert again.meta == treebank.meta
-    assert again.vocab == treebank.vocab
-    assert again.offsets.tolist() == treebank.offsets.tolist()
-    assert again.head.tolist() == [2, 0, -1]
+    loaded = storage.load(tmp_path / "a.npz")
+    assert loaded.name == treebank.name
+    assert loaded.meta == treebank.meta
+    assert loaded.vocab == treebank.vocab
+    assert loaded.offsets.tolist() == treebank.offsets.tolist()
+    assert loaded.head.tolist() == [2, 0, -1]
     for column in STRING_COLUMNS:
-        assert again.strings(column) == treebank.strings(column)
-        assert again.columns[column].dtype == np.int32
-    storage.save(again, tmp_path / "b.npz")
+        assert loaded.strings(column) == treebank.strings(column)
+        assert loaded.columns[column].dtype == np.int32
+    storage.save(loaded, tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
@@ -61,8 +61,8 @@ def test_damage_is_noticed(treebank, tmp_path):
     path = tmp_path / "a.npz"
     storage.save(treebank, path)
     whole = path.read_bytes()
-    at = whole.index("λέξεις".encode())
-    path.write_bytes(whole[:at] + b"?" + whole[at + 1 :])
+    position = whole.index("λέξεις".encode())
+    path.write_bytes(whole[:position] + b"?" + whole[position + 1 :])
     with pytest.raises(InputError, match="truncated or not a treebank"):
         storage.load(path)
 

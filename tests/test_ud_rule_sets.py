@@ -1,4 +1,4 @@
-"""Sets of validity rules, what they apply to, and their rows in an integer program."""
+"""Sets of validity rules, the treebanks they apply to, and their rows in an integer program."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_sets_are_the_errors_and_the_warnings() -> None:
     assert all(RULES[name].id == name and RULES[name].level in (2, 3) for name in RULES)
 
 
-def test_a_set_of_ones_own(tmp_path: Path) -> None:
+def test_a_user_set(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('drop = ["leaf-det"]\nbase = "ud-warnings"\n', encoding="utf-8")
     mine = load(path)
@@ -55,7 +55,7 @@ def test_a_set_of_ones_own(tmp_path: Path) -> None:
         ("rules = []\nbase = 'ud'", "mine.toml:2: base has no effect"),
     ],
 )
-def test_bad_sets_are_one_line(text: str, message: str) -> None:
+def test_bad_sets_are_refused_in_one_line(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         parse(text, "mine.toml")
     assert str(caught.value).startswith(message)
@@ -70,7 +70,10 @@ def test_an_unknown_set() -> None:
 
 
 def test_rules_that_need_unknown_columns_are_not_applied() -> None:
-    """Every such rule is broken where the column is known and empty, and never where it is unknown."""
+    """Rules that need an unknown column are not applied.
+
+    Each of them is violated if the column is known and empty, and never if it is unknown.
+    """
     rules = load("ud-warnings").rules
     words = Words.of(["a"] * 3, ["X"] * 3)
     full = words.with_empty_columns()
@@ -123,8 +126,11 @@ def program(names: tuple[str, ...], words: Words) -> Variables:
 
 @pytest.mark.parametrize(("names", "columns"), PROGRAMS)
 @pytest.mark.parametrize("rules", ["ud", "ud-warnings"])
-def test_rows_are_kept_by_exactly_the_valid_trees(names, columns, rules) -> None:
-    """A tree breaks a row if it breaks a rule. Valid trees keep all rows, those of selections with cycles included."""
+def test_exactly_the_valid_trees_satisfy_the_rows(names, columns, rules) -> None:
+    """A tree violates a row if it violates a rule.
+
+    Valid trees satisfy all rows, even the rows for selections with cycles.
+    """
     constraint, rule_set, n = UniversalDependencies(rules), load(rules), len(columns)
     generator, rows, valid, count = random.Random(1), {}, [], 0
     tree_heads = set(map(tuple, trees(n, "non-projective")[:, 1:].tolist()))
@@ -148,7 +154,7 @@ def test_rows_are_kept_by_exactly_the_valid_trees(names, columns, rules) -> None
 
 
 def test_some_valid_trees_are_among_the_programs() -> None:
-    """The test of rows is about valid trees, too."""
+    """Test that the programs have valid trees, so that the test of rows is not empty."""
     case = Case((2, 0, 2), ("nsubj", "root", "punct"), (column("NOUN"), column("VERB"), column("PUNCT")))
     names = ("nsubj", "root", "punct", "obj")
     variables = program(names, case.words)
@@ -158,7 +164,7 @@ def test_some_valid_trees_are_among_the_programs() -> None:
 
 
 @pytest.mark.parametrize(("names", "columns"), PROGRAMS)
-def test_what_is_forbidden_is_what_breaks_a_rule(names, columns) -> None:
+def test_forbidden_variables_are_the_ones_that_break_a_rule(names, columns) -> None:
     """Rules about one or two words: a tree is invalid if and only if it selects a forbidden variable or pair."""
     constraint = UniversalDependencies("ud-warnings", drop=[name for name in RULES if name not in PAIRS])
     words = Case((0,) * len(columns), (names[0],) * len(columns), tuple(columns)).words
@@ -183,7 +189,7 @@ def test_the_constraint_in_a_file() -> None:
     assert constraint.name == "ud"
     variables = program(("nsubj", "det"), Words.of(["a"] * 3, ["DET", "VERB", "NOUN"]))
     selection = Selection(np.array([-1, 2, 0, 2]), np.array([-1, 0, 0, 0]))
-    assert len(constraint.violated(variables, selection)) == 1  # two subjects, MISC being assumed to be empty
+    assert len(constraint.violated(variables, selection)) == 1  # two subjects; MISC counts as empty
     assert not UniversalDependencies().violated(variables, selection)
     with pytest.raises(InputError, match="no set of validity rules"):
         parse_constraints('[ud]\nrules = "xx"')

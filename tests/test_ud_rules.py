@@ -32,27 +32,27 @@ MISC = ("_", "_", "SpaceAfter=No", "Subject=Outer", "SpaceAfter=No|Subject=Outer
 
 
 def all_trees(n: int, labels: list[list[str]], columns: list[list[Columns]]) -> Iterator[Case]:
-    """Yield every tree over n words under every choice of one label and one word's columns at each place."""
+    """Yield every tree over n words with every choice of one label and one word's columns per position."""
     for heads in trees(n, "non-projective"):
         for names in product(*labels):
             for words in product(*columns):
                 yield Case(tuple(heads[1:].tolist()), names, words)
 
 
-def same(n: int, labels: str, columns: list[Columns]) -> Iterator[Case]:
-    """Yield every tree over n words that have the same choices of labels and columns."""
+def uniform_trees(n: int, labels: str, columns: list[Columns]) -> Iterator[Case]:
+    """Yield every tree over n words whose positions all have the same choices of labels and columns."""
     return all_trees(n, [labels.split()] * n, [columns] * n)
 
 
 def tagged(relation: str) -> Iterator[Case]:
-    """Yield trees of two words that ask for all tags under a relation."""
+    """Yield trees of two words that have all tags below a relation."""
     columns = [column(tag) for tag in TAG_LIST]
     columns += [column("X", f"ExtPos={tag}") for tag in (*TAG_LIST, "ADV,SCONJ", "DETX")]
     return all_trees(2, [[relation], ["goeswith", "fixed", "dep"]], [columns, [VERB]])
 
 
 def functional(parent: str) -> Iterator[Case]:
-    """Yield trees of two words that ask for all relations under a function word, either word first."""
+    """Yield trees of two words that have all relations below a function word, in both word orders."""
     children = [column("ADV"), *(column(tag, "Polarity=Neg") for tag in ("ADV", "PART", "VERB"))]
     parents = [column("DET"), column("DET", "Poss=Yes")] if "det" in parent else [column("DET")]
     for heads in ((0, 1), (2, 0)):
@@ -63,37 +63,39 @@ def functional(parent: str) -> Iterator[Case]:
 
 
 def sample(size: int, trees: Iterator[Case]) -> list[Case]:
-    """Return some of the trees."""
+    """Return a random sample of the trees."""
     return random.Random(1).sample([*trees], size)
 
 
-#: relations that ask for certain tags
+#: relations that require certain tags
 TAGGED = [name.removeprefix("rel-upos-") for name in RULES if name.startswith("rel-upos-")]
 FAMILIES = {
-    "inventory": lambda: same(2, "root dep DEP de-p dep:a:b subj subj:x root:x csubj", [VERB]),
+    "inventory": lambda: uniform_trees(2, "root dep DEP de-p dep:a:b subj subj:x root:x csubj", [VERB]),
     **{f"tags of {relation}": lambda relation=relation: tagged(relation) for relation in ("root", "dep", *TAGGED)},
-    "directions": lambda: same(2, "conj fixed flat goeswith appos conj:x flat:name dep", [VERB]),
-    "subjects": lambda: same(3, "nsubj:outer csubj nsubj:pass", [VERB, column("VERB", misc="Subject=Outer")]),
-    "objects": lambda: same(3, "obj obj:x iobj dep", [VERB]),
-    "obliques": lambda: same(3, "obl:tmod nmod cop", [column("PRON"), VERB]),
-    "clauses": lambda: same(3, "obl nsubj csubj:pass", [NOUN]),
+    "directions": lambda: uniform_trees(2, "conj fixed flat goeswith appos conj:x flat:name dep", [VERB]),
+    "subjects": lambda: uniform_trees(3, "nsubj:outer csubj nsubj:pass", [VERB, column("VERB", misc="Subject=Outer")]),
+    "objects": lambda: uniform_trees(3, "obj obj:x iobj dep", [VERB]),
+    "obliques": lambda: uniform_trees(3, "obl:tmod nmod cop", [column("PRON"), VERB]),
+    "clauses": lambda: uniform_trees(3, "obl nsubj csubj:pass", [NOUN]),
     "orphans": lambda: all_trees(2, [["orphan", "orphan:x"], [*RELATION_LIST, "conj:x"]], [[VERB], [VERB]]),
     **{
         f"leaves of {parent}": lambda parent=parent: functional(parent)
         for parent in ["mark", "case", "aux", "cop", "det", "clf", "cc", "fixed", "goeswith", "punct", "det:x", "nmod"]
     },
-    "fixed": lambda: sample(1000, same(4, "fixed punct dep", [column("ADP", "ExtPos=ADV")])),
-    "fixed heads": lambda: same(2, "fixed dep", [column("ADP", "ExtPos=ADV"), column("PROPN"), column("ADV")]),
-    "written apart": lambda: sample(1000, same(4, "goeswith punct dep", [X])),
-    "spaces": lambda: same(3, "goeswith dep", [column("X", misc="Gloss=No"), column("X", misc="SpaceAfter=No")]),
-    "parts": lambda: same(
+    "fixed": lambda: sample(1000, uniform_trees(4, "fixed punct dep", [column("ADP", "ExtPos=ADV")])),
+    "fixed heads": lambda: uniform_trees(2, "fixed dep", [column("ADP", "ExtPos=ADV"), column("PROPN"), column("ADV")]),
+    "written apart": lambda: sample(1000, uniform_trees(4, "goeswith punct dep", [X])),
+    "spaces": lambda: uniform_trees(
+        3, "goeswith dep", [column("X", misc="Gloss=No"), column("X", misc="SpaceAfter=No")]
+    ),
+    "parts": lambda: uniform_trees(
         2, "goeswith dep", [X, NOUN, column("X", "Typo=Yes"), column("X", "Typo=No"), column("X", lemma=False)]
     ),
-    "foreign": lambda: same(
+    "foreign": lambda: uniform_trees(
         2, "flat:foreign flat", [X, column("X", "Foreign=Yes"), column("X", "Case=Nom|Foreign=Yes"), NOUN]
     ),
-    "punctuation": lambda: same(4, "punct dep", [column("PUNCT")]),
-    "punctuation of five": lambda: sample(1000, same(5, "punct dep", [column("PUNCT")])),
+    "punctuation": lambda: uniform_trees(4, "punct dep", [column("PUNCT")]),
+    "punctuation of five": lambda: sample(1000, uniform_trees(5, "punct dep", [column("PUNCT")])),
     "random": lambda: [random_case(random.Random(seed), 3 + seed % 5) for seed in range(1500)],
     "random goeswith": lambda: [
         random_case(random.Random(seed), 5, ("goeswith", "punct", "advmod", "dep")) for seed in range(500)
@@ -115,7 +117,7 @@ def random_case(generator: random.Random, n: int, labels: tuple[str, ...] = LABE
 
 @cache
 def cases(family: str) -> list[Case]:
-    """Return the trees of a family on which the validator does not fail: it fails on these labels at the root."""
+    """Return the trees of a family on which the validator does not crash. It crashes on some labels of the root."""
     return [case for case in FAMILIES[family]() if not _fatal(case)]
 
 
@@ -125,13 +127,13 @@ def _fatal(case: Case) -> bool:
 
 
 def inventory(family: str) -> tuple[str, ...]:
-    """Return all labels of a family, and some that a search could choose in their place."""
+    """Return all labels of a family and some labels that a search could choose instead."""
     return tuple(sorted({label for case in cases(family) for label in case.labels} | {"root", "dep", "nmod"}))
 
 
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[set[str]]]:
-    """Which rules each case of each family breaks, by the validator."""
+    """Return the rules that each case of each family violates, according to the validator."""
     folder: Path = tmp_path_factory.mktemp("cases")
     together = [case for family in FAMILIES for case in cases(family)]
     result = iter(validated(together, RULES, folder))
@@ -139,7 +141,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[set[str
 
 
 def expected(case: Case, ids: set[str]) -> set[str]:
-    """Return the ids without one that the validator asks for because of other sentences of the file."""
+    """Return the ids without the rule that the validator checks only if other sentences of the file have features."""
     features = any(feats != "_" for _, feats, *_ in case.columns)
     return ids if features else ids - {"goeswith-missing-typo"}
 
@@ -151,7 +153,7 @@ def test_the_rules_agree_with_the_validator(family: str, verdicts: dict[str, lis
         assert broken(EVERY.rules, case.tree(names)) == verdict, case
 
 
-def test_every_rule_is_broken_and_kept(verdicts: dict[str, list[set[str]]]) -> None:
+def test_every_rule_is_violated_and_satisfied(verdicts: dict[str, list[set[str]]]) -> None:
     counts = Counter(name for family in verdicts.values() for ids in family for name in ids)
     total = sum(map(len, verdicts.values()))
     assert counts.keys() == set(RULES)
@@ -159,7 +161,7 @@ def test_every_rule_is_broken_and_kept(verdicts: dict[str, list[set[str]]]) -> N
 
 
 def alternative(facts: tuple[Fact, ...], case: Case, names: tuple[str, ...], generator: random.Random) -> Case | None:
-    """Return a random tree of the case's words in which all the facts are true."""
+    """Return a random tree of the case's words in which all the facts are true, or None."""
     n = len(case.heads)
     candidates = trees(n, "non-projective")
     labels = [
@@ -189,7 +191,7 @@ def all_true(facts: tuple[Fact, ...], case: Case) -> bool:
 def violated(family: str, every: int) -> Iterator[tuple[str, tuple[Fact, ...], Case]]:
     """Yield id, facts and tree of all violations in some trees of a family."""
     names = inventory(family)
-    small = [case for case in cases(family) if len(case.heads) < 7]  # there are 117,649 trees of seven words
+    small = [case for case in cases(family) if len(case.heads) < 7]  # a sentence of seven words has 117,649 trees
     for case in small[::every]:
         for rule in EVERY.rules:
             for violation in rule.violations(case.tree(names)):
@@ -202,28 +204,28 @@ def test_all_trees_with_the_facts_break_the_rule(family: str) -> None:
     for rule, facts, case in violated(family, max(1, len(cases(family)) // 60)):
         assert facts
         assert all_true(facts, case), (rule, case)
-        other = alternative(facts, case, names, generator)
-        assert other is not None
-        assert rule in broken([RULES[rule]], other.tree(names)), (rule, facts, other)
+        changed = alternative(facts, case, names, generator)
+        assert changed is not None
+        assert rule in broken([RULES[rule]], changed.tree(names)), (rule, facts, changed)
 
 
 def test_the_validator_finds_the_rule_broken_in_all_trees_with_the_facts(tmp_path: Path) -> None:
     generator = random.Random(3)
-    wanted: dict[str, list[Case]] = {}
+    cases_by_rule: dict[str, list[Case]] = {}
     for family in FAMILIES:
         for rule, facts, case in violated(family, max(1, len(cases(family)) // 25)):
-            other = alternative(facts, case, inventory(family), generator)
-            if other is not None and not _fatal(other):
-                wanted.setdefault(rule, []).append(other)
-    assert wanted.keys() == set(RULES)
-    pairs = [(rule, case) for rule, several in wanted.items() for case in several[:25]]
+            changed = alternative(facts, case, inventory(family), generator)
+            if changed is not None and not _fatal(changed):
+                cases_by_rule.setdefault(rule, []).append(changed)
+    assert cases_by_rule.keys() == set(RULES)
+    pairs = [(rule, case) for rule, several in cases_by_rule.items() for case in several[:25]]
     verdicts = validated([case for _, case in pairs], RULES, tmp_path)
     assert [(pair, verdict) for pair, verdict in zip(pairs, verdicts, strict=True) if pair[0] not in verdict] == []
 
 
 @pytest.mark.parametrize("family", ["random goeswith"])
 def test_projective_trees_need_no_facts_about_crossing_arcs(family: str) -> None:
-    """In the space of projective trees, all projective trees with the facts break the rule."""
+    """Projective trees with the facts of a violation break the rule, even without facts about crossing arcs."""
     names, generator, number = inventory(family), random.Random(1), 0
     for case in cases(family):
         heads = np.array([-1, *case.heads])
@@ -231,17 +233,17 @@ def test_projective_trees_need_no_facts_about_crossing_arcs(family: str) -> None
             assert broken(EVERY.rules, case.tree(names, "projective")) == broken(EVERY.rules, case.tree(names))
             for violation in RULES["leaf-goeswith"].violations(case.tree(names, "projective")):
                 assert len(violation.facts) == 2
-                other = alternative(violation.facts, case, names, generator)
-                assert other is not None
-                if (trees(len(case.heads), "projective")[:, 1:] == other.heads).all(axis=1).any():
+                changed = alternative(violation.facts, case, names, generator)
+                assert changed is not None
+                if (trees(len(case.heads), "projective")[:, 1:] == changed.heads).all(axis=1).any():
                     number += 1
-                    assert broken([RULES["leaf-goeswith"]], other.tree(names, "projective"))
+                    assert broken([RULES["leaf-goeswith"]], changed.tree(names, "projective"))
     assert number
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_patterns_are_all_violations(family: str) -> None:
-    """Rules that state all their violations beforehand are broken exactly where one of these is true."""
+    """A rule that lists all its violations in advance is violated exactly if one violation is true."""
     names = inventory(family)
     for case in cases(family)[:: max(1, len(cases(family)) // 50)]:
         tree = case.tree(names)
@@ -255,7 +257,7 @@ def test_patterns_are_all_violations(family: str) -> None:
 
 
 def batched(chosen: list[Case], screen: Screen, names: tuple[str, ...]) -> np.ndarray:
-    """Return what a screen says of some trees."""
+    """Return the verdicts of a screen on some trees."""
     offsets = np.cumsum([0, *(len(case.heads) for case in chosen)])
     heads = np.concatenate([case.heads for case in chosen])
     labels = np.array([names.index(label) for case in chosen for label in case.labels])
@@ -271,8 +273,8 @@ def test_the_screen_misses_nothing(family: str, rules: str) -> None:
         trees_ = [case.tree(names, space) for case in chosen]
         if space == "projective":
             pairs = zip(chosen, trees_, strict=True)
-            kept = [(c, t) for c, t in pairs if (trees(t.words.n, space) == t.heads).all(axis=1).any()]
-            chosen_, trees_ = [c for c, _ in kept], [t for _, t in kept]
+            allowed_pairs = [(c, t) for c, t in pairs if (trees(t.words.n, space) == t.heads).all(axis=1).any()]
+            chosen_, trees_ = [c for c, _ in allowed_pairs], [t for _, t in allowed_pairs]
         else:
             chosen_ = chosen
         suspicious = batched(chosen_, Screen(rule_set, names, space), names)
@@ -282,7 +284,7 @@ def test_the_screen_misses_nothing(family: str, rules: str) -> None:
 
 @pytest.mark.parametrize("rule", list(RULES))
 def test_the_screen_of_one_rule(rule: str) -> None:
-    """It misses nothing, and it is not true of everything."""
+    """The screen of one rule misses no violation, and it does not suspect every tree."""
     names, screen_of = inventory("random"), parse(f'rules = ["{rule}"]')
     suspicious = batched(cases("random"), Screen(screen_of, names), names)
     wrong = np.array([bool(broken(screen_of.rules, case.tree(names))) for case in cases("random")])

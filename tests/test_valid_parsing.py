@@ -1,4 +1,4 @@
-"""Parses under the rules of the validator: valid by the real validator, and the best ones by an integer program."""
+"""Parses under the rules of the validator: valid for the official validator, and optimal for an integer program."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ OTHERS = {"A": "advmod", "D": "det", "J": "amod", ".": "punct", "P": "obl", "C":
 
 
 def universal(treebank: Treebank) -> Treebank:
-    """The synthetic treebank with universal tags and labels; words below a preposition are no valid UD, as in life."""
+    """Return the synthetic treebank with universal tags and labels.
+
+    Words below a preposition make some trees invalid, as in real treebanks.
+    """
     tags = treebank.strings("upos")
     labels, start = [], 0
     for length in treebank.lengths.tolist():
@@ -70,7 +73,7 @@ def written(treebank: Treebank, path: Path) -> Path:
 
 
 def errors(path: Path) -> set[tuple[str, str]]:
-    """(sentence, rule) of every error that the real validator reports about the rules of the set `ud`."""
+    """Return (sentence, rule) of every error that the real validator reports for rules of the set `ud`."""
     command = [VALIDATOR, path, "--level", "3", "--lang", "ud", "--max-err", "0", "--include-only", *load("ud").ids]
     done = subprocess.run(command, capture_output=True, text=True)
     assert "Traceback" not in done.stderr, done.stderr
@@ -91,7 +94,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_what_is_written_passes_the_validator_and_is_proved(folder: Path, tmp_path: Path) -> None:
+def test_written_parses_pass_the_validator_and_are_proved(folder: Path, tmp_path: Path) -> None:
     for name, options in (("plain", ()), ("valid", ("--valid", "ud"))):
         done = run("parse", folder / "model.npz", folder / "test.conllu", "-o", tmp_path / f"{name}.conllu", *options)
         assert done.returncode == 0, done.stderr
@@ -147,7 +150,7 @@ def test_k_best_trees_and_margins_are_those_of_valid_trees(folder: Path) -> None
 
 
 def test_sentences_without_a_valid_tree_are_named_and_written(folder: Path, tmp_path: Path) -> None:
-    for name in ("train", "dev"):  # no label of this model may stand at the root
+    for name in ("train", "dev"):  # no label of this model is allowed at the root
         text = (folder / f"{name}.conllu").read_text().replace("\troot\t", "\tdep\t")
         (tmp_path / f"{name}.conllu").write_text(text)
     done = run("train", tmp_path / "train.conllu", tmp_path / "dev.conllu", "-o", tmp_path / "rootless.npz",
@@ -168,7 +171,7 @@ def test_sentences_without_a_valid_tree_are_named_and_written(folder: Path, tmp_
     assert "12 of 12 sentences" in done.stderr
 
 
-def test_tags_of_another_tagset_are_said_with_the_rules_that_cannot_be_applied(folder: Path, tmp_path: Path) -> None:
+def test_a_foreign_tagset_is_reported_with_the_rules_that_it_disables(folder: Path, tmp_path: Path) -> None:
     text = tmp_path / "text.conllu"
     text.write_text("1\tv1\tv1\tVBZ\tVERB\t_\t_\t_\t_\t_\n2\tn1\tn1\tNN\tNOUN\t_\t_\t_\t_\t_\n\n")
     done = run("parse", folder / "model.npz", text, "--valid", "ud")
@@ -179,7 +182,7 @@ def test_tags_of_another_tagset_are_said_with_the_rules_that_cannot_be_applied(f
     assert "# treebound_valid = ud" in done.stdout
 
 
-def test_faults_of_use_are_one_line(folder: Path, tmp_path: Path) -> None:
+def test_wrong_arguments_give_one_line(folder: Path, tmp_path: Path) -> None:
     done = run("parse", folder / "model.npz", folder / "test.conllu", "--valid", "nonsense")
     assert_one_line(done, "nonsense", "choose from ud")
     (tmp_path / "rules.toml").write_text('rules = ["leaf-nothing"]\n')
@@ -193,9 +196,11 @@ def test_a_model_without_labels_or_with_other_labels_is_refused(folder: Path) ->
     settings = system.settings(families=(), epochs=1, bits=12, labels="second-stage", pruner_folds=0)
     with pytest.raises(treebound.InputError, match="does not choose labels with the tree"):
         Parser(system.train(settings, train, dev), valid="ud")
-    other = system.train(replace(settings, labels="joint"), synthetic_treebank(30, 1, 8), synthetic_treebank(10, 2, 8))
+    joint_model = system.train(
+        replace(settings, labels="joint"), synthetic_treebank(30, 1, 8), synthetic_treebank(10, 2, 8)
+    )
     with pytest.raises(treebound.InputError, match="labels of Universal Dependencies"):
-        Parser(other, valid="ud")
+        Parser(joint_model, valid="ud")
 
 
 @pytest.fixture(scope="module")
@@ -235,7 +240,7 @@ def test_a_tree_that_breaks_a_rule_is_found(folder: Path, parsed: Path, tmp_path
 
 
 def test_a_better_valid_tree_is_found(folder: Path, parsed: Path, tmp_path: Path) -> None:
-    """The second best valid tree, with its own score, called optimal."""
+    """The second best valid tree with its own score and status `optimal` fails the check."""
     treebank = read(folder / "test.conllu").treebank
     some = treebank.select(np.flatnonzero(treebank.lengths >= 6)[:1])
     parser = treebound.load(folder / "model.npz", valid="ud")
@@ -289,9 +294,9 @@ def test_decode_returns_the_best_valid_tree_of_scores() -> None:
     ],
 )
 def test_faults_of_decode(how: dict, part: str) -> None:
-    wanted = {"labels": np.zeros((4, 4, 2)), "label_names": ["root", "obj"], "words": WORDS, "valid": "ud"} | how
+    settings = {"labels": np.zeros((4, 4, 2)), "label_names": ["root", "obj"], "words": WORDS, "valid": "ud"} | how
     with pytest.raises(treebound.InputError, match=part):
-        treebound.decode(np.zeros((4, 4)), **wanted)
+        treebound.decode(np.zeros((4, 4)), **settings)
 
 
 def test_the_constrained_system_keeps_the_rules(folder: Path, tmp_path: Path) -> None:

@@ -21,14 +21,14 @@ FAMILIES = ("grandchild", "sibling")
 
 
 class Rule:
-    """A rule whose causes are not known."""
+    """A rule with unknown causes, so that any label may cause a violation."""
 
     def causes(self, names):
         return frozenset(names)
 
 
 class AtMostOne(Rule):
-    """No head has two dependents with the label a: a rule about pairs of words."""
+    """Rule about pairs of words: no head has two dependents with the label a."""
 
     id, level = "at-most-one-a", 3
 
@@ -46,7 +46,7 @@ class AtMostOne(Rule):
 
 
 class Leaf(Rule):
-    """A word with the label b has no dependents but those with the label b."""
+    """Rule about dependents: a word with the label b only has dependents with the label b."""
 
     id, level = "leaf-b", 3
 
@@ -62,7 +62,7 @@ class Leaf(Rule):
 
 
 class Needs(Rule):
-    """A word with the label c has a dependent with the label d: a rule about what is missing."""
+    """Rule about missing words: a word with the label c has a dependent with the label d."""
 
     id, level = "c-needs-d", 3
 
@@ -81,7 +81,7 @@ class Needs(Rule):
 
 
 class RootLabel(Rule):
-    """The label of the root's dependent is d: a rule about single arcs."""
+    """Rule about single arcs: the label of the root's dependent is d."""
 
     id, level = "root-d", 2
 
@@ -95,7 +95,7 @@ class RootLabel(Rule):
 
 
 class Impossible(Rule):
-    """No tree is valid."""
+    """Rule that no tree satisfies."""
 
     id, level = "never", 3
 
@@ -125,7 +125,7 @@ def random_scores(rng, space, kind="tied"):
 
 
 def every_value(scores, rules, space):
-    """{heads: the best value of a valid labelling of the tree}, by enumeration."""
+    """Return the best value of a valid labelling for the heads of each tree, by enumeration."""
     problem, n = scores.problem, scores.problem.n
     arc_of = {(int(h), int(m)): a for a, (h, m) in enumerate(zip(problem.head, problem.mod, strict=True))}
     bare = problem.with_arc(np.zeros(problem.arcs))
@@ -190,7 +190,7 @@ def test_k_best_valid_trees_and_margins(space):
             assert margin == (parse.value - max(others) if others else np.inf)
 
 
-def test_a_limit_is_said_and_the_tree_is_valid_all_the_same():
+def test_a_limit_is_reported_and_the_tree_is_valid():
     rng = np.random.default_rng(3)
     statuses = set()
     for _ in range(60):

@@ -1,4 +1,4 @@
-"""The warm interpreter: commands behave as on their own, cost no second import, and nothing outlives anything."""
+"""The warm interpreter: commands behave as in a new process, imports happen once, and no process outlives it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from studies.pipeline import warm
 
-#: a module whose import leaves a trace, and one that is run
+#: a module whose import leaves a trace, and a command that runs
 SLOW = "import os\nopen(os.environ['TRACE'], 'a').write('imported\\n')\n"
 COMMAND = """import os, sys, slow
 print(os.getcwd(), os.environ.get("WORD"), sys.argv[1:], __name__, input())
@@ -49,7 +49,7 @@ def start(folder: Path, *command: str, **options: object) -> subprocess.Popen:
 
 
 def ends(process: int) -> bool:
-    """Whether the process of this number is gone, or a zombie, within ten seconds."""
+    """Return whether the process with this number ends or becomes a zombie within ten seconds."""
     for _ in range(200):
         try:
             if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
@@ -63,7 +63,7 @@ def ends(process: int) -> bool:
 
 @pytest.mark.parametrize(("how", "status"), [("code", 7), ("text", 1), ("none", 0), ("crash", 1)])
 @pytest.mark.parametrize("served", [True, False])
-def test_a_command_behaves_as_on_its_own(
+def test_a_command_behaves_as_in_a_new_process(
     served: bool, how: str, status: int, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     if served:
@@ -77,7 +77,7 @@ def test_a_command_behaves_as_on_its_own(
     assert running.returncode == status
 
 
-def test_what_is_warm_is_imported_once(serving: Path) -> None:
+def test_warm_modules_are_imported_once(serving: Path) -> None:
     running = [start(serving, "command", "none") for _ in range(3)]
     outs = [process.communicate("x\n")[0] for process in running]
     assert len(outs) == 3

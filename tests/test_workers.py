@@ -1,4 +1,4 @@
-"""Work in several processes: the same results in the same order, few items at a time, no process left behind."""
+"""Work in several processes: same results in the same order, few items in memory, and no process left behind."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def square(shared: int, item: int) -> int:
 
 
 def slow_first(shared: None, item: int) -> int:
-    """The first item takes longest."""
+    """Return the item, with a delay for the first item."""
     time.sleep(0.3 if item == 0 else 0.0)
     return item
 
 
-def who(shared: None, item: int) -> int:
+def process_id(shared: None, item: int) -> int:
     return os.getpid()
 
 
@@ -48,16 +48,16 @@ def test_results_are_those_of_one_process_in_order(workers: int, short: bool, it
     assert list(spread(square, 7, range(items), workers=workers, short=short)) == [7 + i * i for i in range(items)]
 
 
-def test_order_is_kept_unless_it_does_not_matter() -> None:
+def test_results_are_ordered_unless_order_does_not_matter() -> None:
     assert list(spread(slow_first, None, range(6), workers=2)) == list(range(6))
-    found = list(spread(slow_first, None, range(6), workers=2, ordered=False))
-    assert sorted(found) == list(range(6))
-    assert found[0] != 0
+    results = list(spread(slow_first, None, range(6), workers=2, ordered=False))
+    assert sorted(results) == list(range(6))
+    assert results[0] != 0
 
 
 def test_several_processes_work_and_a_short_item_alone_needs_none() -> None:
-    assert len(set(spread(who, None, range(200), workers=2)) - {os.getpid()}) == 2
-    assert list(spread(who, None, range(1), workers=2, short=True)) == [os.getpid()]
+    assert len(set(spread(process_id, None, range(200), workers=2)) - {os.getpid()}) == 2
+    assert list(spread(process_id, None, range(1), workers=2, short=True)) == [os.getpid()]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -114,7 +114,7 @@ list(spread(sleep, None, range(2), workers=2))
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs (one that has ended and waits to be collected does not)."""
+    """Return whether a process runs. A zombie process does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -143,10 +143,10 @@ def _squares(shared: int, part: tuple[int, int]) -> list[int]:
 @pytest.mark.parametrize("count", [0, 1, 100, 101, 250])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_batches_lose_nothing(count: int, workers: int) -> None:
-    told: list[str] = []
-    progress = lambda items, what: told.append(what) or items  # noqa: E731
+    messages: list[str] = []
+    progress = lambda items, what: messages.append(what) or items  # noqa: E731
     assert in_batches(_squares, 3, count, workers=workers, progress=progress) == [3 * i * i for i in range(count)]
-    assert told == ["parse"]
+    assert messages == ["parse"]
 
 
 @pytest.mark.parametrize("size", [1, 2, 8, 32])

@@ -1,7 +1,8 @@
-"""Whatever a command writes, the command that reads it reads: every output, under every suffix that inputs may have.
+"""Every output of a command can be read by the command that takes it as input, under every suffix of inputs.
 
-Words, tags, labels and all other columns hold blanks of all kinds, control characters, brackets, and whatever looks
-like the syntax of a format. `WRITTEN` has an entry for each option that names an output; a new one without fails.
+Words, tags, labels and all other columns hold blanks of all kinds, control characters, brackets, and text like the
+syntax of a format. `WRITTEN` has an entry for each option that names an output. The test fails if an option has no
+entry.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from treebound.treebanks.document import read
 
 SUFFIXES = ("", ".gz", ".BZ2", ".xz")
 BLANKS = [c for c in map(chr, range(0x3001)) if c.isspace() and c not in "\t\n\r"]
-#: what may stand within a cell: blanks, controls, marks without width, private and astral characters, syntax
+#: pieces of cells: blanks, controls, zero-width marks, private and astral characters, and syntax
 PIECES = [
     *BLANKS,
     *"\x01\x07\x08\x1b\x7f\u200b\u200d\u2060\ufeff\ue000\U0001f600é模",
@@ -56,15 +57,18 @@ PIECES = [
     *("ID=", "-LRB-", '"', "'", "_", "-", "%", "{", "}", "1", "0.1", "2-3", "\\N", "a", "b"),
 ]
 WRITTEN: dict[tuple[str, str], Callable[[Place], None]] = {}
-#: options that name something to read
+#: options that name an input
 INPUTS = {("check", "certificates"), ("mine", "accept"), ("mine", "model")}
-#: commands that write to a folder that --data-dir names, or to standard output alone what no command reads; and mine,
-#: whose tables and treebanks tests/test_mining_outputs.py reads
+#: commands that write to the folder of --data-dir, or print text that no command reads; also `mine`, whose tables and
+#: treebanks tests/test_mining_outputs.py reads
 OTHERS = {"fetch", "convert", "evaluate", "check", "mine"}
 
 
 class Place:
-    """A folder with a treebank of strange cells and one of strange derivations; tagger and parser are trained there."""
+    """A folder with a treebank of unusual cells and a bank of derivations with unusual words.
+
+    Tagger and parser are trained on them.
+    """
 
     def __init__(self, folder: Path, seed: int):
         self.folder, self.rng = folder, random.Random(seed)
@@ -103,7 +107,7 @@ class Place:
         return Derivation(node.category, node.rule, node.head, children, word, tag)
 
     def __call__(self, *arguments: object) -> str:
-        """Run a command, which must end well; return its standard output."""
+        """Run a command, check its exit status, and return its standard output."""
         done = run(*arguments)
         assert done.returncode == 0, (arguments, done.stderr)
         return done.stdout
@@ -114,7 +118,7 @@ class Place:
             yield self.folder / f"{next(self.number)} {stem}{suffix}"
 
     def made(self, name: str, *arguments: object) -> Path:
-        """Return a model that is trained when it is first asked for."""
+        """Return a model, which is trained at the first request."""
         path = self.folder / name
         if not path.exists():
             self("train", *arguments, "-o", path)
@@ -139,8 +143,8 @@ class Place:
         return self.folder / "dev.conllu"
 
 
-def same_columns(path: Path, other: Path, *columns: str) -> bool:
-    ours, theirs = (read(name, annotated=False).treebank for name in (path, other))
+def same_columns(path: Path, copy: Path, *columns: str) -> bool:
+    ours, theirs = (read(name, annotated=False).treebank for name in (path, copy))
     return all(ours.strings(name) == theirs.strings(name) for name in columns)
 
 
@@ -205,7 +209,7 @@ def decoded(place: Place) -> None:
     labels = [place.cell() for _ in range(2)]
     scores = {f"arc_{i}": rng.normal(size=(n + 1, n + 1)) for i, n in enumerate((3, 4))}
     tables = {f"labels_{i}": rng.normal(size=(n + 1, n + 1, 2)) for i, n in enumerate((3, 4))}
-    # numpy drops NULs at the end of strings alone, which no cell has
+    # numpy drops NUL characters at the end of strings, which no cell has
     np.savez(place.folder / "scores.npz", **scores, **tables, forms=np.array(forms), label_names=np.array(labels))
     for path in place.names("decoded.conllu"):
         place("decode", place.folder / "scores.npz", "-o", path, "--k-best", 2, "--margins", "--marginals", "--check")
@@ -216,7 +220,7 @@ def decoded(place: Place) -> None:
 
 @writes("train", "output")
 def trained(place: Place) -> None:
-    """A model of every system; those of other packages have their own test."""
+    """Train a model of every system. Systems of peers have their own test."""
     for system in [name for name in SYSTEMS if name not in ("udpipe", "spacy", "ccg", "tagging")]:
         path = place.folder / f"{system} ü.npz"
         place("train", place.train, place.dev, "-o", path, "--system", system, "--epochs", 1, "--bits", 14)
@@ -240,15 +244,15 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_every_option_that_names_an_output_is_tested() -> None:
-    found = set()
+    options = set()
     commands = [registered.callback for registered in application().registered_commands]
     for command in commands:
         for parameter in inspect.signature(command, eval_str=True).parameters.values():
             kind, *info = get_args(parameter.annotation) or (None,)
             paths = kind is Path or Path in get_args(kind)
             if paths and any(type(i).__name__ == "OptionInfo" for i in info) and parameter.name != "data_dir":
-                found.add((command.__name__, parameter.name))
-    assert found == WRITTEN.keys() | INPUTS
+                options.add((command.__name__, parameter.name))
+    assert options == WRITTEN.keys() | INPUTS
     assert {command.__name__ for command in commands} == {name for name, _ in WRITTEN} | OTHERS
 
 
@@ -257,7 +261,7 @@ def test_what_is_written_is_read(output: tuple[str, str], place: Place) -> None:
     WRITTEN[output](place)
 
 
-def test_dash_is_standard_output_of_every_command_that_writes_text(
+def test_a_dash_means_standard_output_for_every_command_that_writes_text(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(place.folder)
@@ -276,7 +280,7 @@ def test_dash_is_standard_output_of_every_command_that_writes_text(
 
 
 def test_a_converted_bank_of_derivations_is_read(place: Place) -> None:
-    """Names of its sentences hold blanks as well."""
+    """A converted bank of derivations can be read, even with blanks in the names of its sentences."""
     bank, data = place.folder / "bank", place.folder / "data"
     for section in (2, 0, 23):
         (bank / "AUTO" / f"{section:02}").mkdir(parents=True)
@@ -311,5 +315,5 @@ def test_words_of_derivations_are_escaped_without_loss() -> None:
         assert len(line.splitlines()) == 1 or "\n" not in line
         back = from_text(line)
         assert (back.word, back.tag) == (word, word)
-    assert escaped(r"1\/2") == r"1\/2", "words of CCGbank stay as they are"
-    assert unescaped(r"\u1234\u0041") == r"\u1234\u0041", "other codes are no escapes"
+    assert escaped(r"1\/2") == r"1\/2", "words of CCGbank are unchanged"
+    assert unescaped(r"\u1234\u0041") == r"\u1234\u0041", "other codes are not escapes"

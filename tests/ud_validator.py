@@ -17,7 +17,7 @@ from treebound.constraints.ud.base import UdRule
 
 PROGRAM = Path(sys.executable).with_name("udvalidate")
 LINE = re.compile(r"\[Line (\d+) Sent \S*\]: \[L\d \w+ ([\w-]+)\]")
-#: tag, FEATS and MISC of one word, and whether it has a lemma
+#: tag, FEATS and MISC of a word, and whether it has a lemma
 Columns = tuple[str, str, str, bool]
 
 
@@ -28,7 +28,7 @@ def column(tag: str, feats: str = "_", misc: str = "_", lemma: bool = True) -> C
 
 @dataclass(frozen=True)
 class Case:
-    """A labelled tree and the columns of its words; heads and labels have one item a word."""
+    """A labelled tree and the columns of its words. Heads and labels have one item per word."""
 
     heads: tuple[int, ...]
     labels: tuple[str, ...]
@@ -36,12 +36,12 @@ class Case:
 
     @property
     def words(self) -> Words:
-        """All columns, as rules see them."""
+        """Return all columns in the form that rules read."""
         tags, feats, misc, lemmas = zip(*self.columns, strict=True)
         return Words.of(["w"] * len(self.heads), tags, feats, misc, ["w" if lemma else "_" for lemma in lemmas])
 
     def tree(self, names: Sequence[str], space: str = "non-projective") -> LabelledTree:
-        """Return the tree as rules see it."""
+        """Return the tree in the form that rules read."""
         heads = np.array([-1, *self.heads], np.int32)
         return LabelledTree(self.words, heads, ("", *self.labels), tuple(names), space)  # type: ignore[arg-type]
 
@@ -55,14 +55,14 @@ class Case:
 
 
 def validated(cases: Sequence[Case], ids: Iterable[str], folder: Path) -> list[set[str]]:
-    """Return which of the rules each case breaks, by the validator. One run of the program."""
+    """Return which of the rules each case breaks, according to the validator. The program runs once for all cases."""
     path, owner = folder / "cases.conllu", list[int]()
     text = [case.conllu(i) for i, case in enumerate(cases)]
     for i, sentence in enumerate(text):
         owner += [i] * sentence.count("\n")
     path.write_text("".join(text), encoding="utf-8")
     command = [PROGRAM, path, "--level", "3", "--lang", "ud", "--max-err", "0", "--include-only", *ids]
-    done = subprocess.run(command, capture_output=True, text=True)  # messages go to stderr
+    done = subprocess.run(command, capture_output=True, text=True)  # the validator writes its messages to stderr
     assert "Traceback" not in done.stderr, done.stderr
     result: list[set[str]] = [set() for _ in cases]
     for line, name in LINE.findall(done.stderr):
@@ -71,5 +71,5 @@ def validated(cases: Sequence[Case], ids: Iterable[str], folder: Path) -> list[s
 
 
 def broken(rules: Iterable[UdRule], tree: LabelledTree) -> set[str]:
-    """Return which rules a tree breaks, by the library."""
+    """Return which rules a tree breaks, according to the library."""
     return {violation.rule for violation in violations(rules, tree)}

@@ -1,4 +1,7 @@
-"""A results tree in which every figure is invented, for tests of tables, notebooks and pages alone."""
+"""Synthetic results: a tree of files in which every figure is invented.
+
+It serves tests of tables, notebooks and pages, which need no trained model.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +43,16 @@ from treebound.metrics.attachment import HEAD, LABELLED, WRONG
 from treebound.systems.ccg.study import Course, Outcome, Outputs, Studied
 
 SENTENCES = 60
-PARTS = (0.5, 1.0, 1.5, 0.75, 1.25, 1.0)  #: CPU seconds of parts of a treebank beside their mean
-#: models and rows of every kind that tables tell apart, laid over params.yaml
+PARTS = (0.5, 1.0, 1.5, 0.75, 1.25, 1.0)  #: CPU seconds of the parts of a treebank, relative to their mean
+#: models and rows of every kind that the tables distinguish, merged into params.yaml
 ROWS = """
 models:
   arc-perceptron: {same_as: arc, families: [], learner: perceptron}
+
   carreras-perceptron: {same_as: carreras, families: [adjacent-sibling, outermost-grandchild], learner: perceptron}
   carreras+grandchild-perceptron: {same_as: carreras+grandchild, learner: perceptron,
     families: [adjacent-sibling, outermost-grandchild, grandchild]}
+
   carreras+sibling-perceptron: {same_as: carreras+sibling, learner: perceptron,
     families: [adjacent-sibling, outermost-grandchild, sibling]}
   carreras+grandchild+sibling-perceptron: {same_as: carreras+grandchild+sibling, learner: perceptron,
@@ -57,11 +62,13 @@ decode:
   arc: {arc: {decoder: eisner, k: 10}}
   carreras-perceptron: {carreras-perceptron: {decoder: carreras, k: 10}}
   carreras: {carreras: {decoder: carreras, k: 10}}
+
   carreras+grandchild-perceptron: {grandchild-perceptron: {decoder: tuned, k: 10}}
   carreras+grandchild: {grandchild: {decoder: tuned, k: 10}}
   carreras+sibling-perceptron: {sibling-perceptron: {decoder: tuned, k: 10}}
   carreras+sibling: {sibling: {decoder: tuned, k: 10}}
   carreras+grandchild+sibling-perceptron: {both-perceptron: {decoder: tuned, k: 10}}
+
   carreras+grandchild+sibling:
     both: {decoder: tuned, k: 10}
     both-k3: {decoder: tuned, k: 3}
@@ -80,10 +87,13 @@ META = {"title": "An invented treebank", "language": "xx", "licence": "none"}
 
 
 def write(folder: Path, params: Params, seed: int = 0) -> None:
-    """Fill `folder` (which becomes `results/` or `results/reference/`) with what the stages of `params` would write."""
+    """Fill `folder` with the files that the stages of `params` would write.
+
+    The folder becomes `results/` or `results/reference/`.
+    """
     rng = np.random.default_rng(seed)
     for corpus in params.section(TagCorrection).corpora:
-        found = {
+        correction = {
             "sentences": 60,
             "words": 1000,
             "tags_predicted": 95.0,
@@ -91,12 +101,12 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             "mended": 8,
             "spoilt": 3,
         }
-        found |= {"p_tags": 0.23, "uas_predicted": 85.0, "uas_corrected": 85.6, "uas_right": 87.0}
-        found["uas_gain"] = [0.6, 0.2, 1.0, 0.004]
+        correction |= {"p_tags": 0.23, "uas_predicted": 85.0, "uas_corrected": 85.6, "uas_right": 87.0}
+        correction["uas_gain"] = [0.6, 0.2, 1.0, 0.004]
         if corpus in params.section(TagCorrection).published:
             worse = {"mended": 3, "spoilt": 9, "uas_gain": [-0.4, -0.9, 0.1, 0.12]}
-            found["published"] = {key: value for key, value in found.items() if key != "uas_right"} | worse
-        _json(folder, ["tag-correction", f"{corpus}.json"], found)
+            correction["published"] = {key: value for key, value in correction.items() if key != "uas_right"} | worse
+        _json(folder, ["tag-correction", f"{corpus}.json"], correction)
     for corpus in params.section(Classifiers).corpora:
         _classifiers(folder, params, corpus)
     for corpus in params.section(ValidTrees).corpora:
@@ -118,9 +128,11 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         splits = {name: _split(rng, size) for name, size in (("train", 400), ("dev", 50), ("test", SENTENCES))}
         _json(folder, ["convert", f"{corpus}.json"], {"corpus": corpus, "meta": META, "splits": splits})
         recall = {split: {str(k): 1 - 0.2 / k for k in params.pruner.ks} for split in ("dev", "test")}
-        left = [{"threshold": t, "recall": 1 - t, "heads_a_word": 3 - np.log10(t)} for t in params.pruner.thresholds]
-        found = {"corpus": corpus, "recall": recall, "thresholds": {"dev": left, "test": left}}
-        _json(folder, ["pruner", f"{corpus}.json"], found)
+        by_threshold = [
+            {"threshold": t, "recall": 1 - t, "heads_a_word": 3 - np.log10(t)} for t in params.pruner.thresholds
+        ]
+        correction = {"corpus": corpus, "recall": recall, "thresholds": {"dev": by_threshold, "test": by_threshold}}
+        _json(folder, ["pruner", f"{corpus}.json"], correction)
         if params.section(Ablation).configurations:
             rows = [_ablation(rng, name, i) for i, name in enumerate(params.section(Ablation).configurations)]
             _json(folder, ["ablation", f"{corpus}.json"], rows)
@@ -142,7 +154,7 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
                 metrics |= {"notes": "invented", "tags": tags, "seed": seed, "search_errors": 1, "sentences": SENTENCES}
                 alike = replace(row, decoder=next(iter(params.decoders)), k=params.train.k)
                 marks = _sentences(rng, params, alike, lengths, i)
-                if row.system != "sampling":  # behind the graph-based rows
+                if row.system != "sampling":  # other systems are less accurate than the graph-based rows
                     marks["correct"] = (0.8 * marks["scored"]).astype(int)
                     marks["words"] = _marks(marks.drop(columns="correct_labelled", errors="ignore"))
                 marks = marks[["sentence", "n", "correct", "scored", "words"]]
@@ -173,19 +185,19 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
 
 
 def mining_metrics(mined: MiningRun, ks: Sequence[int]) -> dict:
-    """As the stage `mining` writes them: each ranking is worse than the one before it."""
+    """Return metrics as the stage `mining` writes them. Each ranking is worse than the ranking before it."""
 
     def judged(names: Sequence[str]) -> dict[str, dict]:
         out = {}
         for i, name in enumerate(names):
             precision = 0.02 if name == RANDOM else 0.9 - 0.1 * i
-            at = {
+            at_k = {
                 str(k): {"hits": round(precision * k), "low": precision - 0.02, "high": precision + 0.02}
                 | {"recall": precision * k / 1000}
                 for k in ks
             }
-            out[name] = {"at": at, "average_precision": precision / 2, "listed": 1200, "hits": 600}
-        return dict(sorted(out.items()))  # as in a file
+            out[name] = {"at": at_k, "average_precision": precision / 2, "listed": 1200, "hits": 600}
+        return dict(sorted(out.items()))  # in the order of a JSON file
 
     sizes = {"sentences": 300, "sentences_known": 290, "words": 5000, "words_known": 4900}
     sizes |= {"heads_changed": 800, "labels_changed": 500, "disagreements": 1200, "suspects": 1500, "certified": 1490}
@@ -207,7 +219,10 @@ def mining_metrics(mined: MiningRun, ks: Sequence[int]) -> dict:
 
 
 def score_time_rows(budgets: Sequence[int]) -> list[dict]:
-    """As the stage `score_time` writes them: random walks are better in little time, and as good in the end."""
+    """Return rows as the stage `score_time` writes them.
+
+    Random walks are better with little time. All methods are almost equally good in the end.
+    """
     shape = {"sentences": SENTENCES, "proved": SENTENCES - 2, "long": 7, "words": 1000, "runs": 9.0}
     rows: list[dict] = []
     for space, methods in METHODS.items():
@@ -216,8 +231,8 @@ def score_time_rows(budgets: Sequence[int]) -> list[dict]:
         for method in methods:
             lost = {"greedy": 1, "gibbs": 4, "random-walk": 2}[method]
             for budget in budgets:
-                found = {"optima": SENTENCES - 2 - lost, "long_optima": 6, "score": 1.0 - lost * 1e-4 / budget}
-                rows.append({"space": space, "method": method, **shape, **found, "cpu_s": budget * 0.1})
+                result = {"optima": SENTENCES - 2 - lost, "long_optima": 6, "score": 1.0 - lost * 1e-4 / budget}
+                rows.append({"space": space, "method": method, **shape, **result, "cpu_s": budget * 0.1})
                 rows[-1] |= {"patience": budget, "seed": 1}
     return rows
 
@@ -240,9 +255,9 @@ def _train(folder: Path, params: Params, corpus: str, row: Row) -> None:
 
 
 def project(folder: Path, repository: Path, *, overlay: str = "", with_reference: bool = True) -> Path:
-    """A project with the repository's parameters and invented results in `folder`.
+    """Fill `folder` with a project that has the repository's parameters and invented results.
 
-    overlay  file of parameters in `params/` of the repository that this run, and not the reference, is laid over with
+    overlay: name of a file in `params/` of the repository. Its parameters change this run, but not the reference.
     """
     shutil.copytree(_project(repository, overlay, with_reference).name, folder, dirs_exist_ok=True)
     return folder
@@ -250,7 +265,7 @@ def project(folder: Path, repository: Path, *, overlay: str = "", with_reference
 
 @cache
 def _project(repository: Path, overlay: str, with_reference: bool) -> TemporaryDirectory[str]:
-    """What `project` gives, made once in a process."""
+    """Create the files of `project` in a temporary folder, once per process."""
     made = TemporaryDirectory(prefix="treebound-")
     folder = Path(made.name)
     for name in ("params.yaml", "dvc.yaml"):
@@ -265,10 +280,10 @@ def _project(repository: Path, overlay: str, with_reference: bool) -> TemporaryD
         reference = folder / "results" / "reference"
         reference.mkdir(parents=True)
         (reference / "params.yaml").write_text(yaml.safe_dump(ours, sort_keys=False), encoding="utf-8")
-        kept = parameters.load(reference / "params.yaml")
-        write(reference, kept, seed=1)
+        reference_params = parameters.load(reference / "params.yaml")
+        write(reference, reference_params, seed=1)
         machine = {"cpu": "an invented one", "cores": 2, "system": "Linux", "python": "3.11.0", "numba": "0.68"}
-        sums = {corpus: {"train": "0" * 64, "dev": "1" * 64, "test": "2" * 64} for corpus in kept.corpora}
+        sums = {corpus: {"train": "0" * 64, "dev": "1" * 64, "test": "2" * 64} for corpus in reference_params.corpora}
         info = {"commit": "0" * 40, "date": "2020-01-01", "machine": machine, "checksums": sums}
         (folder / "results" / "reference" / "run.json").write_text(json.dumps(info), encoding="utf-8")
     analysis(folder / "results" / "reference" / "patterns", "en_ewt", "en_ud")
@@ -296,13 +311,15 @@ def _sentences(rng: np.random.Generator, params: Params, run: Row, lengths: np.n
     published = params.decoders[run.decoder].config == "published"
     k = 40 if run.k == "none" else int(run.k)
     calls = 1 + rng.poisson(lengths * (20 if published else 1) * k / 10)
-    table = pd.DataFrame({"sentence": range(len(lengths)), "n": lengths, "value": lengths * 10.0})  # as all are exact
+    # every parse is exact
+    table = pd.DataFrame({"sentence": range(len(lengths)), "n": lengths, "value": lengths * 10.0})
     table = table.assign(bound=table["value"], status="optimal", dp_calls=calls, nodes=1 + calls // 20)
     table = table.assign(correct=np.minimum(lengths, rng.binomial(lengths, 0.85 + i % 50 / 500)), scored=lengths)
     if params.train.labels != "none":
         table["correct_labelled"] = rng.binomial(table["correct"], 0.9)
     table["words"] = _marks(table)
-    if params.decoders[run.decoder].gold:  # a search that gives up: it misses every fifth tree, whose gold is better
+    # a search with a limit: it misses every fifth tree, and gold trees may score more
+    if params.decoders[run.decoder].gold:
         missed = np.arange(len(table)) % 5 == 0
         table["value"] -= missed
         table["status"] = np.where(missed, "limit", "optimal")
@@ -311,7 +328,7 @@ def _sentences(rng: np.random.Generator, params: Params, run: Row, lengths: np.n
 
 
 def _marks(table: pd.DataFrame) -> list[str]:
-    """Right words first, those with the right label before the others."""
+    """Return the marks of each sentence: correctly labelled words, then words with a correct head, then wrong words."""
     labelled = table["correct_labelled"] if "correct_labelled" in table else 0 * table["n"]
     rows = zip(labelled, table["correct"], table["scored"], strict=True)
     return [LABELLED * good + HEAD * (right - good) + WRONG * (scored - right) for good, right, scored in rows]
@@ -379,12 +396,16 @@ def _ablation(rng: np.random.Generator, name: str, i: int) -> dict:
         "max_dp_calls": int(calls.max()),
         "nodes": int(calls.sum()) // 4,
         "cpu_s": 1e-4 * float(calls.sum()),
-        "proved_within": {c: int((proved <= int(c)).sum()) for c in sorted(str(2**e) for e in range(11))},  # as JSON
+        # JSON sorts the keys as strings
+        "proved_within": {c: int((proved <= int(c)).sum()) for c in sorted(str(2**e) for e in range(11))},
     }
 
 
 def arena_rows(models: tuple[str, ...]) -> list[dict]:
-    """What the stage `arena` would write: every program takes 100 times as long as branch and bound, or more."""
+    """Return rows as the stage `arena` writes them.
+
+    Every program is at least 100 times slower than branch and bound.
+    """
     from studies.common.solvers import LENGTHS
     from studies.riedel_clarke_2006.integer_programs.measure import SOLVERS, SPACES
 
@@ -401,8 +422,9 @@ def arena_rows(models: tuple[str, ...]) -> list[dict]:
 
 
 def approximation_rows(models: tuple[str, ...]) -> dict[str, list[dict]]:
-    """What the stage `approximations` would write: the later in its list, the faster; the first two find all best
-    trees, the others half of them.
+    """Return rows as the stage `approximations` writes them.
+
+    Decoders get faster in the order of their list. The first two find all best trees, the others half of them.
     """
     from studies.across.approximations.contestants import CONTESTANTS, EXACT
     from studies.across.approximations.made_up import MADE_UP
@@ -430,7 +452,7 @@ def approximation_rows(models: tuple[str, ...]) -> dict[str, list[dict]]:
 
 
 def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...], looped: tuple[int, ...] = (0,)) -> None:
-    """What the stages of the cross-validation would write for a corpus."""
+    """Write the metrics that the stages of the cross-validation would write for a corpus."""
     rows = []
     names = ("baseline", "constraints", "constraints, published loop", "constraints, q = 2", "constraints, q = 10")
     for i in range(20):
@@ -451,23 +473,26 @@ def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...], looped
     sums = cross_validation.summaries(pd.DataFrame(rows))
     for fold in folds:
         metrics = {"train_cpu_s": 50.0, "systems": sums, "reading_cpu_s": 0.2}
-        if fold in looped:  # trained in the loop, one word more is right with its label for each fold number
+        if fold in looped:  # training in the loop corrects as many labelled words as the number of the fold
             better = sums["constraints"] | {"labelled": sums["constraints"]["labelled"] + fold}
             metrics |= {"loop_train_cpu_s": 700.0, "in the loop": sums | {"constraints": better}}
         _json(folder, ["constraints", corpus, f"{fold}.json"], metrics)
     families = ("unique-labels", "selective-projectivity")
     worth = {f"{kind} {f}": sums["constraints"] for f in families for kind in ("only", "without")}
-    found = {"fold": 0, "sentences": 20, "systems": sums | worth}
-    found["broken"] = [{"family": f, "gold": i, "baseline": 5, "both": i} for i, f in enumerate(families)]
+    analysis_metrics = {"fold": 0, "sentences": 20, "systems": sums | worth}
+    analysis_metrics["broken"] = [{"family": f, "gold": i, "baseline": 5, "both": i} for i, f in enumerate(families)]
     assert set(families) <= set(constraint_analysis.families("nl_alpino"))
-    _json(folder, ["constraint-analysis", f"{corpus}.json"], found)
+    _json(folder, ["constraint-analysis", f"{corpus}.json"], analysis_metrics)
     rng = np.random.default_rng(0)
     splits = {name: _split(rng, size) for name, size in (("train", 400), ("dev", 50), ("test", SENTENCES))}
     _json(folder, ["convert", f"{corpus}.json"], {"corpus": corpus, "meta": META, "splits": splits})
 
 
 def _classifiers(folder: Path, params: Params, corpus: str) -> None:
-    """What the stage `classifiers` would write: richer features and the first learner are better, and dearer."""
+    """Write the metrics of the stage `classifiers` for a corpus.
+
+    Richer features and the learners at the start of the list are more accurate and slower.
+    """
     from studies.hall_2006.classifiers import measure as classifiers
 
     rows, seconds, names = [], [], list(params.section(Classifiers).learners)
@@ -491,7 +516,10 @@ def _classifiers(folder: Path, params: Params, corpus: str) -> None:
 
 
 def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
-    """What the stages of a CCG parser would write: wider charts hold better derivations, which the parser misses."""
+    """Write the metrics of the stages of a CCG parser.
+
+    Wider charts hold better derivations, but the parser does not find them.
+    """
 
     def scores(f: float) -> dict[str, float]:
         return dict.fromkeys(("LF", "LP", "LR"), f) | dict.fromkeys(("UF", "UP", "UR", "ST"), f / 2 + 50)
@@ -541,7 +569,10 @@ def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
 
 
 def _validity(folder: Path, params: Params, corpus: str) -> None:
-    """What the stage `validity` would write: errors vanish, accuracy hardly moves; the first peer is installed."""
+    """Write the metrics of the stage `validity` for a corpus.
+
+    Errors vanish and accuracy hardly changes. Only the first peer is installed.
+    """
     none: dict = {"rules": {}, "errors": 0, "sentences": 0}
     some = {"rules": {"leaf-punct": 3, "too-many-subjects": 4}, "errors": 7, "sentences": 6}
     own = {"before": some, "after": none, "uas": [85.0, 85.1], "las": [80.0, 79.9], "proved": 59, "proved_plain": 59}
@@ -558,30 +589,31 @@ def _validity(folder: Path, params: Params, corpus: str) -> None:
 
 
 def _joint(folder: Path, params: Params, name: str) -> None:
-    """What the stage of its joint model would write: the optimum is the best one, wide charts are better."""
+    """Write the metrics of the joint model of a CCG parser. The optimum is the most accurate, and wide charts help."""
     most = params.section(CCGIntegration).most
 
     def study(gain: int) -> list[Studied]:
         def outcome(value: float, right: int) -> Outcome:
             return Outcome(value, (80 + gain + right, 100, 100, 90 + right, 100, 100, 45 + right, 50, right > 4))
 
-        found = []
+        outcomes = []
         for i in range(50):
             best = outcome(100.0 + gain, 5)
             bp, dd = ([(1, outcome(90.0 + k, k)), (min(most, 3), best)] for k in (4, 2))
-            of = {"parser": Course([(1, outcome(80.0, 1))], 0), "bp": Course(bp, most * (i % 2))}
-            of |= {"dd": Course(dd, min(most, 3)), "dd-published": Course(dd, min(most, 5 if i else 0))}
-            of |= {"exact": Course([(1, best)], 0)}
-            risk = {"parser": Course([(1, outcome(79.0, 3))], 0)}  # the other output rule changes the parser alone
-            decoders = {decoder: Outputs(course, risk.get(decoder, course)) for decoder, course in of.items()}
+            courses = {"parser": Course([(1, outcome(80.0, 1))], 0), "bp": Course(bp, most * (i % 2))}
+            courses |= {"dd": Course(dd, min(most, 3)), "dd-published": Course(dd, min(most, 5 if i else 0))}
+            courses |= {"exact": Course([(1, best)], 0)}
+            # the other output rule changes only the parser without integration
+            risk = {"parser": Course([(1, outcome(79.0, 3))], 0)}
+            decoders = {decoder: Outputs(course, risk.get(decoder, course)) for decoder, course in courses.items()}
             parts = {"decoders": decoders, "proved": i > 0, "nodes": 1 + i % 3, "cpu_s": 0.01}
-            found.append(Studied(sentence=i, words=1 + i, edges=1000 * i, **parts))
-        return found
+            outcomes.append(Studied(sentence=i, words=1 + i, edges=1000 * i, **parts))
+        return outcomes
 
     every = {split: {"AST": study(0), "reverse": study(2)} for split in ("dev", "test")}
     single = {beam: study(j) for j, beam in enumerate(params.section(CCG).beams)}
-    found, seconds = tables(every, single, {"dev": SENTENCES, "test": SENTENCES}, params.section(CCGIntegration))
-    usual = [row for row in found["columns"] if row["split"] == "dev" and column_of(row).usual]
+    outcomes, seconds = tables(every, single, {"dev": SENTENCES, "test": SENTENCES}, params.section(CCGIntegration))
+    usual = [row for row in outcomes["columns"] if row["split"] == "dev" and column_of(row).usual]
     columns = [(row["order"], row["decoder"], row["iterations"]) for row in usual]
     rates = [
         {"order": order, "decoder": decoder, "iterations": k, "per_second": 100.0 / (1 + i)}
@@ -590,12 +622,12 @@ def _joint(folder: Path, params: Params, name: str) -> None:
     ]
     parser = params.section(CCG).parsers[name]
     about = {"corpus": parser.corpus, "more": parser.more, "tags": parser.tags}
-    _json(folder, ["ccg-integration", f"{name}.json"], about | found)
+    _json(folder, ["ccg-integration", f"{name}.json"], about | outcomes)
     _json(folder, ["timing", "ccg-integration", f"{name}.json"], {"columns": rates, "lengths": seconds})
 
 
 def _step(rng: np.random.Generator, lengths: np.ndarray, i: int, step: Step) -> dict:
-    """A training for the stage `steps`; every fifth one has nothing to change."""
+    """Return the metrics of a training run of the stage `steps`. Every fifth run has nothing to change."""
     if i % 5 == 4:
         return {"applies": False}
     right = ["".join(rng.choice([LABELLED, HEAD, WRONG], p=(0.8, 0.1, 0.1), size=n)) for n in lengths]
@@ -610,7 +642,10 @@ def _step(rng: np.random.Generator, lengths: np.ndarray, i: int, step: Step) -> 
 
 
 def in_the_loop(rng: np.random.Generator, lengths: np.ndarray) -> dict[str, dict]:
-    """What the stage `in_the_loop` would write: approximate decoders are worse, and no longer so once trained with."""
+    """Return metrics as the stage `in_the_loop` writes them, by trainer.
+
+    Approximate decoders are worse, unless the model was trained with the same decoder.
+    """
     from studies.across.in_the_loop.measure import TRAINERS
 
     def score(right: float) -> dict:
@@ -633,7 +668,7 @@ def _json(folder: Path, parts: list[str], data: object) -> None:
 
 
 def analysis(folder: Path, corpus: str, patterns: str) -> None:
-    """Tables of an error analysis in `folder`, with a row for every pattern of a shipped file."""
+    """Write the tables of an error analysis into `folder`, with a row for every pattern of a shipped file."""
     folder.mkdir(parents=True)
     names = [pattern.name for pattern in pattern_language.load(patterns).patterns]
     counts = {"matches": 20, "consistency": 0.95, "mistaken": 3, "words": 4, "misled": 1}
@@ -652,7 +687,7 @@ def analysis(folder: Path, corpus: str, patterns: str) -> None:
 
 
 def change_rows(folder: Path, corpus: str, row: str, **figures: object) -> None:
-    """Overwrite figures of the metrics of `decode` of corpora and rows, both patterns of `fnmatch`."""
+    """Overwrite figures in the metrics of `decode`. `corpus` and `row` are patterns of `fnmatch`."""
     for path in sorted((folder / "metrics" / "decode").glob(f"{corpus}/*.json")):
         rows = json.loads(path.read_text())
         changed = {name: metrics | figures if fnmatch(name, row) else metrics for name, metrics in rows.items()}
