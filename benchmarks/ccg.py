@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from goals import Row, option, told
+from goals import Row, option, report
 
 from treebound.systems.ccg.settings import ADAPTIVE, REVERSE
 from treebound.systems.ccg.system import CCG, Parser
@@ -89,7 +89,7 @@ def main() -> None:
         Row(f"CCG, {corpus}: adaptive supertagging, sentences per CPU second", speeds["adaptive"], PUBLISHED),
         Row(f"CCG, {corpus}: peak memory, MiB", memory, MEMORY, more=False),
     ]
-    told(rows, arguments.keep)
+    report(rows, arguments.keep)
     if speeds["adaptive"] < arguments.least:
         raise SystemExit(f"Adaptive supertagging parsed fewer than {arguments.least} sentences per second.")
 

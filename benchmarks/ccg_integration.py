@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from goals import Row, option, told
+from goals import Row, option, report
 
 from treebound.checker.joint_proofs import claim_faults
 from treebound.core.treebank import Treebank
@@ -115,7 +115,7 @@ def main() -> None:
         rows += measure(model, dev, beams, arguments.repeats, f"{corpus}, {name}")
     faults = check(model, dev, arguments.check)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    told([*rows, Row(f"{corpus}, joint model: peak memory, MiB", memory, MEMORY, more=False)], arguments.keep)
+    report([*rows, Row(f"{corpus}, joint model: peak memory, MiB", memory, MEMORY, more=False)], arguments.keep)
     if faults:
         raise SystemExit("The checker rejected a proof; see the output above.")
 

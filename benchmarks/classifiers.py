@@ -15,13 +15,13 @@ import time
 from pathlib import Path
 
 import numpy as np
-from goals import Row, option, told
+from goals import Row, option, report
 
 from treebound.systems.transition.configuration import configuration
 from treebound.systems.transition.encoding import Encoding
 from treebound.systems.transition.extraction import instances
 from treebound.systems.transition.feature_models import load_models
-from treebound.systems.transition.greedy import parse_in_step
+from treebound.systems.transition.greedy import parse_in_parallel
 from treebound.systems.transition.machines import binarised, libsvm
 from treebound.systems.transition.model import classifier_for
 from treebound.systems.transition.quadratic import pool_of, winners
@@ -87,7 +87,7 @@ def main() -> None:
     count, differ, seconds = by_libsvm(svm, X, y, held_out[::10])
     words = encoding.words(dev)
     begun = time.process_time()
-    parse_in_step(derived.machine, svm, words)
+    parse_in_parallel(derived.machine, svm, words)
     parsed = dev.words / (time.process_time() - begun)
     print(f"{corpus}: {len(X):,} instances, {sum(vectors for _, vectors in svm.sizes):,} support vectors")
     print(f"ours    {speed:10,.0f} transitions / CPU s")
@@ -99,7 +99,7 @@ def main() -> None:
         Row(f"{name}: decisions other than LIBSVM's", differ, 0, more=False, note=note),
         Row(f"{name}: words per CPU second", parsed, SPEED.get(corpus)),
     ]
-    told(rows, arguments.keep)
+    report(rows, arguments.keep)
 
 
 if __name__ == "__main__":

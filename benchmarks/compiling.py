@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from goals import Row, option, told
+from goals import Row, option, report
 from numba.core import event
 
 SENTENCES = 20
@@ -85,7 +85,7 @@ def train(train_file: Path, dev_file: Path, space: Any) -> None:
     first, dev = (treebank.select(np.arange(min(SENTENCES, len(treebank)))) for treebank in (first, dev))
     settings = Settings(space=space, epochs=1, bits=12, label_bits=12, pruner_epochs=1, pruner_bits=12)
     system = Graph()
-    system.train(system.fitted(settings, first), first, dev)
+    system.train(system.adapted_settings(settings, first), first, dev)
 
 
 def parse(model: Path, file: Path) -> None:
@@ -147,7 +147,7 @@ def main() -> None:
         if len(times) > 1:
             print(f"  {name} {len(times)}")
     if arguments.train and arguments.space == "non-projective":
-        told([Row("crossing training, nothing compiled, CPU s", total, COLD, more=False)], arguments.keep)
+        report([Row("crossing training, nothing compiled, CPU s", total, COLD, more=False)], arguments.keep)
     print("slowest:")
     for name, times in sorted(ours.items(), key=lambda item: -sum(item[1]))[:SLOWEST]:
         print(f"  {name} {sum(times):.1f} s")

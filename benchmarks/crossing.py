@@ -14,7 +14,7 @@ import sys
 import time
 
 import numpy as np
-from goals import Row, option, told
+from goals import Row, option, report
 
 from studies.common.corpus import load
 from treebound.checker.certificates import check_parse
@@ -81,7 +81,7 @@ def main() -> int:
         total += len(chosen)
         faults += wrong
     note = f"of {total} sentences"
-    told([Row("crossing trees: disagreements of exact decoders", faults, 0, more=False, note=note)], arguments.keep)
+    report([Row("crossing trees: disagreements of exact decoders", faults, 0, more=False, note=note)], arguments.keep)
     return 1 if faults else 0
 
 

@@ -21,7 +21,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from goals import Row, option, told
+from goals import Row, option, report
 
 HERE = Path(__file__).parents[1]
 LESS = 0.6  #: target: time ratio of the newer to the older commit, for the stages that both have
@@ -118,7 +118,7 @@ def main() -> None:
     for label, before, after in rows:
         print(f"{label:26}{before:10,.0f}{after:10,.0f}{after / before:8.2f}")
     ratio = rows[2][2] / rows[2][1]
-    told(
+    report(
         [Row(f"default run, stages of both: times of {arguments.old}", ratio, LESS, more=False)],
         arguments.keep,
     )

@@ -24,7 +24,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from goals import Row, commit_of, option, told
+from goals import Row, commit_of, option, report
 
 SENTENCES = 10
 COMMAND = [sys.executable, "-c", "from treebound.cli import main; main()"]
@@ -123,7 +123,7 @@ def main() -> None:
             rows.append(
                 Row(f"first use: {task}, CPU s, ratio to {commit_of(arguments.old)}", new / old, 1.0, False, note)
             )
-    told(rows, arguments.keep)
+    report(rows, arguments.keep)
 
 
 if __name__ == "__main__":

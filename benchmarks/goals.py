@@ -59,7 +59,7 @@ def option(cli: argparse.ArgumentParser) -> None:
     cli.add_argument("--keep", nargs="?", type=Path, const=KEPT, metavar="FILE", help=help_text)
 
 
-def told(rows: Sequence[Row], path: Path | None) -> None:
+def report(rows: Sequence[Row], path: Path | None) -> None:
     """Print the rows, and store them if a file is named."""
     for row in rows:
         print(row, flush=True)

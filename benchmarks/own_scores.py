@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from goals import Row, option, told
+from goals import Row, option, report
 
 import treebound
 from treebound.scores import archive
@@ -312,7 +312,7 @@ def main() -> None:
         for title in SIGNALS:
             rows += compare_calls(title, arguments.repeats, arguments.baseline)
     print()
-    told(rows, arguments.keep)
+    report(rows, arguments.keep)
 
 
 if __name__ == "__main__":

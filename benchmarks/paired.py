@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from goals import Row, commit_of, option, told
+from goals import Row, commit_of, option, report
 
 #: targets, as ratios to this commit: words per CPU second, and CPU seconds of training
 OLD, TIMES, TRAINED = "64b772b", 1.8, 0.5
@@ -181,7 +181,7 @@ def main() -> None:
         note = f"{each} CPU s, {arguments.epochs} epochs"
         target = TRAINED if commit == OLD else None
         rows.append(Row(f"{corpus}: training, CPU seconds to {commit}", trained, target, more=False, note=note))
-    told(rows, arguments.keep)
+    report(rows, arguments.keep)
 
 
 if __name__ == "__main__":

@@ -98,7 +98,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     arguments = parser.parse_args()
     examples, dev = load(arguments.train, arguments.sentences), load(arguments.dev, arguments.sentences // 3)
-    settings = Settings(epochs=arguments.epochs, pruner_folds=arguments.folds, space=arguments.space).fitted(examples)
+    settings = Settings(epochs=arguments.epochs, pruner_folds=arguments.folds, space=arguments.space).adapted_settings(
+        examples
+    )
     few = examples.select(np.arange(min(20, len(examples)))), dev.select(np.arange(min(5, len(dev))))
     trained(Settings(**settings.as_dict() | {"epochs": 1}), *few)  # compiles the kernels, or loads compiled ones
     print(f"{len(examples)} sentences to train on, dev {len(dev)} of {dev.words} words, {settings.epochs} epochs")

@@ -17,7 +17,7 @@ from typing import Any
 
 from ccg import PUBLISHED
 from classifiers import SPEED
-from goals import Row, option, told
+from goals import Row, option, report
 
 from studies.auli_lopez_2011.ccg import tables as ccg_tables
 from studies.auli_lopez_2011.ccg_integration import tables as ccg_integration_tables
@@ -112,7 +112,7 @@ def main() -> None:
             rows += list(section(results))
         except InputError as error:  # an incomplete run
             print(f"left out, {section.__name__}: {error}", file=sys.stderr)
-    told(rows, arguments.keep)
+    report(rows, arguments.keep)
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ def main() -> None:
         pair = found_optima(parses, proved), sizes.sum() / (cpu + features)
         shares.setdefault((name, patience), []).append(pair)
     corpus = f"{arguments.treebank.resolve().parent.name}/{arguments.treebank.stem}"
-    goals.told([goal(shares, TARGETS["head-bigram" in model.spec.families], corpus)], arguments.keep)
+    goals.report([goal(shares, TARGETS["head-bigram" in model.spec.families], corpus)], arguments.keep)
 
 
 if __name__ == "__main__":

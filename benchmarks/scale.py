@@ -32,7 +32,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
-from goals import Row, option, told
+from goals import Row, option, report
 from measuring import Cost, measured, repeated, sentences_of
 
 FOLDER = Path("build/scale")
@@ -203,7 +203,7 @@ def main() -> None:
                 rows.append(row(task, kind, sentences, cost))
                 print(" ".join(f"{name} {value}" for name, value in rows[-1].items()), flush=True)
                 write(pd.DataFrame(rows), arguments.out)
-    told(goals(pd.DataFrame(rows)), arguments.keep)
+    report(goals(pd.DataFrame(rows)), arguments.keep)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from goals import Row, option, told
+from goals import Row, option, report
 
 from treebound.core.treebank import Treebank
 from treebound.learning.pruner import Pruner, train_pruner
@@ -46,7 +46,7 @@ def trained(space: str, examples: Treebank, dev: Treebank, pruner: Pruner, epoch
     The whole training includes the parse of dev. Accuracy is measured on dev, with an exact search.
     """
     started = time.process_time()
-    model = train(Settings(epochs=epochs, space=space).fitted(examples), examples, dev, pruner)
+    model = train(Settings(epochs=epochs, space=space).adapted_settings(examples), examples, dev, pruner)
     whole = (time.process_time() - started) / epochs
     learning = model.seconds[0] / epochs
     parses = Parser(model, max_dp_calls=10_000).parse(dev)
@@ -88,7 +88,9 @@ def main() -> None:
     ratio = medians["non-projective"] / medians["projective"]
     print(f"non-projective to projective, CPU ratio: {ratio[0]:.2f} for learning, {ratio[1]:.2f} with dev")
     corpus = f"{arguments.train.resolve().parent.name}/{arguments.train.stem}"
-    told([Row(f"training, {corpus}: crossing to projective, CPU", float(ratio[0]), SLOWER, more=False)], arguments.keep)
+    report(
+        [Row(f"training, {corpus}: crossing to projective, CPU", float(ratio[0]), SLOWER, more=False)], arguments.keep
+    )
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
-from goals import Row, option, told
+from goals import Row, option, report
 from measuring import repeated, sentences_of
 from scale import FOLDER, prepare
 
@@ -191,7 +191,7 @@ def main() -> None:
                     note=note,
                 )
             )
-    told(rows, arguments.keep)
+    report(rows, arguments.keep)
 
 
 if __name__ == "__main__":

@@ -427,13 +427,13 @@ def approximation_rows(models: tuple[str, ...]) -> dict[str, list[dict]]:
     Decoders get faster in the order of their list. The first two find all best trees, the others half of them.
     """
     from studies.across.approximations.contestants import CONTESTANTS, EXACT
-    from studies.across.approximations.made_up import MADE_UP
     from studies.across.approximations.measure import WITHIN
+    from studies.across.approximations.synthetic import SYNTHETIC
     from studies.common.solvers import LENGTHS
     from studies.riedel_clarke_2006.integer_programs.measure import SPACES
 
     rows, within = [], []
-    for model in (*models, *MADE_UP):
+    for model in (*models, *SYNTHETIC):
         for space in SPACES:
             for i, name in enumerate(CONTESTANTS):
                 best = 4 if i < 2 else 2

@@ -18,11 +18,11 @@ from treebound.decoders.canonical import canonical
 from treebound.decoders.exact.branch_and_bound import agreement, state
 from treebound.decoders.exact.branch_and_bound.agreement import (
     _even_parents,
-    hand_over,
+    mark_stars_dirty,
     mode_of,
     move_multipliers,
-    settle_stars,
-    spoil_stars,
+    shares_to_multipliers,
+    solve_dirty_stars,
     star_state,
     total_of_stars,
     visit_stars,
@@ -87,14 +87,14 @@ class Search:
         self.state = State(graph, pairs, products, task.spans, theta, weight, slope, multipliers, none, offset)
         self.star = star_state(_handover(task, remaining, automata), self.index)
 
-    def hand_over(self) -> None:
-        self.state = hand_over(self.star, self.task, self.state, self.scratch)
+    def shares_to_multipliers(self) -> None:
+        self.state = shares_to_multipliers(self.star, self.task, self.state, self.scratch)
 
     def solve(self) -> None:
         """Solve the stars repeatedly, each time without the arcs that have no star; forbidden arcs may empty a star."""
         alive = self.scratch.alive
         while True:
-            solved, removed = settle_stars(self.star, self.task, self.state.multipliers, self.state.weight, alive)
+            solved, removed = solve_dirty_stars(self.star, self.task, self.state.multipliers, self.state.weight, alive)
             assert solved
             if not removed:
                 return
@@ -152,7 +152,7 @@ def check_bounds(search: Search, rng: np.random.Generator, steps: int, exact: bo
             _even_parents(search.star.stars, search.index, state.multipliers.parent, state.weight, search.scratch.alive)
             assert (search.bound(z) >= score - tolerance).all()
             assert search.bound(z).max() <= before + tolerance
-            spoil_stars(search.star)
+            mark_stars_dirty(search.star)
             continue
         row = int(rng.integers(len(z))) if step % 2 else int(bound.argmax())
         value, disagreements = search.visit(z[row])
@@ -174,7 +174,7 @@ def check_bounds(search: Search, rng: np.random.Generator, steps: int, exact: bo
 def test_stars_bound_the_parts_that_are_handed_over(families, seed, space):
     rng = np.random.default_rng(seed)
     search = Search(rng, space, families)
-    search.hand_over()
+    search.shares_to_multipliers()
     assert len(search.state.pairs.phi) == len(search.state.products.phi) == 0, (
         "all parts have one head and must be handed over"
     )
@@ -189,7 +189,7 @@ def test_automata_from_the_start_and_other_parts_handed_over_later(families, see
     search = Search(rng, "non-projective", families)
     if mode_of(search.star) != NO_STARS and not len(search.state.slope):
         check_bounds(search, rng, 6, exact=len(search.state.pairs.phi) == len(search.state.products.phi) == 0)
-    search.hand_over()
+    search.shares_to_multipliers()
     check_bounds(search, rng, 12, exact=True)
 
 
@@ -201,7 +201,7 @@ def test_handing_over_loosens_no_bound():
         search = Search(rng, ("projective", "non-projective")[i % 2], families)
         z, _ = every_tree(search.problem)
         before = z @ search.state.weight + search.state.offset[0]
-        search.hand_over()
+        search.shares_to_multipliers()
         search.solve()
         tolerance = 0.0 if search.problem.unit else 1e-9 * max(1.0, search.problem.total)
         assert (search.bound(z) <= before + tolerance).all()
@@ -212,6 +212,6 @@ def test_tree_and_stars_come_to_agree():
     agreed = 0
     for _ in range(60):
         search = Search(rng, "non-projective", ["adjacent-sibling", "sibling"])
-        search.hand_over()
+        search.shares_to_multipliers()
         agreed += check_bounds(search, rng, 30, exact=True) > 0
     assert agreed > 5

@@ -97,7 +97,7 @@ def test_impossible_numbers_of_folds_are_refused():
     with pytest.raises(SettingError, match="pruner_folds: a single fold leaves no sentences for the pruner"):
         spec(pruner_folds=1)
     with pytest.raises(InputError, match="120 sentences cannot be divided into 200 folds"):
-        jackknifed(spec(pruner_folds=200).fitted(TRAIN), TRAIN)
+        jackknifed(spec(pruner_folds=200).adapted_settings(TRAIN), TRAIN)
 
 
 def test_defaults_follow_k_and_the_space():
@@ -109,4 +109,6 @@ def test_defaults_follow_k_and_the_space():
     assert both(k=None) == both(space="non-projective") == both(threshold=0) == (0.0, 0)
     assert both(k=None, threshold=0.1) == (0.1, 2)
     assert both(pruner_folds=0) == (0.001, 0)
-    assert Settings().fitted(TRAIN.select(np.arange(1))).pruner_folds == 0, "one sentence cannot be divided into folds"
+    assert Settings().adapted_settings(TRAIN.select(np.arange(1))).pruner_folds == 0, (
+        "one sentence cannot be divided into folds"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from ccg_corpus import both, up, word
 
-from treebound.systems.ccg.decoding import Found
+from treebound.systems.ccg.decoding import Decoded
 from treebound.systems.ccg.evaluation import difference, evaluate
 from treebound.treebanks.ccg.derivation import Derivation
 
@@ -15,8 +15,8 @@ def transitive(verb: str = "(S[dcl]\\NP)/NP") -> Derivation:
     return both(subject, both(word("see", "VBP", verb), object_, "fa"), "ba")
 
 
-def decoded(derivation: Derivation, parsed: bool = True) -> Found:
-    return Found((derivation,), parsed, 0.0, 0, 1.0, 1)
+def decoded(derivation: Derivation, parsed: bool = True) -> Decoded:
+    return Decoded((derivation,), parsed, 0.0, 0, 1.0, 1)
 
 
 def test_scores_agree_with_counts_by_hand() -> None:

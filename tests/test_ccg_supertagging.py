@@ -19,7 +19,7 @@ from treebound.systems.ccg.chain import (
     expect,
     marginals,
 )
-from treebound.systems.ccg.optimise import Kept, fit
+from treebound.systems.ccg.optimise import TrainingCheckpoint, fit
 from treebound.systems.ccg.supertagger import Dictionary, beam, train_supertagger
 from treebound.systems.ccg.words import Words, contexts, mark_of, shape, split, words_of_strings
 
@@ -165,9 +165,9 @@ def test_resumed_training_gives_the_same_weights(tmp_path: Path) -> None:
     assert resumed_history == history
     assert np.array_equal(whole.weights.table, resumed.weights.table)
     assert np.array_equal(whole.weights.transition, resumed.weights.transition)
-    assert Kept(checkpoint, "other").resume(1) is None
+    assert TrainingCheckpoint(checkpoint, "other").resume(1) is None
     checkpoint.write_bytes(b"no file")
-    assert Kept(checkpoint, "k").resume(1) is None
+    assert TrainingCheckpoint(checkpoint, "k").resume(1) is None
 
 
 def test_l_bfgs_finds_the_minimum() -> None:

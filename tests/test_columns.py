@@ -8,7 +8,7 @@ import pytest
 
 from treebound.cli.columns import FEWEST, PART, Columns
 from treebound.core.treebank import Treebank
-from treebound.learning.conventions import conventions, meta_of
+from treebound.learning.conventions import conventions, training_meta
 from treebound.treebanks.document import read
 
 KNOWN = {"upos": ["N", "V"], "xpos": ["nn", "vb"], "feats": ["_", "A=1"]}
@@ -73,7 +73,7 @@ def test_a_later_part_is_named_and_a_column_reported_once(capsys: pytest.Capture
 
 def test_a_model_file_contains_the_values_of_the_used_columns() -> None:
     train = treebank(("V", "vb", "A=1"), ("N", "nn", "_"))
-    assert conventions(meta_of(train))["values"] == {"upos": ["N", "V"], "xpos": ["nn", "vb"]}
+    assert conventions(training_meta(train))["values"] == {"upos": ["N", "V"], "xpos": ["nn", "vb"]}
     train.meta["attributes"] = ["feats", "suffix"]
-    assert conventions(meta_of(train))["values"]["feats"] == ["A=1", "_"]
+    assert conventions(training_meta(train))["values"]["feats"] == ["A=1", "_"]
     assert "values" not in train.meta

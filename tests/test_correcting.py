@@ -250,7 +250,7 @@ def test_folds_of_another_training_run_are_not_used(tmp_path: Path) -> None:
 def test_attributes_that_are_left_out_are_not_named() -> None:
     train, dev = ambiguous(40, 3), ambiguous(10, 4)
     train.meta["attributes"] = dev.meta["attributes"] = ["suffix", "feats", "lemma"]
-    Correcting().fitted(SPEC, train)
+    Correcting().adapted_settings(SPEC, train)
     assert "attributes suffix" in remarks(train, dev, projective=True, k="")[0]
     assert "feats" not in remarks(train, dev, projective=True, k="")[0].split("attributes")[1]
 
@@ -289,7 +289,7 @@ def read_text(text: bytes, folder: Path) -> Treebank:
 def test_unusable_treebanks_are_refused() -> None:
     whole = ambiguous(5, 1)
     with pytest.raises(InputError, match="5 sentences are too few for 10 folds"):
-        Correcting().fitted(Settings(), whole)
+        Correcting().adapted_settings(Settings(), whole)
     untagged = with_tags(whole, "upos", ["_"], np.zeros(whole.words, np.int32))
     with pytest.raises(InputError, match="no word has a tag"):
-        Correcting().fitted(SPEC, untagged)
+        Correcting().adapted_settings(SPEC, untagged)

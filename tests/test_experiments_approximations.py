@@ -10,12 +10,12 @@ from strategies import build_problem
 
 from studies.across.approximations import measure
 from studies.across.approximations.contestants import CONTESTANTS, EXACT
-from studies.across.approximations.made_up import MADE_UP, made_up
 from studies.across.approximations.settings import Approximations
+from studies.across.approximations.synthetic import SYNTHETIC, synthetic
 from studies.common.solvers import disagreement
 from treebound.core.problem import Problem
 
-SETTINGS = Approximations(models=("any",), k=10, sentences=3, made_up=2, longest=10, calls=500, seconds=5.0)
+SETTINGS = Approximations(models=("any",), k=10, sentences=3, synthetic=2, longest=10, calls=500, seconds=5.0)
 FAMILIES = ("adjacent-sibling", "grandchild", "sibling")
 
 
@@ -61,10 +61,10 @@ def test_gold_trees_distinguish_search_errors_from_model_errors():
     assert curve["proved"][-1] == 0
 
 
-@pytest.mark.parametrize("kind", MADE_UP)
+@pytest.mark.parametrize("kind", SYNTHETIC)
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
 def test_synthetic_scores_are_dense_and_reproducible(kind, space):
-    problem, same, different = (made_up(kind, 5, seed, space) for seed in (1, 1, 2))
+    problem, same, different = (synthetic(kind, 5, seed, space) for seed in (1, 1, 2))
     assert isinstance(problem, Problem)
     assert problem.arcs == 5 * 5
     assert problem.arc.tolist() == same.arc.tolist() != different.arc.tolist()

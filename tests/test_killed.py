@@ -29,7 +29,7 @@ def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_complete_files_are_not_changed(pipeline: Path, capsys: pytest.CaptureFixture) -> None:
     before = Path("dvc.lock").read_bytes()
-    killed.mend()
+    killed.repair()
     assert Path("dvc.lock").read_bytes() == before
     assert capsys.readouterr().err == ""
 
@@ -44,13 +44,13 @@ def test_a_truncated_lock_file_is_repaired(pipeline: Path) -> None:
         {*range(0, len(text), 11), *range(second, second + 8)}
     ):  # and every position at the start of a name
         Path("dvc.lock").write_text(text[:end])
-        killed.mend()
+        killed.repair()
         with Repo() as repo:
             status = repo.status()
         # the entry of a is complete as soon as the entry of b begins
         assert ("a" not in status) == (end == second or end >= second + 3), end
     Path("dvc.lock").write_text("")
-    killed.mend()
+    killed.repair()
     assert dvc("repro").returncode == 0
     assert Path("dvc.lock").read_text() == text
 
@@ -59,12 +59,12 @@ def test_a_truncated_lock_file_is_repaired(pipeline: Path) -> None:
 def test_a_broken_rwlock_is_removed(pipeline: Path, text: str, capsys: pytest.CaptureFixture) -> None:
     killed.LOCKED.write_text(text)
     assert "corrupted" in dvc("repro").stderr
-    killed.mend()
+    killed.repair()
     assert "rwlock was half-written: removed" in capsys.readouterr().err
     assert dvc("repro").returncode == 0
 
 
 def test_without_a_pipeline_nothing_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    killed.mend()
+    killed.repair()
     assert list(tmp_path.iterdir()) == []

@@ -40,7 +40,7 @@ SMALL = {"families": ("adjacent-sibling", "grandchild"), "epochs": 2, "bits": 14
 
 def parser_of(space: str = "projective", **settings) -> Parser:
     examples = synthetic_treebank(120, 1)
-    spec = Graph(**SMALL | settings, space=space).fitted(examples)
+    spec = Graph(**SMALL | settings, space=space).adapted_settings(examples)
     return Parser(train(spec, examples, None, pruner_for(spec, examples)))
 
 

@@ -190,7 +190,7 @@ TINY = {
     "ablation": {"model": "carreras", "k": 5, "sentences": 7},  # 40 sentences of a test split of 486
     "confidence": {"model": "carreras", "k": 5, "trees": 2},
     "integer_programs": {"models": ["carreras"], "k": 5, "sentences": 3},
-    "approximations": {"models": ["carreras"], "k": 5, "sentences": 3, "made_up": 0},
+    "approximations": {"models": ["carreras"], "k": 5, "sentences": 3, "synthetic": 0},
     "score_time": {"models": ["carreras"], "k": 5, "sentences": 3, "patience": [1]},
     "ccg": {"derivations": []},
     "validity": {"corpora": []},

@@ -10,8 +10,8 @@ import synthetic_results
 
 from studies.across.approximations import figures, remarks, tables
 from studies.across.approximations.contestants import CONTESTANTS, EXACT
-from studies.across.approximations.made_up import MADE_UP
 from studies.across.approximations.settings import Approximations
+from studies.across.approximations.synthetic import SYNTHETIC
 from studies.common import params as parameters
 from studies.common.solvers import LENGTHS
 from studies.riedel_clarke_2006.integer_programs.measure import SPACES
@@ -34,7 +34,7 @@ def results(tmp_path_factory) -> Results:
 def test_costs_are_sums_over_all_lengths(results):
     data = tables.contest([results])
     costs = tables.costs(data)
-    assert len(costs) == len(CONTESTANTS) * 2 * (1 + len(MADE_UP))
+    assert len(costs) == len(CONTESTANTS) * 2 * (1 + len(SYNTHETIC))
     exact = costs.xs((MODEL, "projective", EXACT), level=("model", "space", "solver")).iloc[0]
     assert (exact["sentences"], exact["best tree, %"], exact["proved, %"], exact["UAS"]) == (16, 100.0, 100.0, 95.0)
     words, seconds = 4 * (5 + 15 + 25 + 35), 0.01 * (1 + 11 + 21 + 31)
@@ -49,7 +49,7 @@ def test_costs_are_sums_over_all_lengths(results):
 def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
     worth = tables.worth(tables.contest([results]))
     second = list(CONTESTANTS)[1]
-    for model in (MODEL, *MADE_UP):
+    for model in (MODEL, *SYNTHETIC):
         rows = worth.loc[(model, "projective")]
         assert rows.index[rows["worth it"]].tolist() == [second]
         assert rows.loc[second, "times as fast"] == pytest.approx(2.0)
@@ -65,20 +65,20 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
 
 def test_the_figure_and_the_other_remarks(results):
     figure = figures.over_time(tables.over_time([results]))
-    assert len(figure.axes) == 2 * 2 * (1 + len(MADE_UP))
+    assert len(figure.axes) == 2 * 2 * (1 + len(SYNTHETIC))
     assert figure.axes[0].get_xscale() == "log"
     data = tables.contest([results])
-    dense = tables.made_up(data)
-    assert dense.index.tolist() == [(m, s, low) for m in MADE_UP for s in SPACES for low in (0, *LENGTHS)]
+    dense = tables.synthetic(data)
+    assert dense.index.tolist() == [(m, s, low) for m in SYNTHETIC for s in SPACES for low in (0, *LENGTHS)]
     row = dense.loc[("random", "projective", 20)]
     assert row[["sentences", "as good and faster"]].tolist() == [4, list(CONTESTANTS)[1]]
     assert (row["ms"], row["proved, %"], row["times as fast"]) == pytest.approx((1e3 * 0.01 * 21 / 4, 100.0, 2.0))
-    text = str(remarks.made_up(dense))
+    text = str(remarks.synthetic(dense))
     assert f"With random scores and projective trees, {EXACT} is no longer the fastest in sentences of 1 to " in text
     assert f"With random scores and projective trees, {EXACT} proves 100.0 % [" in text
-    alone = tables.made_up(data[data["solver"].isin([EXACT, *list(CONTESTANTS)[2:]])])
-    assert "is the fastest decoder that finds as many best trees, at all lengths" in str(remarks.made_up(alone))
-    times = tables.made_up_times(data)
+    alone = tables.synthetic(data[data["solver"].isin([EXACT, *list(CONTESTANTS)[2:]])])
+    assert "is the fastest decoder that finds as many best trees, at all lengths" in str(remarks.synthetic(alone))
+    times = tables.synthetic_times(data)
     assert times.columns[:2].tolist() == list(CONTESTANTS)[:2]
     assert len(charts.times(times).axes) == 4
     assert len(synthetic_results.approximation_rows((MODEL,))["within"]) == len(CONTESTANTS) * 2 * 3
@@ -88,10 +88,10 @@ def test_a_run_without_any_of_it(results, tmp_path):
     nothing = Results("this run", tmp_path, results.params.changed(Approximations()))
     data = tables.contest([nothing])
     empty = [f(data) for f in (tables.costs, tables.lengths, tables.errors, tables.worth)]
-    empty += [tables.over_time([nothing]), tables.made_up(data), tables.made_up_times(data)]
+    empty += [tables.over_time([nothing]), tables.synthetic(data), tables.synthetic_times(data)]
     assert all(table.empty for table in empty)
     assert all("no run has results for this table" in Table(table, "empty")._repr_html_() for table in empty)
-    for text in (remarks.answer(empty[3]), remarks.made_up(empty[-2])):
+    for text in (remarks.answer(empty[3]), remarks.synthetic(empty[-2])):
         assert "pipeline.run approximations" in str(text)
 
 

@@ -156,7 +156,7 @@ def test_targets_rest_on_figures_that_a_page_shows(tmp_path: Path) -> None:
     loaded = params.load(PROJECT / "params.yaml")
     loaded = replace(loaded, corpora=("tr_twt", "en_ewt"), tags={"en_ewt": "predicted"})
     synthetic_results.write(tmp_path, loaded)
-    table = transitions_tables.beside_maltparser([Results("this run", tmp_path, loaded)])
+    table = transitions_tables.compared_with_maltparser([Results("this run", tmp_path, loaded)])
     assert set(table.index.get_level_values("corpus")) == {"tr_twt"}
     rows = frames.of_systems(Results("this run", tmp_path, loaded), "transition")
     own = {row["row"]: row["uas"] for row in rows if row["corpus"] == "tr_twt"}

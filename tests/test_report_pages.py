@@ -31,14 +31,14 @@ def rows_of(*rows: tuple[str, float, float, float, float]) -> pd.DataFrame:
 
 def test_a_comparison_cannot_forget_interval_p_sample_and_chance() -> None:
     rows = rows_of(("a", 0.5, 0.1, 0.9, 0.01), ("b", -0.7, -1.0, -0.4, 0.0), ("c", 2.0, -1.0, 5.0, 0.2))
-    assert sentences.told(rows) == (
+    assert sentences.significance_text(rows) == (
         "significantly better at the 5 % level: a (+0.50 [+0.10, +0.90], p = 0.010); significantly worse: b (-0.70 "
         "[-1.00, -0.40], p < 0.001); not significant: 1 of 3 (c (+2.00 [-1.00, +5.00], p = 0.200)); by chance alone, "
         "fewer than one of 3 tests would be significant"
     )
     many = rows_of(*((str(i), 0.1, 0.0, 0.2, 0.5) for i in range(20)))
-    assert "not significant: 20 of 20; by chance alone, about 1 of 20 tests would" in sentences.told(many)
-    assert sentences.told(rows, short=True).endswith("p < 0.001); not significant: 1 of 3")
+    assert "not significant: 20 of 20; by chance alone, about 1 of 20 tests would" in sentences.significance_text(many)
+    assert sentences.significance_text(rows, short=True).endswith("p < 0.001); not significant: 1 of 3")
     assert sentences.difference({"difference": 0.3}) == "+0.30, not tested"
 
 
@@ -55,7 +55,7 @@ def test_a_range_names_its_ends_and_drops_what_all_rows_share() -> None:
 
 def test_sentences_store_the_cells_that_support_them() -> None:
     @sentences.about("nothing")
-    def remark(data: pd.DataFrame) -> sentences.Said:
+    def remark(data: pd.DataFrame) -> sentences.Sentences:
         yield "All of it."
         yield "The first row.", data.iloc[0]
 
@@ -251,12 +251,12 @@ def test_every_node_is_described_with_its_bounds() -> None:
     assert len(nodes) > 4
     markup = steps._repr_html_()
     assert markup.count("<li>") == markup.count("<svg") == len(nodes)
-    assert steps.told(nodes[0]).startswith("All trees of the sentence. Upper bound, calls 1 to ")
-    assert f"from {calls[0]['ub']:.3f}" in steps.told(nodes[0])
+    assert steps.describe(nodes[0]).startswith("All trees of the sentence. Upper bound, calls 1 to ")
+    assert f"from {calls[0]['ub']:.3f}" in steps.describe(nodes[0])
     for node in nodes[1:]:
         h, m = node["arc"]
         arc = f"{words[h - 1] if h else 'root'} → {words[m - 1]}"
-        description = steps.told(node)
+        description = steps.describe(node)
         assert description.startswith(
             f"The trees of node {node['parent']} {'with' if node['value'] else 'without'} {arc}."
         )

@@ -67,8 +67,8 @@ def test_no_p_is_printed_as_nothing() -> None:
     assert html.count("&lt; 0.001<") == 2
     assert "<td>0.012</td><td>1.0000</td>" in html
     assert "| < 0.001 | < 0.001 | 0.00 |" in export.markdown(data)
-    assert show.said_p(1e-9) == "p < 0.001"
-    assert show.said_p(0.25) == "p = 0.250"
+    assert show.p_in_words(1e-9) == "p < 0.001"
+    assert show.p_in_words(0.25) == "p = 0.250"
 
 
 def test_a_few_tests_get_no_remark_about_chance() -> None:
@@ -320,7 +320,7 @@ def test_columns_that_only_our_parsers_read_are_named_beside_the_claim(this: col
     assert "not between parsers alone" in text
     row = steps.loc[("tr_twt, this run", "UAS", "no-features")]
     assert f"UAS without morphological features {sentences.difference(row)}" in text
-    assert f"[{row['low']:+.2f}, {row['high']:+.2f}], {show.said_p(row['p'])}" in text
+    assert f"[{row['low']:+.2f}, {row['high']:+.2f}], {show.p_in_words(row['p'])}" in text
     assert "ptb_sample, en_ewt our parsers and the peers see forms and tags only." in text
 
 

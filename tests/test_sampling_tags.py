@@ -34,7 +34,7 @@ from treebound.systems.sampling.tags.features import (
     TEMPLATES,
     name_tags,
     score_tags,
-    with_given,
+    with_tag_column,
 )
 from treebound.systems.sampling.tags.joint import COARSE, Chain, Joint
 from treebound.systems.sampling.tags.learning import JointTraining
@@ -104,7 +104,7 @@ def test_candidates_are_the_confused_and_known_tags() -> None:
 
 
 def test_tag_features_have_distinct_names_and_read_their_templates() -> None:
-    rows = with_given(sentence_of(7, 3)[0])
+    rows = with_tag_column(sentence_of(7, 3)[0])
     rows[TAG], rows[GIVEN] = np.arange(rows.shape[1]), -2 - np.arange(rows.shape[1])  # all values differ
     before, after = np.zeros(len(TEMPLATES), np.int64), np.zeros(len(TEMPLATES), np.int64)
     name_tags(rows, 4, before)
@@ -120,7 +120,7 @@ def test_tag_features_have_distinct_names_and_read_their_templates() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_updated_tag_scores_equal_scores_from_scratch(n: int) -> None:
-    rows = with_given(sentence_of(n, 4)[0])
+    rows = with_tag_column(sentence_of(n, 4)[0])
     rng = np.random.default_rng(n)
     weights, names = rng.integers(-400, 400, 1 << 12).astype(np.float32), np.zeros(len(TEMPLATES), np.int64)
     value = score_tags(rows, 1, n, weights, names)

@@ -17,16 +17,16 @@ from treebound.core.problem import Problem
 from treebound.decoders.canonical import canonical
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, MAX_EDGES, BranchAndBound, _state
 from treebound.decoders.exact.branch_and_bound.state import Task, find_certain
-from treebound.kernels.chart.best_tree import lay_tree, oracle_scratch, tree_variables
+from treebound.kernels.chart.best_tree import mark_tree, oracle_scratch, tree_variables
 from treebound.kernels.chart.hypergraph import inside
 from treebound.kernels.sibling_spans import (
     Spans,
     apply_spans,
+    clear_neighbours,
     fold_spans,
-    lay_neighbours,
-    lift_neighbours,
     move_spans,
     neighbours_of,
+    set_neighbours,
     visit_spans,
 )
 
@@ -81,7 +81,7 @@ def test_every_tree_is_below_the_bound_which_is_tight_where_no_share_moves(seed:
         chosen, z = variables(problem, task, heads)
         if len(chosen) == 0:
             continue
-        lay_neighbours(adjacent, chosen, len(chosen), z, neighbours)
+        set_neighbours(adjacent, chosen, len(chosen), z, neighbours)
         score, moved = visit_spans(spans, z, neighbours, direction)
         assert score == sum(phi for s, b, phi in zip(spans.s, spans.b, spans.phi, strict=True) if z[s] and z[b])
         bound = constant + weight @ z
@@ -90,7 +90,7 @@ def test_every_tree_is_below_the_bound_which_is_tight_where_no_share_moves(seed:
             assert bound == pytest.approx(score, abs=1e-6)
         constant += move_spans(spans, adjacent, direction, 3.0, weight)
         assert constant + weight @ z <= bound + 1e-6, "the step lowers the bound of this tree"
-        lift_neighbours(chosen, len(chosen), neighbours)
+        clear_neighbours(chosen, len(chosen), neighbours)
         anew = np.zeros(len(weight))
         assert apply_spans(spans, adjacent, anew) == pytest.approx(constant)
         np.testing.assert_allclose(weight, anew, atol=1e-6)
@@ -137,7 +137,7 @@ def test_the_backbone_chooses_the_variables_of_adjacent_pairs(seed: int) -> None
     assert inside(graph, weight, scratch.value, scratch.best) > -1e29
     chosen, z = np.zeros(2 * problem.n + 1, np.int32), np.zeros(len(weight), np.int8)
     _, size = tree_variables(graph, task.arcs, chosen, scratch)
-    lay_tree(task.arcs, weight, chosen, size, z, np.zeros(problem.n + 1, np.int32))
+    mark_tree(task.arcs, weight, chosen, size, z, np.zeros(problem.n + 1, np.int32))
     heads = np.zeros(problem.n + 1, np.int32)
     arcs = chosen[:size][chosen[:size] < problem.arcs]
     heads[problem.mod[arcs]] = problem.head[arcs]

@@ -142,7 +142,7 @@ def test_files_change_no_weight(in_files: Path, tmp_path_factory: pytest.TempPat
     for treebank in (read(TEXT).treebank, read_trees(TEXT)[0]):
         treebank.meta.update(META)
         system = Graph()
-        model = system.train(system.fitted(settings, treebank), treebank, treebank)
+        model = system.train(system.adapted_settings(settings, treebank), treebank, treebank)
         model.save(folder / "model.npz")
         contents.append((folder / "model.npz").read_bytes())
     assert contents[0] == contents[1]

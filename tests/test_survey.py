@@ -164,7 +164,7 @@ def test_several_roots_and_tags_that_training_lacks_are_named() -> None:
 def test_the_defaults_are_the_combined_model_of_the_experiments() -> None:
     path = Path(__file__).parents[1] / "params.yaml"
     params, plain = load_params(path), synthetic_treebank(5, 1)
-    assert Settings().fitted(plain) == specification(params, "combined-pruned", plain, params.seed)
+    assert Settings().adapted_settings(plain) == specification(params, "combined-pruned", plain, params.seed)
     plain.meta["patterns"] = "en_ud"
     assert Settings() == specification(params, "combined-pruned", plain, params.seed)
     crossing = specification(params, "non-projective", plain, params.seed)

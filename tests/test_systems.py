@@ -84,8 +84,8 @@ def test_train_without_options_is_the_pruned_combined_model_of_the_pipeline(
 def test_params_and_the_class_have_the_same_defaults() -> None:
     params = parameters.load(REPOSITORY / "params.yaml")
     plain = synthetic_treebank(5, 1)
-    assert specification(params, "combined-pruned", plain, params.seed) == Settings().fitted(plain)
-    assert specification(params, "combined", plain, params.seed) == Settings(threshold=0).fitted(plain)
+    assert specification(params, "combined-pruned", plain, params.seed) == Settings().adapted_settings(plain)
+    assert specification(params, "combined", plain, params.seed) == Settings(threshold=0).adapted_settings(plain)
 
 
 @pytest.mark.parametrize(

@@ -87,9 +87,9 @@ def test_figures_are_stored_in_the_chosen_file(goals, tmp_path: Path, capsys: py
     path, rows = tmp_path / "targets.json", [goals.Row("a figure", 1.0, 2)]
     assert cli.parse_args([]).keep is None
     assert cli.parse_args(["--keep"]).keep == goals.KEPT == targets.KEPT
-    goals.told(rows, None)
+    goals.report(rows, None)
     assert not path.exists()
-    goals.told(rows, cli.parse_args(["--keep", str(path)]).keep)
+    goals.report(rows, cli.parse_args(["--keep", str(path)]).keep)
     assert len(json.loads(path.read_text())) == 1
     assert capsys.readouterr().out.count("MISSED") == 2
 

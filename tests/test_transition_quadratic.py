@@ -13,7 +13,7 @@ from test_transition_training import MODELS, machine_and_words
 
 from treebound.core.treebank import Treebank
 from treebound.systems.transition.encoding import Encoding
-from treebound.systems.transition.greedy import Machine, parse_in_step
+from treebound.systems.transition.greedy import Machine, parse_in_parallel
 from treebound.systems.transition.machines import binarised
 from treebound.systems.transition.quadratic import all_votes, compare, decision, pool_of, winners
 from treebound.systems.transition.quadratic_svm import QuadraticSVM
@@ -116,7 +116,7 @@ def test_it_parses(trained: tuple[Machine, np.ndarray, np.ndarray, QuadraticSVM]
     dev = synthetic_treebank(40, seed=6)
     words = Encoding.learn(TRAIN, MODELS["F5"]).words(dev)
     assert (svm.best(X) == y).mean() > 0.9
-    heads, labels = parse_in_step(machine, svm, words)
+    heads, labels = parse_in_parallel(machine, svm, words)
     assert (heads == dev.head).mean() > 0.8
 
     class Slow:
@@ -124,5 +124,5 @@ def test_it_parses(trained: tuple[Machine, np.ndarray, np.ndarray, QuadraticSVM]
 
         scores = staticmethod(svm.scores)
 
-    slow = parse_in_step(machine, Slow(), words)
+    slow = parse_in_parallel(machine, Slow(), words)
     assert (heads.tolist(), labels.tolist()) == (slow[0].tolist(), slow[1].tolist())

@@ -11,7 +11,7 @@ from treebound.core.treebank import Treebank
 from treebound.systems.transition.beam import make_beam, parse_with_beam
 from treebound.systems.transition.classifiers import Perceptron
 from treebound.systems.transition.configuration import SYSTEMS, configuration
-from treebound.systems.transition.greedy import parse_greedily, parse_in_step
+from treebound.systems.transition.greedy import parse_greedily, parse_in_parallel
 from treebound.systems.transition.training import train_model
 
 TRAIN: Treebank = synthetic_treebank(200, seed=1)
@@ -42,7 +42,7 @@ def test_every_search_finds_trees_with_one_root(system: str) -> None:
         parse_with_beam(single, linear, words, make_beam(single.system, 6, longest), *wide)
         perceptron = Perceptron(MODELS["F5"])
         perceptron.linear, perceptron.classes = linear, len(machine.classes.kind)
-        in_step = parse_in_step(single, perceptron, words)
+        in_step = parse_in_parallel(single, perceptron, words)
         assert greedy[0].tolist() == beam[0].tolist() == in_step[0].tolist()
         for a, b in zip(words.offsets[:-1], words.offsets[1:], strict=True):
             for heads in (greedy[0][a:b], wide[0][a:b]):

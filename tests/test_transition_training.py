@@ -21,7 +21,7 @@ from treebound.systems.transition.configuration import ROWS, SYSTEMS, allowed, c
 from treebound.systems.transition.encoding import Encoding
 from treebound.systems.transition.extraction import Words, extract, instances
 from treebound.systems.transition.feature_models import load_models
-from treebound.systems.transition.greedy import Machine, parse_greedily, parse_in_step
+from treebound.systems.transition.greedy import Machine, parse_greedily, parse_in_parallel
 from treebound.systems.transition.linear import add, all_scores, averaged, empty, find_all_rows, perceptron_epoch
 from treebound.systems.transition.model import TransitionModel
 from treebound.systems.transition.settings import Settings
@@ -68,7 +68,7 @@ def test_greedy_in_step_and_beam_of_one_agree(system: str) -> None:
     values = parse_greedily(machine, linear, words, configuration(longest), *greedy)
     perceptron = Perceptron(MODELS["F5"])
     perceptron.linear, perceptron.classes = linear, len(machine.classes.kind)
-    in_step = parse_in_step(machine, perceptron, words, batch=64)
+    in_step = parse_in_parallel(machine, perceptron, words, batch=64)
     beam_result = parse_with_beam(machine, linear, words, make_beam(machine.system, 1, longest), *beam)
     assert values.tolist() == beam_result.tolist()
     for heads, labels in (in_step, beam):

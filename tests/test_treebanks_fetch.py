@@ -14,7 +14,7 @@ import pytest
 
 from treebound.core.errors import FetchError
 from treebound.treebanks.catalogue import CORPORA, Corpus, Package, Url, UserPath
-from treebound.treebanks.fetch import at_hand, fetch, raw_dir, sha256
+from treebound.treebanks.fetch import available_corpora, fetch, raw_dir, sha256
 
 CONTENT = b"1\tyes\t_\tINTJ\tUH\t_\t0\troot\t_\t_\n\n"
 OTHER = CONTENT.replace(b"yes", b"no!")
@@ -185,7 +185,7 @@ def test_package_that_is_not_there(tmp_path, wheel):
 
 
 def test_corpora_that_are_available_offline(tmp_path):
-    assert at_hand(tmp_path) == []
+    assert available_corpora(tmp_path) == []
     source = CORPORA["en_ewt"].source
     for name in source.files:
         (tmp_path / "mirror" / "en_ewt").mkdir(parents=True, exist_ok=True)
@@ -194,8 +194,8 @@ def test_corpora_that_are_available_offline(tmp_path):
     folder.mkdir(parents=True)
     for name in CORPORA["tr_twt"].source.files:
         (folder / name).touch()
-    assert at_hand(tmp_path) == ["tr_twt"]
-    assert at_hand(tmp_path, tmp_path / "mirror") == ["tr_twt", "en_ewt"]
+    assert available_corpora(tmp_path) == ["tr_twt"]
+    assert available_corpora(tmp_path, tmp_path / "mirror") == ["tr_twt", "en_ewt"]
 
 
 def test_unwritable_data_folder(tmp_path):

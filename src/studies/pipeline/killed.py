@@ -26,7 +26,7 @@ LOCKED = TMP / "rwlock"
 MADE = Path("dvc.lock")
 
 
-def mend() -> None:
+def repair() -> None:
     """Repair both files of the pipeline in the current folder, while holding the lock of DVC, and report it.
 
     A broken `rwlock` is removed; other running processes continue without their locks. A broken `dvc.lock` loses the

@@ -187,7 +187,7 @@ def main() -> None:
     arguments = parser.parse_args()
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     try:
-        killed.mend()
+        killed.repair()
         from dvc.exceptions import DvcException
         from dvc.repo import Repo
 

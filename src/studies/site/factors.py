@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from studies.site.sentences import Said, about, span
+from studies.site.sentences import Sentences, about, span
 from studies.site.show import Table
 from treebound.checker.scoring import tree_parts
 from treebound.core.errors import InputError
@@ -160,7 +160,7 @@ def _lines(count: int, score: float) -> pd.DataFrame:
 def example(family: str) -> Example:
     """Return a family in its sentence. Raises TreeboundError for a family that is not registered."""
     code = FAMILIES[family].code
-    treebank = made_up(PATTERN_SENTENCE if family == "pattern" else SENTENCE)
+    treebank = treebank_of(PATTERN_SENTENCE if family == "pattern" else SENTENCE)
     words, tags, heads = treebank[0].strings("form"), treebank[0].strings("upos"), treebank[0].heads
     if family == "pattern":
         return Example(family, words, tags, heads, list(_matched(treebank)), None)
@@ -190,7 +190,7 @@ def _matched(treebank: Treebank) -> Iterator[tuple]:
             yield tuple(arcs)
 
 
-def made_up(sentence: str) -> Treebank:
+def treebank_of(sentence: str) -> Treebank:
     """Return a treebank of one sentence.
 
     sentence  words as `form coarse-tag fine-tag head`, separated by semicolons or line ends
@@ -231,7 +231,7 @@ def overview() -> pd.DataFrame:
 
 
 @about()
-def counted(table: pd.DataFrame) -> Said:
+def counted(table: pd.DataFrame) -> Sentences:
     """Compare the number of parts that a search must bound with the number in a tree (`overview`)."""
     has, meets = table["parts in the tree"], table["parts with every arc a candidate"]
     yield (

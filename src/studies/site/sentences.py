@@ -18,7 +18,7 @@ import pandas as pd
 
 from studies.site.collect import REFERENCE, THIS_RUN
 from studies.site.pooled import Z, pool
-from studies.site.show import Remarks, Sentence, said_p
+from studies.site.show import Remarks, Sentence, p_in_words
 from treebound.metrics.calibration import wilson
 
 LEVEL = 0.05  #: p below which a difference counts as significant
@@ -27,16 +27,16 @@ RUNS = (f", {REFERENCE}", f", {THIS_RUN}")  #: ends of labels that name the run;
 ONE_SEED = "Each figure comes from one training run with one seed."
 UNTESTED = "These differences were not tested for significance."
 
-Said = Iterator[str | tuple[str, Any]]  #: sentences, each alone or with the rows that it was computed from
+Sentences = Iterator[str | tuple[str, Any]]  #: sentences, each alone or with the rows that it was computed from
 
 
-def about(absent: str = "") -> Callable[[Callable[..., Said]], Callable[..., Remarks]]:
+def about(absent: str = "") -> Callable[[Callable[..., Sentences]], Callable[..., Remarks]]:
     """Turn a generator of sentences about a table into a function that returns `Remarks`.
 
     absent  the only sentence of a remark about a table without rows; empty: the generator runs in any case
     """
 
-    def decorate(generator: Callable[..., Said]) -> Callable[..., Remarks]:
+    def decorate(generator: Callable[..., Sentences]) -> Callable[..., Remarks]:
         @wraps(generator)
         def build_remarks(data: Any, *arguments: Any, **options: Any) -> Remarks:
             if absent and not len(data):
@@ -57,7 +57,7 @@ def named(label: Any) -> str:
     return " · ".join(str(part) for part in label if str(part)) if isinstance(label, tuple) else str(label)
 
 
-def told_apart(index: pd.Index) -> list[str]:
+def short_labels(index: pd.Index) -> list[str]:
     """Return the labels of rows without the levels and without the name of a run that all rows share."""
     constant_levels = [level for level in range(index.nlevels) if index.get_level_values(level).nunique() == 1]
     labels = [
@@ -91,7 +91,7 @@ def difference(row: Any) -> str:
     """
     low, high, p = (row.get(name, float("nan")) for name in ("low", "high", "p"))
     ends = f" [{low:+.2f}, {high:+.2f}]" if low == low and high == high else ""
-    tested = f", {said_p(p)}" if p == p else "" if ends else ", not tested"
+    tested = f", {p_in_words(p)}" if p == p else "" if ends else ", not tested"
     seeds = f", mean of {row['seeds']:.0f} seeds" if row.get("seeds", 1) > 1 else ""
     return f"{row['difference']:+.2f}{ends}{tested}{seeds}"
 
@@ -108,14 +108,14 @@ def by_chance(tests: int, level: float = LEVEL) -> str:
     return f"about {expected:.0f}" if expected >= 1 else "fewer than one"
 
 
-def told(rows: pd.DataFrame, level: float = LEVEL, short: bool = False) -> str:
+def significance_text(rows: pd.DataFrame, level: float = LEVEL, short: bool = False) -> str:
     """List the significantly better and worse rows and count the others; say what chance alone would pass.
 
     rows   has difference and p, or an interval (low, high) at this level, or both; the index names the
            comparisons
     short  leave out the list of the other rows and the remark about chance, for the answer at the top of a page
     """
-    rows = rows.set_axis(told_apart(rows.index))
+    rows = rows.set_axis(short_labels(rows.index))
     significant, tests = rows["p"] < level if "p" in rows else (rows["low"] > 0) | (rows["high"] < 0), len(rows)
     better, worse = (rows[significant & (rows["difference"] * sign > 0)] for sign in (1, -1))
     others = rows[~significant]
@@ -144,7 +144,7 @@ def share(part: int, whole: int) -> str:
 def span(values: pd.Series, text: str = "{:.2f}") -> str:
     """Describe the smallest and the largest of several figures with their places; a single figure stands alone."""
     values = values.dropna()
-    values = values.set_axis(told_apart(values.index))
+    values = values.set_axis(short_labels(values.index))
     ends = [
         f"{text.format(values.iloc[position])} ({values.index[position]})"
         for position in dict.fromkeys((values.argmin(), values.argmax()))
@@ -154,7 +154,7 @@ def span(values: pd.Series, text: str = "{:.2f}") -> str:
 
 def ranked(values: pd.Series, text: str = "{:.2f}") -> str:
     """List figures with their places, largest first, and say that their differences were not tested."""
-    order = values.set_axis(told_apart(values.index)).dropna().sort_values(ascending=False, kind="stable")
+    order = values.set_axis(short_labels(values.index)).dropna().sort_values(ascending=False, kind="stable")
     return f"{listing(f'{place} {text.format(value)}' for place, value in order.items())}. {ONE_SEED} {UNTESTED}"
 
 
@@ -196,7 +196,7 @@ def mean_with_interval(values: pd.Series) -> str:
 def seeds_in_words(seeds: pd.Series) -> str:
     """Say how many trainings the figures are means of; the index of `seeds` names their places."""
     places: dict[int, list[str]] = {}
-    for place, count in zip(told_apart(seeds.index), seeds.astype(int), strict=True):
+    for place, count in zip(short_labels(seeds.index), seeds.astype(int), strict=True):
         places.setdefault(count, []).append(place)
     if list(places) == [1]:
         return "one training each"

@@ -146,7 +146,7 @@ def p_value(p: float, digits: int = 3) -> str:
     return f"< {least:.{digits}f}" if p < least else f"{p:.{digits}f}"
 
 
-def said_p(p: float) -> str:
+def p_in_words(p: float) -> str:
     """Format a p-value for a sentence, for instance `p = 0.250`."""
     text = p_value(p)
     return f"p {text}" if text.startswith("<") else f"p = {text}"

@@ -33,12 +33,14 @@ class Steps:
         entries = []
         for i, node in enumerate(self.nodes[:LIMIT], 1):
             picture = search_tree_svg(self.nodes[:i], self.words).markup
-            entries.append(f"<li><p>{typeset(escape(self.told(node)))}</p>\n<div class='scroll'>{picture}</div></li>")
+            entries.append(
+                f"<li><p>{typeset(escape(self.describe(node)))}</p>\n<div class='scroll'>{picture}</div></li>"
+            )
         hidden = len(self.nodes) - LIMIT
         note = f"<p>{hidden} more nodes are not shown.</p>" if hidden > 0 else ""
         return f'<ol class="steps">{"".join(entries)}</ol>{note}'
 
-    def told(self, node: dict[str, Any]) -> str:
+    def describe(self, node: dict[str, Any]) -> str:
         """Describe a node: its restriction, how its bound moves, and how the search leaves it."""
         calls = [bound for bound in self.bounds if bound["node"] == node["id"]]
         restriction = "All trees of the sentence."

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Said, about, listing
+from studies.site.sentences import Sentences, about, listing
 
 
 @about(
     "No benchmark has stored its figures here. Run `make bench`, or a benchmark of docs/benchmarks.md with `--keep`."
 )
-def targets(table: pd.DataFrame) -> Said:
+def targets(table: pd.DataFrame) -> Sentences:
     """Describe the table of `targets.targets`: how many targets are met, and which are missed."""
     missed = table[table["met"] == "no"]
     figures = (f"{name} ({_short(row['measured'])}, target {_short(row['target'])})" for name, row in missed.iterrows())

@@ -134,9 +134,9 @@ class Problem:
         problem = Problem.unchecked(
             self.n, self.head, self.mod, arc, parts, self.single_root, self.unit, self.canonical
         )
-        return problem.knowing(index=self.index)
+        return problem.with_facts(index=self.index)
 
-    def knowing(self, **facts: Any) -> Problem:
+    def with_facts(self, **facts: Any) -> Problem:
         """Store facts that would otherwise be computed on first use (`index`, `finite`), and return this problem."""
         self.__dict__.update(facts)
         return self

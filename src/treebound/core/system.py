@@ -56,7 +56,7 @@ class System(Protocol):
     @property
     def attributes(self) -> bool: ...
 
-    def fitted(self, settings: Any, train: Treebank) -> Any:
+    def adapted_settings(self, settings: Any, train: Treebank) -> Any:
         """Return the settings, reduced to those that the treebank supports. Raises InputError if there is nothing to
         learn.
         """

@@ -98,4 +98,4 @@ def without_infinities(problem: Problem, exact: Set[str] = frozenset()) -> tuple
         family: PartTable(family, table.arcs, finite(table.score, NEG if family in exact else -penalty))
         for family, table in problem.parts.items()
     }
-    return problem.rescored(finite(problem.arc, NEG), tables).knowing(finite=True), -penalty / 2
+    return problem.rescored(finite(problem.arc, NEG), tables).with_facts(finite=True), -penalty / 2

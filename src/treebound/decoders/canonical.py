@@ -70,7 +70,7 @@ def canonical(problem: Problem, space: Space) -> Canonical:
         form = Problem.unchecked(
             problem.n, arcs.head, arcs.mod, problem.arc[order], {}, problem.single_root, problem.unit, space
         )
-        return Canonical(form.knowing(index=ArcsAlone(arcs)), order, {}, problem)
+        return Canonical(form.with_facts(index=ArcsAlone(arcs)), order, {}, problem)
     index = Index(arcs, index_parts(arcs, problem.single_root, space == "projective"))
     tables, rows = {}, {}
     for family, table in problem.parts.items():
@@ -80,7 +80,7 @@ def canonical(problem: Problem, space: Space) -> Canonical:
     form = Problem.unchecked(
         problem.n, arcs.head, arcs.mod, problem.arc[order], tables, problem.single_root, problem.unit, space
     )
-    return Canonical(form.knowing(index=index), order, rows, problem)
+    return Canonical(form.with_facts(index=index), order, rows, problem)
 
 
 def check_parts(allowed: np.ndarray, families: Collection[str]) -> None:

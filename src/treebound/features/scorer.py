@@ -130,7 +130,7 @@ class Scores(NamedTuple):
         space = "projective" if parts.projective else "non-projective"
         n, root = len(index.right) - 1, parts.single_root
         problem = Problem.unchecked(n, index.head, index.mod, self.arc, tables, root, unit, space)
-        return problem.knowing(index=Index(index, parts), finite=True)
+        return problem.with_facts(index=Index(index, parts), finite=True)
 
     def selected(self, family: str, arc_into: np.ndarray) -> np.ndarray:
         """Return int32[*], the parts of a family (including `arc`) that a tree selects; see `selected_parts`."""

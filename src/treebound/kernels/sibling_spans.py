@@ -219,7 +219,7 @@ def neighbours_of(A):
 
 
 @kernel
-def lay_neighbours(adjacent, chosen, size, z, neighbours):
+def set_neighbours(adjacent, chosen, size, z, neighbours):
     """Write the neighbours of a tree to empty `neighbours`; z marks the chosen variables of the tree. O(arcs of its
     heads).
     """
@@ -237,7 +237,7 @@ def lay_neighbours(adjacent, chosen, size, z, neighbours):
 
 
 @kernel
-def lift_neighbours(chosen, size, neighbours):
+def clear_neighbours(chosen, size, neighbours):
     """Remove a tree from `neighbours`, which is empty afterwards. O(n)."""
     after, before = neighbours
     for i in range(size):

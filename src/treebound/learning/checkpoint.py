@@ -19,11 +19,11 @@ from treebound.core.treebank import CHUNK, STRING_COLUMNS, Treebank
 from treebound.learning.storage import Format, Header, History, Layout
 from treebound.learning.updates import Learner
 
-Kept = TypeVar("Kept")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Trained(Generic[Kept]):
+class Trained(Generic[Result]):
     """The outcome of a training run.
 
     best     the result of the best epoch
@@ -31,7 +31,7 @@ class Trained(Generic[Kept]):
     seconds  (CPU, wall) seconds of learning alone
     """
 
-    best: Kept
+    best: Result
     history: list[dict]
     seconds: tuple[float, float] = (0.0, 0.0)
 

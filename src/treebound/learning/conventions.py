@@ -60,7 +60,7 @@ def conventions(meta: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in (defaults | meta).items() if name in known and value is not None}
 
 
-def meta_of(train: Treebank) -> dict[str, Any]:
+def training_meta(train: Treebank) -> dict[str, Any]:
     """Return the meta of a training treebank, with the values of the columns that its models use.
 
     A column with more than MOST_VALUES values is left out. O(words).

@@ -8,14 +8,14 @@ from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from treebound.learning.checkpoint import Averages, Checkpoint, Kept, Trained
+from treebound.learning.checkpoint import Averages, Checkpoint, Result, Trained
 
-KeptBy = TypeVar("KeptBy", covariant=True)
+ResultOf = TypeVar("ResultOf", covariant=True)
 Show = Callable[[Iterable], Iterable]
 Progress = Callable[[Iterable, str], Iterable]
 
 
-class Task(Protocol[KeptBy]):
+class Task(Protocol[ResultOf]):
     """A training task, which holds the state of the learner after the last example."""
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
@@ -24,7 +24,7 @@ class Task(Protocol[KeptBy]):
         `show` passes items through and reports progress.
         """
 
-    def result(self) -> KeptBy:
+    def result(self) -> ResultOf:
         """Return the model that would be used if training ended now."""
 
 
@@ -37,16 +37,16 @@ def shuffled(seed: int, examples: int, first: int = 0) -> Callable[[int], np.nda
 
 
 def train(
-    task: Task[Kept],
+    task: Task[Result],
     epochs: int,
     order: Callable[[int], np.ndarray],
     *,
     title: str = "",
-    judge: Callable[[Kept, list[dict]], dict] | None = None,
+    judge: Callable[[Result, list[dict]], dict] | None = None,
     score: Callable[[dict], float] | None = None,
     checkpoint: Checkpoint | None = None,
     progress: Progress | None = None,
-) -> Trained[Kept]:
+) -> Trained[Result]:
     """Train for some epochs and return the result of the best epoch.
 
     The seconds in the outcome cover learning alone, without `judge`.
@@ -73,7 +73,7 @@ def train(
         Shows the progress of a loop.
     """
     resumed: Trained[Any] | None = checkpoint.resume() if checkpoint else None
-    best: Kept | None
+    best: Result | None
     best, history, (cpu, wall) = (resumed.best, resumed.history, resumed.seconds) if resumed else (None, [], (0.0, 0.0))
     for epoch in range(len(history), epochs):
         best_so_far = f" (best dev score {max(map(score, history)):.2f})" if score and history else ""

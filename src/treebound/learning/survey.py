@@ -134,7 +134,7 @@ def fine_tag(train: Treebank, dev: Treebank | None = None) -> str:
     return "xpos" if filled(train, "xpos") >= TAGGED and (known or not filled(train, "upos")) else "upos"
 
 
-def told(treebank: Treebank, attribute: str, tag: str) -> float:
+def informative_share(treebank: Treebank, attribute: str, tag: str) -> float:
     """Return the share of words for which `feats` or `lemma` adds information to form and tag.
 
     The module describes the two shares.
@@ -165,7 +165,7 @@ def attributes(train: Treebank, tag: str) -> list[str]:
     lengths = np.array([len(form) for form in forms], np.int64)
     characters = (train.counts("form") * lengths).sum() / max(1, train.words)
     chosen = ["suffix", *(("prefix", "length") if characters <= SHORT else ())]
-    return chosen + [name for name in ("feats", "lemma") if told(train, name, tag) >= ENOUGH]
+    return chosen + [name for name in ("feats", "lemma") if informative_share(train, name, tag) >= ENOUGH]
 
 
 def describe(train: Treebank, dev: Treebank, reading: Reading | None = None) -> None:

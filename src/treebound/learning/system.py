@@ -56,16 +56,16 @@ class Learned:
 
     model    class of its models, which has `load(path)`
     finder   function or class that makes a parser from a model and options
-    options  names of the options of `finder`; None if `finder` checks them itself
+    options  names of the options of `parser_class`; None if `parser_class` checks them itself
     """
 
     model: type[Any]
-    finder: Any
+    parser_class: Any
     options: tuple[str, ...] | None = ()
     trees = True
     attributes = True
 
-    def fitted(self, settings: Any, train: Treebank) -> Any:
+    def adapted_settings(self, settings: Any, train: Treebank) -> Any:
         """Return the settings unchanged."""
         return settings
 
@@ -82,13 +82,13 @@ class Learned:
         if self.options is not None and (unknown := [name for name in options if name not in self.options]):
             known = f"; the options are {', '.join(self.options)}" if self.options else ""
             raise InputError(f"a parser of this model has no option {unknown[0]!r}", hint=f"leave it out{known}")
-        return self.finder(model, **options)
+        return self.parser_class(model, **options)
 
 
 class Labelled(Learned):
     """A system that learns labelled trees, independently of the development treebank."""
 
-    def fitted(self, settings: Any, train: Treebank) -> Any:
+    def adapted_settings(self, settings: Any, train: Treebank) -> Any:
         """Return the settings unchanged. Raises InputError for a treebank without labels."""
         if not has_labels(train):
             raise InputError("not every word has a label", hint="train another system, for instance graph")

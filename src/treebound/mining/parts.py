@@ -92,7 +92,7 @@ def train(job: Job, part: Part) -> Path:
         hint = "give more sentences, or a reference"
         raise InputError("no sentences to train on", path=job.prepared.examples.name, hint=hint)
     examples, system = job.prepared.examples.select(part.learnt), Graph()
-    settings = system.fitted(job.prepared.training, examples)
+    settings = system.adapted_settings(job.prepared.training, examples)
     path = job.folder / f"{part.name}.npz"
     try:
         if Model.load(path).key == system.key(settings, examples, None):

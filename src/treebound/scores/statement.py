@@ -231,7 +231,7 @@ def _indexed(
     tables |= {family: _rows(family, *pair, index) for family, pair in listed.items()}
     sentence = len(matrix) - 1, index.head, index.mod, matrix[index.head, index.mod]
     built = Problem.unchecked(*sentence, tables, single_root, unit, None if listed else space)
-    return built.knowing(index=ArcsAlone(index))
+    return built.with_facts(index=ArcsAlone(index))
 
 
 def _unmasked(built: Problem, mask: float) -> Problem:

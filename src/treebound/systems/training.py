@@ -119,7 +119,7 @@ def job(name: str, recipe: Recipe, files: tuple[Path, Path], treebanks: tuple[Tr
     system, reading = SYSTEMS[recipe.system](), recipe.reading
     describe(*treebanks, reading if system.attributes else replace(reading, attributes=("none",)))
     try:
-        settings = system.fitted(recipe.settings, treebanks[0])
+        settings = system.adapted_settings(recipe.settings, treebanks[0])
     except InputError as error:
         if isinstance(error, SettingError) or error.path:
             raise

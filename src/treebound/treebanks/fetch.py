@@ -74,12 +74,12 @@ def fetch(
                 if mirror is None or not _from_mirror(corpus, corpus.source, name, Path(mirror), folder):
                     _from_url(corpus, corpus.source, name, folder, mirror, progress)
     except _UnreachableError as error:
-        available = ", ".join(at_hand(data_dir, mirror)) or "none"
+        available = ", ".join(available_corpora(data_dir, mirror)) or "none"
         raise FetchError(error.reason, hint=f"{error.hint}; corpora available here: {available}") from None
     return folder
 
 
-def at_hand(data_dir: str | Path, mirror: str | Path | None = None) -> list[str]:
+def available_corpora(data_dir: str | Path, mirror: str | Path | None = None) -> list[str]:
     """Return the corpora whose files are in `data_dir` or in the mirror, in the order of the catalogue.
 
     Only the names of files are tested, not their checksums.

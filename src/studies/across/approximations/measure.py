@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from studies.across.approximations.contestants import CONTESTANTS, Contestant
-from studies.across.approximations.made_up import MADE_UP, made_up
 from studies.across.approximations.settings import Approximations
+from studies.across.approximations.synthetic import SYNTHETIC, synthetic
 from studies.common import stage
 from studies.common.corpus import evenly, load
 from studies.common.params import Params
@@ -166,9 +166,9 @@ def _problems(
     yield name, scored, against(gold, parser, scored)
     if name != settings.models[0]:
         return
-    lengths = [n for n in gold.lengths.tolist() if 2 <= n <= settings.longest][: settings.made_up]
-    for kind in MADE_UP if lengths else ():
-        scored = [made_up(kind, n, i, space) for i, n in enumerate(lengths)]
+    lengths = [n for n in gold.lengths.tolist() if 2 <= n <= settings.longest][: settings.synthetic]
+    for kind in SYNTHETIC if lengths else ():
+        scored = [synthetic(kind, n, i, space) for i, n in enumerate(lengths)]
         yield kind, scored, lambda parses: pd.DataFrame(index=range(len(parses)))
 
 

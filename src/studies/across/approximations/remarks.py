@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.across.approximations.contestants import EXACT
-from studies.across.approximations.made_up import MADE_UP
+from studies.across.approximations.synthetic import SYNTHETIC
 from studies.across.approximations.tables import FASTER, SAME
-from studies.site.sentences import Said, about, each, listing, share, span
+from studies.site.sentences import Sentences, about, each, listing, share, span
 from studies.site.show import NOTHING
 
 HOW = "No run on this page compares approximations. Run `python -m studies.pipeline.run approximations`."
@@ -23,10 +23,10 @@ ONE_RUN = (
 
 
 @about(HOW)
-def answer(table: pd.DataFrame) -> Said:
+def answer(table: pd.DataFrame) -> Sentences:
     """Tell which approximations are worthwhile: faster than exact search and as accurate. table: `tables.worth`."""
     worthwhile = table.groupby(level=["model", "space"], sort=False)["worth it"].agg(["sum", "size"])
-    synthetic = worthwhile.index.get_level_values("model").isin(MADE_UP)
+    synthetic = worthwhile.index.get_level_values("model").isin(SYNTHETIC)
     on_synthetic = (
         "With synthetic scores, where a decoder counts as accurate if it finds as many best trees, they are "
         f"{_how_many(worthwhile[synthetic])}. "
@@ -39,7 +39,10 @@ def answer(table: pd.DataFrame) -> Said:
         f"as {EXACT} and as accurate, to within {SAME} points of UAS, are {_how_many(worthwhile[~synthetic])}. "
         f"{on_synthetic}{ONE_RUN}"
     )
-    if "non-projective" in table.index.get_level_values("space")[~table.index.get_level_values("model").isin(MADE_UP)]:
+    if (
+        "non-projective"
+        in table.index.get_level_values("space")[~table.index.get_level_values("model").isin(SYNTHETIC)]
+    ):
         yield CROSSING
     for (model, space), rows in each(table, ["model", "space"]):
         yield _answer(str(model), str(space), rows), rows
@@ -56,7 +59,7 @@ def _how_many(worthwhile: pd.DataFrame) -> str:
 
 def _answer(model: str, space: str, rows: pd.DataFrame) -> str:
     """Name the three fastest approximations that are as good as exact search, or else the best faster approximation."""
-    synthetic = model in MADE_UP
+    synthetic = model in SYNTHETIC
     best = rows[rows["worth it"]].sort_values("times as fast", ascending=False)
     faster = rows[rows["times as fast"] >= FASTER].sort_values("best tree, %" if synthetic else "UAS", ascending=False)
     chosen, ending = (best.head(3), " and as good") if len(best) else (faster.head(1), ", none as good")
@@ -76,8 +79,8 @@ def _answer(model: str, space: str, rows: pd.DataFrame) -> str:
 
 
 @about(HOW)
-def made_up(table: pd.DataFrame) -> Said:
-    """Tell up to which sentence length exact search is the fastest on synthetic scores. table: `tables.made_up`."""
+def synthetic(table: pd.DataFrame) -> Sentences:
+    """Tell up to which sentence length exact search is the fastest on synthetic scores. table: `tables.synthetic`."""
     for (model, space), rows in each(table, ["model", "space"]):
         yield _proofs(str(model), str(space), rows), rows
         beaten = rows[rows["as good and faster"] != NOTHING]

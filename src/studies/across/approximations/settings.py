@@ -28,7 +28,7 @@ class Approximations(Section):
     models: tuple[str, ...] = ()
     k: Positive = 10
     sentences: Positive = 30
-    made_up: Count = 10
+    synthetic: Count = 10
     longest: Positive = 30
     calls: Positive = 2000
     seconds: Above = 5.0

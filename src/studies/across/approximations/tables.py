@@ -11,9 +11,9 @@ from typing import Any, get_args
 import pandas as pd
 
 from studies.across.approximations.contestants import EXACT
-from studies.across.approximations.made_up import MADE_UP
 from studies.across.approximations.measure import WITHIN
 from studies.across.approximations.settings import Approximations
+from studies.across.approximations.synthetic import SYNTHETIC
 from studies.site.collect import Results
 from studies.site.rows import of_one_run
 from studies.site.show import NOTHING
@@ -103,19 +103,19 @@ def lengths(data: pd.DataFrame) -> pd.DataFrame:
     return wide
 
 
-def made_up(data: pd.DataFrame) -> pd.DataFrame:
+def synthetic(data: pd.DataFrame) -> pd.DataFrame:
     """Compare exact search with the fastest decoder that is as good, on synthetic scores, by sentence length.
 
     Rows: (model, space, longer_than). Columns: CPU ms per sentence of exact search, the share of sentences that it
     proves (%), the fastest decoder that finds as many best trees in less time, and its speed ratio.
     """
-    synthetic = data[data["model"].isin(MADE_UP)] if len(data) else data
+    synthetic = data[data["model"].isin(SYNTHETIC)] if len(data) else data
     if synthetic.empty:
         return pd.DataFrame()
     rows = {}
     by_length = sums(synthetic, ["model", "space", "longer_than"])
     keys = by_length.index.droplevel("solver").unique()
-    for key in sorted(keys, key=lambda key: (MADE_UP.index(key[0]), get_args(Space).index(key[1]), key[2])):
+    for key in sorted(keys, key=lambda key: (SYNTHETIC.index(key[0]), get_args(Space).index(key[1]), key[2])):
         table = by_length.xs(key, level=["model", "space", "longer_than"])
         exact, others = table.loc[EXACT], table.drop(EXACT)
         # a decoder that proves as many sentences as exact search runs the same search and is no approximation
@@ -134,12 +134,12 @@ def made_up(data: pd.DataFrame) -> pd.DataFrame:
     return out
 
 
-def made_up_times(data: pd.DataFrame, limit: int = 7) -> pd.DataFrame:
+def synthetic_times(data: pd.DataFrame, limit: int = 7) -> pd.DataFrame:
     """Return the CPU ms per sentence by length on synthetic scores, as points of `site.charts.times`.
 
     The columns are exact search and the `limit` decoders that find the most best trees.
     """
-    synthetic = data[data["model"].isin(MADE_UP)] if len(data) else data
+    synthetic = data[data["model"].isin(SYNTHETIC)] if len(data) else data
     if synthetic.empty:
         return pd.DataFrame()
     optima = (
@@ -157,7 +157,7 @@ def errors(data: pd.DataFrame) -> pd.DataFrame:
     In a search error, the gold tree scores more than the tree of the decoder. All other wrong trees are model errors,
     including those whose gold tree was pruned.
     """
-    real = data[~data["model"].isin(MADE_UP)] if len(data) else data
+    real = data[~data["model"].isin(SYNTHETIC)] if len(data) else data
     if real.empty:
         return pd.DataFrame()
     totals = sums(real)
@@ -186,7 +186,7 @@ def worth(data: pd.DataFrame) -> pd.DataFrame:
         if solver == EXACT or row["sentences"] != exact["sentences"]:
             continue
         ratio, uas = exact["seconds"] / row["seconds"], 100 * (row["correct"] - exact["correct"]) / exact["scored"]
-        same = uas >= -SAME if model not in MADE_UP else row["best"] >= exact["best"]
+        same = uas >= -SAME if model not in SYNTHETIC else row["best"] >= exact["best"]
         rows[key] = {
             "sentences": int(row["sentences"]),
             "times as fast": ratio,
@@ -207,7 +207,7 @@ def front(data: pd.DataFrame) -> pd.DataFrame:
     Columns: corpus (with the space), group (whether the decoder has a bound), system (the decoder), label, uas,
     words_per_cpu_s (of decoding alone), proved (%).
     """
-    real = data[~data["model"].isin(MADE_UP)] if len(data) else data
+    real = data[~data["model"].isin(SYNTHETIC)] if len(data) else data
     if real.empty:
         return pd.DataFrame()
     last = real["model"].iloc[-1]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Said, about, span
+from studies.site.sentences import Sentences, about, span
 
 
 @about()
-def conversion(data: pd.DataFrame) -> Said:
+def conversion(data: pd.DataFrame) -> Sentences:
     """Describe the sizes and the non-projectivity of the corpora. data: `frames.convert` of one or several runs."""
     by_split = {split: rows.drop_duplicates("corpus").set_index("corpus") for split, rows in data.groupby("split")}
     crossing = 100 * by_split["test"]["nonprojective_sentences"] / by_split["test"]["sentences"]

@@ -6,7 +6,7 @@ import pandas as pd
 
 from studies.across.approximations.contestants import EXACT
 from studies.qian_liu_2013.steps.tables import LEVEL
-from studies.site.sentences import ONE_SEED, Said, about, difference, each, told
+from studies.site.sentences import ONE_SEED, Sentences, about, difference, each, significance_text
 
 NONE = (
     "No run on this page trains with approximate decoders, which the default run leaves out. List a corpus under "
@@ -15,7 +15,7 @@ NONE = (
 
 
 @about(NONE)
-def repaired(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
+def repaired(data: pd.DataFrame, tests: pd.DataFrame) -> Sentences:
     """Tell whether the learner repairs search errors or suffers from them.
 
     data: `tables.trainings`, tests: `contrasts`.
@@ -37,7 +37,7 @@ def repaired(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
                 "models trained and parsed with an approximate decoder against the model trained and parsed exactly",
             ),
         ):
-            yield f"On {place}, {comparison}: UAS {told(contrasts[name], LEVEL)}.", contrasts[name]
+            yield f"On {place}, {comparison}: UAS {significance_text(contrasts[name], LEVEL)}.", contrasts[name]
     yield ONE_SEED
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from studies.across.mining.rankings import ENTROPY, LIST, MARGIN, MARGINAL, OURS, RANDOM, VARIATION
-from studies.site.sentences import Said, about, listing, share
+from studies.site.sentences import Sentences, about, listing, share
 from treebound.mining.groups import SYSTEMATIC
 
 HOW = "No run on this page mines a treebank. Run `python -m studies.pipeline.run mining`."
@@ -16,7 +16,7 @@ USUAL = 200  #: length of the list that sentences report, if it does not exceed 
 
 
 @about(HOW)
-def answer(data: pd.DataFrame) -> Said:
+def answer(data: pd.DataFrame) -> Sentences:
     """Report how many of the first suspects are errors. data: `tables.measured`."""
     for row in data.to_dict("records"):
         k = usual(row)
@@ -37,7 +37,7 @@ def answer(data: pd.DataFrame) -> Said:
 
 
 @about(HOW)
-def rivals(data: pd.DataFrame) -> Said:
+def rivals(data: pd.DataFrame) -> Sentences:
     """Compare the precision of the rankings. data: `tables.measured`."""
     for row in data.to_dict("records"):
         k = usual(row)
@@ -57,7 +57,7 @@ def rivals(data: pd.DataFrame) -> Said:
 
 
 @about(HOW)
-def recall(data: pd.DataFrame) -> Said:
+def recall(data: pd.DataFrame) -> Sentences:
     """Report how many errors the whole list contains, and how many proposals are exact. data: `tables.measured`."""
     for row in data.to_dict("records"):
         listed, exact = row["heads"][OURS]["hits"], row["exact"]
@@ -70,7 +70,7 @@ def recall(data: pd.DataFrame) -> Said:
 
 
 @about(HOW)
-def sporadic(data: pd.DataFrame) -> Said:
+def sporadic(data: pd.DataFrame) -> Sentences:
     """Report the systematic changes, their rows in the group view, and the other errors. data: `tables.measured`."""
     for row in data.to_dict("records"):
         changes = row["systematic"]

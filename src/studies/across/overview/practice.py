@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pandas as pd
 
-from studies.site.sentences import Said, about, each, listing
+from studies.site.sentences import Sentences, about, each, listing
 from treebound.support import tomlfile
 
 #: purpose of this project
@@ -25,7 +25,7 @@ def published() -> pd.DataFrame:
 
 
 @about()
-def practice(data: pd.DataFrame, headline: pd.DataFrame, tags: dict[str, str]) -> Said:
+def practice(data: pd.DataFrame, headline: pd.DataFrame, tags: dict[str, str]) -> Sentences:
     """Compare the published figures with the best rows of this project.
 
     data      `published`

@@ -161,7 +161,7 @@ def measured(settings: ValidTrees, data: Data, seed: int, path: Path) -> tuple[d
     The model is written to `path`.
     """
     say = stage.say
-    model = Graph().train(Graph().fitted(settings.model, data.train), data.train, data.dev)
+    model = Graph().train(Graph().adapted_settings(settings.model, data.train), data.train, data.dev)
     model.save(path)
     say(f"parser: {Graph().report(model, data.dev)}")
     taggers = Tagging().train(settings.tagger, data.train, data.dev)
@@ -201,7 +201,7 @@ def run(params: Params, corpus: str) -> None:
         "sentences": len(data.test),
         "words": data.test.words,
         "training_sentences": len(data.train),
-        "model": asdict(Graph().fitted(settings.model, data.train)),
+        "model": asdict(Graph().adapted_settings(settings.model, data.train)),
         "coverage": {"complete": coverage.complete, "says": str(coverage), "rules": list(coverage.rules)},
         "corpus_checksum": checksum(corpus, "test"),
         "seed": params.seed,

@@ -10,7 +10,7 @@ from studies.across.validity.example import Example
 from studies.across.validity.settings import ValidTrees
 from studies.across.validity.tables import gains, stored
 from studies.site.collect import Results
-from studies.site.sentences import Said, about, each, listing, share, span, told
+from studies.site.sentences import Sentences, about, each, listing, share, significance_text, span
 from studies.site.show import Remarks
 
 NONE = "No run on this page has parses with and without rules. List corpora under `validity:` in params.yaml."
@@ -23,7 +23,7 @@ def _errors(count: int) -> str:
 
 
 @about(NONE)
-def answer(data: pd.DataFrame) -> Said:
+def answer(data: pd.DataFrame) -> Sentences:
     """Describe the errors of the validator without and with rules, and the proofs. data: `tables.measured`."""
     for (run, tags), rows in each(data, ["run", "tags"]):
         own = listing(
@@ -48,15 +48,18 @@ def answer(data: pd.DataFrame) -> Said:
 
 
 @about()
-def accuracy(data: pd.DataFrame) -> Said:
+def accuracy(data: pd.DataFrame) -> Sentences:
     """Describe the effect of the rules on UAS and LAS for each corpus, tested by a paired bootstrap over sentences."""
     for score in ("uas", "las"):
         if len(data):
-            yield f"{score.upper()} with rules less {score.upper()} without rules: {told(gains(data, score))}.", data
+            yield (
+                f"{score.upper()} with rules less {score.upper()} without rules: {significance_text(gains(data, score))}.",
+                data,
+            )
 
 
 @about()
-def cost(data: pd.DataFrame) -> Said:
+def cost(data: pd.DataFrame) -> Sentences:
     """Describe the time of parsing with rules, and the share of sentences that need a second search."""
     if not len(data):
         return
@@ -71,7 +74,7 @@ def cost(data: pd.DataFrame) -> Said:
 
 
 @about()
-def models(results: Sequence[Results]) -> Said:
+def models(results: Sequence[Results]) -> Sentences:
     """Name the model and the training sentences of every corpus."""
     for run in results:
         spec = run.params.section(ValidTrees).model
@@ -85,7 +88,7 @@ def models(results: Sequence[Results]) -> Said:
 
 
 @about()
-def uncovered(data: pd.DataFrame) -> Said:
+def uncovered(data: pd.DataFrame) -> Sentences:
     """Name the corpora to whose tags or labels some rules cannot be applied. data: `tables.uncovered`."""
     for (run, corpus), row in data.iterrows():
         end = "; nothing was parsed" if row["refused"] else ""

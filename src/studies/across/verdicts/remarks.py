@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.across.verdicts.simulation import ABOVE, HOLDS, PREDICTED, STUDIES
-from studies.site.sentences import Said, about
+from studies.site.sentences import Sentences, about
 
 
 @about()
-def simulated(data: pd.DataFrame) -> Said:
+def simulated(data: pd.DataFrame) -> Sentences:
     """Describe how often the simulated intervals contain the true effect. data: `simulation.coverage`."""
     designs = f"{len(data)} designs of {STUDIES:,} simulated studies each"
     yield (
@@ -33,7 +33,7 @@ def _range(shares: pd.Series) -> str:
 
 
 @about()
-def found(data: pd.DataFrame) -> Said:
+def found(data: pd.DataFrame) -> Sentences:
     """Describe which size of an effect each design detects in 80 % of the studies. data: `simulation.power`."""
     for name in data.columns:
         enough = data.index[data[name] >= 80]

@@ -29,7 +29,7 @@ from studies.common.params import Params
 from studies.common.paths import ccg_file
 from treebound.core.treebank import Treebank
 from treebound.metrics.timing import Stopwatch
-from treebound.systems.ccg.decoding import Found
+from treebound.systems.ccg.decoding import Decoded
 from treebound.systems.ccg.evaluation import difference, evaluate
 from treebound.systems.ccg.model import CCGModel
 from treebound.systems.ccg.oracle import Oracle, best_of_gold_categories
@@ -52,7 +52,7 @@ class Dev:
         self.gold = read_derivations(treebank, model.meta["tag"])
         self.words = words_of(treebank, model.meta["tag"])
 
-    def oracle(self, beams: tuple[str, ...], worst: bool = False) -> list[Found]:
+    def oracle(self, beams: tuple[str, ...], worst: bool = False) -> list[Decoded]:
         """Return the derivations in the charts that are most similar to the gold derivations, or least similar."""
         model = self.model
         arguments = (
@@ -64,7 +64,7 @@ class Dev:
         )
         return Oracle(*arguments, gold=self.gold, worst=worst).parse(self.words)
 
-    def oracles(self, orders: dict[str, list[Found]]) -> tuple[dict[str, Row], list[Row]]:
+    def oracles(self, orders: dict[str, list[Decoded]]) -> tuple[dict[str, Row], list[Row]]:
         """Return the scores of the best and worst derivations under both orders, and the differences between orders.
 
         orders  derivations of the parser, by order
@@ -103,19 +103,19 @@ class Dev:
         ends |= {f"{end} best": best[f"{beam} best"] for end, beam in named.items()}
         return rows, [self.compared(f"widest{kind}", f"narrowest{kind}", ends) for kind in ("", " best")]
 
-    def compared(self, a: str, b: str, results: dict[str, list[Found]]) -> Row:
+    def compared(self, a: str, b: str, results: dict[str, list[Decoded]]) -> Row:
         """Return the labelled F-score of system a minus the labelled F-score of system b, with its interval."""
         return {"a": a, "b": b} | difference(self.gold, results[a], results[b])._asdict()
 
 
-def timed(model: CCGModel, treebank: Treebank) -> dict[str, tuple[list[Found], list[float]]]:
+def timed(model: CCGModel, treebank: Treebank) -> dict[str, tuple[list[Decoded], list[float]]]:
     """Parse with each order.
 
     Return its results for all sentences, and the CPU seconds of each part of PART sentences.
     """
     parsers = {order: Parser(model, beams=beams) for order, beams in ORDERS.items()}
     machines = {order: parser.adaptive() for order, parser in parsers.items()}
-    out: dict[str, tuple[list[Found], list[float]]] = {order: ([], []) for order in ORDERS}
+    out: dict[str, tuple[list[Decoded], list[float]]] = {order: ([], []) for order in ORDERS}
     for order, machine in machines.items():
         machine.parse(
             parsers[order].words(treebank.select(np.arange(min(5, len(treebank)))))
@@ -129,13 +129,13 @@ def timed(model: CCGModel, treebank: Treebank) -> dict[str, tuple[list[Found], l
     return out
 
 
-def order_row(gold: list[Derivation], results: list[Found], beams: tuple[str, ...]) -> Row:
+def order_row(gold: list[Derivation], results: list[Decoded], beams: tuple[str, ...]) -> Row:
     """Return the scores of one order, with the number of sentences that each beam parses first."""
     levels_used = np.bincount([result.level for result in results if result.parsed], minlength=len(beams)).tolist()
     return {"sentences": len(gold), "levels": levels_used} | evaluate(gold, results).summary() | _means(results)
 
 
-def _means(results: list[Found]) -> dict[str, float]:
+def _means(results: list[Decoded]) -> dict[str, float]:
     """Return means over the parsed sentences: lexical categories per word and edges of the chart.
 
     `refused` counts the sentences whose chart exceeded the limit.

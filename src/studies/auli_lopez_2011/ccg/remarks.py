@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Said, about, difference, each
+from studies.site.sentences import Sentences, about, difference, each
 
 HOW = "No run on this page has CCG parsers. List parsers under `ccg: parsers:` in params.yaml, and run make reproduce."
 PARSER = ["run", "parser"]
@@ -16,7 +16,7 @@ def some(data: pd.DataFrame, parsers: str) -> pd.DataFrame:
 
 
 @about(HOW)
-def orders(gains: pd.DataFrame) -> Said:
+def orders(gains: pd.DataFrame) -> Sentences:
     """Report whether wide charts contain better derivations, and whether the parser finds them.
 
     gains  `tables.differences`

@@ -9,11 +9,11 @@ import pandas as pd
 from studies.auli_lopez_2011.ccg.remarks import HOW, PARSER
 from studies.auli_lopez_2011.ccg_integration.measure import column_named
 from studies.auli_lopez_2011.ccg_integration.tables import ORDERS, RULES, titled
-from studies.site.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, share, told
+from studies.site.sentences import ONE_SEED, UNTESTED, Sentences, about, each, listing, share, significance_text
 
 
 @about(HOW)
-def decoders(gains: pd.DataFrame) -> Said:
+def decoders(gains: pd.DataFrame) -> Sentences:
     """Report the gain of each decoder over the parser alone on test, with the same output rule.
 
     Older runs measured each decoder only under the output rule of the paper; the sentence then states this.
@@ -27,7 +27,7 @@ def decoders(gains: pd.DataFrame) -> Said:
                 yield (
                     f"Differences in labelled F-score to the parser alone, {order}, {rule} ({parser}, {run}, "
                     f"{rows['sentences'].min()} sentences of test, 95 % intervals, one training): "
-                    f"{told(rows, short=True)}.",
+                    f"{significance_text(rows, short=True)}.",
                     rows,
                 )
 
@@ -45,7 +45,7 @@ def _against_parser(table: pd.DataFrame, order: str) -> Iterator[tuple[str, pd.D
 
 
 @about(HOW)
-def proofs(lengths: pd.DataFrame) -> Said:
+def proofs(lengths: pd.DataFrame) -> Sentences:
     """Report how many optima are proved, for dev and test together. lengths: `tables.lengths`."""
     counts = lengths["sentences"]
     proved, at_once = ((lengths[name] * counts / 100).round() for name in ("proved, %", "at once, %"))
@@ -60,7 +60,7 @@ def proofs(lengths: pd.DataFrame) -> Said:
 
 
 @about(HOW)
-def errors(data: pd.DataFrame) -> Said:
+def errors(data: pd.DataFrame) -> Sentences:
     """Name the approximate decoder that misses the optimum least often. data: `tables.errors`."""
     for (run, parser), rows in each(data, PARSER):
         for order in ORDERS:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Said, about, span
+from studies.site.sentences import Sentences, about, span
 
 NO_DERIVATIONS = "No run on this page translates a corpus. List corpora under `ccg: derivations:` in params.yaml."
 
 
 @about(NO_DERIVATIONS)
-def translated(data: pd.DataFrame) -> Said:
+def translated(data: pd.DataFrame) -> Sentences:
     """Report the share of sentences with a derivation. data: `tables.translated`."""
     data = data[~data.index.get_level_values("corpus").duplicated()]  # two runs have the same derivations of a corpus
     yield (

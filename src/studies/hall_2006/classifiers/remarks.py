@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Said, about, difference, each, listing, span
+from studies.site.sentences import Sentences, about, difference, each, listing, span
 
 HOW = (
     "No run on this page compares classifiers, which the default run leaves out. Run `make classifiers`, and list "
@@ -13,7 +13,7 @@ HOW = (
 
 
 @about(HOW)
-def accuracy(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
+def accuracy(data: pd.DataFrame, tests: pd.DataFrame) -> Sentences:
     """Name the learner with the highest LAS, and report the training times.
 
     data   `tables.summed`
@@ -57,7 +57,7 @@ def _others(tests: pd.DataFrame, place: tuple[str, str, str], best: str) -> str:
 
 
 @about("The learners use the parameters of params.yaml for all corpora. No parameters were searched for in these runs.")
-def parameters(data: pd.DataFrame) -> Said:
+def parameters(data: pd.DataFrame) -> Sentences:
     """Describe how the parameters of the learners were chosen. data: `tables.chosen`."""
     for (run, corpus), rows in each(data, ["run", "corpus"]):
         row_of_first = rows.iloc[0]

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, ranked, share, span
+from studies.site.sentences import ONE_SEED, UNTESTED, Sentences, about, each, listing, ranked, share, span
 
 NOT_KEPT = "No run on this page stores {} of transition-based parsers. Run `python -m studies.pipeline.run`."
 
 
 @about("params.yaml has no row with a transition-based parser.")
-def parsers(data: pd.DataFrame) -> Said:
+def parsers(data: pd.DataFrame) -> Sentences:
     """Rank the transition-based parsers by UAS, in one sentence per kind of tags. data: `tables.parsers`."""
     for (run, corpus, tags), rows in each(data.set_index("tags", append=True), ["run", "corpus", "tags"]):
         yield f"UAS on {corpus} ({run}, {tags} tags, whole test set): {ranked(rows['UAS'].astype(float))}", rows
 
 
 @about(NOT_KEPT.format("the sentences"))
-def mended(data: pd.DataFrame, corpus: str, seen: pd.DataFrame | None = None) -> Said:
+def mended(data: pd.DataFrame, corpus: str, seen: pd.DataFrame | None = None) -> Sentences:
     """Report how many errors of the first parser the other parsers correct.
 
     data  `tables.mended`
@@ -53,10 +53,10 @@ def _sees_more(name: str, seen: pd.DataFrame) -> str:
 
 
 @about("No run on this page has a transition-based parser with gold tags on a corpus with figures of MaltParser.")
-def maltparser(data: pd.DataFrame, source: str) -> Said:
+def maltparser(data: pd.DataFrame, source: str) -> Sentences:
     """Compare transition-based parsers with MaltParser.
 
-    data    `tables.beside_maltparser`
+    data    `tables.compared_with_maltparser`
     source  description of how the figures of MaltParser were measured
     """
     for (run, corpus), rows in each(data, ["run", "corpus"]):
@@ -70,7 +70,7 @@ def maltparser(data: pd.DataFrame, source: str) -> Said:
 
 
 @about(NOT_KEPT.format("a model"))
-def linear(data: pd.DataFrame, corpus: str) -> Said:
+def linear(data: pd.DataFrame, corpus: str) -> Sentences:
     """Report how the parsing time grows from the shortest to the longest sentences. data: `tables.times`."""
     first, last, growth = data.index[0], data.index[-1], data.iloc[-1] / data.iloc[0]
     yield (

@@ -48,7 +48,7 @@ def maltparser() -> pd.DataFrame:
     return data
 
 
-def beside_maltparser(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+def compared_with_maltparser(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Compare the accuracy of transition-based parsers with MaltParser. Rows: (run, corpus, row).
 
     The difference is the UAS of the row minus the UAS of MaltParser. Rows with predicted tags are left out, because

@@ -39,7 +39,7 @@ def specification(params: Params, model: str, examples: Treebank, seed: int) -> 
         pruner_epochs=params.pruner.epochs,
         pruner_bits=params.pruner.bits,
     )
-    return settings.fitted(examples)
+    return settings.adapted_settings(examples)
 
 
 def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str, Any], dict[str, float]]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Said, about, how_many_corpora, span
+from studies.site.sentences import Sentences, about, how_many_corpora, span
 
 
 @about()
-def ablation(data: pd.DataFrame, ranking: pd.DataFrame) -> Said:
+def ablation(data: pd.DataFrame, ranking: pd.DataFrame) -> Sentences:
     """Describe `tables.ablations` and `tables.ablation_ranking`: the work and the proofs of the configurations."""
     first, others = data["configuration"].iloc[0], ranking.drop(data["configuration"].iloc[0])
     yield (

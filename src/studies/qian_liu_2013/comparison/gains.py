@@ -14,15 +14,15 @@ from studies.site.published import QIAN_LIU, table
 from studies.site.sentences import (
     ONE_SEED,
     UNTESTED,
-    Said,
+    Sentences,
     about,
     difference,
     each,
     listing,
     mean_with_interval,
     seeds_in_words,
+    significance_text,
     span,
-    told,
     unproved,
 )
 from studies.site.show import Remarks
@@ -43,7 +43,7 @@ FAMILIES = tuple(
 
 
 @about("This run has no gains of all factors over the baseline.")
-def answer(gains: pd.DataFrame) -> Said:
+def answer(gains: pd.DataFrame) -> Sentences:
     """Describe the gain of all factors over the baseline: `headline.gains`."""
     for (name, learner), rows in each(gains, ["run", "learner"]):
         rows = rows.droplevel("system")
@@ -51,8 +51,9 @@ def answer(gains: pd.DataFrame) -> Said:
         yield (
             f"All factors less the Carreras baseline, UAS on the test sets: mean over {len(rows)} "
             f"{'treebanks' if len(rows) > 1 else 'treebank'} {mean_with_interval(rows['difference'])}, "
-            f"{span(rows['difference'], '{:+.2f}')}; {told(rows, short=True)} ({_run(str(name))}, learner {learner}; "
-            f"{seeds}; 95 % intervals over test sentences, and over seeds where there are several).",
+            f"{span(rows['difference'], '{:+.2f}')}; {significance_text(rows, short=True)} ({_run(str(name))}, "
+            f"learner {learner}; {seeds}; 95 % intervals over test sentences, and over seeds where there are "
+            "several).",
             rows,
         )
 
@@ -64,7 +65,7 @@ CHOSEN = (
 
 
 @about()
-def headline(data: pd.DataFrame, gains: pd.DataFrame, more: pd.DataFrame) -> Said:
+def headline(data: pd.DataFrame, gains: pd.DataFrame, more: pd.DataFrame) -> Sentences:
     """Describe `headline.headline`: the gain of all factors, the best row, and the share of proofs.
 
     gains  `headline.gains` of all learners
@@ -109,7 +110,7 @@ def _best(rows: pd.DataFrame) -> str:
 
 
 @about("This run has no gains over the baseline.")
-def families(gained: pd.DataFrame, learner: str) -> Said:
+def families(gained: pd.DataFrame, learner: str) -> Sentences:
     """Describe the gains of single factor families, and of two families together, with one learner.
 
     gained  `headline.gains` of FAMILIES
@@ -117,7 +118,7 @@ def families(gained: pd.DataFrame, learner: str) -> Said:
     rows = gained[gained.index.get_level_values("learner") == learner]
     if len(rows):
         yield (
-            f"Some of the factors, learner {learner}, UAS over our baseline: {told(rows)}; "
+            f"Some of the factors, learner {learner}, UAS over our baseline: {significance_text(rows)}; "
             f"{seeds_in_words(rows['seeds'])}.",
             rows,
         )
@@ -140,7 +141,7 @@ def learners(perceptron: pd.DataFrame, mira: pd.DataFrame) -> Remarks:
 
 
 @about("The learners have no system in common.")
-def _learners(gap: pd.Series) -> Said:
+def _learners(gap: pd.Series) -> Sentences:
     """Describe the differences between the two learners."""
     corpora = listing(dict.fromkeys(gap.index.get_level_values(-1)))
     yield (
@@ -150,7 +151,7 @@ def _learners(gap: pd.Series) -> Said:
 
 
 @about()
-def exactness(data: pd.DataFrame) -> Said:
+def exactness(data: pd.DataFrame) -> Sentences:
     """Describe `tables.accuracy`: the rows in which every tree is proved optimal."""
     proved = data.xs("proved, %", axis=1, level=1).stack().dropna()
     yield unproved(proved, f"all {len(proved)} rows"), proved

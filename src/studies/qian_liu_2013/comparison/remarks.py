@@ -9,27 +9,27 @@ from studies.site.provenance import CAPPED
 from studies.site.sentences import (
     ONE_SEED,
     UNTESTED,
-    Said,
+    Sentences,
     about,
     each,
     listing,
     mean_with_interval,
     seeds_in_words,
+    significance_text,
     span,
-    told,
 )
 
 ALL = "combined"  #: model with all factors
 
 
 @about("This run has no baseline to compare with.")
-def significance(data: pd.DataFrame) -> Said:
+def significance(data: pd.DataFrame) -> Sentences:
     """Describe `tables.significance`: which systems differ significantly from the baseline."""
-    yield f"By the bootstrap over test sentences, with the seed of the run alone, {told(data)}."
+    yield f"By the bootstrap over test sentences, with the seed of the run alone, {significance_text(data)}."
 
 
 @about("No row was trained with several seeds: see variants in params.yaml.")
-def seeds(data: pd.DataFrame) -> Said:
+def seeds(data: pd.DataFrame) -> Sentences:
     """Describe `tables.seeds`, which may have no rows: the deviation of accuracy over seeds."""
     yield (
         "Trainings that differ in the order of the sentences alone have a standard deviation of UAS of "
@@ -38,7 +38,7 @@ def seeds(data: pd.DataFrame) -> Said:
     yield from over_seeds(data)
 
 
-def over_seeds(data: pd.DataFrame) -> Said:
+def over_seeds(data: pd.DataFrame) -> Sentences:
     """Describe every system's mean difference from the baseline over seeds, beside its standard deviation."""
     gains = data["UAS over the baseline"].assign(seeds=data["", "seeds"]).dropna() if len(data) else data
     listed = listing(
@@ -51,7 +51,7 @@ def over_seeds(data: pd.DataFrame) -> Said:
 
 
 @about("These trainings did not count the sentences that reach the limit on dynamic programs.")
-def training(data: pd.DataFrame, limit: int) -> Said:
+def training(data: pd.DataFrame, limit: int) -> Sentences:
     """Describe how many training sentences reached the limit on dynamic programs.
 
     data   rows of `provenance.training` that have a share of capped sentences
@@ -74,7 +74,7 @@ def training(data: pd.DataFrame, limit: int) -> Said:
 
 
 @about("No row was run with gold tags beside predicted ones: see variants in params.yaml.")
-def tags(data: pd.DataFrame) -> Said:
+def tags(data: pd.DataFrame) -> Sentences:
     """Describe `tables.tags`, which may have no rows: the effect of gold tags on accuracy and on gains."""
     yield (
         f"Gold tags bring {span(data['UAS', 'difference'], '{:+.2f}')} UAS, each model trained and tested with them. "
@@ -90,7 +90,7 @@ def tags(data: pd.DataFrame) -> Said:
 
 
 @about("No search that gives up was run beside an exact one: see `gold` in params.yaml.")
-def errors(data: pd.DataFrame) -> Said:
+def errors(data: pd.DataFrame) -> Sentences:
     """Describe `tables.errors`, which may have no rows: errors of the search and of the model."""
     for search, rows in each(data["the search"], "search"):
         yield (
@@ -136,5 +136,5 @@ def over_corpora(system: str, rows: pd.DataFrame, learner: str = "") -> str:
     return (
         f"On {len(rows)} more corpora {system} gains on average {pooled} UAS over the baseline "
         f"({f'learner {learner}, ' if learner else ''}{seeds}; 95 % interval over treebanks{without_one}); "
-        f"one by one, {told(rows)}."
+        f"one by one, {significance_text(rows)}."
     )

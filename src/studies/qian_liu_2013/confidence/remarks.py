@@ -8,7 +8,7 @@ import pandas as pd
 
 from studies.common.params import Row
 from studies.qian_liu_2013.confidence.settings import Confidence
-from studies.site.sentences import Said, about, listing, share
+from studies.site.sentences import Sentences, about, listing, share
 from studies.site.show import Remarks
 
 
@@ -28,7 +28,7 @@ def drawn_by(model: str, settings: Confidence, tour: Row) -> Remarks:
 
 
 @about()
-def confidence(words: pd.DataFrame, measured: pd.Series, model: str) -> Said:
+def confidence(words: pd.DataFrame, measured: pd.Series, model: str) -> Sentences:
     """Describe `tables.words_of` and the corpus's row of `tables.measured`.
 
     model  name of the model that predicted the arcs
@@ -56,7 +56,7 @@ def confidence(words: pd.DataFrame, measured: pd.Series, model: str) -> Said:
 
 
 @about()
-def calibration(data: pd.DataFrame, tested: Mapping[str, int], requested: int, model: str = "") -> Said:
+def calibration(data: pd.DataFrame, tested: Mapping[str, int], requested: int, model: str = "") -> Sentences:
     """Describe `tables.measured`: the calibration error of every corpus and the number of sentences behind it.
 
     tested     corpus -> number of sentences in its test set

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.qian_liu_2013.comparison.remarks import against, over_corpora
-from studies.site.sentences import UNTESTED, Said, about, correlation, span
+from studies.site.sentences import UNTESTED, Sentences, about, correlation, span
 
 #: the system whose trees may cross
 CROSSING = "non-projective"
@@ -14,7 +14,7 @@ FEWEST = 8
 
 
 @about("The reference run has no such part yet (`make reference`).")
-def multilingual(data: pd.DataFrame) -> Said:
+def multilingual(data: pd.DataFrame) -> Sentences:
     """Describe `tables.multilingual`, which may have no rows: gains, and their correlation with crossing arcs."""
     tested = against(data)
     for system, rows in tested:

@@ -9,14 +9,14 @@ import pandas as pd
 
 from studies.common.params import Row
 from studies.site.seen import NAMES, in_words
-from studies.site.sentences import ONE_SEED, Said, about, difference, each, how_many_corpora, listing, span
+from studies.site.sentences import ONE_SEED, Sentences, about, difference, each, how_many_corpora, listing, span
 
 #: fewest sentences of a length bin to be described
 ENOUGH = 10
 
 
 @about()
-def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object]) -> Said:
+def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object]) -> Sentences:
     """Describe the accuracy and the speed part of Table 3 (`tables.pruning_table`): k = 10 against no pruning.
 
     trained  run -> k in training
@@ -51,7 +51,7 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
 
 
 @about()
-def frontier(points: pd.DataFrame) -> Said:
+def frontier(points: pd.DataFrame) -> Sentences:
     """Describe `tables.accuracy_and_speed`: how many of our rows beat each peer in accuracy and speed.
 
     The sentence also counts the rows that see more columns of the treebank than the peer.
@@ -87,7 +87,7 @@ WITHOUT = {"no-lemmas": NAMES["lemma"], "no-features": NAMES["feats"]}
 
 
 @about("No parser of others was run: name some under peers in params.yaml.")
-def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame) -> Said:
+def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame) -> Sentences:
     """Describe `tables.peers`, which may have no rows: the columns that peers see, and the columns that only ours see.
 
     seen   corpus -> columns of the treebank that graph-based and sampling parsers see
@@ -117,7 +117,7 @@ def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame
 
 
 @about()
-def repeats(data: pd.DataFrame) -> Said:
+def repeats(data: pd.DataFrame) -> Sentences:
     """Describe `tables.benchmarked`: the number of repeats behind the median times, and their spread."""
     once, many = int((data["repeats"] == 1).sum()), data.loc[data["repeats"] > 1, "spread, %"]
     notes = f"; {once} of the {len(data)} rows were timed once and have no spread" if once else ""
@@ -126,7 +126,7 @@ def repeats(data: pd.DataFrame) -> Said:
 
 
 @about()
-def length(data: pd.DataFrame) -> Said:
+def length(data: pd.DataFrame) -> Sentences:
     """Describe `tables.lengths`: the growth of the mean time with the length of sentences, with and without pruning.
 
     Growth is measured between bins that hold enough sentences, from the first to the last bin and over the last step.
@@ -172,7 +172,7 @@ def power(low: pd.Series, high: pd.Series) -> float:
 
 
 @about()
-def proofs(searched: pd.DataFrame, corpus: str, row: Row) -> Said:
+def proofs(searched: pd.DataFrame, corpus: str, row: Row) -> Sentences:
     """Describe `frames.sentences` of one row: the number of proved trees, and the largest work of a search."""
     proved, once = int((searched["status"] == "optimal").sum()), int((searched["dp_calls"] <= 1).sum())
     yield (
@@ -185,7 +185,7 @@ def proofs(searched: pd.DataFrame, corpus: str, row: Row) -> Said:
 
 
 @about()
-def own_scores(table: pd.DataFrame, sentences: int) -> Said:
+def own_scores(table: pd.DataFrame, sentences: int) -> Sentences:
     """Describe UAS and shares of best trees when the same scores are decoded in several ways."""
     first, last = table.iloc[0], table.iloc[-1]
     yield (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Said, about, each, how_many_corpora, listing, span
+from studies.site.sentences import Sentences, about, each, how_many_corpora, listing, span
 
 
 @about()
-def tuning(data: pd.DataFrame) -> Said:
+def tuning(data: pd.DataFrame) -> Sentences:
     """Describe `tables.tunings`: the work that the published search needs compared with each tuned search."""
     by_decoder = data.set_index(["decoder", "corpus"])
     (_, published), *tuned = each(by_decoder, "decoder")
@@ -37,7 +37,7 @@ def tuning(data: pd.DataFrame) -> Said:
 
 
 @about("The reference does not store single sentences. A run of your own has them.")
-def sentence_by_sentence(data: pd.DataFrame) -> Said:
+def sentence_by_sentence(data: pd.DataFrame) -> Sentences:
     """Describe `tables.tuned_sentences`: which search needs fewer calls, and whether their scores agree."""
     published, tuned = (data[column] for column in data.columns[1:3])
     yield (

@@ -12,8 +12,8 @@ from studies.riedel_clarke_2006.constraints.tables import (
     claims,
     measures,
 )
-from studies.site.sentences import LEVEL, Said, about, difference, each, listing, span
-from studies.site.show import said_p
+from studies.site.sentences import LEVEL, Sentences, about, difference, each, listing, span
+from studies.site.show import p_in_words
 
 HOW = (
     "No run here has the cross-validation, which the default run leaves out. It takes about twenty minutes: "
@@ -23,7 +23,7 @@ HOW = (
 
 
 @about(HOW)
-def accuracy(data: pd.DataFrame) -> Said:
+def accuracy(data: pd.DataFrame) -> Sentences:
     """Describe `tables.cross_validated`: the gain in accuracy under the constraints."""
     for (run, corpus), systems in each(data, ["run", "corpus"]):
         base, full = (systems[systems["system"] == name].iloc[0] for name in (BASELINE, CONSTRAINTS))
@@ -32,7 +32,7 @@ def accuracy(data: pd.DataFrame) -> Said:
         yield (
             f"On {corpus} ({run}, {full['folds']} folds, {full['sentences']:,} sentences, one seed) the constraints "
             f"change labelled accuracy by {gain['LAC']:+.2f} points, unlabelled accuracy by {gain['UAC']:+.2f} and the "
-            f"share of fully right sentences by {gain['LC']:+.2f} (sign test over sentences: {said_p(p)}).",
+            f"share of fully right sentences by {gain['LC']:+.2f} (sign test over sentences: {p_in_words(p)}).",
             systems,
         )
         yield (
@@ -44,7 +44,7 @@ def accuracy(data: pd.DataFrame) -> Said:
 
 
 @about(HOW)
-def times(data: pd.DataFrame) -> Said:
+def times(data: pd.DataFrame) -> Sentences:
     """Describe `tables.cross_validated`: the targets on time and iterations."""
     for (run, corpus), systems in each(data, ["run", "corpus"]):
         by_system = systems.set_index("system")
@@ -91,7 +91,7 @@ def times(data: pd.DataFrame) -> Said:
 
 
 @about(HOW)
-def families(data: pd.DataFrame) -> Said:
+def families(data: pd.DataFrame) -> Sentences:
     """Describe `tables.family_worth`: the effect of each constraint family, and how often gold trees break it."""
     for place, rows in data.groupby(level=0, sort=False):
         rows = rows.droplevel(0)
@@ -108,7 +108,7 @@ def families(data: pd.DataFrame) -> Said:
 
 
 @about(HOW)
-def loop(data: pd.DataFrame) -> Said:
+def loop(data: pd.DataFrame) -> Sentences:
     """Describe `tables.loop_gains`: the effect of training with the integer program in the loop."""
     for place, row in data.iterrows():
         folds = f"{row['folds']:.0f} folds" if row["folds"] > 1 else "one fold"

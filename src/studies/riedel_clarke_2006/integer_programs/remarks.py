@@ -5,13 +5,13 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.riedel_clarke_2006.integer_programs.tables import BRANCH_AND_BOUND, RELAXATION
-from studies.site.sentences import Said, about, each, how_many_corpora, listing, span
+from studies.site.sentences import Sentences, about, each, how_many_corpora, listing, span
 
 NO_ARENA = "No run here has compared the solvers: run `python -m studies.pipeline.run integer-programs`."
 
 
 @about(NO_ARENA)
-def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Said:
+def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
     """Describe `tables.contest` and `arena_lengths` for each run: proofs, and times against branch and bound."""
     for run, rows in each(data, "run"):
         bb = rows[rows["solver"] == BRANCH_AND_BOUND]
@@ -28,7 +28,7 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Said:
         yield from _ratios(lengths[lengths.index.get_level_values("run") == run], run)
 
 
-def _ratios(lengths: pd.DataFrame, run: str) -> Said:
+def _ratios(lengths: pd.DataFrame, run: str) -> Sentences:
     """Compare the times of the best program and of branch and bound in one run."""
     ratio = lengths["best program / branch and bound"]
     if len(known := ratio.dropna()):
@@ -69,7 +69,7 @@ def _place(key: tuple, lengths: pd.DataFrame) -> str:
 
 
 @about(NO_ARENA)
-def integrality(data: pd.DataFrame) -> Said:
+def integrality(data: pd.DataFrame) -> Sentences:
     """Describe `tables.integrality`: how often the linear relaxation of each formulation is integral."""
     listed = listing(f"{name} {value:.1f} %" for name, value in data.mean().items())
     yield f"Integral relaxations, which prove the optimum without branching, average over {len(data)} rows: {listed}."

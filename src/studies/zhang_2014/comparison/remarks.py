@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from studies.site.collect import Results
-from studies.site.sentences import Said, about, each, ranked, seeds_in_words, span, told
+from studies.site.sentences import Sentences, about, each, ranked, seeds_in_words, significance_text, span
 from studies.site.show import Remarks
 from studies.zhang_2014.comparison import tables
 
@@ -24,7 +24,7 @@ def gains(results: Sequence[Results]) -> Remarks:
 
 
 @about("No run here has a parser that samples: see rows with `system: sampling` under `decode:` in params.yaml.")
-def accuracies(table: pd.DataFrame) -> Said:
+def accuracies(table: pd.DataFrame) -> Sentences:
     """Describe `tables.accuracy`: the UAS of every parser, the highest first."""
     sampled = table[table.filter(like="sampling").notna().any(axis=1)]
     for (run, corpus), row in sampled.drop(index="mean", level="corpus", errors="ignore").iterrows():
@@ -32,11 +32,12 @@ def accuracies(table: pd.DataFrame) -> Said:
 
 
 @about()
-def _gains(data: pd.DataFrame) -> Said:
+def _gains(data: pd.DataFrame) -> Sentences:
     """Describe the differences of each pair of rows in each run."""
     for (run, row, other), rows in each(data, ["run", "row", "other"]):
         yield (
             f"UAS of {row} against {other} ({run}; 95 % intervals of a bootstrap over sentences and McNemar's p; "
-            f"words: {span(rows['words'], '{:,.0f}')}; {seeds_in_words(rows['seeds'])}): {told(rows, LEVEL)}.",
+            f"words: {span(rows['words'], '{:,.0f}')}; {seeds_in_words(rows['seeds'])}): "
+            f"{significance_text(rows, LEVEL)}.",
             rows,
         )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Said, about, difference, each, seeds_in_words, span, told
+from studies.site.sentences import Sentences, about, difference, each, seeds_in_words, significance_text, span
 from studies.zhang_2014.comparison.remarks import LEVEL
 
 NO_LANGUAGES = "The reference run has no such part yet (`make reference`)."
 
 
 @about(NO_LANGUAGES)
-def languages(means: pd.DataFrame, gained: pd.DataFrame, table: pd.DataFrame) -> Said:
+def languages(means: pd.DataFrame, gained: pd.DataFrame, table: pd.DataFrame) -> Sentences:
     """Describe the tables of `tables.languages`: the gains of each pair, and whether search or model causes errors."""
     for pair, mean in means.iterrows():
         rows = gained[gained.index.get_level_values("pair") == pair]
@@ -22,7 +22,10 @@ def languages(means: pd.DataFrame, gained: pd.DataFrame, table: pd.DataFrame) ->
             means,
         )
     for pair, rows in each(gained, "pair"):
-        yield f"{pair}, treebank by treebank (McNemar's p): {told(rows.droplevel('language'), LEVEL)}.", rows
+        yield (
+            f"{pair}, treebank by treebank (McNemar's p): {significance_text(rows.droplevel('language'), LEVEL)}.",
+            rows,
+        )
     errors = table["search errors, %"].droplevel("language")
     yield (
         "An error is due to the search if the gold tree scores more than the returned tree: in "

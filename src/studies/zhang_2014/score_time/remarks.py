@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Said, about, each, span
+from studies.site.sentences import Sentences, about, each, span
 from studies.zhang_2014.score_time.measure import LONG
 
 NO_CURVES = "No run here has sampling beside proved optima: run `dvc repro score_time` if params.yaml lists that stage."
 
 
 @about(NO_CURVES)
-def curves(table: pd.DataFrame) -> Said:
+def curves(table: pd.DataFrame) -> Sentences:
     """Describe `tables.score_time`: optima found by each method with its largest budget, and speed relative to the
     proof.
 
@@ -47,7 +47,7 @@ def _long(row: pd.Series) -> str:
 
 
 @about(NO_CURVES)
-def targets(table: pd.DataFrame) -> Said:
+def targets(table: pd.DataFrame) -> Sentences:
     """Describe which of the targets of `tables.targets` are met, and by which method."""
     for (run, corpus, model), row in table.iterrows():
         target = (

@@ -45,10 +45,10 @@ from treebound.systems.tagging.learn import train_tagger
 from treebound.treebanks.document import read
 
 #: output of a pipeline or correction: tags of all words, trees of all sentences
-Found = tuple[Sequence[str], Sequence[np.ndarray]]
+Predicted = tuple[Sequence[str], Sequence[np.ndarray]]
 
 
-def corrected(spec: Settings, train: Treebank, dev: Treebank, test: Treebank) -> tuple[Found, Found]:
+def corrected(spec: Settings, train: Treebank, dev: Treebank, test: Treebank) -> tuple[Predicted, Predicted]:
     """Return tags and trees of the pipeline, and of the correction by the system `correcting`."""
     model = Correcting().train(spec, train, dev, progress=over)
     outputs = []
@@ -59,7 +59,7 @@ def corrected(spec: Settings, train: Treebank, dev: Treebank, test: Treebank) ->
     return outputs[0], outputs[1]
 
 
-def published(spec: Settings, train: Treebank, dev: Treebank, test: Treebank) -> tuple[Found, Found]:
+def published(spec: Settings, train: Treebank, dev: Treebank, test: Treebank) -> tuple[Predicted, Predicted]:
     """Return tags and trees of the pipeline, and of the correction as in the paper. Labels are not learned."""
     options: dict[str, Any] = {"labels": "none", "violator": "sample", "schedule": "sample"}
     spec, plain, column = replace(spec, **options), replace(spec, labels="none"), train.meta["tag"]
@@ -82,7 +82,7 @@ def published(spec: Settings, train: Treebank, dev: Treebank, test: Treebank) ->
     )
 
 
-def compared(test: Treebank, column: str, pipeline: Found, correction: Found) -> dict[str, Any]:
+def compared(test: Treebank, column: str, pipeline: Predicted, correction: Predicted) -> dict[str, Any]:
     """Return accuracies in %, and the gains of the correction with tests.
 
     p of the tags is McNemar's exact test; the gain in UAS has a paired bootstrap.
@@ -114,7 +114,7 @@ def measured(
     gold          whether to add the UAS of a parser with gold tags
     as_published  whether to use the method of the paper; see above
     """
-    spec, train, dev, test = Correcting().fitted(spec, train), bare(train), bare(dev), bare(test)
+    spec, train, dev, test = Correcting().adapted_settings(spec, train), bare(train), bare(dev), bare(test)
     metrics = compared(
         test, str(train.meta["tag"]), *(published if as_published else corrected)(spec, train, dev, test)
     )

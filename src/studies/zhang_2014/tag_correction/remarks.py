@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Said, about
+from studies.site.sentences import Sentences, about
 from studies.zhang_2014.tag_correction.tables import OURS
 
 NO_TAGS = (
@@ -14,7 +14,7 @@ NO_TAGS = (
 
 
 @about(NO_TAGS)
-def corrections(table: pd.DataFrame) -> Said:
+def corrections(table: pd.DataFrame) -> Sentences:
     """Describe `tables.tag_correction`: the gains of choosing tags together with trees."""
     for (run, corpus, method), row in table.iterrows():
         tags, heads = row["corrected, %"] - row["tags, %"], row["UAS corrected"] - row["UAS"]

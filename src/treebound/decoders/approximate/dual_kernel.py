@@ -21,10 +21,10 @@ from treebound.kernels.chart.best_tree import (
     OracleScratch,
     best_tree,
     keep_arcs,
-    lay_tree,
-    lift_tree,
+    mark_tree,
     oracle_scratch,
     tree_variables,
+    unmark_tree,
 )
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.kernels.head_stars.modifiers import StarScratch, star_scratch
@@ -129,7 +129,7 @@ def agree(graph, task, start, rate, iterations):
         if task.unit > 0.0:
             alpha = max(1.0, np.floor(alpha + 0.5))
         constant += _step(task, work, alpha)
-        lift_tree(work.chosen, size, work.z)
+        unmark_tree(work.chosen, size, work.z)
     return Agreed(value, best.arcs, bound, best.child, best.parent, best.share, used)
 
 
@@ -162,7 +162,7 @@ def _score_tree(graph, task, work):
     """Return (full score, size) of the last `best_tree` result, and write its arcs to work.z and work.into."""
     index = task.arcs
     _, size = tree_variables(graph, index, work.chosen, work.oracle)
-    score = lay_tree(index, task.theta, work.chosen, size, work.z, work.number)
+    score = mark_tree(index, task.theta, work.chosen, size, work.z, work.number)
     for i in range(size):
         work.into[index.mod[work.chosen[i]]] = work.chosen[i]
     score += visit_products(task.products, work.z, work.on)[0]

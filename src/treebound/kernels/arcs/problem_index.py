@@ -30,7 +30,7 @@ class ArcsAlone(NamedTuple):
 def arcs_of(problem: Problem) -> ArcIndex:
     """Return the index of the arcs of a problem in canonical form. O(n^2) on first use."""
     if problem.index is None:
-        problem.knowing(index=ArcsAlone(arc_index(problem)))
+        problem.with_facts(index=ArcsAlone(arc_index(problem)))
     return problem.index.arcs
 
 
@@ -39,7 +39,7 @@ def index_of(problem: Problem) -> Index:
     if not isinstance(problem.index, Index):
         arcs = arcs_of(problem)
         parts = index_parts(arcs, problem.single_root, problem.canonical == "projective")
-        problem.knowing(index=Index(arcs, parts))
+        problem.with_facts(index=Index(arcs, parts))
     return problem.index
 
 

@@ -109,7 +109,7 @@ def without_losers(graph, edges, items, scratch):
 
 
 @kernel
-def lay_tree(index, theta, chosen, size, z, modifiers):
+def mark_tree(index, theta, chosen, size, z, modifiers):
     """Mark a tree in z int8[V] (zeros) and count the modifiers of words, int32[n + 1]; return its score under theta.
     O(n).
     """
@@ -124,7 +124,7 @@ def lay_tree(index, theta, chosen, size, z, modifiers):
 
 
 @kernel
-def lift_tree(chosen, size, z):
+def unmark_tree(chosen, size, z):
     """Remove the marks of a tree from z. O(n)."""
     for i in range(size):
         z[chosen[i]] = 0

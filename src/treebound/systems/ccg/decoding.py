@@ -28,7 +28,7 @@ Levels = Sequence[tuple[float, int]]
 
 
 @dataclass(frozen=True)
-class Found:
+class Decoded:
     """The result of decoding a sentence.
 
     derivations  one derivation of the whole sentence, else the best fragments from left to right;
@@ -102,19 +102,19 @@ class Adaptive:
         self.charts = Charts(grammar, weights, limit)
         self.widening = len(levels) < 2 or levels[1][0] <= levels[0][0]
 
-    def parse(self, words: Words) -> list[Found]:
+    def parse(self, words: Words) -> list[Decoded]:
         """Return the results of all sentences, in order."""
         tagged = Supertagged(self.tagger, words)
         return [self.parse_one(tagged, s) for s in range(len(words.offsets) - 1)]
 
-    def parse_one(self, tagged: Supertagged, s: int) -> Found:
+    def parse_one(self, tagged: Supertagged, s: int) -> Decoded:
         """Return the result of sentence s."""
         level, refused, whole = self._attempts(tagged, s)
         if whole is None:
             return self._fragments(tagged, s, tagged.strings(s), refused)
         choices, packed = whole
         value, derivation, joint = self._best(tagged, s, choices, packed)
-        return Found((derivation,), True, value, level, _ratio(choices), len(packed.chart.rule), refused, joint)
+        return Decoded((derivation,), True, value, level, _ratio(choices), len(packed.chart.rule), refused, joint)
 
     def joint(self, tagged: Supertagged, s: int) -> Joint | None:
         """Return the joint model of sentence s in the chart that has its derivation; None without a derivation."""
@@ -155,7 +155,7 @@ class Adaptive:
         """Return the joint model of a chart and the supertagger."""
         return Joint(packed, choices, tagged.emissions(s, choices), self._transitions)
 
-    def _fragments(self, tagged: Supertagged, s: int, strings: Sequence[tuple[str, str]], refused: int) -> Found:
+    def _fragments(self, tagged: Supertagged, s: int, strings: Sequence[tuple[str, str]], refused: int) -> Decoded:
         """Return the best fragments under the narrowest beam, or single words if that chart is over the limit, too."""
         level = 0 if self.widening else len(self.levels) - 1
         choices = tagged.lattice(s, *self.levels[level])
@@ -165,11 +165,11 @@ class Adaptive:
             names = [self.tagger.categories[choices.tags[x]] for x in choices.first[:-1]]
             words = zip(names, strings, strict=True)
             leaves = tuple(Derivation(parse(name), word=form, tag=tag) for name, (form, tag) in words)
-            return Found(leaves, False, 0.0, level, 1.0, 0, refused)
+            return Decoded(leaves, False, 0.0, level, 1.0, 0, refused)
         _, value, edge = packed.best()
         pieces = [item for *_, item in packed.fragments()]
         derivations = tuple(packed.derivation(edge, strings, item) for item in pieces)
-        return Found(
+        return Decoded(
             derivations, False, float(value[pieces].sum()), level, _ratio(choices), len(packed.chart.rule), refused
         )
 

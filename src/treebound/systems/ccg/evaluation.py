@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treebound.systems.ccg.decoding import Found
+from treebound.systems.ccg.decoding import Decoded
 from treebound.treebanks.ccg.dependencies import Dependency, dependencies
 from treebound.treebanks.ccg.derivation import Derivation
 
@@ -76,7 +76,7 @@ class Scores:
         }
 
 
-def evaluate(gold: Sequence[Derivation], decoded: Sequence[Found]) -> Scores:
+def evaluate(gold: Sequence[Derivation], decoded: Sequence[Decoded]) -> Scores:
     """Score decoding results against gold derivations. ValueError if they are of different sentences."""
     totals = {name: [0, 0, 0] for name in ("labelled", "unlabelled")}
     tags, words, exact, parsed = 0, 0, 0, 0
@@ -110,7 +110,7 @@ class Difference(NamedTuple):
     sentences: int
 
 
-def difference(gold: Sequence[Derivation], a: Sequence[Found], b: Sequence[Found]) -> Difference:
+def difference(gold: Sequence[Derivation], a: Sequence[Decoded], b: Sequence[Decoded]) -> Difference:
     """Return the labelled F-score of `a` minus the one of `b`, over the sentences that both analyse.
 
     The interval is a jackknife over sentences. All values are 0 if no sentence is analysed by both; with one sentence
@@ -132,7 +132,7 @@ def jackknife(counts: np.ndarray) -> Difference:
     return Difference(float(value), float(value) - half, float(value) + half, n)
 
 
-def _labelled(gold: Derivation, decoded: Found) -> tuple[int, int, int]:
+def _labelled(gold: Derivation, decoded: Decoded) -> tuple[int, int, int]:
     """Return the counts of labelled dependencies of one sentence."""
     return _common(Counter(dependencies(gold)), Counter(dependencies(decoded.derivations[0])))
 

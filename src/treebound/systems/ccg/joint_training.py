@@ -28,7 +28,7 @@ from treebound.systems.ccg.charts import Charts
 from treebound.systems.ccg.gold import count_features, gold_chart
 from treebound.systems.ccg.joint import Joint, Transitions
 from treebound.systems.ccg.joint_kernels import chart_messages
-from treebound.systems.ccg.optimise import Kept
+from treebound.systems.ccg.optimise import TrainingCheckpoint
 from treebound.systems.ccg.rule_features import Sentence
 from treebound.systems.ccg.settings import Settings
 from treebound.systems.ccg.supertagger import Supertagger
@@ -137,7 +137,7 @@ class JointTraining:
             add_expected(self._context(example), joint.choices, potential, sums, expected)
 
     def fit(
-        self, settings: Settings, checkpoint: Kept | None, progress: Progress | None
+        self, settings: Settings, checkpoint: TrainingCheckpoint | None, progress: Progress | None
     ) -> tuple[np.ndarray, Supertagger, list[dict]]:
         """Train for all epochs and return (float32 weights of the parser, the supertagger, one record per epoch)."""
         w = self.weights()

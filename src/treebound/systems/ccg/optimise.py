@@ -40,7 +40,7 @@ class State(Header):
 FORMAT = Format("L-BFGS checkpoint", 1, State, lambda state: {"weights": Layout(np.float64, {(state.size,)})})
 
 
-class Kept:
+class TrainingCheckpoint:
     """The checkpoint file of a training run; a checkpoint of another run is ignored."""
 
     def __init__(self, path: Path, key: str):
@@ -63,7 +63,7 @@ class Kept:
 
 
 def fit(
-    objective: Objective, size: int, l2: float, iterations: int, kept: Kept | None = None
+    objective: Objective, size: int, l2: float, iterations: int, kept: TrainingCheckpoint | None = None
 ) -> tuple[np.ndarray, list[dict]]:
     """Minimise objective + l2 / 2 |w|^2 from w = 0 and return float64[size] weights with one record per round."""
     fresh: tuple[np.ndarray, int, list[dict], bool] = (np.zeros(size), 0, [], False)

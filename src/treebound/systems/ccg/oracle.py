@@ -18,7 +18,7 @@ import numpy as np
 from treebound.support.jit import kernel
 from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.charts import Charts, Packed, sentence_of
-from treebound.systems.ccg.decoding import Adaptive, Found, Supertagged
+from treebound.systems.ccg.decoding import Adaptive, Decoded, Supertagged
 from treebound.systems.ccg.model import CCGModel
 from treebound.systems.ccg.rule_features import LEAF
 from treebound.systems.ccg.words import Words
@@ -111,7 +111,7 @@ def nearest(charts: Charts, words: Words, s: int, tags: np.ndarray, gold: Deriva
     return packed.derivation(packed.best()[2], words.strings[words.offsets[s] : words.offsets[s + 1]])
 
 
-def best_of_gold_categories(model: CCGModel, words: Words, gold: Sequence[Derivation]) -> list[Found]:
+def best_of_gold_categories(model: CCGModel, words: Words, gold: Sequence[Derivation]) -> list[Decoded]:
     """Return the derivations over gold lexical categories that are most like the gold derivations.
 
     Sentences with a category that the model lacks, or without a derivation, count as not parsed.
@@ -121,5 +121,5 @@ def best_of_gold_categories(model: CCGModel, words: Words, gold: Sequence[Deriva
         leaves = derivation.leaves()
         tags = np.array([number.get(str(leaf.category), -1) for leaf in leaves], np.int32)
         best = nearest(charts, words, s, tags, derivation) if (tags >= 0).all() else None
-        results.append(Found(tuple(leaves) if best is None else (best,), best is not None, 0.0, 0, 1.0, 0))
+        results.append(Decoded(tuple(leaves) if best is None else (best,), best is not None, 0.0, 0, 1.0, 0))
     return results

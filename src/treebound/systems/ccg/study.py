@@ -11,7 +11,7 @@ import numpy as np
 from treebound.systems.ccg.belief_propagation import analysis, decode, rounds
 from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.charts import Packed
-from treebound.systems.ccg.decoding import Adaptive, Found, Supertagged
+from treebound.systems.ccg.decoding import Adaptive, Decoded, Supertagged
 from treebound.systems.ccg.dual_decomposition import Best, Step, scores_left, steps
 from treebound.systems.ccg.evaluation import Difference, Ratio, Scores, evaluate, jackknife
 from treebound.systems.ccg.integration import ITERATIONS
@@ -131,7 +131,7 @@ class Study(Adaptive):
             key = tuple(joint.edges_of(best))
             if key not in outcomes:
                 (tags, parser_score), derivation = joint.read(best), joint.packed.derivation(best, strings)
-                counts = _counts(evaluate([self.gold[s]], [Found((derivation,), True, parser_score, 0, 0.0, 0)]))
+                counts = _counts(evaluate([self.gold[s]], [Decoded((derivation,), True, parser_score, 0, 0.0, 0)]))
                 outcomes[key] = Outcome(parser_score + joint.chain_score(tags), counts)
             return outcomes[key]
 

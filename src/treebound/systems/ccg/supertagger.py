@@ -20,7 +20,7 @@ from treebound.systems.ccg.chain import (
     lattice,
     marginals,
 )
-from treebound.systems.ccg.optimise import Kept, fit
+from treebound.systems.ccg.optimise import TrainingCheckpoint, fit
 from treebound.systems.ccg.words import TEMPLATES, Words, contexts, split
 
 SHOWN = 200  #: sentences per step of the progress bar
@@ -158,7 +158,7 @@ def train_supertagger(
         gradient = np.concatenate([expected.table[used], expected.transition[moved]]) - observed
         return total - float(w @ observed), gradient
 
-    best, history = fit(objective, len(observed), l2, iterations, Kept(*kept) if kept else None)
+    best, history = fit(objective, len(observed), l2, iterations, TrainingCheckpoint(*kept) if kept else None)
     best = best.astype(np.float32)  # the precision of the model file
     weights.table[used], weights.transition[moved] = best[: len(used)], best[len(used) :]
     return Supertagger(categories, dictionary, weights, templates), history

@@ -12,7 +12,7 @@ from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.learning.conventions import under
 from treebound.learning.system import InBatches, Labelled
-from treebound.systems.ccg.decoding import Adaptive, Found
+from treebound.systems.ccg.decoding import Adaptive, Decoded
 from treebound.systems.ccg.evaluation import evaluate
 from treebound.systems.ccg.integration import Integration
 from treebound.systems.ccg.model import CCGModel
@@ -26,7 +26,7 @@ class Parser(InBatches):
     """A CCG parser: a model with its attempts (`Adaptive`), by default the attempts of its settings.
 
     A parse holds the heads of the derivation and the lexical categories as labels; its `record` is the result of
-    decoding (`decoding.Found`). The status of a complete derivation is `heuristic`: it is the best one of its chart,
+    decoding (`decoding.Decoded`). The status of a complete derivation is `heuristic`: it is the best one of its chart,
     but the supertagger excludes other derivations from the chart. Without a complete derivation the status is `limit`
     and the parse holds fragments: the head of the first fragment is the root, and the heads of the others are its
     dependents.
@@ -60,7 +60,7 @@ class Parser(InBatches):
         return Adaptive(model.tagger, model.made_grammar(), model.weights.astype(np.float64), *attempts)
 
 
-def _parse(decoded: Found, number: dict[str, int]) -> Parse:
+def _parse(decoded: Decoded, number: dict[str, int]) -> Parse:
     """Return the parse of a decoding result: one tree of heads over its derivation or fragments."""
     heads, labels, root = [NO_HEAD], [-1], 0
     for derivation in decoded.derivations:
@@ -82,14 +82,14 @@ def _parse(decoded: Found, number: dict[str, int]) -> Parse:
 class CCG(Labelled):
     """CCG parsing as a system (`treebound.core.system.System`)."""
 
-    settings, model, finder = Settings, CCGModel, Parser
+    settings, model, parser_class = Settings, CCGModel, Parser
     options = ("beams", "limit", *(field.name for field in fields(Integration)))
     attributes = False  #: the models read forms and tags only
 
-    def fitted(self, settings: Settings, train: Treebank) -> Settings:
+    def adapted_settings(self, settings: Settings, train: Treebank) -> Settings:
         """Return the settings unchanged. InputError for a treebank without derivations."""
         read_derivations(train, train.meta.get("tag", "xpos"))
-        return super().fitted(settings, train)
+        return super().adapted_settings(settings, train)
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
         """Return the key of a training run: a digest of the settings and the training treebank."""

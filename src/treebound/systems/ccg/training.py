@@ -23,7 +23,7 @@ import numpy as np
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.learning.checkpoint import key_of
-from treebound.learning.conventions import conventions, meta_of
+from treebound.learning.conventions import conventions, training_meta
 from treebound.learning.loop import Progress
 from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.charts import Charts, sentence_of
@@ -33,7 +33,7 @@ from treebound.systems.ccg.grammar import Grammar
 from treebound.systems.ccg.jackknife import Jackknifed, jackknifed
 from treebound.systems.ccg.joint_training import Example, JointTraining
 from treebound.systems.ccg.model import CCGModel
-from treebound.systems.ccg.optimise import Kept, fit
+from treebound.systems.ccg.optimise import TrainingCheckpoint, fit
 from treebound.systems.ccg.oracle import nearest
 from treebound.systems.ccg.rule_features import Sentence
 from treebound.systems.ccg.settings import Settings, levels
@@ -58,7 +58,7 @@ def train_model(
 
     InputError if the columns hold no derivations, or if none of them can be learnt.
     """
-    meta, key = conventions(meta_of(train)), key_for(settings, train)
+    meta, key = conventions(training_meta(train)), key_for(settings, train)
     derivations = read_derivations(train, meta["tag"])
     words = words_of(train, meta["tag"])
     cutoff, checkpoints, tag_history = min(cutoff for _, cutoff in levels(settings.beams)), list[Path](), list[dict]()
@@ -90,12 +90,14 @@ def train_model(
         raise InputError(
             f"no training derivation can be used ({reasons})", hint="check --training-beams and --training-limit"
         )
-    weights, history = task.fit(settings, Kept(checkpoint, key) if checkpoint else None, progress)
+    weights, history = task.fit(settings, TrainingCheckpoint(checkpoint, key) if checkpoint else None, progress)
     jointly = checkpoint.with_name(checkpoint.name + ".joint") if checkpoint else None
     joint_history: list[dict] = []
     if settings.joint_epochs:
         training = JointTraining(task.charts, tagger, words, weights, task.examples())
-        weights, tagger, joint_history = training.fit(settings, Kept(jointly, key) if jointly else None, progress)
+        weights, tagger, joint_history = training.fit(
+            settings, TrainingCheckpoint(jointly, key) if jointly else None, progress
+        )
     for path in (checkpoint, jointly, *checkpoints):
         if path is not None:
             path.unlink(missing_ok=True)
@@ -193,7 +195,7 @@ class Task:
         return [Example(number, sentence, derivation) for (number, derivation), sentence in pairs]
 
     def fit(
-        self, settings: Settings, checkpoint: Kept | None, progress: Progress | None
+        self, settings: Settings, checkpoint: TrainingCheckpoint | None, progress: Progress | None
     ) -> tuple[np.ndarray, list[dict]]:
         """Return float32[2^bits] weights and one record per round; features without gold counts keep weight 0."""
         used = np.flatnonzero(self.counts)

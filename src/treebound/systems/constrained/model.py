@@ -31,7 +31,7 @@ from treebound.kernels.features.scoring import Output, Place
 from treebound.kernels.features.updates import all_arcs
 from treebound.learning import loop
 from treebound.learning.checkpoint import Averages, Checkpoint, key_of
-from treebound.learning.conventions import Conventions, conventions, meta_of
+from treebound.learning.conventions import Conventions, conventions, training_meta
 from treebound.learning.difference import Difference
 from treebound.learning.loop import Progress, Show
 from treebound.learning.storage import Attributes, Format, Header, History, Layout, Names, Unit
@@ -191,7 +191,7 @@ def train_labelled(
     weights, unit = outcome.best
     table = weights.reshape(task.model.weights.shape)
     known = task.model.names, task.model.attributes
-    return LabelledModel(spec, table, unit, *known, outcome.history, meta_of(train), constraints=rules, key=key)
+    return LabelledModel(spec, table, unit, *known, outcome.history, training_meta(train), constraints=rules, key=key)
 
 
 def key_for(spec: Settings, train: Treebank) -> str:

@@ -81,12 +81,12 @@ def _parsed(shared: tuple[Parser, Treebank, TokenTable], i: int) -> Parse:
 class Constrained(Labelled):
     """The constrained model as a system (`treebound.core.system.System`)."""
 
-    settings, model, finder, options = Settings, LabelledModel, Parser, OPTIONS
+    settings, model, parser_class, options = Settings, LabelledModel, Parser, OPTIONS
 
-    def fitted(self, settings: Settings, train: Treebank) -> Settings:
+    def adapted_settings(self, settings: Settings, train: Treebank) -> Settings:
         """Return the settings unchanged. InputError for a treebank without labels or for invalid constraints."""
         _rules(settings)
-        return super().fitted(settings, train)
+        return super().adapted_settings(settings, train)
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
         """Return the key of a training run: a digest of settings, constraints, templates and training treebank."""

@@ -29,10 +29,10 @@ def bare(treebank: Treebank) -> Treebank:
 class Correcting(Learned):
     """The system `correcting` (`treebound.core.system.System`). It ignores the tags of the sentences that it parses."""
 
-    settings, model, finder = Settings, CorrectingModel, Parser
+    settings, model, parser_class = Settings, CorrectingModel, Parser
     options = ("search", "restarts", "patience", "seed", "taggings")
 
-    def fitted(self, settings: Settings, train: Treebank) -> Settings:
+    def adapted_settings(self, settings: Settings, train: Treebank) -> Settings:
         """Return the settings unchanged. InputError if tags or labels are missing, or if a fold would get no sentence.
 
         The attributes of `train` are reduced to those that the model reads, so that messages about them are true.

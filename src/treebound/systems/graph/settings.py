@@ -37,7 +37,7 @@ class Settings(Checked):
     Trees and features:
 
     space         the set of trees that is searched
-    families      factor families in addition to `arc`. `fitted` removes `pattern` if the treebank names no patterns
+    families      factor families in addition to `arc`. `adapted_settings` removes `pattern` if the treebank names no patterns
     bits          base-2 logarithm of the number of weights of arcs and factors
 
     Candidate heads:
@@ -156,7 +156,7 @@ class Settings(Checked):
         averaging = self.averaging or ("polynomial" if self.learner == "mira" else "uniform")
         return 2 if averaging == "polynomial" else 0
 
-    def fitted(self, treebank: Treebank) -> Settings:
+    def adapted_settings(self, treebank: Treebank) -> Settings:
         """Return the settings that can be trained on a treebank.
 
         The family `pattern` is removed if the treebank names no patterns. `pruner_folds` is 0 if the treebank has a

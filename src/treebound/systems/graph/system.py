@@ -22,14 +22,14 @@ RECALL = 0.99  #: share of dev's gold heads that the pruner should keep; below i
 class Graph(Learned):
     """The graph-based system, see `treebound.core.system.System`."""
 
-    settings, model, finder = Settings, Model, Parser
+    settings, model, parser_class = Settings, Model, Parser
     options = None
 
-    def fitted(self, settings: Settings, train: Treebank) -> Settings:
-        """Return the settings that suit a treebank (`Settings.fitted`). Raises InputError where labels are missing."""
+    def adapted_settings(self, settings: Settings, train: Treebank) -> Settings:
+        """Return the settings that suit a treebank (`Settings.adapted_settings`). Raises InputError where labels are missing."""
         if settings.labels != "none" and not has_labels(train):
             raise InputError("not every word has a label", hint="train with --labels none")
-        return settings.fitted(train)
+        return settings.adapted_settings(train)
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank | None) -> str:
         """Return the key of a model: a digest of settings, treebanks, patterns and feature templates."""

@@ -28,7 +28,7 @@ from treebound.kernels.arcs.numbering import arcs_of_tree
 from treebound.kernels.features.scoring import only_in
 from treebound.learning import loop
 from treebound.learning.checkpoint import Averages, Checkpoint, key_of
-from treebound.learning.conventions import meta_of
+from treebound.learning.conventions import training_meta
 from treebound.learning.difference import Difference
 from treebound.learning.gold import GoldHeads, GoldLabels, projective
 from treebound.learning.loop import Progress, Show
@@ -85,7 +85,7 @@ def train(
 
     def model(averages: Averages, history: list[dict]) -> Model:
         return Model(
-            spec, *averages, pruner, meta_of(train), history, names, patterns=patterns, templates=lines, key=key
+            spec, *averages, pruner, training_meta(train), history, names, patterns=patterns, templates=lines, key=key
         )
 
     def judge(averages: Averages, history: list[dict]) -> dict:

@@ -17,7 +17,7 @@ from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.learning.checkpoint import key_of
-from treebound.learning.conventions import Conventions, conventions, meta_of, under
+from treebound.learning.conventions import Conventions, conventions, training_meta, under
 from treebound.learning.loop import Progress
 from treebound.learning.storage import Format, Header, Layout
 from treebound.learning.system import Labelled, Naming
@@ -98,7 +98,7 @@ class Peers(Labelled):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model")
             self.peer.train(train, dev, path, seed=settings.seed, **settings.numbers())
-            key, meta = self.key(settings, train, dev), conventions(meta_of(train))
+            key, meta = self.key(settings, train, dev), conventions(training_meta(train))
             return Model(self.name, settings, path.read_bytes(), meta, key)
 
     def load(self, path: Path) -> Model:
@@ -107,7 +107,7 @@ class Peers(Labelled):
         meta = header.meta.as_meta()
         return Model(self.name, header.spec, arrays["content"].tobytes(), meta, header.key)
 
-    def finder(self, model: Model) -> Parser:
+    def parser_class(self, model: Model) -> Parser:
         """Return the parser of a model: the package loads the bytes that it wrote in training."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model")

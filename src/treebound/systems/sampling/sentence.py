@@ -92,14 +92,14 @@ class Sentence(NamedTuple):
         arc += cost
         arc[gold] -= cost
 
-    def lay_only(self, arcs: np.ndarray) -> None:
+    def set_tree_unscored(self, arcs: np.ndarray) -> None:
         """Put the tree with arcs int32[n] into the buffers without scoring global features."""
         lay(*self.buffers, arcs)
 
     def first_tree(self, rng: np.ndarray) -> np.ndarray:
         """Return int32[n], the arcs of the best tree of a few runs of greedy search by local factors alone."""
         counts, seen = np.zeros(3, np.int64), np.zeros(RUNS, np.int64)
-        best = chains.Found(np.full(1, -np.inf), np.zeros(self.problem.n, np.int64), counts, seen)
+        best = chains.ChainResult(np.full(1, -np.inf), np.zeros(self.problem.n, np.int64), counts, seen)
         plan = chains.Plan(chains.GREEDY, RUNS, PATIENCE, chains.MANY, 0, 1.0, 1.0, 1)
         chains.search(*self.buffers, self.graph, self.starts, plan, rng, best)
         return best.arcs.astype(np.int32)

@@ -17,10 +17,10 @@ from treebound.systems.sampling.training import key_for, train_model
 class SamplingSystem(Learned):
     """The system `sampling` (`treebound.core.system.System`)."""
 
-    settings, model, finder = Settings, SamplingModel, Parser
+    settings, model, parser_class = Settings, SamplingModel, Parser
     options = ("search", "restarts", "patience", "seed", "rerank")
 
-    def fitted(self, settings: Settings, train: Treebank) -> Settings:
+    def adapted_settings(self, settings: Settings, train: Treebank) -> Settings:
         """Return the settings unchanged. InputError if labels are to be learned but missing in the treebank."""
         if settings.labels != "none" and not has_labels(train):
             raise InputError("not every word has a label", hint="train with --labels none")

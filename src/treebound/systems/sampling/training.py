@@ -35,7 +35,7 @@ from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.features.scoring import only_in
 from treebound.learning import loop
 from treebound.learning.checkpoint import Averages, Checkpoint, key_of
-from treebound.learning.conventions import meta_of
+from treebound.learning.conventions import training_meta
 from treebound.learning.difference import Difference
 from treebound.learning.loop import Progress, Show
 from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
@@ -94,7 +94,9 @@ def train_model(
     task, key = Training(spec, train, pruner), key_for(spec, train, dev)
 
     def model(averages: Averages, history: list[dict]) -> SamplingModel:
-        return SamplingModel(spec, *averages, pruner, meta_of(train), history, labels=task.labelling.names, key=key)
+        return SamplingModel(
+            spec, *averages, pruner, training_meta(train), history, labels=task.labelling.names, key=key
+        )
 
     def judge(averages: Averages, history: list[dict]) -> dict:
         title = f"dev, epoch {len(history) + 1}/{spec.epochs}"
@@ -297,7 +299,7 @@ class Training:
         count = scorer.features(better_parts, 1.0, scores, rows, tag, slots, signs, 0, rates=rates)
         count = scorer.features(worse_parts, -1.0, scores, rows, tag, slots, signs, count, rates=rates)
         for arcs, sign in ((better, 1.0), (worse, -1.0)):
-            sentence.lay_only(arcs)
+            sentence.set_tree_unscored(arcs)
             count = append(sentence.buffers.ints, sentence.view, sign, slots, signs, count)
         if sentence.labels is not None:
             labelled = (better, sentence.labels[better]), (worse, sentence.labels[worse])

@@ -51,7 +51,7 @@ def train_tagger(
     gold = np.array([number[s] for s in right], np.int32)
     dictionary = Dictionary.count(forms, gold.tolist(), FREQUENT)
     if given:
-        dictionary = dictionary.with_given(train.strings(given), gold.tolist())
+        dictionary = dictionary.with_tag_column(train.strings(given), gold.tolist())
     templates = ALONE if given else split(TEMPLATES)
     task = _Training(train, dictionary, compile_templates(templates), gold, (bits, len(tags)), given)
 

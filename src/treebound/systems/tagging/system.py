@@ -31,7 +31,7 @@ class Tagging(Learned):
     settings, model = Settings, Taggers
     trees = False
 
-    def fitted(self, settings: Settings, train: Treebank) -> Settings:
+    def adapted_settings(self, settings: Settings, train: Treebank) -> Settings:
         """Return the settings unchanged. InputError if no column has tags."""
         chosen(settings, train)
         return settings

@@ -75,7 +75,7 @@ class Dictionary:
         frequent_forms = {form: i for form, i in listed.items() if seen[form].total() >= frequent}
         return cls(frequent_forms, list(lists), listed)
 
-    def with_given(self, sources: Iterable[str], tags: Iterable[int]) -> Dictionary:
+    def with_tag_column(self, sources: Iterable[str], tags: Iterable[int]) -> Dictionary:
         """Return a dictionary with additional lists for the tags of another column of the same treebank."""
         tags_of_source: dict[str, set[int]] = defaultdict(set)
         for source, tag in zip(sources, tags, strict=True):

@@ -1,6 +1,6 @@
 """Classifiers of instances with one protocol: our perceptron, and a linear support vector machine (LIBLINEAR).
 
-`greedy.parse_in_step` parses with any object that has the methods `fit` and `scores`.
+`greedy.parse_in_parallel` parses with any object that has the methods `fit` and `scores`.
 """
 
 from __future__ import annotations

@@ -140,7 +140,9 @@ class Scorer(Protocol):
         ...
 
 
-def parse_in_step(machine: Machine, scorer: Scorer, words: Words, batch: int = 1000) -> tuple[np.ndarray, np.ndarray]:
+def parse_in_parallel(
+    machine: Machine, scorer: Scorer, words: Words, batch: int = 1000
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (heads, labels), int32[W] each, of all sentences. The classifier gets up to `batch` instances at a time.
 
     A scorer may have a method `best`, which returns int[K], the class of highest score, at a lower cost than `scores`.

@@ -23,7 +23,7 @@ from treebound.systems.transition.configuration import KINDS, LEFT_ARC, RIGHT_AR
 from treebound.systems.transition.encoding import Classes, Encoding, classes_of, column_of
 from treebound.systems.transition.extraction import COLUMNS, Words
 from treebound.systems.transition.feature_models import FeatureModel
-from treebound.systems.transition.greedy import Machine, parse_greedily, parse_in_step
+from treebound.systems.transition.greedy import Machine, parse_greedily, parse_in_parallel
 from treebound.systems.transition.linear import Linear, compile_joins
 from treebound.systems.transition.memory import MemoryBased
 from treebound.systems.transition.quadratic_svm import QuadraticSVM, split_of
@@ -153,7 +153,7 @@ class TransitionModel:
         if self.other is not None:
             if width > 1:
                 raise UnsupportedError("a beam needs the scores of a linear model", hint="parse with --beam 1")
-            heads, labels = parse_in_step(machine, self.other, words)
+            heads, labels = parse_in_parallel(machine, self.other, words)
             values = np.full(len(words.offsets) - 1, np.nan)
         elif width == 1:
             assert self.linear is not None

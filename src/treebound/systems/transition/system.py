@@ -48,12 +48,12 @@ def _features(settings: Settings, train: Treebank) -> FeatureModel:
 class Transition(Labelled):
     """The system `transition` (`treebound.core.system.System`)."""
 
-    settings, model, finder, options = Settings, TransitionModel, Parser, ("beam",)
+    settings, model, parser_class, options = Settings, TransitionModel, Parser, ("beam",)
 
-    def fitted(self, settings: Settings, train: Treebank) -> Settings:
+    def adapted_settings(self, settings: Settings, train: Treebank) -> Settings:
         """Return the settings unchanged. InputError for a treebank without labels and for an unknown feature model."""
         _features(settings, train)
-        return super().fitted(settings, train)
+        return super().adapted_settings(settings, train)
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
         """Return the key of a training run: a digest of settings, features and treebanks."""

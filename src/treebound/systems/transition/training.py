@@ -19,7 +19,7 @@ from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.treebank import Treebank
 from treebound.learning import loop
 from treebound.learning.checkpoint import Averages, Checkpoint, key_of
-from treebound.learning.conventions import conventions, meta_of
+from treebound.learning.conventions import conventions, training_meta
 from treebound.learning.loop import Progress, Show
 from treebound.learning.updates import Learner, Perceptron
 from treebound.metrics.attachment import evaluate
@@ -118,7 +118,7 @@ def train_model(
     encoding = Encoding.learn(train, features)
     derived = derive_all(train if system.swap else projective(train), encoding, settings, features)
     skipped, key = int((~derived.derivable).sum()), key_for(settings, features, train, dev)
-    meta, classes = conventions(meta_of(train)), derived.machine.classes
+    meta, classes = conventions(training_meta(train)), derived.machine.classes
     model = TransitionModel(settings, features, encoding, classes, None, meta, (), skipped, key)
     if settings.learning == "svm":
         cost = 0.1 if settings.svm_cost is None else settings.svm_cost

@@ -59,7 +59,7 @@ class Plan(NamedTuple):
     words: int
 
 
-class Found(NamedTuple):
+class ChainResult(NamedTuple):
     """The best tree so far and the progress of the search.
 
     - value: float64[1], the best score so far.

@@ -15,7 +15,7 @@ from treebound.core.problem import Problem
 from treebound.core.spaces import Space
 from treebound.decoders.approximate.charted import deviation, some_tree
 from treebound.decoders.approximate.sampling.buffers import Buffers, buffers_of
-from treebound.decoders.approximate.sampling.chains import GIBBS, GREEDY, MANY, WALK, Found, Plan, search
+from treebound.decoders.approximate.sampling.chains import GIBBS, GREEDY, MANY, WALK, ChainResult, Plan, search
 from treebound.decoders.approximate.sampling.starts import Starts, starts_of
 from treebound.decoders.base import TOLERANCE, CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
@@ -94,7 +94,7 @@ class Sampling(CheckedDecoder):
         if starts is None:
             return Parse(heads_of(index, np.zeros(0, np.int32)), -np.inf, -np.inf, "infeasible", {"dp_calls": 1})
         runs = 25 + 5 * problem.n if self.restarts is None else self.restarts
-        result = Found(*(np.zeros(size, np.int64) for size in (1, problem.n, 3, runs)))._replace(
+        result = ChainResult(*(np.zeros(size, np.int64) for size in (1, problem.n, 3, runs)))._replace(
             value=np.full(1, -np.inf)
         )
         self._search(buffers_of(finite, shares(log, finite)), starts, sd, seed_of(problem, self.seed), result)
@@ -110,7 +110,9 @@ class Sampling(CheckedDecoder):
             work["dp_calls"] += 1
         return Parse(heads, value, bound, status, work, {"decode": time.perf_counter() - started})
 
-    def _search(self, buffers: Buffers, starts: tuple[Hypergraph, Starts], sd: float, seed: int, result: Found) -> None:
+    def _search(
+        self, buffers: Buffers, starts: tuple[Hypergraph, Starts], sd: float, seed: int, result: ChainResult
+    ) -> None:
         """Repeat runs until a limit is reached; they update `result`."""
         started, chain = time.perf_counter(), self.chain
         plan = chain._replace(restarts=len(result.seen), hot=chain.hot * sd, cold=chain.cold * sd)

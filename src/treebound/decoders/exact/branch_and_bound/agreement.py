@@ -114,14 +114,14 @@ def _tables(star):
 
 
 @kernel
-def spoil_stars(star):
+def mark_stars_dirty(star):
     """Mark all stars as dirty: they have to be solved anew."""
     if star is not None:
         star.stars.dirty[:] = True
 
 
 @kernel
-def settle_stars(star, task, multipliers, weight, alive):
+def solve_dirty_stars(star, task, multipliers, weight, alive):
     """Solve the dirty stars and return (whether every head has a star, whether an arc was removed)."""
     if star is None:
         return True, False
@@ -283,7 +283,7 @@ def add_star_slack(star, index, multipliers, alive, z, gap):
 
 
 @kernel
-def hand_over(star, task, state, scratch):
+def shares_to_multipliers(star, task, state, scratch):
     """Turn the shares of same-head factors into multipliers: stars score these factors from now on.
 
     Folding has turned some factors into scores of single arcs, which become part of the multipliers. Returns the state

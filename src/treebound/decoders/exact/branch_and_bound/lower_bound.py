@@ -6,7 +6,14 @@ import numpy as np
 
 from treebound.decoders.exact.branch_and_bound.agreement import score_stars, star_state
 from treebound.kernels.bounded import ascend, visit_counts, visit_pairs, visit_products
-from treebound.kernels.chart.best_tree import best_tree, keep_arcs, lay_tree, lift_tree, oracle_scratch, tree_variables
+from treebound.kernels.chart.best_tree import (
+    best_tree,
+    keep_arcs,
+    mark_tree,
+    oracle_scratch,
+    tree_variables,
+    unmark_tree,
+)
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.support.jit import kernel
 
@@ -42,14 +49,14 @@ def climb(graph, task, handover, max_trees):
         if v <= NEG_TEST:
             break
         score, size = tree_variables(graph, index, chosen, oracle)
-        score += lay_tree(index, theta, chosen, size, z, number)
+        score += mark_tree(index, theta, chosen, size, z, number)
         score += visit_pairs(pairs, z, direction)[0] + visit_products(products, z, on)[0]
         if len(counts.first) > 0:
             score += visit_counts(counts, number, number)[0]
         score += score_stars(star, task, z, chosen, size)
         if score > best_score:
             ascend(pairs, products, theta, z, weight)
-        lift_tree(chosen, size, z)
+        unmark_tree(chosen, size, z)
         if score <= best_score:
             break
         best_score = score

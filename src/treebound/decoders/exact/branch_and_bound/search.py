@@ -28,11 +28,11 @@ import numpy as np
 from treebound.decoders.exact.branch_and_bound.agreement import (
     add_star_slack,
     charge_stars,
-    hand_over,
+    mark_stars_dirty,
     mode_of,
     move_multipliers,
-    settle_stars,
-    spoil_stars,
+    shares_to_multipliers,
+    solve_dirty_stars,
     star_state,
     total_of_stars,
     visit_stars,
@@ -100,9 +100,9 @@ from treebound.kernels.chart.best_tree import (
     best_tree,
     bound_variables,
     keep_arcs,
-    lay_tree,
-    lift_tree,
+    mark_tree,
     tree_variables,
+    unmark_tree,
     without_losers,
 )
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
@@ -111,10 +111,10 @@ from treebound.kernels.sibling_spans import (
     FAR,
     add_span_slack,
     apply_spans,
+    clear_neighbours,
     fold_spans,
-    lay_neighbours,
-    lift_neighbours,
     move_spans,
+    set_neighbours,
     spread_slack,
     visit_spans,
 )
@@ -277,8 +277,8 @@ def search_node(run, star, bound, root, number, dp_calls):
             if limit_reached(run.options.max_dp_calls, dp_calls):
                 is_closed = False
                 break
-        lift_tree(run.scratch.chosen, size, run.scratch.z)
-        lift_neighbours(run.scratch.chosen, size, run.scratch.neighbours)
+        unmark_tree(run.scratch.chosen, size, run.scratch.z)
+        clear_neighbours(run.scratch.chosen, size, run.scratch.neighbours)
         step += 1
     log_bound(run.log, number, bound)
     return bound, is_closed, dp_calls
@@ -313,7 +313,7 @@ def settle(run, star, refold):
         feasible, removed = True, True
         while removed:
             multipliers, weight, alive = run.state.multipliers, run.state.weight, run.scratch.alive
-            feasible, removed = settle_stars(star, run.task, multipliers, weight, alive)
+            feasible, removed = solve_dirty_stars(star, run.task, multipliers, weight, alive)
             if removed:
                 fold(run, star)
         return feasible
@@ -336,7 +336,7 @@ def fold(run, star):
     offset[0] += constant
     if counting(run, star):
         range_counts(run.task.arcs, alive, certain, run.scratch.low, run.scratch.high)
-    spoil_stars(star)
+    mark_stars_dirty(star)
     run.state = with_factors(run.state, run.state.graph, pairs, products, spans)
 
 
@@ -359,7 +359,7 @@ def visit(run, star):
     """
     chosen, z = run.scratch.chosen, run.scratch.z
     score, size = tree_variables(run.state.graph, run.task.arcs, chosen, run.scratch.oracle)
-    score += lay_tree(run.task.arcs, run.state.theta, chosen, size, z, run.scratch.modifiers)
+    score += mark_tree(run.task.arcs, run.state.theta, chosen, size, z, run.scratch.modifiers)
     scored, moved = visit_pairs(run.state.pairs, z, run.scratch.direction)
     score += scored
     if len(run.state.products.phi) > 0:
@@ -367,7 +367,7 @@ def visit(run, star):
         score += scored
         moved += slack
     if len(run.scratch.neighbours.after) > 0:
-        lay_neighbours(run.task.adjacent, chosen, size, z, run.scratch.neighbours)
+        set_neighbours(run.task.adjacent, chosen, size, z, run.scratch.neighbours)
         scored, slack = visit_spans(run.state.spans, z, run.scratch.neighbours, run.scratch.span_direction)
         score += scored
         moved += slack
@@ -431,7 +431,7 @@ def eliminate(run, star, beyond, marking, last, number):
 def take_over(run, star):
     """Let head stars score all same-head factors from now on."""
     if star is not None:
-        run.state = hand_over(star, run.task, run.state, run.scratch)
+        run.state = shares_to_multipliers(star, run.task, run.state, run.scratch)
 
 
 @kernel

@@ -37,7 +37,7 @@ TEMPLATES = (
     *(((0,), (), predicted) for predicted in ((0,), (-1, 0), (0, 1))),
 )
 TAG, WORD = ATTRIBUTES.index("tag"), ATTRIBUTES.index("lower")
-GIVEN = len(ATTRIBUTES)  #: the row of the predicted tags (`with_given`)
+GIVEN = len(ATTRIBUTES)  #: the row of the predicted tags (`with_tag_column`)
 REACH = 2  #: number of words on either side whose features read a word's tag
 CODE = 64  #: code of tag features in hashes; no global feature has this number
 
@@ -49,14 +49,14 @@ _FIRST = np.cumsum([0, *map(len, _ATOMS)])
 _ROW, _PLACE = np.array([atom for atoms in _ATOMS for atom in atoms]).T.copy()
 
 
-def with_given(rows: np.ndarray) -> np.ndarray:
+def with_tag_column(rows: np.ndarray) -> np.ndarray:
     """Return rows of `TokenTable.sentence` plus a copy of the tag row, which keeps the given tags when tags change."""
     return np.vstack((rows, rows[TAG]))
 
 
 @kernel
 def name_tags(rows, w, names):
-    """Write the hashed names of all features at word w to int64[len(TEMPLATES)]; `rows` come from `with_given`."""
+    """Write the hashed names of all features at word w to int64[len(TEMPLATES)]; `rows` come from `with_tag_column`."""
     for k in range(len(_FIRST) - 1):
         x = begin(CODE, k)
         for j in range(_FIRST[k], _FIRST[k + 1]):

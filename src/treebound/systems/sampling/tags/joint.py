@@ -17,7 +17,7 @@ from treebound.factors.templates import ATTRIBUTES
 from treebound.features.tokens import PAD
 from treebound.systems.sampling.moves import COLDEST, climb, free_gain, gibbs, resample
 from treebound.systems.sampling.sentence import Scoring, Sentence, scored
-from treebound.systems.sampling.tags.features import TAG, TEMPLATES, score_tags, with_given
+from treebound.systems.sampling.tags.features import TAG, TEMPLATES, score_tags, with_tag_column
 
 COARSE = ATTRIBUTES.index("coarse")
 KEPT = 64  #: number of tag sequences of a sentence whose scores are cached
@@ -64,7 +64,7 @@ class Joint:
         self.free = [m for m, choice in enumerate(options, 1) if len(choice) > 1]
 
     def _under(self, tagging: Tagging) -> Tagged:
-        rows, tag = with_given(self.rows), self.tag.copy()
+        rows, tag = with_tag_column(self.rows), self.tag.copy()
         for m, (choice, options) in enumerate(zip(tagging, self.options, strict=True), 1):
             rows[TAG, PAD + m], rows[COARSE, PAD + m], tag[m] = options[choice]
         sentence = scored(self.by, rows, tag, self.allowed)

@@ -134,7 +134,7 @@ class JointTraining(Training):
         for (tagged, arcs, sign), parts in zip(pairs, chosen, strict=True):
             arguments = sign, tagged.sentence.scores, tagged.rows, tagged.tag
             count = scorer.features(parts, *arguments, slots, signs, count, rates=rates)
-            tagged.sentence.lay_only(arcs)
+            tagged.sentence.set_tree_unscored(arcs)
             ends = append(tagged.sentence.buffers.ints, tagged.sentence.view, sign, slots, signs, count)
             for w in range(1, n + 1):
                 name_tags(tagged.rows, w, names)

@@ -8,12 +8,12 @@ from treebound.core.problem import Problem
 from treebound.core.spaces import Space
 from treebound.scores.statement import problem
 
-MADE_UP = ("random", "neural-like")
+SYNTHETIC = ("random", "neural-like")
 WIDTH = 16  #: dimension of the word vectors
 PARTS = 0.25  #: factor of the scores of siblings and grandchildren, relative to the scores of arcs
 
 
-def made_up(kind: str, n: int, seed: int, space: Space) -> Problem:
+def synthetic(kind: str, n: int, seed: int, space: Space) -> Problem:
     """Return a sentence of n words with synthetic scores of all arcs, pairs of siblings and grandchildren.
 
     random       independent normal scores
@@ -22,7 +22,7 @@ def made_up(kind: str, n: int, seed: int, space: Space) -> Problem:
 
     The problem has O(n^3) scores.
     """
-    rng = np.random.default_rng([MADE_UP.index(kind), n, seed])
+    rng = np.random.default_rng([SYNTHETIC.index(kind), n, seed])
     size = n + 1
     if kind == "random":
         arc = rng.normal(size=(size, size))
