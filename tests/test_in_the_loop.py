@@ -190,7 +190,7 @@ def test_the_remark_states_whether_learning_repairs_search_errors(tmp_path: Path
     assert len(tests) == 3 * (len(TRAINERS) - 1)
     remark = str(remarks.repaired(table, tests))
     assert (
-        "On synthetic, this run the learner repairs errors of the search: 9 of 9 approximate decoders parse" in remark
+        "On synthetic, this run, the learner repairs errors of the search: 9 of 9 approximate decoders parse" in remark
     )
     assert "9 models trained approximately are significantly worse than the model trained exactly, and 0 are" in remark
     swapped = tests.assign(difference=-tests["difference"])

@@ -153,7 +153,7 @@ def test_a_label_that_the_model_does_not_know_scores_nothing() -> None:
 @pytest.mark.parametrize("tags_given", ["", "upos"])
 def test_margins_of_tags_are_those_of_all_sequences(tags_given: str) -> None:
     examples = synthetic_treebank(60, 1)
-    tagger = train_tagger(examples, column="upos", epochs=2, bits=12, given="" if not tags_given else "xpos")
+    tagger = train_tagger(examples, column="upos", epochs=2, bits=12, tag_column="" if not tags_given else "xpos")
     treebank = synthetic_treebank(40, 9, max_words=4)
     rng = np.random.default_rng(0)
     wrong = treebank.columns["upos"].copy()
@@ -165,7 +165,7 @@ def test_margins_of_tags_are_those_of_all_sequences(tags_given: str) -> None:
     assert len(suspects) > 5
     tags = treebank.strings("upos")
     number = {tag: i for i, tag in enumerate(tagger.tags)}
-    groups = word_table(treebank, tagger.dictionary, tagger.given)[2]
+    groups = word_table(treebank, tagger.dictionary, tagger.tag_column)[2]
     for i in range(40):
         some = [s for s in suspects if s.sentence == i]
         a, b = treebank.offsets[i : i + 2].tolist()
@@ -182,9 +182,9 @@ def test_margins_of_tags_are_those_of_all_sequences(tags_given: str) -> None:
 def score_of(miner: TagMiner, i: int, sequence: tuple[int, ...]) -> int:
     """Return the score of one tag sequence, computed by giving every word a single candidate."""
     total, a = 0, int(miner.treebank.offsets[i])
-    pieces = [(a + k, a + k + 1) for k in range(len(sequence))] if miner.tagger.given else [(a, a + len(sequence))]
+    pieces = [(a + k, a + k + 1) for k in range(len(sequence))] if miner.tagger.tag_column else [(a, a + len(sequence))]
     for begin, end in pieces:
-        start = int(miner.starts[begin if miner.tagger.given else i])
+        start = int(miner.starts[begin if miner.tagger.tag_column else i])
         context = contexts(miner.tagger.compiled, miner.rows[:, start:], end - begin)
         group = np.array([miner.single + tag for tag in sequence[begin - a : end - a]], np.int32)
         none, out = np.empty(0, np.int32), np.empty(end - begin, np.int32)

@@ -85,7 +85,7 @@ def test_sections_are_added_up(results: list[Results]) -> None:
     about = (
         "On xx (this run; gold tags, 18 sentences of sections 0, 1 of ten, one seed), quadratic with F5 has the highest"
     )
-    assert f"{about} LAS, 83.00. Differences in UAS to the other learners with the same features: memory (+5.00" in text
+    assert f"{about} LAS, 83.00. UAS of quadratic minus UAS of each other learner with the same features: " in text
     assert "memory (+5.00, p = 0.001)" in text
     assert "F5 on xx takes 8 CPU s (memory) to 80 CPU s (quadratic) (this run; mean of 2 trainings each)" in text
     whole = data[data["missing"] == ""]

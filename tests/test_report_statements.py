@@ -106,7 +106,7 @@ def test_gains_of_the_front_page_are_means_over_seeds_and_name_the_best_row() ->
     )
     text = str(comparison_gains.headline(headline(100.0), tested, more))
     assert text.startswith(
-        "All factors less the Carreras baseline, UAS on the test sets: mean over 2 treebanks +0.30 ["
+        "UAS of all factors minus UAS of the Carreras baseline on the test sets: mean over 2 treebanks +0.30 ["
     )
     assert "+0.20 (a) to +0.40 (b); " in text
     assert (
@@ -406,14 +406,14 @@ def test_the_page_on_length_answers_its_question() -> None:
     steep = pd.concat([curves("10", 0.001, 0.003, 0.005), curves("none", 0.001, 0.01, 1.0)])
     text = str(speed_remarks.length(steep))
     last, whole = np.log(100) / np.log(25.5 / 15.5), np.log(1000) / np.log(25.5 / 5.5)
-    assert text.startswith("From the first to the last bin the mean time grows as a power of the length, at k = 10: ")
+    assert text.startswith("From the first to the last bin the mean time grows as a power of the length (exponent at ")
     assert f"without pruning: {whole:.1f} (a)" in text
     assert "Over the last step 1 of the 2 curves are steeper" in text
     assert (
-        f"Over the last step, without pruning, the power is {last:.1f} (a), and a sentence takes 1,000.0 ms (a)" in text
+        f"Over the last step, without pruning, the exponent is {last:.1f} (a), and a sentence takes 1,000.0 ms" in text
     )
     few = str(speed_remarks.length(steep.assign(sentences=[20, 20, 3, 20, 20, 20])))
-    assert "at k = 10, the power is" in few
+    assert "at k = 10, the exponent is" in few
     assert "a sentence takes 3.0 ms (a)" in few, "the bin of three sentences is left out"
 
 
@@ -576,7 +576,7 @@ def test_no_prose_makes_claims_that_a_table_may_contradict(name: str, unsupporte
 
 
 def test_the_swapped_words_of_the_paper_are_reported() -> None:
-    assert re.search(r"two words are swapped", prose("50-integer-programming"))
+    assert re.search(r"has swapped the two words", prose("50-integer-programming"))
 
 
 def test_what_the_paper_trained_is_shown() -> None:

@@ -322,10 +322,10 @@ def test_remarks_name_treebank_models_and_sample(results: Results) -> None:
     data = tables.measured([results])
     text = str(remarks.answer(data))
     assert (
-        "Of the first 200 suspects among the heads of xx_r1.0 (dev+test, this run), 90.0 % [85.1, 93.4] of 200" in text
+        "Errors among the first 200 suspects of the heads of xx_r1.0 (dev+test, this run): 90.0 % [85.1, 93.4]" in text
     )
-    assert "heads that xx annotates otherwise; one model of the training part of xx" in text
-    assert "planted in 3 % of the heads; models of 2 folds of the same annotation" in text
+    assert "heads that xx annotates differently; one model trained on the training part of xx" in text
+    assert "planted in 3 % of the heads; cross-validation with 2 folds" in text
     assert "margin 80.0 %" in str(remarks.rivals(data))
     assert "50.0 % [46.0, 54.0] of 600" not in str(remarks.recall(data))
     assert "75.0 % [71.4, 78.3] of 600 wrong heads in the list" in str(remarks.recall(data))

@@ -91,10 +91,10 @@ def test_a_word_alone_sees_its_neighbours_and_the_tags_around() -> None:
 
 def test_many_tags_are_learnt_word_by_word() -> None:
     train, dev = texts(200, 1), texts(60, 2)
-    tagger = train_tagger(train, dev, column="feats", given="upos", epochs=3, bits=18)
+    tagger = train_tagger(train, dev, column="feats", tag_column="upos", epochs=3, bits=18)
     assert tagger.templates == ALONE
     assert accuracy(dev, tagger) > 97
-    lemmas = train_tagger(train, dev, column="lemma", given="upos", epochs=3, bits=18)
+    lemmas = train_tagger(train, dev, column="lemma", tag_column="upos", epochs=3, bits=18)
     assert accuracy(dev, lemmas) > 97
     assert len(lemmas.tags) < 30, "edits, not lemmas"
     # other tags in the context give other features: nouns called verbs get the features of verbs
@@ -120,7 +120,7 @@ def without_tags(dev: Treebank) -> Treebank:
 def test_columns_are_filled_in_turn(taggers: Taggers) -> None:
     dev = texts(40, 2)
     assert taggers.columns == ("upos", "feats", "lemma")
-    assert [tagger.given for tagger in taggers.taggers] == ["", "upos", "upos"]
+    assert [tagger.tag_column for tagger in taggers.taggers] == ["", "upos", "upos"]
     tagged = taggers.apply(without_tags(dev))
     scores = {}
     for name in taggers.columns:
@@ -135,8 +135,8 @@ def test_fine_tags_of_many_values_are_given_the_coarse_ones() -> None:
     few = treebank(column(inflected_conllu(60, 1), 5, ["a", "b", "c"]))
     many = treebank(column(inflected_conllu(60, 1), 5, [f"t{i}" for i in range(70)]))
     made = [train_taggers(each, None, ("upos", "xpos", "feats"), epochs=1, bits=12) for each in (few, many)]
-    assert [tagger.given for tagger in made[0].taggers] == ["", "", "xpos"]
-    assert [tagger.given for tagger in made[1].taggers] == ["", "upos", "upos"]
+    assert [tagger.tag_column for tagger in made[0].taggers] == ["", "", "xpos"]
+    assert [tagger.tag_column for tagger in made[1].taggers] == ["", "upos", "upos"]
     with pytest.raises(InputError, match="no tags in the column xpos"):
         train_taggers(train, None, ("xpos",), epochs=1, bits=12)
     with pytest.raises(InputError, match="no column to tag; choose from upos, xpos, feats, lemma"):

@@ -165,7 +165,7 @@ def configurations(params: Params) -> list[Row]:
 
 
 def tour_row(params: Params, model: str = "", k: int | str = 10) -> Row:
-    """Return a row for the tour: a model at `k`, with the learner of the sweep if there is a choice.
+    """Return the row that notebook 00-tour shows: a model at `k`, if possible with the learner of `sweep`.
 
     model  empty: the model of `sweep`
 

@@ -31,9 +31,9 @@ class TagMiner:
     def __init__(self, tagger: Tagger, treebank: Treebank, names: list[str], numbers: np.ndarray):
         self.tagger, self.treebank, self.names, self.numbers = tagger, treebank, names, numbers
         self.table = Table(tagger.weights, tagger.mask, len(tagger.tags))
-        self.rows, self.starts, group = word_table(treebank, tagger.dictionary, tagger.given)
+        self.rows, self.starts, group = word_table(treebank, tagger.dictionary, tagger.tag_column)
         self.offsets = treebank.offsets
-        if tagger.given:
+        if tagger.tag_column:
             self.starts, self.offsets = alone(self.starts, treebank)
         self.annotated = treebank.strings(tagger.column)
         number_of_tag = {tag: i for i, tag in enumerate(tagger.tags)}

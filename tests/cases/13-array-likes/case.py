@@ -1,4 +1,4 @@
-"""What a neural parser may hold: batches, half precision, tensors on a device or with gradients, masked arrays."""
+"""Decode arrays of neural parsers: batches, half precision, tensors with gradients or on a device, masked arrays."""
 
 import numpy as np
 

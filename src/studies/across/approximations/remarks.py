@@ -28,15 +28,16 @@ def answer(table: pd.DataFrame) -> Sentences:
     worthwhile = table.groupby(level=["model", "space"], sort=False)["worth it"].agg(["sum", "size"])
     synthetic = worthwhile.index.get_level_values("model").isin(SYNTHETIC)
     on_synthetic = (
-        "With synthetic scores, where a decoder counts as accurate if it finds as many best trees, they are "
+        "With synthetic scores, a decoder counts as accurate if it finds as many best trees; the numbers are "
         f"{_how_many(worthwhile[synthetic])}. "
         if synthetic.any()
         else ""
     )
     corpora = listing(dict.fromkeys(name for names in table["corpora"] for name in names.split(", ")))
     yield (
-        f"On the test sentences of {corpora} together, the approximations that are at least {FASTER:g} times as fast "
-        f"as {EXACT} and as accurate, to within {SAME} points of UAS, are {_how_many(worthwhile[~synthetic])}. "
+        f"Numbers of approximations that are, on the test sentences of {corpora} together, at least "
+        f"{FASTER:g} times as fast "
+        f"as {EXACT} and as accurate, to within {SAME} points of UAS: {_how_many(worthwhile[~synthetic])}. "
         f"{on_synthetic}{ONE_RUN}"
     )
     if (
@@ -65,12 +66,12 @@ def _answer(model: str, space: str, rows: pd.DataFrame) -> str:
     chosen, ending = (best.head(3), " and as good") if len(best) else (faster.head(1), ", none as good")
     listed = listing(
         f"{name} ({row['times as fast']:.1f} times as fast, {'' if synthetic else f'{row.UAS:+.2f} UAS, '}the best "
-        f"tree of {row['best tree, %']:.1f} %)"
+        f"tree in {row['best tree, %']:.1f} % of the sentences)"
         for name, row in chosen.iterrows()
     )
     sentences, proved = int(rows["sentences"].max()), int(rows["proved"].max())
     lengths = "sentences with the lengths of test sentences of" if synthetic else "test sentences of"
-    scores = f"{model} scores" if synthetic else f"the scores of {model}"
+    scores = f"{model} scores" if synthetic else f"the scores of the model {model}"
     fewer = f"{len(best) or len(faster)} of {len(rows)} approximations are faster"
     return (
         f"With {scores} and {space} trees, {EXACT} proves {proved} of {sentences} {lengths} {rows['corpora'].iloc[0]}; "
@@ -105,7 +106,7 @@ def _proofs(model: str, space: str, rows: pd.DataFrame) -> str:
     counts = (rows["proved, %"] * rows["sentences"] / 100).round().astype(int)
     total, sentences = int(counts.sum()), int(rows["sentences"].sum())
     parts = listing(
-        f"{count} of {size:.0f} {_bin(rows.index, low)}"
+        f"{count} of {size:.0f} sentences {_bin(rows.index, low)}"
         for (low, count), size in zip(counts.items(), rows["sentences"], strict=True)
     )
     return (

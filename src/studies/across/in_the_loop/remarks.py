@@ -47,9 +47,9 @@ def _answer(place: str, table: pd.DataFrame, contrasts: dict[str, pd.DataFrame])
     better, worse = _sure(own, 1), _sure(own, -1)
     verdict = "neither" if len(better) == len(worse) else "repairs" if len(better) > len(worse) else "suffers"
     opening = {
-        "repairs": f"On {place} the learner repairs errors of the search",
-        "suffers": f"On {place} the learner suffers from errors of the search",
-        "neither": f"On {place} the learner neither repairs errors of the search nor suffers from them",
+        "repairs": f"On {place}, the learner repairs errors of the search",
+        "suffers": f"On {place}, the learner suffers from errors of the search",
+        "neither": f"On {place}, the learner neither repairs errors of the search nor suffers from them",
     }[verdict]
     mean = table.mean()
     errors = (mean[trained, "search errors, %"] for trained in ("trained exactly", "trained with it"))

@@ -25,7 +25,7 @@ def answer(data: pd.DataFrame) -> Sentences:
             continue
         hits = row["heads"][OURS]["at"][str(k)]["hits"]
         yield (
-            f"Of the first {k} suspects among the heads of {_place(row)}, {share(hits, k)} are errors "
+            f"Errors among the first {k} suspects of the heads of {_place(row)}: {share(hits, k)} "
             f"({_truth(row)}; {_models(row)}). Among all {row['words_known']:,} words, "
             f"{100 * row['heads_changed'] / row['words_known']:.1f} % are errors.",
             pd.Series(row),
@@ -63,7 +63,7 @@ def recall(data: pd.DataFrame) -> Sentences:
         listed, exact = row["heads"][OURS]["hits"], row["exact"]
         yield (
             f"The whole list of {_place(row)} has {row['disagreements']:,} suspects and contains "
-            f"{share(listed, row['heads_changed'])} wrong heads. The right head is exactly the proposed one for "
+            f"{share(listed, row['heads_changed'])} wrong heads. The list proposes the right head for "
             f"{share(exact['exact'], exact['errors'])} wrong heads in the list.",
             pd.Series(row),
         )
@@ -117,12 +117,12 @@ def _place(row: dict[str, Any]) -> str:
 def _truth(row: dict[str, Any]) -> str:
     """Return in words which heads count as errors."""
     if row["later"]:
-        return f"heads that {row['later']} annotates otherwise"
+        return f"heads that {row['later']} annotates differently"
     return f"planted in {100 * row['planted']:g} % of the heads"
 
 
 def _models(row: dict[str, Any]) -> str:
     """Return in words which models judge the treebank."""
     if row["trained"] == "later release":
-        return f"one model of the training part of {row['later']}"
-    return f"models of {row['trained']} of the same annotation"
+        return f"one model trained on the training part of {row['later']}"
+    return f"cross-validation with {row['trained']}"

@@ -31,7 +31,8 @@ def answer(data: pd.DataFrame) -> Sentences:
             for corpus, row in rows.iterrows()
         )
         yield (
-            f"With rules, the validator's errors under {tags} tags ({run}) fall from {int(rows['before'].sum()):,} to "
+            f"With rules, the errors that the validator reports under {tags} tags ({run}) "
+            f"fall from {int(rows['before'].sum()):,} to "
             f"{int(rows['after'].sum()):,}: {own}.",
             rows,
         )
@@ -40,7 +41,7 @@ def answer(data: pd.DataFrame) -> Sentences:
     yield (
         f"{proved:,} of {sentences:,} parses with rules are proved to be the best valid ones"
         + (
-            f"; {named:,} sentences have no valid tree and are listed."
+            f"; sentences without a valid tree, which are listed: {named:,}."
             if named
             else "; every sentence has a valid tree."
         )
@@ -53,7 +54,8 @@ def accuracy(data: pd.DataFrame) -> Sentences:
     for score in ("uas", "las"):
         if len(data):
             yield (
-                f"{score.upper()} with rules less {score.upper()} without rules: {significance_text(gains(data, score))}.",
+                f"{score.upper()} with rules minus {score.upper()} without rules: "
+                f"{significance_text(gains(data, score))}.",
                 data,
             )
 

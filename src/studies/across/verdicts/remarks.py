@@ -37,5 +37,5 @@ def found(data: pd.DataFrame) -> Sentences:
     """Describe which size of an effect each design detects in 80 % of the studies. data: `simulation.power`."""
     for name in data.columns:
         enough = data.index[data[name] >= 80]
-        size = f"{enough[0]:.2f} UAS points" if len(enough) else f"more than {data.index[-1]:.2f} UAS points only"
-        yield f"With {name}, at least 80 % of the studies detect an effect of {size}.", data[[name]]
+        least = f"an effect of {enough[0]:.2f}" if len(enough) else f"only effects above {data.index[-1]:.2f}"
+        yield f"With {name}, at least 80 % of the studies detect {least} UAS points.", data[[name]]

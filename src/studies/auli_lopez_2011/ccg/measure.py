@@ -7,9 +7,8 @@ The metrics have these parts:
 - `orders`: accuracy on dev and test under adaptive supertagging and its reverse, over sentences with a derivation.
 - `oracle`: accuracy on dev of the best and the worst derivation of the same charts (`systems.ccg.oracle`), and of the
   best derivation if every word has only its gold category.
-- `beams`: for each single beam on dev, the accuracy of the parser's derivation and of the best derivation, and the
-model
-  score, over the sentences that have a derivation under every beam.
+- `beams`: for each single beam on dev, the accuracy of the parser's derivation and of the best derivation,
+  and the model score, over the sentences that have a derivation under every beam.
 - `differences`: differences in labelled F-score over the same sentences, with intervals.
 
 Sentences per CPU second are stored in a separate file. Both orders parse PART sentences before either parses the next

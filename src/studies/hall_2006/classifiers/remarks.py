@@ -52,8 +52,8 @@ def _others(tests: pd.DataFrame, place: tuple[str, str, str], best: str) -> str:
         parts.append(f"{second} ({difference(row)})")
     if not parts:
         return "Its heads were not compared with the heads of other learners."
-    interval = "95 % interval over sentences if stored, McNemar's p over words"
-    return f"Differences in UAS to the other learners with the same features: {listing(parts)} ({interval})."
+    interval = "95 % interval over sentences where the run stores one, p of McNemar's test over words"
+    return f"UAS of {best} minus UAS of each other learner with the same features: {listing(parts)} ({interval})."
 
 
 @about("The learners use the parameters of params.yaml for all corpora. No parameters were searched for in these runs.")

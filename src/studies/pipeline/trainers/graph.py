@@ -80,7 +80,7 @@ def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
 
 
 def _trees(params: Params, row: Row, parser: Parser, gold: Treebank, parses: list[Parse]) -> Trees:
-    """Return the trees, proofs and work, and the scores of gold trees if the settings require them."""
+    """Return the trees, bounds, dynamic-program calls and nodes; also the scores of gold trees if `settings.gold`."""
     model, settings = parser.model, params.decoders[row.decoder]
     columns: dict[str, Any] = {
         name: [getattr(parse, name) for parse in parses] for name in ("value", "bound", "status")

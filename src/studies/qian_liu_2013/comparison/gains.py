@@ -49,7 +49,7 @@ def answer(gains: pd.DataFrame) -> Sentences:
         rows = rows.droplevel("system")
         seeds = seeds_in_words(rows["seeds"])
         yield (
-            f"All factors less the Carreras baseline, UAS on the test sets: mean over {len(rows)} "
+            f"UAS of all factors minus UAS of the Carreras baseline on the test sets: mean over {len(rows)} "
             f"{'treebanks' if len(rows) > 1 else 'treebank'} {mean_with_interval(rows['difference'])}, "
             f"{span(rows['difference'], '{:+.2f}')}; {significance_text(rows, short=True)} ({_run(str(name))}, "
             f"learner {learner}; {seeds}; 95 % intervals over test sentences, and over seeds where there are "
@@ -145,8 +145,10 @@ def _learners(gap: pd.Series) -> Sentences:
     """Describe the differences between the two learners."""
     corpora = listing(dict.fromkeys(gap.index.get_level_values(-1)))
     yield (
-        f"MIRA minus perceptron is {gap.mean():+.2f} UAS on average of {len(gap)} pairs of the same system on the same "
-        f"corpus ({corpora}), {span(gap.groupby(level=1, sort=False).mean(), '{:+.2f}')}. {ONE_SEED} {UNTESTED}"
+        f"UAS with MIRA minus UAS with the perceptron: mean {gap.mean():+.2f} over {len(gap)} pairs of the same "
+        f"system and "
+        f"corpus ({corpora}); by system, "
+        f"{span(gap.groupby(level=1, sort=False).mean(), '{:+.2f}')}. {ONE_SEED} {UNTESTED}"
     )
 
 

@@ -25,14 +25,14 @@ ALL = "combined"  #: model with all factors
 @about("This run has no baseline to compare with.")
 def significance(data: pd.DataFrame) -> Sentences:
     """Describe `tables.significance`: which systems differ significantly from the baseline."""
-    yield f"By the bootstrap over test sentences, with the seed of the run alone, {significance_text(data)}."
+    yield f"By the bootstrap over test sentences, only with the seed of the run, {significance_text(data)}."
 
 
 @about("No row was trained with several seeds: see variants in params.yaml.")
 def seeds(data: pd.DataFrame) -> Sentences:
     """Describe `tables.seeds`, which may have no rows: the deviation of accuracy over seeds."""
     yield (
-        "Trainings that differ in the order of the sentences alone have a standard deviation of UAS of "
+        "If only the order of the training sentences differs, the standard deviation of UAS is "
         f"{span(data['UAS', 'deviation'])}, over {span(data['', 'seeds'], '{:.0f}')} seeds."
     )
     yield from over_seeds(data)
@@ -77,19 +77,19 @@ def training(data: pd.DataFrame, limit: int) -> Sentences:
 def tags(data: pd.DataFrame) -> Sentences:
     """Describe `tables.tags`, which may have no rows: the effect of gold tags on accuracy and on gains."""
     yield (
-        f"Gold tags bring {span(data['UAS', 'difference'], '{:+.2f}')} UAS, each model trained and tested with them. "
+        f"Gold tags in training and test change UAS by {span(data['UAS', 'difference'], '{:+.2f}')}. "
         f"{UNTESTED} {ONE_SEED}"
     )
     gaps = (
         f"{gap['predicted']:+.2f} with predicted tags and {gap['gold']:+.2f} with gold ones ({place[1]}, "
-        f"{rows.index[-1]} less {rows.index[0]})"
+        f"{rows.index[-1]} minus {rows.index[0]})"
         for place, rows in each(data["UAS"], [*data.index.names[:3]])
         for gap in [rows.iloc[-1] - rows.iloc[0]]
     )
-    yield f"Gains of the factors, with the seed of the run alone: {listing(gaps)}."
+    yield f"Gains of the factors, only with the seed of the run: {listing(gaps)}."
 
 
-@about("No search that gives up was run beside an exact one: see `gold` in params.yaml.")
+@about("No run here compares a search with a limit and an exact search: see `gold` in params.yaml.")
 def errors(data: pd.DataFrame) -> Sentences:
     """Describe `tables.errors`, which may have no rows: errors of the search and of the model."""
     for search, rows in each(data["the search"], "search"):

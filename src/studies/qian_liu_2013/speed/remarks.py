@@ -35,9 +35,9 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
     ).dropna()
     compared.index = pd.MultiIndex.from_tuples([(corpus, run) for run, corpus in compared.index], names=["", "run"])
     printed = compared.index.get_level_values("run") == "published"
-    for rows, label in ((compared[~printed], "k = 10 against no pruning"), (compared[printed], "Published")):
+    for rows, label in ((compared[~printed], "k = 10 instead of no pruning"), (compared[printed], "Published")):
         if len(rows):
-            gains = f"{span(rows['speed'], '{:.1f}')} times the speed, at {span(rows['UAS'], '{:+.2f}')} UAS"
+            gains = f"speed times {span(rows['speed'], '{:.1f}')}, UAS changed by {span(rows['UAS'], '{:+.2f}')}"
             yield f"{label}: {gains} ({how_many_corpora(rows.index.get_level_values(0))}; not tested).", rows
     if printed.all():
         yield "No k was compared with no pruning here."
@@ -65,7 +65,8 @@ def frontier(points: pd.DataFrame) -> Sentences:
         note = f", {len(informed)} of which see more of the treebank's own columns" if len(informed) else ""
         parts.append(f"{peer.system} on {peer.corpus} ({len(better)} of {len(own_rows)} rows of ours{note})")
     yield (
-        f"Beaten on the test set in both accuracy and speed: {listing(parts)}. Rows of ours include every decoder and "
+        f"Our rows beat these parsers in both accuracy and speed (test set): {listing(parts)}. "
+        f"Our rows have every decoder and "
         f"every k that was timed. {_seeds(points)} No difference was tested here.",
         rows,
     )
@@ -145,14 +146,15 @@ def length(data: pd.DataFrame) -> Sentences:
     powers = "; ".join(f"{name}: {span(rows['whole'], '{:.1f}')}" for name, rows in each(grown, "k"))
     steeper = int((grown["end"] > grown["whole"]).sum())
     yield (
-        f"From the first to the last bin the mean time grows as a power of the length, {powers}. Over the last "
+        f"From the first to the last bin the mean time grows as a power of the length (exponent {powers}). "
+        f"Over the last "
         f"step {steeper} of the {len(grown)} curves are steeper. Exponential growth would look like that, and so would "
         "a few hard sentences in a small bin: these figures do not settle it.",
         grown,
     )
     for name, rows in each(grown, "k"):
         yield (
-            f"Over the last step, {name}, the power is {span(rows['end'], '{:.1f}')}, and a sentence takes "
+            f"Over the last step, {name}, the exponent is {span(rows['end'], '{:.1f}')}, and a sentence takes "
             f"{span(rows['longest'], '{:,.1f} ms')}.",
             rows,
         )

@@ -41,7 +41,7 @@ def pruned(data: pd.DataFrame) -> Sentences:
     """Describe `tables.step_arcs`: the effect of a threshold in pruning, in parsing alone and in training as well."""
     for place, rows in each(data, "place"):
         base = rows[rows["threshold"] == 0].iloc[0]
-        for learnt, use in ((False, "in parsing alone"), (True, "in training, too")):
+        for learnt, use in ((False, "in parsing alone"), (True, "in training and parsing")):
             for row in rows[(rows["threshold"] > 0) & (rows["learnt"] == learnt)].to_dict("records"):
                 yield (
                     f"On {place} a threshold of {row['threshold']:g} {use} leaves {row['heads_a_word']:.1f} of "

@@ -65,7 +65,7 @@ class Measure(NamedTuple):
     read   function from results, rows and `compare` to values, see `studies.site.claims.measures`
     text   format of a value
     names  function from parameters to the row names that `read` accepts
-    scale  scale on which places are pooled
+    scale  scale on which the values of several treebanks are pooled
     """
 
     read: Callable[..., Iterator[Measured]]

@@ -59,9 +59,10 @@ def targets(table: pd.DataFrame) -> Sentences:
             continue
         decided = row["low"] >= row["target, %"] or row["high"] < row["target, %"]
         verdict = {"yes": "met", "no": "missed"}[row["met"]]
-        verdict += "" if decided else ", though the target is inside the interval"
+        verdict += "" if decided else ", but the interval contains the target"
         yield (
-            f"{target}: {verdict}. The most is {row['optima found, %']:.2f} % [{row['low']:.2f}, {row['high']:.2f}] of "
+            f"{target}: {verdict}. "
+            f"The maximum is {row['optima found, %']:.2f} % [{row['low']:.2f}, {row['high']:.2f}] of "
             f"{row['sentences']:.0f}{_long(row)}, by {row['method']} at {row['found at']:,.0f} words per CPU second.",
             row,
         )

@@ -45,7 +45,7 @@ def doubts(tagger: Tagger, treebank: Treebank, unit: float | None = None) -> tup
     All other words keep the tagger's own tags. So deficits of several words that are not neighbours add up. O(words x
     tags) evaluations of the templates.
     """
-    rows, starts, group = word_table(treebank, tagger.dictionary, tagger.given)
+    rows, starts, group = word_table(treebank, tagger.dictionary, tagger.tag_column)
     table = Table(tagger.weights, tagger.mask, len(tagger.tags))
     tag_ids = np.arange(len(tagger.tags) + 1, dtype=np.int32)
     single = Candidates(tag_ids, tag_ids[:-1])

@@ -37,7 +37,7 @@ class Settings(Checked):
     Trees and features:
 
     space         the set of trees that is searched
-    families      factor families in addition to `arc`. `adapted_settings` removes `pattern` if the treebank names no patterns
+    families      factor families in addition to `arc`. `adapted_settings` removes `pattern` if the treebank has none
     bits          base-2 logarithm of the number of weights of arcs and factors
 
     Candidate heads:

@@ -26,7 +26,7 @@ class Graph(Learned):
     options = None
 
     def adapted_settings(self, settings: Settings, train: Treebank) -> Settings:
-        """Return the settings that suit a treebank (`Settings.adapted_settings`). Raises InputError where labels are missing."""
+        """Return the settings that suit a treebank. Raises InputError if labels are missing."""
         if settings.labels != "none" and not has_labels(train):
             raise InputError("not every word has a label", hint="train with --labels none")
         return settings.adapted_settings(train)

@@ -28,15 +28,15 @@ def train_tagger(
     epochs: int = 6,
     bits: int = 22,
     seed: int = 1,
-    given: str = "",
+    tag_column: str = "",
     progress: Progress | None = None,
 ) -> Tagger:
     """Train a tagger and return the tagger of the best epoch on dev, or of the last epoch without dev.
 
-    column   the column to predict; the default is the fine tag in the treebank's meta, or xpos. For lemmas, the tagger
-             learns the edits that make lemmas of forms
-    bits     base-2 logarithm of the number of weights
-    given    a column whose tags the tagger reads, in training and later (see `Tagger`)
+    column      column to predict; the default is the fine tag in the treebank's meta, or xpos. For lemmas, the tagger
+                learns the edits that make lemmas of forms
+    bits        base-2 logarithm of the number of weights
+    tag_column  column whose tags the tagger reads, in training and later (see `Tagger`)
 
     InputError if the column has no tags.
     """
@@ -50,13 +50,13 @@ def train_tagger(
     number = {tag: i for i, tag in enumerate(tags)}
     gold = np.array([number[s] for s in right], np.int32)
     dictionary = Dictionary.count(forms, gold.tolist(), FREQUENT)
-    if given:
-        dictionary = dictionary.with_tag_column(train.strings(given), gold.tolist())
-    templates = ALONE if given else split(TEMPLATES)
-    task = _Training(train, dictionary, compile_templates(templates), gold, (bits, len(tags)), given)
+    if tag_column:
+        dictionary = dictionary.with_tag_column(train.strings(tag_column), gold.tolist())
+    templates = ALONE if tag_column else split(TEMPLATES)
+    task = _Training(train, dictionary, compile_templates(templates), gold, (bits, len(tags)), tag_column)
 
     def tagger_of(weights: np.ndarray, history: list[dict]) -> Tagger:
-        return Tagger(column, tags, dictionary, templates, weights, history, given, edits)
+        return Tagger(column, tags, dictionary, templates, weights, history, tag_column, edits)
 
     def judge(weights: np.ndarray, history: list[dict]) -> dict:
         assert dev is not None

@@ -59,7 +59,7 @@ class Taggers:
     def given(self) -> dict[str, list[str]]:
         """The column that the first tagger reads from its input, with its values in training; empty for most models."""
         first = self.taggers[0]
-        return {first.given: sorted(first.dictionary.given)} if first.given else {}
+        return {first.tag_column: sorted(first.dictionary.lists_by_tag)} if first.tag_column else {}
 
     def apply(self, treebank: Treebank) -> Treebank:
         """Return the treebank with predicted values in all columns of the taggers."""
@@ -110,7 +110,7 @@ def train_taggers(
             epochs=epochs,
             bits=bits,
             seed=seed,
-            given=source if many else "",
+            tag_column=source if many else "",
             progress=progress,
         )
         if not many:

@@ -39,7 +39,7 @@ class Description:
         list[Annotated[list[Number], Field(min_length=1, max_length=MOST_CANDIDATES)]], Field(min_length=1)
     ]
     history: History
-    given: Column | Literal[""] = ""
+    tag_column: Column | Literal[""] = Field("", alias="given")
     edits: bool = False
     lists_of_given: dict[str, Number] = Field(default_factory=dict)
 
@@ -77,7 +77,7 @@ class Tagger:
     templates   the templates of its features;
     weights     int32[2 ** bits + tags];
     history     one record per epoch;
-    given       a column whose tags the tagger reads, or "". With such a column, it tags words one by one. Otherwise it
+    tag_column  a column whose tags the tagger reads, or "". With such a column, it tags words one by one. Otherwise it
                 searches for the best tag sequence, in time that is cubic in the number of tags of a word;
     edits       whether the tags are edits that make lemmas (`tagging.lemmas`);
     unit        margin of the training for each wrong tag, in units of the weights; 1.0 if it is unknown, as for a
@@ -97,7 +97,7 @@ class Tagger:
         source: str = "",
         edits: bool = False,
     ):
-        self.given, self.edits = source, edits
+        self.tag_column, self.edits = source, edits
         self.column, self.tags, self.dictionary, self.templates = column, tags, dictionary, templates
         self.weights, self.history = weights, history
         self.compiled = compile_templates(templates)
@@ -105,9 +105,9 @@ class Tagger:
 
     def tag(self, treebank: Treebank) -> np.ndarray:
         """Return int32[W], the number of every word's tag in the best tag sequence of its sentence."""
-        rows, starts, group = word_table(treebank, self.dictionary, self.given)
+        rows, starts, group = word_table(treebank, self.dictionary, self.tag_column)
         offsets = treebank.offsets
-        if self.given:
+        if self.tag_column:
             starts, offsets = alone(starts, treebank)
         table = Table(self.weights, self.mask, len(self.tags))
         return tag_sentences(self.compiled, rows, starts, offsets, group, self.dictionary.candidates, table)
@@ -140,8 +140,8 @@ class Tagger:
             "lists": self.dictionary.lists,
             "history": self.history,
         }
-        if self.given:
-            header |= {"given": self.given, "edits": self.edits, "lists_of_given": self.dictionary.given}
+        if self.tag_column:
+            header |= {"given": self.tag_column, "edits": self.edits, "lists_of_given": self.dictionary.lists_by_tag}
         return header
 
     @classmethod
@@ -155,7 +155,7 @@ class Tagger:
         """Return the tagger of a checked header and its weights. ModelError for invalid templates."""
         try:
             lists = [tuple(listed) for listed in header.lists]
-            options = header.given, header.edits
+            options = header.tag_column, header.edits
             dictionary = Dictionary(header.forms, lists, header.seen, header.lists_of_given)
             tags, history = list(header.tags), header.history
             return cls(header.column, tags, dictionary, header.templates, weights, history, *options)

@@ -43,8 +43,8 @@ def kind(form: str) -> str:
 class Dictionary:
     """The candidate tags of words: the tags in training for a frequent form, and the open tags for any other form.
 
-    forms   frequent form -> number of its list of tags; list 0 has the open tags
-    given   tag of another column -> list for other forms with this tag, in a tagger that reads such a column
+    forms         frequent form -> number of its list of tags; list 0 has the open tags
+    lists_by_tag  tag of another column -> list for other forms with this tag, in a tagger that reads such a column
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Dictionary:
         seen: dict[str, int],
         lists_of_given: dict[str, int] | None = None,
     ):
-        self.forms, self.lists, self.seen, self.given = forms, lists, seen, lists_of_given or {}
+        self.forms, self.lists, self.seen, self.lists_by_tag = forms, lists, seen, lists_of_given or {}
         self.candidates = Candidates(
             np.cumsum([0] + [len(tags) for tags in lists]).astype(np.int32),
             np.array([tag for tags in lists for tag in tags], np.int32),
@@ -121,7 +121,7 @@ def word_table(
         rows[ATTRIBUTES.index("tag"), column] = np.array([hash_string(f"tag={tag}") for tag in tags], np.int64)[
             column_of
         ]
-        lists = np.array([dictionary.given.get(tag, 0) for tag in tags], np.int32)[column_of]
+        lists = np.array([dictionary.lists_by_tag.get(tag, 0) for tag in tags], np.int32)[column_of]
         frequent = np.array([string in dictionary.forms for string in strings], bool)[form]
         group = np.where(frequent, group, lists).astype(np.int32)
     return rows, starts, group
