@@ -195,7 +195,7 @@ def test_what_cannot_be_tested_says_why() -> None:
     needs = Judged(paper, Claim.model_validate(TEXTS | {"needs": "a licence"}))
     assert (needs.verdict, needs.because) == (NOT_TESTED, "A test of this claim needs a licence.")
     assert Judged(paper, None).verdict == NOT_TESTED
-    assert "lacks the rows or corpora" in Judged(paper, claim()).because
+    assert "rows or corpora on which the claim is tested are missing" in Judged(paper, claim()).because
 
 
 # --- measures: a changed figure changes the verdict

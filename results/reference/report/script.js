@@ -1,10 +1,10 @@
-// What pages do without: a click on a column's name sorts the table by it, another one the other way round.
+// Optional features of the pages. A click on a column name sorts the table; another click reverses the order.
 "use strict";
 for (const table of document.querySelectorAll("table.figures")) {
   const names = table.tHead && table.tHead.rows[table.tHead.rows.length - 1];
   if (!names || table.tBodies[0].rows.length < 3) continue;
   const number = (text) => parseFloat(text.replace(/,/g, "").replace("\u2212", "-").replace(/^< /, ""));
-  const whole = () => {  // cells that span rows are written in each of them
+  const whole = () => {  // split cells that span several rows
     for (const cell of table.tBodies[0].querySelectorAll("[rowspan]")) {
       const span = cell.rowSpan, at = cell.cellIndex;
       cell.rowSpan = 1;
@@ -34,7 +34,7 @@ for (const table of document.querySelectorAll("table.figures")) {
     });
   });
 }
-// Steps stand below each other; here one at a time, with buttons and the arrow keys.
+// Show the steps of a search one at a time, with buttons and the arrow keys.
 for (const list of document.querySelectorAll("ol.steps")) {
   const bar = document.createElement("p"), place = document.createElement("span");
   bar.className = "stepper";

@@ -104,7 +104,7 @@ class Judged:
         if self.claim.needs:
             return f"A test of this claim needs {self.claim.needs}."
         if not self.measured:
-            return "This run lacks the rows or corpora on which the claim is tested."
+            return "The rows or corpora on which the claim is tested are missing."
         text = MEASURES[self.claim.measure].text
         if self.effect is None:
             below = [place for place in self.measured if place.value != 100]
