@@ -419,7 +419,7 @@ OWN: dict[str, list[Case]] = {
         Case(PARSE + "--derivations /proc/x", ("/proc/x: cannot be written",)),
         Case(PARSE + "--margins", ("only graph-based models have margins, marginals and k-best trees",)),
         Case(PARSE + "--k 3", ("no option 'k'", "leave it out")),
-        Case("check {model} {good}", ("the check of a CCG model needs its proofs", "give the file of parse")),
+        Case("check {model} {good}", ("the check of a CCG model needs its proofs", "give the file that")),
     ],
     "tagging": [
         Case(TRAIN + "--columns form", ("unknown value 'form'", "choose from auto, upos")),

@@ -105,7 +105,7 @@ def test_a_scale_of_zero_counts_trees(space: str) -> None:
     for m in (1, 2, 3):
         share = sum(heads[m] == parse.heads[m] for heads in every) / len(every)
         assert parse.confidence.marginals[m] == pytest.approx(share)
-    with pytest.raises(treebound.InputError, match=r"scale = 1e\+308; give a smaller one"):
+    with pytest.raises(treebound.InputError, match=r"scale = 1e\+308; give a smaller scale"):
         treebound.decode(arc * 1e3, space=space, marginals=True, scale=1e308)
 
 

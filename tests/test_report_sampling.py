@@ -144,7 +144,7 @@ def test_targets_are_compared_with_decoders_of_equal_speed(
     assert row["low"] < row["optima found, %"] == 100 * 57 / 58 < row["high"] < 100
     assert row["found at"] == 10000
     sentences = score_time_remarks.targets(table).sentences
-    assert f"{run.corpora[0]}, {model} (this run): missed, though the target is inside" in sentences[0]
+    assert f"{run.corpora[0]}, {model} (this run): missed, but the interval contains the target" in sentences[0]
     assert "98.28 % [" in sentences[0]
     assert "need not be met on the whole test set" in sentences[-1]
     for target, met, expected in (((98.0, 1000), "yes", "met"), ((99.5, 20000), "no", "missed, no method is as fast.")):

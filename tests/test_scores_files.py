@@ -220,5 +220,5 @@ def test_the_notebook_runs_on_any_treebank(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     shown = execute(REPOSITORY / "notebooks" / "05-your-scores.ipynb", tmp_path / "out.ipynb").read_text()
     assert "the best tree: nothing is wrong" in shown
-    assert "the second, called the best: ['" in shown
+    assert "the second-best tree, presented as the best: ['" in shown
     assert json.loads(shown)["cells"][-2]["outputs"][0]["data"]["text/plain"] == ["True"]

@@ -201,7 +201,7 @@ def test_constrained_parsing_from_the_command_line(folder: Path, tmp_path: Path,
     assert [name for p in parses for name in parser.label_names(p)] == parsed.strings("deprel")
     with pytest.raises(InputError, match="no option 'k'"):
         call("parse", model, folder / "dev.conllu", "--k", 5)
-    with pytest.raises(InputError, match="only graph-based parsers"):
+    with pytest.raises(InputError, match="only graph-based models"):
         call("parse", model, folder / "dev.conllu", "--margins")
 
 

@@ -339,5 +339,5 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folds", [1, 6])
 def test_too_few_sentences_or_folds(folds: int) -> None:
-    with pytest.raises(InputError, match=f"{folds} folds of 5 sentences"):
+    with pytest.raises(InputError, match=f"5 sentences cannot be divided into {folds} folds"):
         jackknife(synthetic_treebank(5, 1), "upos", folds=folds)

@@ -161,7 +161,7 @@ def test_a_beam_is_chosen_when_parsing_too(folder: Path, tmp_path: Path) -> None
             treebound.load(folder / "model.npz", beam=beam)
     with pytest.raises(InputError, match="no option 'k'"):
         call("parse", folder / "model.npz", dev, "--k", 5)
-    with pytest.raises(InputError, match="only graph-based parsers"):
+    with pytest.raises(InputError, match="only graph-based models"):
         call("parse", folder / "model.npz", dev, "--margins")
 
 

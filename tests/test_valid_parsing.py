@@ -221,7 +221,7 @@ def test_proofs_are_checked_from_a_file_and_as_a_search_proposes_them(folder: Pa
 def test_rules_must_be_those_of_the_parse(folder: Path, parsed: Path) -> None:
     done = run("check", folder / "model.npz", parsed)
     assert done.returncode == 1
-    assert "give --valid" in done.stdout
+    assert "use the same --valid" in done.stdout
     proofs = folder / "proofs.jsonl"
     assert_one_line(run("check", folder / "model.npz", parsed, "--certificates", proofs), "about valid trees")
     done = run("check", folder / "model.npz", parsed, "--valid", "ud-warnings")

@@ -514,7 +514,7 @@ def _alpino_sentences(lines: Iterable[bytes], context: _Context, skipped: list[S
                 yield _conllu_line(i, row).encode()
             yield b"\n"
     except alpino.UnreadableXml as error:
-        hint = "is the file whole?"
+        hint = "check whether the file is complete"
         raise InputError(error.reason, path=context.path, line=error.line, hint=hint) from None
 
 

@@ -234,7 +234,7 @@ def _diagnosis(line: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
     if line[position] == 0xED and line[position + 1 : position + 2] >= b"\xa0":
         return f"{byte}: a lone surrogate", "write the file again with a program that writes UTF-8"
     if error.reason == "unexpected end of data":
-        return f"{byte}: the file ends inside a letter", "is the file whole?"
+        return f"{byte}: the file ends inside a letter", "check whether the file is complete"
     if not line.decode("utf-8", "ignore").isascii():
         return (
             f"{byte}, though other letters of the line are",

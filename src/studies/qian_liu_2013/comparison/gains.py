@@ -146,8 +146,7 @@ def _learners(gap: pd.Series) -> Sentences:
     corpora = listing(dict.fromkeys(gap.index.get_level_values(-1)))
     yield (
         f"UAS with MIRA minus UAS with the perceptron: mean {gap.mean():+.2f} over {len(gap)} pairs of the same "
-        f"system and "
-        f"corpus ({corpora}); by system, "
+        f"system and corpus ({corpora}); by system, "
         f"{span(gap.groupby(level=1, sort=False).mean(), '{:+.2f}')}. {ONE_SEED} {UNTESTED}"
     )
 
