@@ -337,7 +337,7 @@ class Params:
                 raise ValueError(f"models: {name}: no model {model.same_as!r}; choose from {', '.join(self.models)}")
 
     def _check_row(self, row: Row) -> None:
-        """Raise ValueError for a row with a missing key or an unknown decoder or corpus, or without predicted tags."""
+        """Raise ValueError for missing keys, unknown decoders or corpora, or predicted tags of a gold-tagged corpus."""
         if row.system == "graph":
             parsing = self.decode[row.trained][row.name]
             if missing := [key for key in ("decoder", "k") if not getattr(parsing, key)]:

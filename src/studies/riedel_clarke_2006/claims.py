@@ -54,7 +54,7 @@ def folds(
 
 
 def counted(results: Results, rows: Sequence[str], compare: str, count: str) -> Iterator[Measured]:
-    """Measure the share (%) of sentences of all folds that a system counts under `count`, with a Wilson interval."""
+    """Measure entry `count` of a system as a share (%) of the sentences of all folds, with a Wilson interval."""
     for corpus, systems in _folds(results):
         if all(rows[0] in fold for fold in systems):
             part, whole = (sum(fold[rows[0]][name] for fold in systems) for name in (count, "sentences"))

@@ -158,7 +158,7 @@ def _lines(count: int, score: float) -> pd.DataFrame:
 
 
 def example(family: str) -> Example:
-    """Return a family in its sentence. Raises TreeboundError for a family that is not registered."""
+    """Return the parts of a family in an example sentence. Raises TreeboundError for an unregistered family."""
     code = FAMILIES[family].code
     treebank = treebank_of(PATTERN_SENTENCE if family == "pattern" else SENTENCE)
     words, tags, heads = treebank[0].strings("form"), treebank[0].strings("upos"), treebank[0].heads

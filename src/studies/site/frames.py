@@ -44,7 +44,7 @@ def convert(results: Results) -> pd.DataFrame:
 
 
 def tagging(results: Results) -> pd.DataFrame:
-    """Return tagging accuracy, one row per corpus with predicted tags, column of tags and split.
+    """Return tagging accuracy: one row for each corpus with predicted tags, each of its tag columns and each split.
 
     Columns include words and accuracy (%), for all words and for words whose form is not in the training set (NaN for
     train, which is jackknifed). There are no rows if all tags are gold.

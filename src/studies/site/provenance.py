@@ -63,7 +63,7 @@ def models(results: Results) -> list[tuple[str, str]]:
 
 
 def _elsewhere(info: dict[str, Any]) -> str:
-    """Return how many stages of a reference run were computed at which other commits."""
+    """Return the other commits at which stages of a reference run were computed, with the number of stages of each."""
     return ", ".join(f"{count} at {commit[:12]}" for commit, count in info.get("other_commits", {}).items())
 
 

@@ -35,9 +35,9 @@ class Arborescences:
         return sum(score[a] for a in tree), sorted(tree, key=lambda a: self.ends[a][1])
 
     def reach(self, arcs: Iterable[int], score: Sequence[Number], threshold: Number) -> set[int]:
-        """Return the arcs whose best tree scores more than `threshold`.
+        """Return the arcs that occur in a tree with a score above `threshold`.
 
-        Each arc is forced into the tree in turn. First it replaces an arc of the best tree: if the result is a tree
+        Each arc is forced into the tree in turn. First, it replaces an arc of the best tree. If the result is a tree
         with a sufficient score, no other tree is needed.
         """
         arcs = set(arcs)

@@ -67,8 +67,8 @@ class Choices:
 class LabelledSpace:
     """The labelled trees of a labelled problem, and its relaxations, which are problems without labels.
 
-    arcs   by word (and root): indices of the arcs into it; the root has none
-    whole  by word (and root): its choices when nothing is restricted
+    arcs   arcs[m]: indices of the arcs into word m; arcs[0] is empty
+    whole  whole[m]: the labelled arcs into word m in the unrestricted region
     """
 
     def __init__(self, labelled: LabelledProblem):

@@ -72,9 +72,9 @@ class Candidates(Group):
         str | None,
         typer.Option(
             metavar="RULES",
-            help="Search only trees that keep these rules, and prove which valid tree is the best. ud stands for the "
-            "errors that the validator of Universal Dependencies reports at levels 2 and 3. ud-warnings adds its "
-            "warnings. The name of a TOML file stands for the rules in it. [default: all trees are valid]",
+            help="Consider only valid trees: trees that keep these rules. The best valid tree is proved. ud stands "
+            "for the errors that the validator of Universal Dependencies reports at levels 2 and 3. ud-warnings adds "
+            "its warnings. The name of a TOML file stands for the rules in it. [default: all trees are valid]",
         ),
     ] = None
 

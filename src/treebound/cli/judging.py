@@ -158,7 +158,7 @@ def check(
     \b
     optimal     no tree scores more
     gap, limit  no tree scores more than the bound
-    heuristic   nothing about other trees; the bound is inf
+    heuristic   no claim about other trees; the bound is inf
     infeasible  the sentence has no tree
 
     The trees are those over the candidate heads of each word, so --k and --threshold must be the same as for parse.

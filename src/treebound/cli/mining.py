@@ -86,7 +86,7 @@ class Judges(Group):
     ] = None
     bits: Annotated[
         int | None,
-        typer.Option(min=12, max=28, help="Base-2 logarithm of the number of weights. [default: as `treebound train`]"),
+        typer.Option(min=12, max=28, help="Base-2 logarithm of the number of weights. [default: 22]"),
     ] = None
     seed: Annotated[int, typer.Option(min=0, help="Random seed for the order of the training sentences.")] = 1
 
@@ -108,7 +108,7 @@ class Listing(Group):
     kinds: Annotated[
         str,
         typer.Option(
-            help="Kinds of suspects, separated by commas: head, and label (of words whose head is no suspect)."
+            help="Kinds of suspects, separated by commas: head, label. label lists words whose head is no suspect."
         ),
     ] = "head,label"
     tags: Annotated[

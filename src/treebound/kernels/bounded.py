@@ -440,7 +440,7 @@ def range_counts(index, alive, certain, low, high):
 
 @kernel
 def majorants(counts, slope, low, high, best):
-    """Return the sum over words of max_c (f(c) - slope c), low <= c <= high; write `best` int32[n + 1], the maximising
+    """Return the sum over words of max_c (f(c) - slope c), low <= c <= high, f = valency score; write `best`, the best
     c.
     """
     total = 0.0

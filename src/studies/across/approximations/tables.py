@@ -89,7 +89,7 @@ def costs(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def lengths(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the share (%) of sentences with the best tree by length, one column per decoder.
+    """Return the share (%) of sentences for which each decoder (column) finds the best tree, by sentence length.
 
     The first column counts the sentences.
     """

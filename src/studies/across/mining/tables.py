@@ -126,7 +126,7 @@ def _wide(data: pd.DataFrame, kind: str, measure: str) -> pd.DataFrame:
 
 
 def systematic(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the systematic changes of later releases, with the row of the group view that names each change."""
+    """Return the systematic changes of later releases, each with the rank, size and hits of its group of suspects."""
     rows = [
         {"in": row["in"], "run": row["run"], **change}
         for row in data.to_dict("records")

@@ -108,9 +108,9 @@ class Dev:
 
 
 def timed(model: CCGModel, treebank: Treebank) -> dict[str, tuple[list[Decoded], list[float]]]:
-    """Parse with each order.
+    """Parse a treebank with each order of beams (ORDERS), and time the parsing.
 
-    Return its results for all sentences, and the CPU seconds of each part of PART sentences.
+    Return, for each order, the results for all sentences, and the CPU seconds of each part of PART sentences.
     """
     parsers = {order: Parser(model, beams=beams) for order, beams in ORDERS.items()}
     machines = {order: parser.adaptive() for order, parser in parsers.items()}

@@ -12,7 +12,7 @@ from studies.common.fields import STRICT, Positive, Section
 
 @dataclass(frozen=True, config=STRICT)
 class CCGIntegration(Section):
-    """Settings for measuring the joint model of every parser of `ccg`; see `measure`.
+    """Settings for measuring the joint model of each parser in the section `ccg`; see `measure`.
 
     iterations  numbers of iterations after which belief propagation and dual decomposition are compared
     most        largest number of iterations of both decoders

@@ -25,7 +25,7 @@ def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str,
 
 
 def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
-    """Load a model that samples, see `Trainer`. The row chooses the search of the model or reranking."""
+    """Load a model that samples, see `Trainer`. The row decides between search and reranking."""
     settings = params.models[row.trained].settings
     facts = {"params_hash": digest({"model": row.model}, asdict(settings)), "families": list(settings.families)}
     if row.rerank is not None:

@@ -1,6 +1,6 @@
 """Stage: train the base system with one step of learning changed, and measure accuracy on the development set.
 
-The pruner is trained on the same data as the model, so that a training shares nothing with the run that it is compared
+The pruner is trained on the same data as the model, so that no run shares a pruner with the run that it is compared
 with. The model is taken from the best epoch. The development set is then parsed without a limit on the search, even if
 training had a limit, so that only the learned weights differ.
 """

@@ -77,7 +77,7 @@ def step_tests(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def tests_of(tests: pd.DataFrame, place: str, figure: str) -> pd.DataFrame:
-    """Return the rows of `step_tests` for a place and a figure, by training. There may be none."""
+    """Return the rows of `step_tests` for one place and figure (UAS or LAS). Index: training. May be empty."""
     levels = tests.index.get_level_values
     return tests[(levels(0) == place) & (levels(1) == figure)].droplevel([0, 1])
 

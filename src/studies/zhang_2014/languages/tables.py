@@ -54,7 +54,7 @@ def accuracy(runs: Sequence[Results]) -> pd.DataFrame:
 
 
 def gains(runs: Sequence[Results]) -> pd.DataFrame:
-    """Return `comparison.tables.gains` of COMPARED by (pair, language, corpus). A pair is named `A less B`."""
+    """Return the gains (`comparison.tables.gains`) of pairs in COMPARED. Index: (pair `A less B`, language, corpus)."""
     parts = []
     for results in runs:
         languages = dict(_places(results))

@@ -170,7 +170,7 @@ class TwoLabelsRule(UdRule):
         return self._two_words(words, names)
 
     def _two_words(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield the two facts of every head and dependent that break the rule."""
+        """Yield, for every head and dependent that can break the rule, the two facts that break the rule together."""
         parents, columns = self.parent_labels(names), entries(words)
         for h in range(1, words.n + 1):
             for m in range(1, words.n + 1):

@@ -55,7 +55,7 @@ class Inventory(EntryRule):
         return (malformed_labels if self.malformed else unknown_relations)(names)
 
     def excludes(self, entry: Entry) -> bool:
-        """Return True, because no word may have one of the labels."""
+        """Return True: no word, whatever its properties, may have a label in `labels`."""
         return True
 
 

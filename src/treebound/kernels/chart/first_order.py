@@ -223,14 +223,14 @@ def _first_best(first_spans, second_spans):
 
 @kernel
 def best_candidates(index, score, single_root, into):
-    """Return the score of the best projective tree of candidate arcs, or NEG; write the arcs to int32[n] into, by word.
+    """Return the best score of a projective tree of candidate arcs, or NEG; write its arcs by word to `into` int32[n].
 
     - `index`: ArcIndex.
     - `score`: float64[>= A]; NEG forbids an arc.
 
     The tree is the one that `hypergraph.inside` finds in an `eisner_graph`, also in case of ties. Sums are computed in
     the same order, and the first of equal splits or arcs is chosen. Memory is 16 (n + 1)^2 bytes plus 8 bytes per arc,
-    independent of the number of splits, because only the O(n) spans of the best tree search for their splits. O(n^2 k),
+    independent of the number of splits: splits are searched only for the O(n) spans of the best tree. Time is O(n^2 k),
     with all arcs O(n^3).
     """
     head, mod, start, right = index.head, index.mod, index.start, index.right

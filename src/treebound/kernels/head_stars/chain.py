@@ -135,7 +135,7 @@ def best_free(k, status, gain, count_score, chosen):
 
 @kernel
 def best_chain(k, left_count, status, gain, trans, end, scratch):
-    """Return the score of the best set by gains, transitions and ends of both sides; write scratch.chosen. O(k^2)."""
+    """Return the best score of a set of modifiers (gain + trans + end); write the set to scratch.chosen. O(k^2)."""
     best, back, chosen = scratch.best, scratch.back, scratch.chosen
     total = 0.0
     for side in range(2):

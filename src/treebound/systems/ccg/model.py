@@ -77,7 +77,7 @@ FORMAT = Format(KIND, 1, CCGHeader, lambda header: header.layouts)
 class CCGModel:
     """A trained CCG parser: a supertagger, a grammar and the parser's weights float32[2^bits].
 
-    grammar   rules and categories seen in training, without the rules that charts look up later
+    grammar   rules and categories seen in training; charts add further rules to a copy only (`made_grammar`)
     left_out  reason -> number of training sentences that were not learnt from
     """
 

@@ -88,7 +88,7 @@ class Settings(Checked):
         ADAPTIVE,
         "Attempts to parse a sentence, each written beta:k. beta keeps categories with at least beta times the best "
         "probability. Words seen k times or more have only categories seen with their form. "
-        "Beams become wider until a derivation exists, or narrower until the chart is small enough.",
+        "Narrow-to-wide lists stop at the first derivation, wide-to-narrow lists at the first chart within --limit.",
     )
     limit: Annotated[int, Field(ge=1, le=50_000_000)] = option(
         1_000_000, "Largest number of edges of a chart in parsing. Larger charts are refused."

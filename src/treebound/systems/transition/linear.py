@@ -23,7 +23,7 @@ UNIT = 1024.0  #: integer steps of an averaged weight per 1.0; float32 adds such
 class Joins(NamedTuple):
     """The cells that make up each of the T features of an instance: cell[start[t] : start[t + 1]].
 
-    seed int64[T], start int32[T + 1], cell int32[start[T]]
+    seed int64[T] (hash of the names of the cells), start int32[T + 1], cell int32[start[T]]
     """
 
     seed: np.ndarray

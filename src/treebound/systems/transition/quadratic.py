@@ -22,7 +22,7 @@ CLOSE = 1e-6
 
 
 class Pools(NamedTuple):
-    """The machines of P pools, one after another. Pool p has k classes, l support vectors and k (k - 1) / 2 decisions.
+    """The support vector machines of P pools. Pool p has k classes, l support vectors and k (k - 1) / 2 decisions.
 
     split    the cell whose value selects the pool;
     pool     int32[steps, V + 1] the pool for each value of the cell `split`, for each decision step; the last column is

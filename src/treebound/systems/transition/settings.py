@@ -61,11 +61,11 @@ class Settings(Checked):
     )
     tolerance: Rate = option(0.1, "Tolerance at which LIBSVM stops the training of a quadratic kernel.")
     neighbours: Annotated[int, Field(ge=1, le=1000)] = option(
-        5, "Number of nearest distances whose instances vote in --learning memory (k of TiMBL)."
+        5, "Number of smallest distances in --learning memory; all instances at them vote (k of TiMBL)."
     )
     rare: Annotated[int, Field(ge=1, le=1000)] = option(
         3,
-        "Frequency below which --learning memory compares feature values by overlap (L of TiMBL).",
+        "Frequency below which --learning memory compares feature values by equality only (L of TiMBL).",
     )
     roots: Literal["several", "single"] = option(
         "single",

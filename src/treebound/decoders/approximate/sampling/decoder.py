@@ -148,7 +148,7 @@ class Greedy(Sampling):
 
     @property
     def chain(self) -> Plan:
-        """Return a plan without a chain; only the climb that ends every run remains."""
+        """Return a plan without chain steps, so that each run consists of the greedy ascent (climb) alone."""
         return Plan(GREEDY, 0, self.patience, self.moves or MANY, 0, 1.0, 1.0, 1)
 
 

@@ -469,7 +469,7 @@ def _handover(task: Task, tables: Mapping[str, PartTable], automata: tuple[str, 
         return 0 if family in automata or family not in tables else int(np.count_nonzero(tables[family].score))
 
     def stars(families: tuple[str, ...]) -> StarTables:
-        """Return the tables of some families for stars."""
+        """Return the score tables of `families`, in the form that head stars use."""
         return stars_of(task.arcs, {f: t for f, t in tables.items() if f in families}, task.unit)
 
     product_tables = (tables[f] for f in ("tri-sibling", "comb") if f in tables)
