@@ -29,7 +29,8 @@ class Written:
     sentences    number of sentences
     invalid      (index of the sentence, rules in conflict) for each sentence without a tree that keeps the rules
     proofs       one line per sentence for `checker.proofs.Writer.write`; empty if no proofs were requested
-    derivations  lines of `.auto` per sentence: its derivation, or its fragments; empty if none were requested
+    derivations  for each sentence the lines of an `.auto` file that hold its derivation or, if it has none, its
+                 fragments; empty if no derivations were requested
     """
 
     text: bytes
@@ -44,8 +45,8 @@ class Parsing:
     """A parser and the kinds of output that it produces.
 
     parser       a `treebound.core.system.Parser`; only graph-based parsers have confidence and proofs of trees
-    confidence   which of margins, marginals and k best trees to compute; None computes none
-    proofs       whether to return proofs; the decoder must keep a record
+    confidence   settings that say which of margins, marginals and k best trees to compute; None computes none of them
+    proofs       whether to return proofs; the decoder must then record its search
     derivations  whether to return derivations; only CCG parsers have them
     """
 

@@ -39,7 +39,7 @@ class Checking:
     """The parser and the files of a check.
 
     parsed        name of the parsed file, for messages
-    certificates  file with the proofs; None for proofs that a search proposes
+    certificates  file with the proofs; None if a search proposes the proofs
     """
 
     parser: Parser
@@ -64,7 +64,7 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Checked:
-    """Result of the check of one sentence: faults in plain text, what is verified, and claims that were not checked."""
+    """Result of the check of one sentence: faults in plain text, the verdict, and the claims that were not checked."""
 
     faults: list[str]
     verdict: Verdict
@@ -138,7 +138,7 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
 
 
 def _proposed(parser: Parser, problem: Problem, bound: float) -> Certificate | None:
-    """Return the proof of the bound that a search proposes, which is not verified yet."""
+    """Search for a proof of the bound, and return the proof, which is not verified yet."""
     # a float avoids a second compilation of the search; the checker uses the exact bound
     record = cast("Any", parser.decoder).proof(problem, float(bound))
     return None if record is None else certificate(record)
@@ -171,7 +171,7 @@ def ignored_claims(document: Document, comments: dict[str, str]) -> frozenset[st
 
 
 def _kbest_faults(problem: Problem, parse: Parse, comments: dict[str, str], space: Space) -> list[str]:
-    """Return the faults of a list of k best trees: each must be a tree with its score, in order, the best one first."""
+    """Return the faults of a list of k best trees, which must be trees with their true scores, the best tree first."""
     if comments.get("kbest_complete", "no") not in ("yes", "no"):
         return [f"kbest_complete is {comments['kbest_complete'][:40]!r}"]
     if parse.value == -math.inf:  # the sentence has no tree, and its list must be empty

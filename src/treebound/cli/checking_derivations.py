@@ -1,8 +1,9 @@
 """Verify the claims of one sentence of a CCG parser with the joint model, for `treebound check`.
 
-The chart and the chain of categories are built again from the model. From there, `checker.joint_proofs` works in
-integer arithmetic. It verifies that the derivation of the certificate file belongs to the chart and has the claimed
-score, heads and categories. It also verifies that no other derivation scores more than the bound.
+The chart of the parser and the supertagger's chain of lexical categories are built again from the model. From there,
+`checker.joint_proofs` works in integer arithmetic. It verifies that the derivation of the certificate file belongs to
+the chart and has the claimed score, heads and categories. It also verifies that no other derivation scores more than
+the bound.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
 
 
 def _claim_faults(joint: Joint, parse: Parse, proof: Proof, prove: bool) -> tuple[list[str], Verdict]:
-    """Return the faults of score and bound, and what is verified if there are none."""
+    """Return the faults of the claimed score and bound, and the verdict on the sentence if there are no faults."""
     sizes = joint.words, len(joint.emission), len(joint.packed.chart.graph.left)
     if sizes != proof[:3]:
         return [f"its chart has {sizes} words, variables and edges, but the certificate {proof[:3]}"], "faulty"

@@ -76,7 +76,7 @@ def _rules(decoder: SentenceDecoder) -> list[str]:
 
 
 def _proposed(decoder: SentenceDecoder) -> ValidityProof | None:
-    """Return the proof that a search proposes, which is not verified yet."""
+    """Search for a proof of the claim, and return the proof, which is not verified yet."""
     recording = copy.copy(decoder)
     recording.decoder, recording.record = copy.copy(decoder.decoder), True
     cast("Any", recording.decoder).record = True

@@ -13,7 +13,7 @@ from treebound.support.progress import say
 PART = 100  #: number of sentences that are examined together
 MOSTLY = 0.5  #: smallest share of words with unknown values, or values of another column, that is reported
 FEW = 50  #: number of words below which an empty column of features is not reported
-FEWEST = 5  #: smallest number of words by which a column is judged
+FEWEST = 5  #: smallest number of words from which it is judged whether the values of a column are known
 
 
 class Columns:
@@ -79,7 +79,7 @@ class Columns:
         return f"{unknown:,} of {judged:,} words ({100 * unknown / judged:.0f} %)"
 
     def _exchanged(self, column: str, words: int) -> str:
-        """Return another column that holds mostly known values of this column, or an empty string."""
+        """Return another column, most of whose values are known values of this column, or an empty string."""
         known = self.known[column] - {"_"}
         others = [name for name in STRING_COLUMNS if name not in ("form", column)]
         best = max(others, key=lambda name: self._count(name, known))

@@ -273,7 +273,7 @@ def _writer(ending: str) -> Callable[[BinaryIO, Document, list[Suspect], Mined, 
 
 
 def _with_variation(suspects: list[Suspect], document: Document, tag_column: str) -> list[Suspect]:
-    """Add to each suspect how often its construction is annotated in which way."""
+    """Add to each suspect how often its construction occurs elsewhere, and how often with another annotation."""
     from treebound.mining.variation import with_variation
 
     return with_variation(suspects, document.treebank, tag_column=tag_column)

@@ -41,7 +41,7 @@ def options_of(classes: dict[str, type]) -> Callable[[Callable[..., None]], Call
         meanings = {
             name: {
                 system: Meaning(use.help, _typed(use.default), _kind(use.hint, use.default)[1], _section(use.whose))
-                for use in reversed(uses)  # the first class overwrites the others
+                for use in reversed(uses)  # if several classes have meanings for a system, the first class counts
                 for system in (["", *systems] if use.whose == ALL else use.systems)
             }
             for name, uses in settings.items()
@@ -56,7 +56,7 @@ ALL = " "  #: name in `classes` of settings that all systems have
 
 
 class _Use(NamedTuple):
-    """One field of a class of settings."""
+    """A field of a class of settings, with the names of the systems that use the class."""
 
     whose: str
     hint: Any
@@ -95,7 +95,10 @@ def _option(name: str, uses: list[_Use]) -> inspect.Parameter:
 
 
 def _kind(hint: Any, default: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the type of an option and its limits, `min` and `max`; the value `none` makes a number a string."""
+    """Return the type of an option and its limits, `min` and `max`.
+
+    The type is str for a tuple, and for a number or the word `none`; the settings class then checks the limits.
+    """
     kind, limits = _plain(hint)
     if isinstance(default, tuple):
         return str, {}

@@ -181,7 +181,8 @@ def _annotate(
     """Read files in parts, annotate the parts, and write them in order; few parts are in memory at a time.
 
     write_others  writes the outputs of a part that do not go into the CoNLL-U file
-    clears        whether scores and statuses are written; a warning then names files of older versions
+    clears        whether new scores and statuses are written; a warning then names input files with the comments of
+                  older versions, which are not removed
     """
     from treebound.cli.columns import Columns
     from treebound.support.workers import spread
@@ -254,11 +255,10 @@ def _proofs(path: Path | None, parser: Any) -> Iterator[Callable[[bytes], None] 
 
 @contextmanager
 def _auto(path: Path | None) -> Iterator[Callable[[list[str]], None]]:
-    """Yield the function that writes the derivations of one sentence to an .auto file.
+    """Yield the function that writes the derivation or the fragments of one sentence to an .auto file.
 
-        Sentences are numbered from 1. The file appears when it is complete.
-    The fragments of a sentence without a derivation are
-        numbered 7.1, 7.2, ... and have NUMPARSE=0.
+    Sentences are numbered from 1. If sentence 7 has no derivation, its fragments are numbered 7.1, 7.2, ... and have
+    NUMPARSE=0. The file appears when it is complete.
     """
     if path is None:
         yield lambda lines: None

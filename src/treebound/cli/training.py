@@ -253,7 +253,10 @@ def _job(name: str, recipe: Recipe, train_file: Path, dev_file: Path, output: Pa
 
 
 def _trees(path: Path, encoding: str, annotated: bool) -> tuple[Treebank, SeveralRoots | None]:
-    """Read a treebank of any known format without its text. A path `-` is standard input."""
+    """Return the treebank in a file of any known format, and the first tree with several roots, if any.
+
+    The lines of the file are not stored. A path `-` is standard input.
+    """
     from treebound.treebanks.trees import read_trees
 
     return read_trees(sys.stdin.buffer if str(path) == "-" else path, encoding, annotated)

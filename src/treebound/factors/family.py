@@ -16,15 +16,15 @@ class Family:
     name : str
         Key of the family in `Problem.parts`.
     code : int
-        Number under which `treebound.kernels.arcs.parts` lists and places the family's parts.
+        Number that identifies the family in the kernels of `treebound.kernels.arcs.parts`, which list its parts.
     templates : TemplateSet
         Feature templates of the family.
     cite : str
         Publication that introduced the family.
     rate : float
         Learning rate of the family's weights, relative to other families. A head has many more triples of modifiers
-        than arcs. At the same rate, their many features would take most of a step and overfit single sentences
-        (decision 013).
+        than arcs. At the same rate, the many features of triples would receive most of an update step and overfit
+        single sentences (decision 013).
     """
 
     name: str

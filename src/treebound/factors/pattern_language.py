@@ -100,9 +100,8 @@ class Pattern:
     - gaps: gaps[i] lies between words i and i + 1.
     - arcs: (head, modifier) as numbers of words; the head may also be ROOT or OUTSIDE.
     - ways: alternatives, each given by the numbers of its arcs.
-    - features: tuples of (word or OUTSIDE, attribute) that are joined with the name.
-      The first tuple is empty, for the name
-      alone.
+    - features: for each feature, a tuple of pairs (word or OUTSIDE, attribute) that are joined with the pattern's name.
+      The first tuple is empty: its feature is the name alone.
     """
 
     name: str

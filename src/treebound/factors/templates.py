@@ -22,7 +22,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-#: templates from which a model is compiled, by the salt that distinguishes the features of different sets
+#: salt -> feature templates of one set. The salt enters the hashes, so that the features of different sets differ
 Lines = dict[str, tuple[str, ...]]
 REACH = 2  #: largest offset from a position, in words
 

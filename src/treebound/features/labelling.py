@@ -41,7 +41,7 @@ class Labelling:
     - names: the labels, in the order of their numbers.
     - joint: the labeller that takes part in decoding; None if the tree is chosen without labels.
     - stage: the labeller of finished trees; None if the labels chosen with the tree are final.
-    - weights: number of all weights of the model, 2 ** bits of arcs and parts, followed by the weights of the
+    - weights: number of all weights of the model: 2 ** bits weights of arcs and parts, followed by the weights of the
       labellers.
     """
 
@@ -73,7 +73,7 @@ class Labelling:
         Without a `joint` labeller, the scores are returned unchanged, with None.
 
         gold, cost  int32[n], gold labels of the words; `cost` is added to the score of any other label, as in MIRA
-        right       (arcs, labels): these arcs have these labels, even if other labels score more
+        right       (arcs, labels): numbers of arcs, and the labels that they must get, even if other labels score more
         """
         if self.joint is None:
             return scored, None
@@ -98,7 +98,7 @@ class Labelling:
         return labeller.best(labeller.of_tree(weights, rows, heads), gold, cost)[1]
 
     def room(self, n: int) -> int:
-        """Return the maximum number of features that a difference appends for a sentence of n words."""
+        """Return the maximum number of features that `difference` appends for a sentence of n words."""
         return max((2 * labeller.room(n) for labeller in (self.joint, self.stage) if labeller), default=0)
 
     def difference(

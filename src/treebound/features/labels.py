@@ -73,7 +73,7 @@ class Labeller:
     attributes : frozenset of str
         Token attributes that the corpus uses.
     first : int
-        Place of the labels' weights in the array of all weights, after the weights of arcs and parts.
+        Index of the first label weight in the array of all weights, after the weights of arcs and parts.
     bits : int
         log2 of LINE times the number of places at which a row of weights may begin.
     tree : bool
@@ -126,9 +126,11 @@ class Labeller:
     def best(
         self, scores: np.ndarray, gold: np.ndarray | None = None, cost: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the value, float64[A], and the number, int32[A], of the best label of each row; ties go to the lowest.
+        """Return the score, float64[A], and the number, int32[A], of the best label of each row.
 
         gold  int32[A], gold labels; `cost` is added to the score of all other labels, as in MIRA
+
+        Among labels with equal scores, the label with the lowest number is the best.
         """
         if gold is None:
             gold, cost = np.zeros(len(scores), np.int32), 0.0
@@ -177,7 +179,7 @@ def width(labels: int) -> int:
 
 
 def weights_of(labels: int, bits: int) -> int:
-    """Return the number of weights for this number of labels, with space for a row that begins at the last hash."""
+    """Return the number of weights for this number of labels, with space for a row that begins at the largest hash."""
     return (1 << bits) + width(labels)
 
 

@@ -24,7 +24,7 @@ _WIDE = frozenset({"great-grandchild", "tri-sibling", "grand-sibling"})
 
 
 def too_long(n: int, longest: int, name: str, **place: Any) -> InputError:
-    """Return the error for a sentence of n words, more than `longest`; `place` is its path and line."""
+    """Return the error for a sentence of n words, more than `longest`; `place` is the path and line of the sentence."""
     return InputError(f"{name} has {n:,} words, more than {longest:,}", hint="split the sentence", **place)
 
 

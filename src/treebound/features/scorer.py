@@ -30,7 +30,8 @@ from treebound.kernels.features.scoring import (
 from treebound.kernels.features.templates import FamilyTemplates, Templates, packed, packed_families
 
 NO_PATTERN_PARTS = np.empty((0, MAX_ARCS), np.int32), np.empty((0, MAX_WORDS + 3), np.int32), np.empty(0)
-#: products whose rows in the table cannot be computed from their arcs, so that the table is scanned
+#: families of arc products for which the row of a part in its table cannot be computed from the arcs of the part; the
+#: table is scanned for the parts of a tree
 SCANNED = PRODUCTS - {"grandchild", "sibling"}
 CACHE_LINE = 64  #: size of a cache line in bytes
 
@@ -52,7 +53,7 @@ def compile_arc(
 
 
 def compile_families(names: tuple[str, ...], attributes: frozenset[str], lines: Lines) -> FamilyTemplates:
-    """Return the templates of the named families, compiled for the kernels; `lines` is as in `templates_of`."""
+    """Return the templates of the named families, compiled for the kernels; `lines` is the result of `templates_of`."""
     code, slot, parts, pairs = [], [], [], []
     for name in names:
         family, pair = FAMILIES[name], name + "-pair"
@@ -66,7 +67,7 @@ def compile_families(names: tuple[str, ...], attributes: frozenset[str], lines: 
 
 
 def _joined(templates: list[Templates]) -> tuple[Templates, np.ndarray]:
-    """Return the templates one after another, and the begin of each set."""
+    """Return several sets of templates as one set, and the index at which each set begins."""
     first = np.cumsum([0] + [len(t.seed) for t in templates])
     empty = compile_templates((), (), "", frozenset())
     columns = [

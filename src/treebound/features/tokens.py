@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from treebound.features.patterns import Matches
 
 PAD = 2  #: rows of padding before the root and after the last word, so that neighbours need no bounds check
-EXTRA = 2 * PAD + 4  #: rows in addition to the n words: padding, the root, NONE, NONE_OUTER and a last row of padding
+#: rows in addition to the n words: padding, the root, the two empty words NONE and NONE_OUTER, a last row of padding
+EXTRA = 2 * PAD + 4
 
 
 def _column(treebank: Treebank, attribute: str) -> tuple[str, object]:
@@ -83,7 +84,8 @@ class TokenTable:
     def sentence(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the padded rows of a sentence, int64[attributes, n + EXTRA], and its tag ids, int32[n + 1].
 
-        Both are read-only. Word w has row PAD + w, the root has row PAD, and NONE and NONE_OUTER follow the padding.
+        Both are read-only. Word w has row PAD + w, and the root has row PAD. NONE and NONE_OUTER, which stand
+        for missing words of a part, follow the padding.
         The ids number the fine tags, -1 for the root; they serve to count distinct tags between two words.
         """
         a, b = self._first[i : i + 2].tolist()

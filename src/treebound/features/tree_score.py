@@ -26,7 +26,9 @@ class PartScore:
         self._moving: tuple[Scoring, Tree] | None = None
 
     def score(self, heads: np.ndarray) -> float:
-        """Return the sum of the scores of a tree's parts; -inf if an arc or part is forbidden, or an arc no candidate.
+        """Return the sum of the scores of a tree's parts.
+
+        The sum is -inf if an arc or part of the tree is forbidden, or if an arc is not a candidate.
 
         O(n d), d the largest number of modifiers; O(parts) for families that have to be scanned.
         """
@@ -39,9 +41,10 @@ class PartScore:
     def change(self, heads: np.ndarray, m: int, h: int) -> float:
         """Return score(heads with h as the head of m) - score(heads).
 
-        The change is -inf if h -> m is not a candidate, and nan if another arc of the heads is not. Raises InputError
-        if scores are not finite. O(d^3) plus the products of two arcs, if `heads` differ in a few words only from the
-        previous call. The first call builds the tables.
+        The change is -inf if h -> m is not a candidate arc, and nan if `heads` has an arc that is not a candidate.
+        Raises InputError if scores are not finite. The first call builds tables. A later call whose `heads` differ
+        in few words from the call before takes O(d^3) time, d the largest number of modifiers, and time for the
+        products of two arcs.
         """
         if self._moving is None:
             if not self.problem.finite:

@@ -13,8 +13,10 @@ def averaged(weights: np.ndarray, sums: np.ndarray, total: float, unit: float = 
     """Return (int32[table] averaged weights, number of units per 1.0).
 
     weights  float32[table]
-    sums     float64[table]: the sum over updates of (share of the average that was settled before the update) * update
-    total    the share that is settled at the end; for a mean over examples, the number of examples
+    sums     float64[table]: the sum over all updates of a * update, where a is the total averaging weight of the
+             examples before the update; for a mean over examples, a is the number of examples before the update
+    total    the total averaging weight of all examples; for a mean over examples, the number of examples. The average
+             is weights - sums / total
     unit     number of units per 1.0; it is halved until the largest average fits into int32
     """
     total = max(1.0, float(total))

@@ -11,7 +11,8 @@ from pydantic.dataclasses import dataclass as checked
 from treebound.core.treebank import Treebank
 from treebound.learning.storage import Attributes, Entry
 
-MOST_VALUES = 20_000  #: values of a column that a model stores at most; a column with more values is an open class
+#: largest number of values of a column that a model stores; a column with more values is an open class and not stored
+MOST_VALUES = 20_000
 
 
 @checked(config=ConfigDict(extra="forbid"))

@@ -64,8 +64,8 @@ def train(
     judge
         Function from a result and the records of earlier epochs to further entries of the record of the epoch.
     score
-        Function from a record to the score of the epoch. The first epoch with the highest score is kept; without
-        `score` the last one.
+        Function from a record to the score of the epoch. The first epoch with the highest score is kept.
+        Without `score`, the last epoch is kept.
     checkpoint
         File of a task whose results are averages. It is resumed if it exists, written after every epoch, and deleted at
         the end.

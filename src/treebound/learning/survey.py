@@ -87,7 +87,7 @@ def ceiling(treebank: Treebank) -> float:
 
 
 def _lost(heads: np.ndarray, scored: np.ndarray, single_root: bool) -> int:
-    """Return the number of scored words whose head is wrong in every projective tree: the misses of the best such tree.
+    """Return the number of scored words with a wrong head in the projective tree that has the fewest such words.
 
     heads int32[n + 1], scored bool[n]. Takes O(n^3) time (Eisner's algorithm). Returns 0 for more than LONGEST words.
     """

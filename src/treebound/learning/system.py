@@ -54,9 +54,9 @@ def _parsed(shared: tuple[InBatches, Any], part: tuple[int, int]) -> list[Parse]
 class Learned:
     """A system that learns trees.
 
-    model    class of its models, which has `load(path)`
-    finder   function or class that makes a parser from a model and options
-    options  names of the options of `parser_class`; None if `parser_class` checks them itself
+    model         class of the system's models, which has `load(path)`
+    parser_class  function or class that makes a parser from a model and options
+    options       names of the options of `parser_class`; None if `parser_class` checks the options itself
     """
 
     model: type[Any]

@@ -19,8 +19,8 @@ from treebound.learning.averages import FIXED_UNIT, averaged
 class Update(Protocol):
     """A rule for the size of an update step.
 
-    plain  whether costs of wrong structures and rates of features are ignored
-    scale  factor of the scores before they are rounded and a training sentence is decoded
+    plain  whether the rule ignores the costs of wrong structures and the learning rates of features
+    scale  factor by which the scores of a training sentence are multiplied before they are rounded and decoded
     """
 
     @property
@@ -128,5 +128,5 @@ class Learner:
         return averaged(self.weights, self.sums, self._settled(self.examples), self.rule.unit(self.examples))
 
     def _settled(self, examples: int) -> float:
-        """Return the weight of the first `examples` examples in the average, in the unit of `sums`."""
+        """Return the total averaging weight of the first `examples` examples: examples ** (degree + 1)."""
         return float(examples) ** (self.degree + 1)

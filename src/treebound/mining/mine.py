@@ -116,8 +116,8 @@ def mine(
 
     Notes
     -----
-    The time is dominated by training, and by one search per sentence and doubted head. The margins are computed as in
-    `treebound.decoders.kbest`.
+    Most of the time is spent on training, on one search per sentence, and on one search per doubted head. The margins
+    are computed as in `treebound.decoders.kbest`.
 
     References
     ----------

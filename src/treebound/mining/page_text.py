@@ -91,6 +91,9 @@ def marginal(suspect: Suspect) -> str:
 
 
 def variation(suspect: Suspect) -> str:
-    """Return a count like `3 of 10`: 3 of 10 other occurrences are annotated differently. A dash means no others."""
+    """Return a count like `3 of 10`: 3 of 10 other occurrences are annotated differently.
+
+    A dash means that there are no other occurrences.
+    """
     otherwise, elsewhere = suspect.variation
     return f"{otherwise} of {elsewhere}" if elsewhere else "–"

@@ -5,8 +5,9 @@ the model's space. The margin of a word is exact. It is the difference between t
 labelled tree, and the best labelled tree in which the word has the annotated head and label.
 
 The search for the second tree starts with the best known tree that has the annotated arc as its incumbent. Its first
-bound often proves that this tree is the best. If annotated arcs cross, a projective model searches the best projective
-tree with each of them, and doubts at least one.
+bound often proves that this tree is the best. If annotated arcs cross, no projective tree contains all of them. A
+projective model then searches for the best projective tree with each annotated arc that its best tree lacks, and at
+least one crossing arc is a suspect.
 """
 
 from __future__ import annotations

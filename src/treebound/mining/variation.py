@@ -133,8 +133,9 @@ def tag_variation(treebank: Treebank, column: str = "upos") -> np.ndarray:
 def variation_scores(treebank: Treebank, *, context: bool = False, window: int = WINDOW) -> np.ndarray:
     """Score every word by the variation of its arc, as a baseline that ranks all words.
 
-    The score is otherwise / (elsewhere + 1): the share of the construction's occurrences, including the word's own,
-    that are annotated differently from the word. The +1 ranks more frequent constructions higher.
+    The score is d / (e + 1). Here e counts the other occurrences of the word's construction, and d counts the
+    occurrences among them that are annotated differently. The +1 counts the word's own occurrence, and ranks more
+    frequent constructions higher.
 
     Parameters
     ----------
@@ -213,7 +214,7 @@ def _repeated(places: _Places, window: int) -> Iterator[tuple[int, np.ndarray, n
 
 
 def _renamed(name: np.ndarray, places: _Places, beside: np.ndarray) -> np.ndarray:
-    """Return new names for n-grams that are extended by the forms at the places `beside` them."""
+    """Return the names of longer n-grams: each n-gram in `name`, extended by the form at its place in `beside`."""
     return np.unique(name * places.count + places.form[beside], return_inverse=True)[1].astype(np.int64)
 
 

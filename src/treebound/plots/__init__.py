@@ -1,1 +1,1 @@
-"""Parse trees, search trees and derivations as `Svg`; figures of matplotlib with the extra `plots`."""
+"""Drawings of parse trees, search trees and derivations as `Svg`; figures of matplotlib need the extra `plots`."""

@@ -25,7 +25,10 @@ def _short(number: float) -> str:
 
 
 def _with_short_names(markup: str, salt: str) -> str:
-    """Shorten the names of elements that are referred to, and remove other names; give glyphs an x attribute."""
+    """Shorten the names of elements that others refer to, and remove all other names.
+
+    The horizontal shift of a glyph becomes its attribute x, which is shorter than a transformation.
+    """
     used = dict.fromkeys(re.findall(r'(?:url\(|href=")#([^)"]+)', markup))
     names = {name: f"{salt}-{i:x}" for i, name in enumerate(used)}
     markup = re.sub(r' id="([^"]+)"', lambda at: f' id="{names[at[1]]}"' if at[1] in names else "", markup)

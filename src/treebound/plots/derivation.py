@@ -8,9 +8,9 @@ from typing import Protocol
 from treebound.plots.style import COLOURS
 from treebound.plots.svg import Svg, drawing, text
 
-_SIZE = 15  # px of a word
-_SMALL = 11  # px of a category
-_CHAR = 6.6  # px of a character of a category
+_SIZE = 15  # font size of a word in px
+_SMALL = 11  # font size of a category in px
+_CHAR = 6.6  # width of a character of a category in px
 _GAP = 14  # px between words
 _STEP = 34  # px between a constituent and its children
 _MARGIN = 14

@@ -8,8 +8,8 @@ from typing import Any
 from treebound.plots.style import COLOURS
 from treebound.plots.svg import Svg, drawing, text
 
-_WIDTH, _HEIGHT = 112, 44  # px of a node
-_ACROSS, _DOWN = 132, 112  # px between neighbours
+_WIDTH, _HEIGHT = 112, 44  # size of a node in px
+_ACROSS, _DOWN = 132, 112  # distance between the centres of neighbouring nodes in px
 _FILL = {"branched": "#ffffff", "closed": "#e3f1ec"}
 
 

@@ -1,6 +1,7 @@
 """Define one style for all figures: light background, unobtrusive axes, colours that colour-blind readers distinguish.
 
-Trees and derivations use the colours only. The functions are for figures of matplotlib, the extra `plots`.
+Drawings of trees and derivations use the colours only. The functions are for figures of matplotlib, which the extra
+`plots` installs.
 """
 
 from __future__ import annotations

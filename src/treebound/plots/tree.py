@@ -10,7 +10,7 @@ from treebound.core.treebank import Sentence
 from treebound.plots.style import COLOURS
 from treebound.plots.svg import Svg, drawing, text
 
-SIZE = 16  # px of a word
+SIZE = 16  # font size of a word in px
 _GAP = 18  # px between words
 STEP = 26  # px between levels of arcs
 MARGIN = 16

@@ -8,7 +8,7 @@ from treebound.plots.style import COLOURS
 from treebound.plots.svg import Svg, drawing, text
 from treebound.plots.tree import MARGIN, SIZE, STEP, arc_paths, columns, levels
 
-_LABEL = 11  # px of a label
+_LABEL = 11  # font size of a label in px
 _LEGEND = "{} of {} arcs differ: vermilion, the annotation; dashed green, the model"
 _SAME = "the model has all arcs and labels as annotated"
 

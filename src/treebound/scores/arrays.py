@@ -31,7 +31,7 @@ def scores(name: str, value: Any) -> tuple[np.ndarray, bool]:
 
     Notes
     -----
-    float64 keeps its values; float16 and float32 become float64 when they are added. Longer floats are rounded to
+    float64 keeps its values; float16 and float32 become float64 when scores are added up. Longer floats are rounded to
     float64. O(entries).
     """
     if type(value) is np.ndarray and value.dtype is FLOAT64:

@@ -33,7 +33,7 @@ class Hard:
 
     @classmethod
     def of(cls, constraints: str | Sequence[Constraint], names: Sequence[str] | None) -> Hard:
-        """Return the constraints of a corpus, of a file or of `treebound.constraints.parse`. Raises InputError."""
+        """Return the constraints of a corpus, of a file or from `treebound.constraints.parse`. Raises InputError."""
         names = _checked_names(names)
         rules = load(constraints) if isinstance(constraints, str) else constraints
         if not _listed(rules) or not all(isinstance(rule, Constraint) for rule in rules):
@@ -56,14 +56,14 @@ class Valid:
 
     @classmethod
     def of(cls, rules: Any, names: Any) -> Valid:
-        """Return the rules of a name, file or `RuleSet`. Raises InputError for anything else."""
+        """Return the rules of a named set, of a file or of a `RuleSet`. Raises InputError for anything else."""
         if not isinstance(rules, str | Path | RuleSet):
             hint = "name a set of rules or a file, or give what treebound.constraints.ud.load returns"
             raise InputError(f"valid is a {type(rules).__name__}", hint=hint)
         return cls(rules if isinstance(rules, RuleSet) else load_rules(rules), _checked_names(names))
 
     def decoder(self, decoder: Decoder, statement: Statement, words: Any) -> ValidDecoder:
-        """Return a decoder that searches the valid trees of a sentence; `decoder` bounds its regions."""
+        """Return a decoder for the valid trees of one sentence; `decoder` searches the relaxations."""
         scores = LabelScores(statement.problem, _label_scores(statement, self.names), self.names)
         return ValidDecoder(decoder, scores, _checked_words(words, statement.problem.n), self.rules.rules)
 

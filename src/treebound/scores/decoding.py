@@ -218,7 +218,7 @@ class How:
     Attributes
     ----------
     decoder : Decoder
-        Decoder of the name in `treebound.decoders.DECODERS`, built with the options and for the `space`.
+        The named decoder of `treebound.decoders.DECODERS`, built with the options and for the `space`.
     space, single_root, unit
         Set of trees and unit of scores, see `treebound.problem`.
     assess : Assess, optional

@@ -369,7 +369,10 @@ def _tabled(name: str, tensor: np.ndarray, index: ArcIndex, about: tuple[Space, 
 
 
 def _check_pairs(tensor: np.ndarray, h: np.ndarray, s: np.ndarray, m: np.ndarray, single_root: bool) -> None:
-    """Raise InputError if a pair of siblings has two scores, or if scores of the root's modifiers would count."""
+    """Raise InputError if a pair of siblings has two scores, or if pairs of the root's modifiers have scores.
+
+    The root has no sibling parts. If `single_root` is set, scores of pairs of its modifiers are ignored.
+    """
     mirrored = tensor[h, m, s]
     if np.any(conflicting := (mirrored != 0) & (mirrored != tensor[h, s, m])):
         p = int(np.argmax(conflicting))

@@ -88,7 +88,10 @@ def check_distinct(inputs: Iterable[str | Path | None], outputs: Iterable[str | 
 
 
 def _identity(path: str | Path | None, standard: int) -> object:
-    """Return a key that identifies a regular file, existing or not, and None for any other kind of file."""
+    """Return a key that identifies a regular file, existing or not, and None for any other kind of file.
+
+    A `path` of None means the open file with the descriptor `standard`: 0 for standard input, 1 for standard output.
+    """
     try:
         status = os.fstat(standard) if path is None else os.stat(path)
     except FileNotFoundError:

@@ -6,16 +6,17 @@ daughter is the head; the head words of the other daughters become its dependent
 - The head is the first daughter in the order of `HEADS`: the daughter `hd`, else a complementiser, conjunction,
   relative or question word, discourse link or nucleus. Else it is the first part of a discourse unit, of a coordination
   without a conjunction or of a multi-word unit. Among daughters of the same kind, the leftmost is the head. Conjuncts
-  therefore depend on the (first) conjunction under `cnj`, and the words of a multi-word unit on its first word under
-  `mwp`.
+  therefore depend on the (first) conjunction with the relation `cnj`, and the words of a multi-word unit depend on its
+  first word with the relation `mwp`.
 - Index nodes without a word refer to a constituent at another place (secondary edges). They are dropped, with all
   constituents that become empty. If a constituent loses its head in this way, its head is the first daughter in the
   order of `ORPHANED`, else its leftmost daughter.
 - The root of a sentence is the head word of its main constituent. This is the first daughter of the top node that is
   not a single word, else the first word that is not punctuation, else the first word. The other daughters of the top
-  node depend on the root under `--`.
+  node depend on the root with the relation `--`.
 - In the file, punctuation is always attached at the top. It is re-attached to the highest word that it can reach
-  without crossing an arc, and to the nearest of several. The nearest word can always be reached.
+  without crossing an arc. Of several such words, the nearest is chosen. The word nearest to the mark can always be
+  reached.
 
 The relations are described by van der Beek, Bouma, Malouf & van Noord (2002), "The Alpino Dependency Treebank". The
 choice of heads follows the CoNLL-X data (Buchholz & Marsi 2006) where it is documented, except that those data join

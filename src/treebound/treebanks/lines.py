@@ -249,7 +249,7 @@ def _diagnosis(line: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
 
 
 def blocks(lines: Iterable[bytes], start: int = 1) -> Iterator[tuple[int, int, list[bytes]]]:
-    """Yield (line number, number of empty lines at the beginning, lines) of every block; the first line is `start`.
+    """Yield (line number, number of leading empty lines, lines) of every block; `start` numbers the first line.
 
     A block ends with the empty line after a sentence. The last block may consist of empty lines only.
     """

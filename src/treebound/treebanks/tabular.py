@@ -23,7 +23,7 @@ class Layout:
     most      largest number of columns of a line
     misc      position of the column of items `Key=Value|Key=Value`, or None if the format has no such column
     comments  whether lines that begin with # are allowed before the words
-    extras    whether multiword tokens (3-4) and empty nodes (3.1) are allowed between the words
+    extras    whether multiword tokens (ids like 3-4) and empty nodes (ids like 3.1) are allowed between the words
     names     the names of the columns in the comment `# global.columns`, or () if the format has no such comment
     """
 
@@ -169,7 +169,7 @@ def _begins_sentence(ids: Sequence[str]) -> bool:
     return next((text for text in ids if text.isdecimal()), "1") == "1"
 
 
-#: features by which other formats are recognised: name -> smallest number of columns, and the columns of heads
+#: how to recognise other formats: name -> (smallest number of columns, positions of the columns of heads)
 _OTHER_FORMATS = {"CoNLL 2009": (14, (8, 9)), "CoNLL 2008": (11, (8,))}
 
 

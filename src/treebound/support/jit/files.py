@@ -26,10 +26,10 @@ from treebound.support.imports import PACKAGE, closure, imported, module_of, pat
 
 try:
     import fcntl
-except ImportError:  # Windows: every process compiles for itself
+except ImportError:  # Windows has no fcntl, so every process compiles for itself
     fcntl = None  # type: ignore[assignment]
 
-_CHECKSUM = 16  #: bytes
+_CHECKSUM = 16  #: length of the checksum in bytes
 _PATIENCE = 600.0  #: seconds to wait for another process that seems to compile a function, before compiling it here
 _reported: set[str] = set()
 _content = functools.cache(Path.read_bytes)

@@ -64,7 +64,7 @@ def canonical(indexed: str) -> str:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Counts of categories, and of words with them, whose indices are the same, differ, or are not in the table."""
+    """Counts of categories, and of their words: indices the same as in the table, different, or not in the table."""
 
     types: Counter[str]
     tokens: Counter[str]
@@ -72,7 +72,10 @@ class Agreement:
 
 
 def compare(table: dict[Category, str], counts: dict[str, int]) -> Agreement:
-    """Compare the indices that `heads` gives with a table; `counts` is category -> words of a corpus, or empty."""
+    """Compare the head indices of the module `heads` with a table.
+
+    counts  category -> number of words of a corpus that have it; may be empty
+    """
     types, tokens = Counter[str](), Counter[str]()
     different = []
     frequency = {parse(text): count for text, count in counts.items()}

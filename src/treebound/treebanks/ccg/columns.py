@@ -1,7 +1,8 @@
 """Derivations as columns of a treebank, without loss, so that all tools for treebanks work on derivations.
 
 - DEPREL holds the lexical category of a word.
-- HEAD holds the word whose constituent takes this word's constituent, by the heads of the derivation.
+- HEAD holds the head of the word. The largest constituent whose lexical head is this word is combined with another
+  constituent, and the lexical head of the result is the head of the word.
 - FEATS holds the steps that follow the word, separated by `|`. A category X alone is a unary step to X. `X<` and `X>`
   combine the last two constituents to X, whose head is the head of the left or the right one.
 """

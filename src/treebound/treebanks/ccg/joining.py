@@ -22,7 +22,7 @@ def gap(category: Category) -> Derivation:
 
 
 def join(left: Derivation, right: Derivation, planned: Category, name: str) -> Derivation:
-    """Combine two constituents to the planned category, which may lack arguments because of gaps below.
+    """Combine two constituents into the planned category, which may lack arguments because of gaps below.
 
     A trace disappears: its sister keeps the argument. Otherwise the rules are tried with the constituents as they are,
     then with a complement type-raised over the function that takes it. Raise Failure(name).
@@ -73,7 +73,10 @@ def topic(child: Derivation) -> Derivation:
 
 
 def stripped(category: Category) -> Category:
-    """Return the category X of an adjunct X|X of this category: without outstanding arguments and without features."""
+    """Return X for an adjunct X|X of a constituent of this category.
+
+    X is the category without outstanding arguments and without features.
+    """
     while category.slash == "/" and not category.is_modifier:
         category = category.result
     if category.slash == "\\" and not category.is_modifier and category.result.slash == "\\":

@@ -122,11 +122,11 @@ class _Translator:
         return _ADJ if upos in ("ADJ", "ADV") else _S if upos == "INTJ" else _NP
 
     def phrase(self, word: int, category: Category) -> Derivation:
-        """Translate a word with all its dependents to a constituent of the category."""
+        """Translate a word with all its dependents into a constituent of the category."""
         return self.around(word, list(self.dependents[word]), category)
 
     def around(self, word: int, dependents: list[int], category: Category) -> Derivation:
-        """Translate a word with its remaining dependents; the outermost dependent is combined last."""
+        """Translate a word and the given dependents into a constituent; the outermost dependent is combined last."""
         if not dependents:
             return self.word(word, category)
         dependent = self.outermost(word, dependents, category)
@@ -203,14 +203,14 @@ class _Translator:
         return Derivation(atom(_MARKS.get(form, ".")), word=form, tag=self.words.tag[word])
 
     def argument(self, word: int) -> Category:
-        """Return the category of an argument by its relation; for clauses, by their subject."""
+        """Return the category of an argument by its relation; a clause has the category that `natural` returns."""
         kind = _TABLE["arguments"][self.relation[word]]
         if kind in ("verbal", "predicate"):
             return self.natural(word)
         return parse(kind)
 
     def as_(self, word: int, category: Category) -> Derivation:
-        """Translate a dependent to a category.
+        """Translate a dependent into a constituent of the given category.
 
         Clauses and bare noun phrases are built as their own category and then type-changed.
         """

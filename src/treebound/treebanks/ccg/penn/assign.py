@@ -260,7 +260,7 @@ class Assignment:
         return join(*pair, category, name + f"adjunct {child.label}")
 
     def _fail(self, name: str) -> Derivation:
-        """Raise Failure in the place of an expression."""
+        """Raise Failure with this name; unlike the statement `raise`, a call can be part of an expression."""
         raise Failure(name)
 
     def _adjunct(self, child: Tree, adjunct_category: Category, on_left: bool = False) -> Derivation:
@@ -413,7 +413,7 @@ def _same_verb(category: Category, own: Category) -> bool:
 
 
 def _together(inner: list[Tree]) -> Tree:
-    """Return the constituents of a bracket without a label as a single constituent."""
+    """Return the content of a parenthetical as a single constituent, with a label that fits its parts."""
     labels = [c.label for c in inner]
     label = "S" if "VP" in labels else labels[0] if labels[0] in ("NP", "PP", "ADVP", "ADJP", "SBAR", "S") else "FRAG"
     return Tree(label, children=inner)

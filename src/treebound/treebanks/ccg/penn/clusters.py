@@ -64,7 +64,7 @@ def build(assignment: Assignment, node: Tree, category: Category) -> Derivation:
 def _pieces(
     assignment: Assignment, first: Tree, parts: list[Tree], category: Category, patterns: list[Tree] | None = None
 ) -> tuple[list[Derivation], Category]:
-    """Return (parts of a cluster as functions, category that takes the first part).
+    """Return (parts of a cluster as functions over the verb, category of a verb that takes all these parts).
 
     patterns  the parts of the first conjunct, which determine whether the parts are complements or adjuncts
     """
