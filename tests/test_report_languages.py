@@ -41,14 +41,14 @@ def test_models_that_only_learn_heads_are_shown_beside_the_others(run: collect.R
     assert np.isnan(table.xs("es_conll07", level="corpus")["sampling full, best of 50"].item())
     gained = languages_tables.gains([run])
     stored_gains = comparison_tables.gains(run, [("sampling full-unlabelled", "combined")])
-    ours = gained.loc["sampling full less combined"].xs("es_conll07", level="corpus")
+    ours = gained.loc["sampling full minus combined"].xs("es_conll07", level="corpus")
     assert np.allclose(ours.to_numpy(), stored_gains.to_numpy(float))
     assert list(gained.index.unique("pair")) == [
-        f"{row} less {baseline}" for row, baseline in languages_tables.COMPARED
+        f"{row} minus {baseline}" for row, baseline in languages_tables.COMPARED
     ]
     lists, crossing = {50: 13, 500: 5}, 2 * 13
     assert len(gained) == 3 * len(sampled) + sum(lists.values()) + crossing
-    assert all(len(gained.loc[f"sampling full less sampling full, best of {k}"]) == n for k, n in lists.items())
+    assert all(len(gained.loc[f"sampling full minus sampling full, best of {k}"]) == n for k, n in lists.items())
 
 
 def test_published_accuracy_is_shown_beside_its_languages(

@@ -86,7 +86,7 @@ def test_gains_are_those_of_a_bootstrap_over_sentences(run: collect.Results) -> 
 def test_the_picture_has_a_line_a_pair_and_a_colour_a_corpus(run: collect.Results) -> None:
     data = comparison_tables.picture([run])
     shown = {
-        (f"{row} less {baseline}", corpus)
+        (f"{row} minus {baseline}", corpus)
         for corpus, row, baseline in comparison_tables.gains(run, comparison_tables.PAIRS).index
     }
     assert set(zip(data["corpus"], data["system"], strict=True)) == shown

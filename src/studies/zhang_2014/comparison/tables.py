@@ -178,7 +178,7 @@ def picture(results: Sequence[Results]) -> pd.DataFrame:
     data = pd.concat(runs, names=["run"]).reset_index("run")
     several = data["run"].nunique() > 1
     corpora = data["corpus"] + ", " + data["run"] if several else data["corpus"]
-    return data.assign(system=corpora, corpus=data["row"] + " less " + data["other"])
+    return data.assign(system=corpora, corpus=data["row"] + " minus " + data["other"])
 
 
 def _right(results: Results, corpus: str, row: Row) -> np.ndarray:

@@ -63,7 +63,7 @@ def gains(runs: Sequence[Results]) -> pd.DataFrame:
             continue
         for side in ("row", "other"):
             gained[side] = gained[side].str.removesuffix(tables.UNLABELLED)
-        gained["pair"] = gained["row"] + " less " + gained["other"]
+        gained["pair"] = gained["row"] + " minus " + gained["other"]
         parts.append(gained.assign(language=gained["corpus"].map(languages)))
     data = pd.concat(parts) if parts else pd.DataFrame(columns=["pair", "language", "corpus", *tables.DIFFERENCES])
     order = list(map(_less, COMPARED))
@@ -111,7 +111,7 @@ def picture(gained: pd.DataFrame) -> pd.DataFrame:
 
 def _less(pair: tuple[str, str]) -> str:
     """Return the name of a pair."""
-    return f"{pair[0]} less {pair[1]}"
+    return f"{pair[0]} minus {pair[1]}"
 
 
 def _places(results: Results) -> list[tuple[str, str]]:
