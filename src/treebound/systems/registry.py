@@ -44,7 +44,7 @@ register("spacy", "spacy", _system("peers.system", "Peers", "spacy"))
 
 
 def system_of(path: str | Path) -> System:
-    """Return the system of a model file; only the package of this system is imported. Raises ModelError otherwise."""
+    """Return the system of a model file; only its package is imported. Raises ModelError for a file of no system."""
     kind = kind_of(path)
     if kind not in KINDS:
         raise ModelError(

@@ -38,7 +38,10 @@ class Beliefs(NamedTuple):
 
 
 def propagate(joint: Joint, iterations: int) -> Beliefs:
-    """Return the beliefs of the last round. Without a round, the messages are the emissions."""
+    """Run up to `iterations` rounds of belief propagation and return the beliefs of the last one.
+
+    If there is no round, the messages are the emissions and all beliefs are 0.
+    """
     zeros = np.zeros(len(joint.emission))
     last = Beliefs(joint.emission, zeros, np.zeros(len(joint.packed.chart.category)), 0, False)
     for beliefs in rounds(joint, iterations):
@@ -69,13 +72,16 @@ def rounds(joint: Joint, iterations: int) -> Iterator[Beliefs]:
 
 
 def decode(joint: Joint, iterations: int, output: Output = "least-risk") -> Analysis:
-    """Decode with the messages of belief propagation. The result has no proof."""
+    """Run belief propagation and return the derivation that an output rule chooses under its messages.
+
+    The result has no proof. If there is no round of belief propagation, the rule is `viterbi`.
+    """
     beliefs = propagate(joint, iterations)
     return analysis(joint, beliefs, output if beliefs.rounds else "viterbi")
 
 
 def analysis(joint: Joint, beliefs: Beliefs, output: Output = "least-risk") -> Analysis:
-    """Return the derivation of an output rule under the messages of one round.
+    """Return the derivation that an output rule chooses under the messages of one round.
 
     The rule `least-risk` gives the output of Smith & Eisner (2008) and of Auli & Lopez. The rule `viterbi` gives the
     best derivation of the chart, whose leaves have the chain's sum-product messages as scores. This derivation is the

@@ -33,10 +33,10 @@ class Lattice(NamedTuple):
 class Features(NamedTuple):
     """The words of some sentences, with template hashes and allowed categories.
 
-    context  int64[W, T], hash of each template's view of every word;
+    context  int64[W, T], hash of the attributes that each template reads around every word;
     offsets  int64[S + 1] of the sentences;
     group    int32[W], number of the list of categories that a word may have;
-    lists    all lists as a Lattice, with lists in place of words
+    lists    all these lists as a Lattice, in which list numbers take the place of words
     """
 
     context: np.ndarray
@@ -48,8 +48,8 @@ class Features(NamedTuple):
 class Weights(NamedTuple):
     """Weights of a chain, or counts of its features.
 
-    table       float64[2^bits + tags] of hashed features
-    transition  float64[tags + 1, tags + 1] of transitions
+    table       float64[2^bits + tags], the weights of hashed features
+    transition  float64[tags + 1, tags + 1], the weights of transitions
     mask        2^bits - 1
     """
 

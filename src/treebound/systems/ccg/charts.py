@@ -1,8 +1,8 @@
 """Charts of sentences: building, scoring, summing over derivations and reading derivations off.
 
 The supertags are variables, one for each lexical category of each word in the order of the lattice. The `scores` of the
-variables are added to the weights of the leaves. They are 0 for the parser alone. Belief propagation passes its
-messages there, dual decomposition its multipliers.
+variables are added to the weights of the leaves. The scores are 0 for the parser alone. Belief propagation passes
+its messages as these scores, and dual decomposition passes its multipliers with the sign changed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ class Charts:
         self.unknown = np.empty(PAIRS if grammar.productive else 0, np.int64)
 
     def chart(self, sentence: Sentence, limit: int | None = None) -> Packed | None:
-        """Return the scored chart of a sentence, or None if it has more than `limit` edges."""
+        """Return the scored chart of a sentence, or None if it has more than `limit` edges.
+
+        limit  largest number of edges of this chart; None uses the limit of the object
+        """
         limit = self.limit if limit is None else limit
         while True:
             tables = self.grammar.tables()

@@ -1,8 +1,8 @@
 """Adaptive supertagging: attempts with wider and wider, or narrower and narrower, beams (Clark & Curran 2004a).
 
-With narrow beams first, the next beam is tried if the chart has no derivation, and a chart over the limit ends the
-attempts. With wide beams first (Auli & Lopez 2011), the next beam is tried if the chart is over the limit, and a chart
-without a derivation ends the attempts. The first two beams decide which order applies.
+With narrow beams first, the next beam is tried if the chart has no derivation, and a chart with too many edges ends
+the attempts. With wide beams first (Auli & Lopez 2011), the next beam is tried if the chart has too many edges, and a
+chart without a derivation ends the attempts. The first two beams decide which order applies.
 
 The derivation of a chart is the best one of the parser, or of the joint model of parser and supertagger.
 """
@@ -37,8 +37,8 @@ class Decoded:
     level        number of the attempt, from 0;
     categories   mean number of lexical categories per word in that attempt;
     edges        number of edges of its chart;
-    refused      number of attempts whose charts were over the limit;
-    joint        result of the joint model, whose score is then `value`; None without it and for fragments
+    refused      number of attempts whose charts had too many edges;
+    joint        result of the joint model, whose score is then `value`; None for the parser alone and for fragments
     """
 
     derivations: tuple[Derivation, ...]
@@ -65,7 +65,7 @@ class Supertagged:
         return contexts(self.words, self.tagger.templates)
 
     def lattice(self, s: int, beta: float, cutoff: int) -> Lattice:
-        """Return the categories of sentence s within a beam."""
+        """Return the lattice of sentence s: the categories within beam beta, under a dictionary cut-off."""
         if cutoff not in self._features:
             self._features[cutoff] = self.tagger.features(self.words, cutoff, self._contexts)
         cached = self._last.get(cutoff)
@@ -84,9 +84,9 @@ class Supertagged:
 
 
 class Adaptive:
-    """A parser that makes attempts (beta, k), with charts of up to `limit` edges.
+    """A parser that makes attempts (beam beta, dictionary cut-off k), with charts of up to `limit` edges.
 
-    integrate  decodes the joint model of each chart; None: the parser alone
+    integrate  function that decodes the joint model of each chart; None uses the parser alone
     """
 
     def __init__(
@@ -117,12 +117,12 @@ class Adaptive:
         return Decoded((derivation,), True, value, level, _ratio(choices), len(packed.chart.rule), refused, joint)
 
     def joint(self, tagged: Supertagged, s: int) -> Joint | None:
-        """Return the joint model of sentence s in the chart that has its derivation; None without a derivation."""
+        """Return the joint model of the chart in which sentence s has a derivation; None if no attempt finds one."""
         _, _, whole = self._attempts(tagged, s)
         return None if whole is None else self._joint(tagged, s, *whole)
 
     def _attempts(self, tagged: Supertagged, s: int) -> tuple[int, int, tuple[Lattice, Packed] | None]:
-        """Return (last attempt, number of charts over the limit, lattice and chart with a derivation or None)."""
+        """Return (last attempt, number of charts that were too large, lattice and chart with a derivation or None)."""
         refused = 0
         for level, (beta, cutoff) in enumerate(self.levels):
             choices = tagged.lattice(s, beta, cutoff)
@@ -156,7 +156,7 @@ class Adaptive:
         return Joint(packed, choices, tagged.emissions(s, choices), self._transitions)
 
     def _fragments(self, tagged: Supertagged, s: int, strings: Sequence[tuple[str, str]], refused: int) -> Decoded:
-        """Return the best fragments under the narrowest beam, or single words if that chart is over the limit, too."""
+        """Return the best fragments under the narrowest beam, or single words if that chart is too large, too."""
         level = 0 if self.widening else len(self.levels) - 1
         choices = tagged.lattice(s, *self.levels[level])
         packed = self.charts.chart(sentence_of(tagged.words, s, choices))

@@ -4,8 +4,9 @@ L(u) is an upper bound on the score of every derivation, for any multipliers u o
 
     L(u) = max over derivations y of (f(y) - u y) + max over sequences z of (g(z) + u z)
 
-Subgradient descent makes the bound smaller. If both maxima agree, y is the best derivation. Otherwise the best
-derivation that the parser returned in any iteration is the result.
+Here f is the score of the parser, g is the score of the supertagger, and u y is the sum of the multipliers of the
+categories in y. Subgradient descent makes the bound smaller. If both maxima agree, y is the best derivation.
+Otherwise the best derivation that the parser returned in any iteration is the result.
 
 The paper takes the steps of Rush et al. (2010): 0.5 at first, halved whenever the bound has risen. The default here is
 the step of Polyak (1969), whose length follows the gap.
@@ -32,7 +33,7 @@ class Dual(NamedTuple):
 
     multipliers  float64[V], the multipliers at the least bound;
     tags         int32[n], variables of the parser's derivation under these multipliers;
-    conflict     int32[n], in how many iterations both sides disagreed about a word;
+    conflict     int32[n], number of iterations in which parser and supertagger disagreed about each word;
     rounds       number of iterations
     """
 
@@ -44,7 +45,7 @@ class Dual(NamedTuple):
 
 
 class Best:
-    """The best derivation seen so far, as its variables; at first none, with value -inf."""
+    """The best derivation seen so far, stored as its variables. Before the first derivation, the value is -inf."""
 
     def __init__(self) -> None:
         self.value, self.tags = -np.inf, np.empty(0, np.int32)
@@ -76,8 +77,7 @@ def steps(
     allowed  bool[V]: categories that words may have;
     best     receives every derivation of the parser;
     step     `polyak`: the step that would be right if the best value seen were the optimum (Polyak 1969), divided by
-             one
-             more than the number of times that the bound rose (Koo et al. 2010);
+             1 + the number of times that the bound rose (Koo et al. 2010);
              `published`: FIRST, halved whenever the bound rose (Rush et al. 2010), as in Auli & Lopez
 
     O(iterations (E + sum c_i c_i+1)).
@@ -114,9 +114,10 @@ def steps(
 
 
 def decompose(joint: Joint, iterations: int, step: Step = "polyak") -> tuple[Analysis, list[Node]] | None:
-    """Return the best derivation of the parser within `iterations`, with its bound and status `optimal` or `gap`.
+    """Return the best derivation of the parser within `iterations` iterations, with its bound, and a proof.
 
-    The second result is the single node that proves the bound. Return None if no derivation is possible.
+    The status is `optimal` or `gap`. The second result is the single node that proves the bound. Return None if no
+    derivation is possible.
     """
     best, start = Best(), np.zeros(len(joint.emission))
     *_, dual = steps(joint, joint.possible, start, best, iterations, step)
@@ -128,7 +129,7 @@ def decompose(joint: Joint, iterations: int, step: Step = "polyak") -> tuple[Ana
 
 
 def scores_left(allowed: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
-    """Return float64[V], the parser's variable scores under multipliers; forbidden categories score -inf."""
+    """Return float64[V], the scores of the parser's variables: minus the multipliers, or -inf if forbidden."""
     return np.where(allowed, -multipliers, -np.inf)
 
 

@@ -77,7 +77,7 @@ class Scores:
 
 
 def evaluate(gold: Sequence[Derivation], decoded: Sequence[Decoded]) -> Scores:
-    """Score decoding results against gold derivations. ValueError if they are of different sentences."""
+    """Score decoding results against gold derivations. ValueError if they belong to different sentences."""
     totals = {name: [0, 0, 0] for name in ("labelled", "unlabelled")}
     tags, words, exact, parsed = 0, 0, 0, 0
     for right, result in zip(gold, decoded, strict=True):

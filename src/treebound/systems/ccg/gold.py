@@ -85,7 +85,7 @@ def count_features(grammar: Grammar, sentence: Sentence, chart: Chart, counts: n
 
 
 def _state(kind: int, left: int, right: int) -> int:
-    """Return the state of a combination of two states. UnreachableError if the normal form forbids it."""
+    """Return the state that a combination of two states makes. UnreachableError if the normal form forbids it."""
     if left == COMPOSED_FORWARD and kind in (FORWARD, FORWARD_COMPOSITION):
         raise UnreachableError("not in normal form")
     if right == COMPOSED_BACKWARD and kind in (BACKWARD, BACKWARD_COMPOSITION):

@@ -32,7 +32,7 @@ _KINDS = {
 
 
 class Binary(NamedTuple):
-    """A binary rule left right -> result over category numbers; rule is its name, head 0 for left and 1 for right."""
+    """A binary rule, left right -> result, over category numbers, with its name; head is 0 for left, 1 for right."""
 
     left: int
     right: int
@@ -79,7 +79,7 @@ class Tables(NamedTuple):
 class Grammar:
     """Categories by number (the lexical ones first), their binary and unary rules, and the root categories.
 
-    productive  `fill` looks up pairs in the combinatory rules; otherwise only the given rules apply
+    productive  whether `fill` looks up pairs in the combinatory rules; otherwise only the given rules apply
     """
 
     def __init__(

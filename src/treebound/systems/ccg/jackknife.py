@@ -19,7 +19,7 @@ from treebound.systems.ccg.words import Words
 
 
 class Jackknifed:
-    """The counterpart of `Supertagged`: each sentence is tagged by the tagger trained without its fold.
+    """Sentences with category probabilities, as in `Supertagged`, but from the tagger trained without their fold.
 
     Categories are numbered as in `tagger`; `member` int[S] holds the fold of each sentence.
     """
@@ -32,7 +32,7 @@ class Jackknifed:
         ]
 
     def lattice(self, s: int, beta: float, cutoff: int) -> Lattice:
-        """Return the categories of sentence s within a beam."""
+        """Return the lattice of sentence s: the categories within beam beta, under a dictionary cut-off."""
         fold = self.member[s]
         choices = self._of_fold[fold].lattice(s, beta, cutoff)
         return Lattice(choices.first, self._number[fold][choices.tags])
@@ -45,7 +45,7 @@ def jackknifed(
     folds: int,
     learn: Callable[[Treebank, int], Supertagger],
 ) -> Supertagged | Jackknifed:
-    """Train one supertagger per fold on the other folds and return them as one; with a single fold, return `tagger`.
+    """Return the sentences, each tagged by a supertagger trained without its fold; with one fold, by `tagger`.
 
     words  the words of `train`
     learn  trains a supertagger, given its sentences and the number of the fold

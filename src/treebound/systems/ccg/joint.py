@@ -22,7 +22,7 @@ from treebound.systems.ccg.joint_kernels import compact
 
 UNIT = 2.0**-20
 LARGEST = 2.0**31  #: bound on all sums: 53 bits hold them with a factor of two to spare
-STEPS = 7  #: most edges per word in a derivation: a leaf, a combination, two unary steps on each, one for the root
+STEPS = 7  #: largest number of edges per word: a leaf, a combination, two unary steps on each, one for the root
 
 
 def rounded(scores: np.ndarray) -> np.ndarray:
@@ -62,7 +62,7 @@ class Analysis:
     nodes      number of nodes of a search;
     converged  for belief propagation, whether the beliefs settled; for the others, whether the derivation is proved;
     proof      the proof for a file, if requested;
-    scores     float64[V] of the variables that the decoder leaves (`output`); None for belief propagation
+    scores     float64[V], final scores of the variables, for output rules (`output`); None for belief propagation
     """
 
     tags: np.ndarray
@@ -98,7 +98,7 @@ class Joint:
         emitted = np.abs(self.emission[self.possible]).max(initial=0.0)
         if not (self.words + 1) * (STEPS * largest + emitted + transitions.most) <= LARGEST / 2:
             raise InputError("scores are too large to be added exactly", hint="train with a larger --l2")
-        self.widest = float(LARGEST // (4 * self.words + 4))  #: largest size of a multiplier, a multiple of UNIT
+        self.widest = float(LARGEST // (4 * self.words + 4))  #: largest absolute multiplier, a multiple of UNIT
 
     def read(self, edges: np.ndarray) -> tuple[np.ndarray, float]:
         """Return (int32[n] variables, score f) of the derivation that best edges int32[I] of items build. O(n)."""

@@ -1,4 +1,4 @@
-"""Kernels of the joint model: compact charts, messages, the derivation with the most expected constituents.
+"""Kernels of the joint model: compact charts, messages, the derivation with the most expected correct constituents.
 
 Most edges of a chart are part of no complete derivation; decoders iterate over a chart without them.
 """
@@ -30,7 +30,7 @@ class Chain(NamedTuple):
 
 @kernel
 def compact(chart, unit):
-    """Return (the chart without unused edges and items, the largest size of a weight). O(E).
+    """Return (the chart without unused edges and items, the largest absolute weight). O(E).
 
     An edge or item is used if a complete derivation contains it; the order is kept. Weights are rounded to multiples of
     `unit`. The chart must have a complete derivation; its cells are dropped.
@@ -113,10 +113,13 @@ def chart_messages(belief, messages, first, out):
 
 @kernel
 def most_expected(graph, rule, probability, messages, value, best):
-    """Write the best edge int32[I] of each item by the summed probabilities of items from words or combinations. O(E).
+    """Write to best int32[I] the edge of each item that gives the most expected correct constituents. O(E).
 
-    messages     float64[V]; variables of -inf are not used
-    probability  float64[I] of items; items of 0 are not used
+    The expected number is the sum of `probability` over the items that a word or a combination makes.
+
+    messages     float64[V]; variables with message -inf are not used
+    probability  float64[I] of items; items with probability 0 are not used
+    value        float64[I], receives the expected number for each item
     """
     value[0], best[0] = 0.0, -1
     for i in range(1, len(graph.first) - 1):

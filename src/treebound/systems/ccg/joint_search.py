@@ -1,8 +1,8 @@
 """Exact decoding of the joint model: depth-first branch and bound over lexical categories with the dual bound.
 
 If dual decomposition ends without agreement, the search branches on a category about which both sides disagree: the
-category is required of its word, or forbidden. With one category left per word both sides agree, so the search ends. It
-leaves a proof that plain code checks (`checker.joint_proofs`).
+category is required of its word, or forbidden. With one category left per word both sides agree, so the search ends.
+The search produces a proof that plain Python code can check (`checker.joint_proofs`).
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ def search(joint: Joint, iterations: int, most: int) -> tuple[Analysis, list[Nod
 
     iterations  largest number of iterations of dual decomposition per node
 
-    The `scores` of the result belong to the node that closed the search around the derivation. An unproved derivation
-    may have the scores of the root. Return None if no derivation is possible. O(nodes iterations (E + sum c_i c_i+1)).
+    The `scores` of the result come from the node that allows the derivation and whose bound proves that no other
+    derivation of the node is better. An unproved derivation may have the scores of the root. Return None if no
+    derivation is possible. O(nodes iterations (E + sum c_i c_i+1)).
     """
     v, best, nodes, bounds, rounds = len(joint.emission), Best(), list[Node](), list[float](), 0
     waiting = [_Open(np.inf, np.zeros(v), -1, -1, 0, joint.possible)]
-    # scores of the last node that closed around the best derivation, and its value
+    # scores from the last closed node that allows the best derivation, and the value of the best derivation then
     variable_scores, closed = np.zeros(v), -np.inf
     while waiting and len(nodes) < most:
         node = waiting.pop()
@@ -72,7 +73,7 @@ def search(joint: Joint, iterations: int, most: int) -> tuple[Analysis, list[Nod
 
 
 def _needed(nodes: list[Node], bounds: list[float], bound: float) -> list[Node]:
-    """Return the nodes without the descendants of nodes that `bound` closes."""
+    """Return the nodes that a proof needs: all except descendants of nodes with a bound of at most `bound`."""
     number: dict[int, int] = {}
     for i, node in enumerate(nodes):
         if i == 0 or (node.parent in number and bounds[node.parent] > bound):

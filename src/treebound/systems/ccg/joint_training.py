@@ -1,9 +1,10 @@
 """Joint training of supertagger and parser (Auli & Lopez 2011, section 5.4), after each is trained by itself.
 
 Stochastic gradient descent maximises the likelihood of the joint model. The gradient is the features of the gold
-derivation minus the expected features. Expectations come from belief propagation and are exact if the messages are: the
-parser's under the chain's messages, the chain's under the parser's. The step size is proportional to
-1 / (1 + epochs passed / HALVED). Every epoch draws a new order of sentences and stores the state at its end.
+derivation minus the expected features. Belief propagation gives the expectations: features of the parser
+are expected under the chain's messages, and features of the chain under the parser's messages. Expectations are exact
+if the messages are exact. The step size is proportional to 1 / (1 + epochs passed / HALVED). Every epoch draws a new
+order of sentences and stores the state at its end.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class JointTraining:
     def gradient(self, examples: list[Example], iterations: int) -> tuple[np.ndarray, int]:
         """Return float64[W], the gradient of the log-likelihood of some sentences, and the number left out.
 
-        Sentences without messages are left out.
+        A sentence is left out if belief propagation gives no messages for it.
         """
         gold, expected, failed = self.empty(), self.empty(), 0
         transitions = Transitions.of(self.tagger.weights.transition)

@@ -50,7 +50,7 @@ class KBest:
         return derived[rank]
 
     def _offer(self, item: int, edge: int, a: int, b: int) -> None:
-        """Queue the derivation of an item by an edge and the ranks of its tails, if it exists and is new."""
+        """Queue the derivation of an item that an edge and the ranks of its tails give, if it exists and is new."""
         if (edge, a, b) in self.seen[item]:
             return
         left, right = self.ranked(self.left[edge], a), self.ranked(self.right[edge], b)

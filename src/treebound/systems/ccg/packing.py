@@ -211,12 +211,11 @@ def _sorted_in(ws, begin, count, edges, written, no_variable):
 
 @kernel
 def build(sentence, tables, ws, limit, unknown):
-    """Build a sentence's chart without scores: (DONE or TOO_LARGE, items, edges, unknown pairs, cells).
+    """Build a chart without scores and return (DONE or TOO_LARGE, items, edges, unknown pairs, cells).
 
     limit    largest number of edges; a larger chart is given up
-    unknown  int64, receives as many of the pairs of categories that the tables do not know as it can hold; combinations
-             of
-             these pairs are missing from the chart
+    unknown  int64, receives as many of the pairs of categories that the tables do not know as it can hold; the chart
+             lacks all combinations of unknown pairs
 
     O(n^3 c^2) for c items per cell.
     """

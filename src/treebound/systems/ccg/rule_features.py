@@ -171,7 +171,7 @@ def expect_steps(sentence, tables, chart, inner, outer, score, counts):
     """Add the features of every step, times its probability, to counts float64[2^bits]. O(E).
 
     score         float64[V + 1] of the variables
-    inner, outer  float64[I], inside logarithms and probabilities of items
+    inner, outer  float64[I] each, the logarithms of inside sums and the probabilities of items
                   (`kernels.chart.marginals.log_inside_outside`)
     """
     graph = chart.graph

@@ -73,7 +73,7 @@ def _words(offsets: np.ndarray, forms: Sequence[str], form: np.ndarray, tags: Se
 
 
 def mark_of(tag: str) -> int:
-    """Return 1 for tags of punctuation, 2 for tags of verbs, 0 for other tags; Penn and universal tags."""
+    """Return 1 for tags of punctuation, 2 for tags of verbs, 0 for other tags, in the Penn or universal tag set."""
     if tag in ("PUNCT", "LRB", "RRB") or not any(c.isalnum() for c in tag) or tag in ("-LRB-", "-RRB-"):
         return 1
     return 2 if tag.startswith(("VB", "MD")) or tag in ("VERB", "AUX") else 0
@@ -92,7 +92,7 @@ _ATTRIBUTE = {"w": lambda x: x, "s": lambda x: x[-3:].lower(), "f": lambda x: x[
 
 
 def split(text: str) -> tuple[str, ...]:
-    """Return the templates of a text, which `;` separates."""
+    """Return the templates of a text that separates them by `;`."""
     return tuple(" ".join(t.split()) for t in text.split(";") if t.strip())
 
 

@@ -32,7 +32,7 @@ def _add(weights, row, out):
 
 @kernel
 def _word_scores(templates, tokens, n, weights, mask):
-    """Return float64[n + 1, 2, columns], the one-word features of every word for arcs to the left and to the right."""
+    """Return float64[n + 1, 2, columns], the scores of one-word features for arcs of every word to either side."""
     out = np.zeros((n + 1, 2, weights.shape[1]))
     for w in range(n + 1):
         for t in range(len(templates.seed)):

@@ -80,7 +80,7 @@ FORMAT = Format("labelled model", 2, LabelledHeader, lambda _: {"rows": Layout(n
 
 
 class LabelledModel:
-    """A labelled model: weights int32[2 ** bits, 1 + labels], `unit` of them to 1.0, so that scores are exact integers.
+    """A labelled model: weights int32[2 ** bits, 1 + labels], `unit` integer steps per 1.0, so that scores are exact.
 
     meta         conventions of the training treebank;
     constraints  constraints for parsing in addition to those that make a tree, as a TOML text

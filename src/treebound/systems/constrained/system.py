@@ -29,7 +29,7 @@ class Parser(Naming):
 
     valid    rules of the validator of Universal Dependencies that trees must keep in addition to the model's own
              constraints: a name or file for `treebound.constraints.ud.load`; None adds no rules
-    options  the other OPTIONS, passed to `IncrementalProgram`
+    options  the OPTIONS except `valid`, passed to `IncrementalProgram`
     """
 
     def __init__(self, model: LabelledModel, valid: str | None = None, **options: Any):

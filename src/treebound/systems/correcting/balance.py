@@ -1,9 +1,10 @@
 """The balance of a tagger and a parser: a log-linear model over likely tag sequences and their trees.
 
-Three numbers describe a tag sequence: the score of the parser under it, the tagger's loss of score, and the number of
-changed tags. Besides, there is a weight for each pair of a tag and the tag that replaces it. The weights are learned
-from the output of parsers and taggers that have not seen the sentence, because a parser is overconfident on its own
-training set. More features of trees, read beside each tag in doubt, do not help (docs/decisions/018).
+Three numbers describe a tag sequence: the score of the parser under it, the score that the tagger loses by it, and the
+number of changed tags. Each number has a weight, and so has each pair of a tag and the tag that replaces it. The
+weights are learned from the output of parsers and taggers that have not seen the sentence, because a parser is
+overconfident on its own training set. More features of trees, read beside each tag in doubt, do not help
+(docs/decisions/018).
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from scipy.optimize import minimize
 from treebound.core.hashing import hash_string
 
 BITS = 12  #: base-2 logarithm of the number of weights
-NUMBERS = 3  #: number of first weights: for gain of score, negative deficit, and negative number of changed tags
+NUMBERS = 3  #: number of unhashed weights: for gain of score, negative deficit, negative number of changed tags
 TENTHS = 10.0  #: deficits are counted in tenths, so that the three numbers have similar sizes
 STEPS = 80  #: number of steps of the optimiser, at most
-FREE = 0.001  #: factor of the L2 penalty for the first weights
+FREE = 0.001  #: factor of the L2 penalty for the first NUMBERS weights
 
 
 class Choice(NamedTuple):
     """The tag sequences of a sentence, from which one is chosen.
 
     features  float64[K, 2 ** BITS], sparse: features of each sequence; all are 0 for the first, predicted sequence
-    errors    float64[K]: number of wrong tags and wrong heads of each
+    errors    float64[K]: number of wrong tags and wrong heads of each sequence
     """
 
     features: sparse.csr_matrix
@@ -38,7 +39,7 @@ class Choice(NamedTuple):
 def features(taggings: Sequence[Sequence[str]], numbers: np.ndarray) -> sparse.csr_matrix:
     """Return `Choice.features` of tag sequences of n words each. O(K n).
 
-    numbers  float64[K, NUMBERS] of each sequence, 0 for the first
+    numbers  float64[K, NUMBERS], the three numbers of each sequence, relative to the first, whose numbers are 0
     """
     data: list[float] = []
     columns: list[int] = []

@@ -42,8 +42,8 @@ def doubts(tagger: Tagger, treebank: Treebank, unit: float | None = None) -> tup
 
     unit  unit of the deficits; None computes the mean over the second-best tags of the treebank
 
-    All other words keep the tagger's own tags. So deficits of several words that are not neighbours add up. O(words x
-    tags) evaluations of the templates.
+    The deficits of a word assume that all other words keep the tagger's own tags. So the deficits of words that are not
+    neighbours add up. O(words x tags) evaluations of the templates.
     """
     rows, starts, group = word_table(treebank, tagger.dictionary, tagger.tag_column)
     table = Table(tagger.weights, tagger.mask, len(tagger.tags))

@@ -90,7 +90,7 @@ CHOICES: Kind[list[Choice]] = Kind(
 
 
 class FoldFiles:
-    """The files of one training. Files of another training are ignored. Without a checkpoint, nothing is stored."""
+    """The files of one training run. Files of other runs are ignored. Without a checkpoint, nothing is stored."""
 
     def __init__(self, checkpoint: Path | None, key: str):
         self.checkpoint, self.key = checkpoint, key

@@ -32,10 +32,10 @@ def jackknifed(
     progress: Progress | None = None,
     **settings: Any,
 ) -> Doubts:
-    """Return the doubts about every word, by a tagger that was trained on the other folds.
+    """Return the doubts about every word, computed by a tagger that was trained on the other folds.
 
     files     the results of folds: read if an interrupted training has stored them, and written otherwise
-    settings  of `train_tagger`
+    settings  keyword arguments of `train_tagger`
 
     Deficits are in units of each fold's own tagger, because taggers differ in the scale of their scores.
     """

@@ -29,8 +29,8 @@ class Listed(NamedTuple):
     """Tag sequences of a sentence, the tagger's own first.
 
     sentences  the sentence, scored under each sequence
-    arcs       int32[n] of the tree of each
-    tags       n tags of each
+    arcs       int32[n] for each sequence: the arcs of its tree
+    tags       n tags for each sequence
     features   as in `balance.Choice`
     """
 
@@ -41,7 +41,7 @@ class Listed(NamedTuple):
 
 
 def listed(sampler: Sampler, words: Words, i: int, coarse: dict[str, str], count: int) -> Listed:
-    """Return the choices for sentence i: `count` tag sequences at most."""
+    """Return at most `count` tag sequences of sentence i, each with its tree."""
     rows, tag = words.table.sentence(i)
     span = slice(*words.table.offsets[i : i + 2])
     tags, deficits = words.doubts.tags[span], words.doubts.deficits[span]

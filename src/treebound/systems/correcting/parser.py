@@ -1,4 +1,4 @@
-"""The parser of a correcting model: it finds tags and trees of words."""
+"""The parser of a correcting model: it finds the tags and the tree of a sentence."""
 
 from __future__ import annotations
 
@@ -67,7 +67,10 @@ class Parser(Naming):
         return Words(self.sampler.table(tagged), candidates)
 
     def parse_sentence(self, words: Words, i: int) -> Parse:
-        """Return the tree and tags that the balance prefers. If it overrules the tagger, the tree is searched again."""
+        """Return the tree and tags that the balance prefers.
+
+        If the preferred tags are not the tagger's own, the tree is the result of a second, complete search.
+        """
         started = time.perf_counter()
         choices = listed(self.sampler, words, i, self.model.coarse, self.taggings)
         best = int(np.argmax(choices.features @ self.model.balance))

@@ -35,7 +35,7 @@ class Correcting(Learned):
     def adapted_settings(self, settings: Settings, train: Treebank) -> Settings:
         """Return the settings unchanged. InputError if tags or labels are missing, or if a fold would get no sentence.
 
-        The attributes of `train` are reduced to those that the model reads, so that messages about them are true.
+        The attributes of `train` are reduced to those that the model reads, so that messages name no others.
         """
         if not filled(train, column_of(train.meta)):
             raise InputError("no word has a tag", hint="give a tagged treebank")

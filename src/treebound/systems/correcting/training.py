@@ -1,4 +1,4 @@
-"""Training of a correcting model: the tagger, the parser of its tags, and the balance of both, learned on folds."""
+"""Training of a correcting model: the tagger, the parser that reads its tags, and the balance of both, from folds."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def choices_of(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> list[Choice]:
-    """Return the choices in every sentence with doubts, by parsers that were trained on the other folds.
+    """Return the choices for every sentence with doubts, with trees of parsers trained on the other folds.
 
     tagged  the training set with the tags of taggers that were trained on other folds
     own     the doubts of the same taggers

@@ -99,7 +99,7 @@ def candidates(
 
     table   the tokens of `train`
     gold    int32[n + 1] gold heads of each sentence
-    pruner  the pruner of the model. It is used unless `pruner_folds` asks for a pruner of each fold
+    pruner  the pruner of the model. It is used unless `pruner_folds` asks for one pruner per fold
     """
     folds, k = int(settings.pruner_folds or 0), settings.k
     pruners = jackknifed(settings, train, progress) if folds else [pruner]

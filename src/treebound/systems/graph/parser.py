@@ -89,7 +89,7 @@ class Parser:
         self.threshold: float = default_threshold if threshold == "model" else threshold
         self.decoder = DECODERS[decoder](**options)
         if "space" not in options and self.decoder.space != model.spec.space:
-            with suppress(InputError):  # a decoder that supports another space only keeps that space
+            with suppress(InputError):  # the decoder may support only another space, which it then keeps
                 self.decoder = DECODERS[decoder](space=model.spec.space, **options)
         self.single_root = bool(model.meta.get("single_root", True))
         self._weights = narrowed(model.weights)
@@ -301,7 +301,7 @@ class Parser:
         return parse, cut
 
     def _with_status(self, table: TokenTable, i: int, parse: Parse, cut: bool) -> Parse:
-        """Return the parse of sentence i with the status that is proved for all candidates of k.
+        """Return the parse of sentence i with the status that is proved for the candidate heads that k asks for.
 
         Nothing is proved if the sentence is too large to be searched, or if candidates were cut: the tree is then the
         best tree of fewer candidates. A sentence that was too large is decoded again with REDUCED_K heads per word.
@@ -416,7 +416,7 @@ class Parser:
         return [self._assessed(work, i, parse) for i, parse in zip(sentences, parses, strict=True)]
 
     def _assessed(self, work: _Work, i: int, parse: Parse) -> Parse:
-        """Return the parse of sentence i with its confidence, compared with valid trees only if rules are applied."""
+        """Return the parse of sentence i with its confidence. If rules are applied, only valid trees are compared."""
         assert work.confidence is not None
         if self.validity is not None and parse.work.get("valid"):
             decoder = self.validity.decoder_of(work.table, i, work.words(i), parse)

@@ -42,9 +42,9 @@ def package(peer: Peer) -> Any:
 
 
 def single_rooted(heads: np.ndarray, single_root: bool) -> np.ndarray:
-    """Make the first root the only one if the corpus demands a single root, and return the heads, changed in place.
+    """Attach all other roots to the first root if the corpus demands a single root; return the heads, changed in place.
 
-    Words without a head, which some parsers leave, count as roots. Without `single_root` they become roots.
+    Words to which the parser gave no head count as roots. Without `single_root` they are attached to 0.
     """
     roots = np.flatnonzero(heads[1:] <= 0) + 1
     if len(roots):

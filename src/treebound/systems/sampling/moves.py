@@ -80,8 +80,8 @@ def free_gain(ints, reals, view, m, temperature):
 def _weigh(ints, reals, view, m):
     """Detach m from its head and compute the gains of all possible heads.
 
-    Return (number of possible heads, position of the old head, largest gain, head of m in the view's scores). The heads
-    are stored at FOUND and their gains at S_WORTH.
+    Return (number of possible heads, position of the old head, largest gain, last head that was tried). The scores of
+    the view are the scores for that last head. The heads are stored at FOUND and their gains at S_WORTH.
     """
     before, head = view.total[0], head_of(ints, m)
     low, high = span(ints, m)
@@ -107,7 +107,7 @@ def _weigh(ints, reals, view, m):
 
 @kernel
 def _mass(ints, reals, count, top, temperature):
-    """Return the sum of exp((gain - top) / temperature) over the heads of `_weigh`."""
+    """Return the sum of exp((gain - top) / temperature) over the heads that `_weigh` has stored."""
     total = 0.0
     for i in range(count):
         total += at_temperature(reals[ints[at.S_WORTH] + i] - top, temperature)

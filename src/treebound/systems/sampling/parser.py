@@ -27,7 +27,8 @@ from treebound.systems.sampling.sentence import Scoring, Sentence, allowed_arcs,
 
 BLOCK = 32  #: number of sentences that a worker parses at a time
 METHODS = {"greedy": GREEDY, "gibbs": GIBBS, "random-walk": WALK}
-#: of a chain: steps per word, first and last temperature (in standard deviations of arc scores), words of a random walk
+#: settings of a chain: steps per word, first and last temperature (in standard deviations of arc scores), and the
+#: number of words of a random walk
 SWEEPS, HOT, COLD, WORDS = 5, 1.0, 0.1, 4
 
 

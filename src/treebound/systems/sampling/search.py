@@ -20,7 +20,7 @@ NOTHING, NEIGHBOUR, GOLD = range(3)  #: the constraint that is violated
 class Plan(NamedTuple):
     """The schedule of a search.
 
-    method    GREEDY for greedy search alone; GIBBS or WALK for a chain of such steps, followed by greedy search;
+    method    GREEDY for greedy search alone; GIBBS or WALK for a chain with such steps, followed by greedy search;
     restarts  number of runs, at most;
     patience  number of consecutive runs without a better tree after which the search stops;
     sweeps    steps of a chain, per word of the sentence;
@@ -136,7 +136,7 @@ class Rule(NamedTuple):
     cost         margin for each wrong head;
     method       GIBBS or WALK;
     words        K, the number of words that a random walk redraws;
-    temperature  of the chain, in units of scores.
+    temperature  temperature of the chain, in units of scores.
     """
 
     neighbour: bool

@@ -24,14 +24,14 @@ from treebound.systems.sampling.globals.view import View, view_of
 from treebound.treebanks.projectivise import in_space
 
 SCALE = 0.2  #: trees are drawn from exp(SCALE * score of arcs / their standard deviation)
-RUNS, PATIENCE = 12, 4  #: of the greedy search by local factors
+RUNS, PATIENCE = 12, 4  #: restarts and patience of the greedy search by local factors
 Labelled = tuple[np.ndarray, np.ndarray]  #: the heads of a tree, or the arcs into its words, and the labels
 
 
 class Scoring(NamedTuple):
-    """The data of a model that score sentences.
+    """The weights and settings of a model that are needed to score sentences.
 
-    weights, reals  [2 ** bits] weights as local factors read them, and as float32, as global features read them;
+    weights, reals  [2 ** bits] the weights for local factors, and the same weights as float32 for global features;
     codes           int64[F] numbers of the global features;
     single_root, projective  restrictions of the trees;
     unit            as in `Problem`;

@@ -119,7 +119,7 @@ class _Training:
 
 
 def averaged(weights: np.ndarray, sums: np.ndarray, examples: int) -> np.ndarray:
-    """Return int32, the weights summed over all examples, divided by the power of 2 that makes them fit."""
+    """Return int32, the weights summed over all examples, divided by the power of 2 that makes them fit into int32."""
     total = weights.astype(np.int64) * examples - sums
     return (total >> _shift(total)).astype(np.int32)
 

@@ -191,7 +191,8 @@ def train_epoch(templates, words, order, candidates, table, sums, cost, time):
     """Train for one epoch of the structured perceptron (Collins 2002), and return the number of wrong tags.
 
     order    numbers of the sentences, in the order of training;
-    sums     int64[len(weights)] of update * examples seen before it, so that the average is weights - sums / examples;
+    sums     int64[len(weights)], the sum of all updates, each times the number of examples before it, so that the
+             average of the weights is weights - sums / examples;
     time     number of examples seen before this epoch;
     cost     margin (see `best_tags`).
     """

@@ -95,7 +95,7 @@ def train_taggers(
 ) -> Taggers:
     """Train a tagger for each of `columns`, which are some of COLUMNS. InputError for a column without annotation.
 
-    dev  the best epoch is chosen on it, for each column with the annotated values of the other columns
+    dev  treebank on which the best epoch of each tagger is chosen, with annotated values in all other columns
     """
     out: list[Tagger] = []
     source = ""

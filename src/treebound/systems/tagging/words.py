@@ -12,8 +12,8 @@ from treebound.core.treebank import Treebank
 from treebound.systems.tagging.sequence import PAD, Candidates
 from treebound.systems.tagging.templates import ATTRIBUTES
 
-FREQUENT = 5  #: number of occurrences from which the candidate tags of a form are its tags in training
-FEW = 10  #: rarer forms may have all tags of forms that occur less often than this
+FREQUENT = 5  #: a form with at least this many occurrences in training has only its tags in training as candidates
+FEW = 10  #: all other forms may have every tag of the forms that occur fewer times than this in training
 
 
 def shape(form: str) -> str:

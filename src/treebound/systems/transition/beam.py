@@ -60,9 +60,10 @@ def _begin(machine, beam, n):
 
 @kernel
 def _insert(beam, k, count, score, i, j):
-    """Insert sequence i, extended by class j, into the sorted list of step k if it scores enough; return its length.
+    """Insert sequence i, extended by class j, into the sorted list of step k if it fits; return the list's length.
 
-    `count` is the length of the list before. Among equal scores, earlier insertions come first.
+    A sequence does not fit if the list is full of sequences that score as much or more. `count` is the length of the
+    list before the insertion. Among equal scores, earlier insertions come first.
     """
     new, width = (k + 1) % 2, beam.score.shape[1]
     if count == width and score <= beam.score[new, count - 1]:
@@ -140,7 +141,7 @@ def _sequence(beam, k, place):
 
 @kernel
 def _credit(machine, linear, sums, tokens, sequence, since, step):
-    """Add an amount to the weights of a sequence's transitions, from number `since` on; `step` is (amount, time)."""
+    """Add an amount to the weights of a sequence's transitions, from index `since` on; `step` is (amount, time)."""
     c = np.zeros((ROWS, tokens.shape[1] + 2), np.int32)
     start(machine.system, c, tokens.shape[1], machine.root)
     x = np.empty(len(machine.cells.function), np.int32)
@@ -195,7 +196,7 @@ def beam_epoch(machine, linear, sums, words, gold, order, beam, rule):
 
     gold  (int32[N] transitions of all derivations, int64[S + 1] start of each sentence's transitions); a sentence
           without transitions is skipped
-    sums  float64[len(weights)] of update * sentences seen before it
+    sums  float64[len(weights)], the sum of all updates, each times the number of sentences before it
     rule  (1 for early update or 0 for max-violation, number of sentences seen before this epoch)
     """
     sequences, starts = gold

@@ -77,7 +77,7 @@ def find_rows(linear, x, out):
 
 @kernel
 def add_up(weights, rows, out):
-    """Write the scores of all C classes to out float32[C]. O(T C)."""
+    """Write the scores of all C classes to out float32[C]; rows are as written by `find_rows`. O(T C)."""
     classes = len(out)
     out[:] = 0
     for base in rows:
@@ -98,7 +98,8 @@ def add(weights, sums, rows, k, amount, time):
 def perceptron_epoch(linear, sums, X, y, order, classes, time):
     """Train for one epoch over instances X int32[N, m] with classes y in `order`, and return the number of errors.
 
-    sums float64[len(weights)] of update * instances seen before it, `time` of them before this epoch
+    sums  float64[len(weights)], the sum of all updates, each times the number of instances before it
+    time  number of instances before this epoch
     """
     rows = np.empty(len(linear.joins.seed), np.int64)
     scores = np.empty(classes, np.float32)

@@ -35,7 +35,7 @@ class Machine(NamedTuple):
     counts   int32[k] number of support vectors of each class;
     vectors  int32[l, m] the support vectors;
     weights  float64[k - 1, l] sv_coef of LIBSVM;
-    rho      float64[k (k - 1) / 2];
+    rho      float64[k (k - 1) / 2], the constant of the decision between each two classes;
     model    LIBSVM's own model, if the machine was trained by this process.
     """
 
@@ -71,8 +71,8 @@ def train_machine(X: np.ndarray, y: np.ndarray, parameters: str) -> Machine:
 def _trained(problem: Any, parameter: Any) -> Any:
     """Return LIBSVM's model, trained in a thread of its own, so that Control-C can interrupt the waiting thread.
 
-    The output of LIBSVM goes to a C function. LIBSVM would call a Python function back, where an interrupt would get
-    lost, and where no interpreter exists any more at the end of the program.
+    The messages of LIBSVM are passed to the C function `strlen`, which prints nothing. A Python function is not safe
+    here: an interrupt in it would get lost, and it could be called after the interpreter has ended.
     """
     done: Future[Any] = Future()
     parameter.print_func = ctypes.cast(ctypes.CDLL(None).strlen, type(parameter.print_func))

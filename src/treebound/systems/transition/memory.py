@@ -21,7 +21,7 @@ MOST = 200_000  #: number of answers in the cache, which helps because instances
 
 
 class MemoryBased:
-    """A memory-based classifier (`classifiers.Classifier`). `best` is TiMBL's answer, `scores` its distribution.
+    """A memory-based classifier (`classifiers.Classifier`). `best` returns TiMBL's answers, `scores` its votes.
 
     neighbours  k, the number of nearest distances whose instances vote
     rare        l, the frequency below which values are compared by overlap

@@ -1,4 +1,4 @@
-"""Oracles, which tell the transitions that lead to the gold tree.
+"""Oracles: functions that give the transitions that lead to the gold tree.
 
 A static oracle gives one derivation of the tree. A dynamic oracle gives the cost of every transition in any
 configuration: the number of words whose gold head the transition makes unreachable (Goldberg & Nivre 2012, 2013). It is
@@ -151,8 +151,8 @@ def costs(system, c, heads, out):
     """Write the cost of each kind of transition to out int32[5]: the number of gold heads that it makes unreachable.
 
     heads int32[n + 1] belong to a projective tree. A word without a head counts as attached to 0, where it stays if it
-    gets no head. A wrong label, which costs 1 on an arc to the gold head, is not included. For arc-eager and
-    arc-hybrid. O(n). Oracle: enumeration of all continuations (tests/test_transition_oracles.py).
+    gets no head. A wrong label, which costs 1 on an arc to the gold head, is not included. The costs hold for
+    arc-eager and arc-hybrid. O(n). Oracle: enumeration of all continuations (tests/test_transition_oracles.py).
     """
     kinds = allowed(system, c)
     out[:] = 0

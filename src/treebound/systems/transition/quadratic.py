@@ -33,7 +33,7 @@ class Pools(NamedTuple):
     start    int64[D + 1] decision d sums weight[t] * kernel(support vector vector[t]) for t from start[d], minus
              rho[d];
     vector   int32[T] support vectors of each decision in LIBSVM's order, without vectors of weight 0;
-    weight   float64[T];
+    weight   float64[T] weight of each support vector in `vector`;
     kernel   float64[m + 1] value of the kernel for each number of agreeing cells.
     """
 

@@ -4,8 +4,8 @@ The design follows Hall, Nivre & Nilsson (2006, section 3.2): classes are separa
 the next word has in at least `LEAST` instances has a pool of machines of its own, and one pool serves all other tags.
 The decisions are in `quadratic`.
 
-If classes are separated one against one, a transition without a label never meets more than the examples of a single
-label at a time. Therefore decisions may branch: the first chooses the kind of transition, the second its label.
+If classes are separated one against one, each machine compares a transition without a label with the examples of only
+one label. A decision may therefore have two steps: the first chooses the kind of transition, the second its label.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def split_of(features: FeatureModel) -> int:
 
 
 class Problem(NamedTuple):
-    """The training data of a machine: answers y[rows] to the instances X[rows]; `other` is the answer without data."""
+    """The training data of a machine: answers y to the instances X[rows]; `other` is the answer if rows is empty."""
 
     rows: np.ndarray
     y: np.ndarray

@@ -101,7 +101,7 @@ def look(f, ints, view, w):
 
 @kernel(inline="always")
 def anchored(anchors, ints, view, w):
-    """Return whether w is an anchor of this kind."""
+    """Return whether w is an anchor of the kind `anchors` (`table`)."""
     if anchors == TREE:
         return w == 0
     if anchors == COORDINATORS:

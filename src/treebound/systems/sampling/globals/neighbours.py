@@ -11,7 +11,7 @@ from treebound.systems.sampling.globals.view import HIGH, LOW, TAG, begin, bin_o
 
 @kernel
 def see(ints, view, w):
-    """Describe the words before and after the span, and the bin of its length."""
+    """Describe the words before and after the span, and the bin of the length of the span."""
     low, high = view.place[LOW, w], view.place[HIGH, w]
     view.seen[0], view.seen[1], view.seen[2] = low - 1, high + 1, bin_of(high - low + 1)
     return 3
@@ -19,7 +19,7 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """Name the neighbours: both with and without the length, and each side alone with it."""
+    """Name both tags together, with and without the length, and the tag of each side alone with the length."""
     tags, length = view.words[TAG], view.seen[2]
     tag, left, right = tags[w], tags[view.seen[0]], tags[view.seen[1]]
     i = put(view, 0, join(join(join(begin(code, 0), tag), left), right))

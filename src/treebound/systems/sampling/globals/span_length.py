@@ -12,7 +12,7 @@ from treebound.systems.sampling.globals.view import COARSE, HIGH, LOW, PUNCTUATI
 
 @kernel
 def see(ints, view, w):
-    """Describe the bin of the length, and the two flags."""
+    """Describe the bin of the length, and the two flags: end of sentence, and punctuation after the span."""
     low, high = view.place[LOW, w], view.place[HIGH, w]
     view.seen[0] = bin_of(high - low + 1)
     view.seen[1] = 2 * (high == ints[at.N]) + view.words[PUNCTUATION, high + 1]

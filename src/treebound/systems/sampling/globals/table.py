@@ -1,4 +1,4 @@
-"""The names of the global features, and the anchors at which a move makes each feature be scored again."""
+"""The names of the global features, and the anchors at which each feature is scored again after a move."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ class Candidates(NamedTuple):
 
         The candidates of a known form are restricted to tags that it has in training.
 
-        own  gold tag of the word, if it is a word of the training set. This occurrence is not counted. Otherwise, a
-             form that occurs once would have its gold tag as only other candidate, unlike words in new text
+        own  gold tag of the word, if it is a word of the training set. This occurrence is not counted. Otherwise, the
+             gold tag would be the only other candidate of a form that occurs once, unlike in new text
         """
         counts = self.known.get(form, Counter())
         known = {tag for tag, count in counts.items() if count > (tag == own)}
@@ -53,8 +53,9 @@ class Candidates(NamedTuple):
 def learn(gold: Treebank, predicted: Treebank, column: str, share: float = SHARE) -> Candidates:
     """Return the candidates from a treebank with gold tags in `column`, and with jackknifed ones (`tagging.jackknife`).
 
-    Tag t is a candidate for the predicted tag tp if c(t, tp) > 0 and c(t, tp) >= share * c(tp, tp), where c counts
-    words. InputError if the two treebanks do not have the same words. O(words).
+    Tag t is a candidate for the predicted tag tp if c(t, tp) > 0 and c(t, tp) >= share * c(tp, tp). Here c(t, tp) is
+    the number of words with gold tag t and predicted tag tp. InputError if the two treebanks do not have the same
+    words. O(words).
     """
     right, tags, known = Vocabulary(), Vocabulary(), dict[str, Counter[str]]()
     words = _words(gold, predicted, column)

@@ -16,9 +16,9 @@ from treebound.systems.sampling.tags.joint import Chain, Joint, Tagging
 class Ranked(NamedTuple):
     """Tag sequences of a sentence, the predicted one first.
 
-    arcs      int32[n] of each: the tree
+    arcs      int32[n] for each sequence: the arcs of its tree
     values    float64[K]: score of tags and tree by the model
-    deficits  float64[K]: score of the predicted sequence by the tagger, minus score of each sequence
+    deficits  float64[K]: the tagger's score of the predicted sequence, minus its score of each sequence
     """
 
     taggings: list[Tagging]
