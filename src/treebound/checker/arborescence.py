@@ -61,9 +61,9 @@ class Arborescences:
 
 
 def _edmonds(arcs: list[tuple[int, int, Number, int]], n: int) -> list[int] | None:
-    """Return the names of the arcs of the best spanning tree, or None if there is none.
+    """Return the identifiers of the arcs of the best spanning tree, or None if there is no spanning tree.
 
-    arcs  (head, modifier, score, name) of every arc
+    arcs  (head, modifier, score, identifier) of every arc
     n     number of nodes beside the root
     """
     best: dict[int, tuple[int, int, Number, int]] = {}

@@ -35,8 +35,8 @@ from treebound.core.spaces import Space
 
 __all__ = ["CertNode", "Certificate", "Step", "certificate_faults", "check_parse", "tree_faults"]
 
-#: above these numbers (edges of a chart, arcs of non-projective trees), scores of arcs alone need no certificate:
-#: the best tree is computed
+#: numbers of edges of a chart and of arcs of non-projective trees; in a larger problem without parts, the bound is
+#: compared with the score of the best tree, and no certificate is needed
 MANY_EDGES, MANY_ARCS = 2_000_000, 50_000
 AnyRegion = TypeVar("AnyRegion", bound=Region)
 
@@ -188,7 +188,10 @@ def _proof_faults(ordered: Ordered | Problem, bound: float, certificate: Certifi
 
 
 def _bound_faults(problem: Problem, bound: float, projective: bool) -> list[str]:
-    """Check a bound for scores of arcs alone without a certificate, by the score of the best tree."""
+    """Return the faults of a bound for a problem without parts, which needs no certificate.
+
+    The bound is compared with the score of the best tree.
+    """
     lowest, highest = best_score(problem, projective)
     threshold = closing_threshold(problem, bound)
     if highest <= threshold:
@@ -224,7 +227,7 @@ class _Bounds(Protocol):
         """Return the `Region` of all trees."""
 
     def bound(self, step: Step, region: Any) -> Any:
-        """Return the bound of a step, for the region's method `above`. Raises ValueError for an invalid step."""
+        """Return the bound of a step, in the form that `Region.above` takes. Raises ValueError for an invalid step."""
 
 
 @dataclass(frozen=True)
@@ -293,7 +296,10 @@ def closing_threshold(problem: Problem, bound: float) -> Number:
 
 
 def decide(problem: Problem, region: AnyRegion, arc: int, value: int) -> AnyRegion:
-    """Return the trees of a region without an arc (value 0), or with it, that is, without its rival arcs (value 1)."""
+    """Return the trees of a region that lack an arc (value 0), or that have it (value 1).
+
+    The trees with the arc are the trees without its rivals, the other arcs into the same word.
+    """
     rivals = set(np.flatnonzero(problem.mod == problem.mod[arc]).tolist()) - {arc}
     return region.without({arc} if value == 0 else rivals)
 

@@ -71,7 +71,8 @@ class Claim(NamedTuple):
 class Proof(NamedTuple):
     """A derivation and the proof of its bound, as stored in a file.
 
-    words, variables, edges  their numbers in the sentence and its chart, to recognise the proof of another sentence
+    words, variables, edges  number of words of the sentence, and of variables and edges of its chart, by which the
+                             proof of another sentence is recognised
     """
 
     words: int
@@ -189,7 +190,7 @@ def _tree_faults(statement: Statement, nodes: Sequence[Node], claimed: int) -> l
 
 
 def _bound(statement: Statement, allowed: set[int], multipliers: Mapping[int, int]) -> Score:
-    """Return a bound on all derivations with allowed variables, or None if there are none."""
+    """Return a bound on all derivations with allowed variables, or None if there is no such derivation."""
     value: list[Score] = [0] + [None] * (len(statement.first) - 2)
     none = len(statement.word)
     for i in range(1, len(value)):

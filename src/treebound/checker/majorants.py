@@ -85,7 +85,7 @@ def majorant(
     if step.child is not None and step.parent is not None:
         u, w = (_numbers("multipliers", x, problem.arcs, problem) for x in (step.child, step.parent))
         total, loss = Stars(problem, in_stars, projective).total(alive, certain, u, w)
-        # every word has exactly one arc, so its star's loss by this arc can be charged to the arc
+        # a tree has exactly one arc into every word, so the loss of the word's star is subtracted from this arc
         bound.arc = [score + a + b - c for score, a, b, c in zip(bound.arc, u, w, loss, strict=True)]
         bound.constant += total
     return bound

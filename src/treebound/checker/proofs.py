@@ -5,7 +5,7 @@ The first line is a header with format, version and tree space. The space `deriv
 Each further line belongs to a sentence, in the order of the parsed file. It is `null` if nothing was proved, and
 otherwise an object with these entries:
 
-    words, arcs   their numbers in the sentence, to recognise the file of another parse
+    words, arcs   number of words and of candidate arcs, by which the file of another parse is recognised
     exact         families that the chart scores
     nodes         [parent, arc, value] of every node of the search tree
     steps         [node, field of Step, family or "", gaps, numbers] in the order of application
@@ -73,7 +73,7 @@ def json_line(data: Any) -> bytes:
 class Reader:
     """A reader of the lines of a certificate file, sentence by sentence.
 
-    space  the tree space that the file states; the space of the model decides
+    space  the space that the header states; the caller compares it with the space of the model
     valid  the rules that trees must keep: `ud` with lines of `validity_proofs`, or None
 
     Raises InputError, also while lines are read, if the file is damaged or is not a certificate file.
@@ -280,7 +280,10 @@ def _changed(array: np.ndarray, gaps: list, numbers: list) -> np.ndarray:
 
 
 def _first(problem: Problem, name: str, family: str, rows: bool) -> np.ndarray:
-    """Return the flat default values of an array. A file stores where the first step differs from them."""
+    """Return the default values of an array of a step, flattened.
+
+    For the first step, a file stores only the numbers that differ from the default values.
+    """
     if name == "shares":
         return first_shares(problem.parts[family], problem.unit > 0, rows).ravel()
     return np.zeros(problem.n + 1 if name == "slope" else problem.arcs)

@@ -1,4 +1,4 @@
-"""Regions: sets of trees of a node, from which the steps of a proof remove edges of a chart, or arcs."""
+"""Regions: the sets of trees of nodes. The steps of a proof reduce a region by removing edges of a chart, or arcs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ class Region(Protocol):
         """Return the region of the trees that use none of `arcs`."""
 
     def above(self, bound: Majorant | None, threshold: Number) -> Self:
-        """Return the region reduced to the edges or arcs of trees whose bound (None: 0) exceeds `threshold`."""
+        """Return the region reduced to the edges or arcs of trees whose bound exceeds `threshold`.
+
+        With `bound` None and `threshold` -inf, only edges or arcs that are in no tree are removed.
+        """
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class ProjectiveTrees:
 
     @cached_property
     def arcs(self) -> Set[int]:
-        """The arcs that the trees may use; see `Region`."""
+        """Return the arcs that the trees may use; see `Region`."""
         return {edge.arc for edge in self.chart.edges} - {-1}
 
     @property

@@ -10,7 +10,7 @@ from treebound.checker.chart import HEAD_FAMILIES
 from treebound.core.limits import check_memory
 from treebound.core.problem import Problem
 
-#: bytes of an edge, in arrays that double when they are full and are copied once, and bytes of an item's number
+#: bytes of an edge (its array doubles when it is full, and is copied once), and bytes of the number of an item
 _EDGE, _ITEM = 200, 8
 #: bytes of an edge, an arc, a part, and each arc of a part, as Python objects with exact numbers
 _OBJECT = 500
@@ -19,7 +19,10 @@ _PART = 100
 
 
 def chart_edges(problem: Problem, exact: Set[str]) -> int:
-    """Return an upper bound on the edges of `chart.build_chart`, tight if all arcs are possible. O(A log A)."""
+    """Return an upper bound on the number of edges of the chart that `chart.build_chart` builds. O(A log A).
+
+    The bound is tight if all arcs are possible.
+    """
     n, head, mod = problem.n, problem.head.astype(np.int64), problem.mod.astype(np.int64)
     distance = abs(mod - head)
     order = np.lexsort((distance, mod > head, head))

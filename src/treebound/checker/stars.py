@@ -114,7 +114,7 @@ class Stars:
     def _side(
         self, h: int, x: int, side: int, arcs: list[int], certain: set[int], u: Sequence[Number]
     ) -> dict[int, Number]:
-        """Return a dict: number of modifiers -> best score of one side, whose arcs are ordered from near to far.
+        """Return the best score of one side of h for each number of modifiers. The arcs are ordered from near to far.
 
         The number is always 0 if no score depends on it.
         """
@@ -136,7 +136,10 @@ class Stars:
         return best
 
     def gain(self, x: int, s: int, a: int) -> Number:
-        """Return the scores that modifier a adds after modifier s (NONE: as the first one), sibling sets excluded."""
+        """Return the score that modifier a adds if it follows modifier s, or if it is the first modifier (s is NONE).
+
+        The scores of pairs, triples and combs of siblings are excluded.
+        """
         scores = self.scores
         return (
             scores["adjacent-sibling"].get((s, a), 0)
@@ -222,7 +225,8 @@ class _SetSearch:
         chosen  positions of the chosen modifiers
         run     last modifiers, as in `Stars`
         value   score of the chosen modifiers
-        gain    gain[j], doubled, bounds the gain of modifier j >= i; pairs with other undecided modifiers count half
+        gain    gain[j] is twice an upper bound on the gain of modifier j >= i, to which each positive pair with
+                another undecided modifier contributes half
         """
         stars = self.stars
         if i == self.turn:  # the left side is complete

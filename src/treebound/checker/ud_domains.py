@@ -86,11 +86,11 @@ class Domains:
 
     @cached_property
     def _ancestors(self) -> list[int]:
-        """Return, as bits, the words on every path from the root to a word, itself included: its dominators.
+        """Return for each word, as bits, the words on every path from the root to this word, itself included.
 
-        Every tree's path from the root to a word is such a path in the graph of possible arcs. A word without a path
-        has all bits, since it is in no tree. The sets are the largest fixed point of dom(m) = {m} + the intersection of
-        dom(h) over possible heads h.
+        These words are the dominators of the word in the graph of possible arcs. They are its ancestors in every tree,
+        because the path of a tree is a path of the graph. A word without a path has all bits, since it is in no tree.
+        The sets are the largest fixed point of dom(m) = {m} + the intersection of dom(h) over possible heads h.
         """
         everything = (1 << len(self.pairs)) - 1
         dominators = [1, *([everything] * len(self.words))]
@@ -107,7 +107,10 @@ class Domains:
         return dominators
 
     def _descendants(self, word: int) -> int:
-        """Return, as bits, the words that may be descendants of a word: reachable without its ancestors."""
+        """Return, as bits, the words that may be descendants of a word.
+
+        They are reachable from the word by possible arcs that avoid its certain ancestors.
+        """
         if word not in self._below:
             seen = self._ancestors[word] | 1 << word
             reached, waiting = 0, [word]

@@ -194,7 +194,10 @@ def _is_inner_subject(words: WordFacts, m: int, label: str) -> bool:
 
 
 def _one_child(is_meant: Callable[[WordFacts, int, str], bool], words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Return whether some word always has two dependents of a kind. A dependent counts if its head is certain."""
+    """Return whether some word has at least two dependents for which `is_meant` holds, in every tree.
+
+    A dependent is counted only if it has a single possible head.
+    """
     heads: set[int] = set()
     for m in domains.words:
         pairs = domains.pairs[m]

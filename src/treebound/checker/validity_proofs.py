@@ -2,7 +2,7 @@
 
 A line is `null` if nothing was proved, and otherwise an object with these entries:
 
-    words, arcs  their numbers in the sentence, to recognise the proof of another file
+    words, arcs  number of words and of candidate arcs, by which the proof of another file is recognised
     regions      [parent, inside, word, pairs, rule, certificate] of every region
 
 The entries word and pairs hold the split of a region that is divided, with pairs as lists of a head and its labels.

@@ -16,7 +16,7 @@ from treebound.core.errors import InputError
 GIB = 2**30
 #: default limit in GiB for the tables of one sentence: two workers then fit into a laptop with 8 GiB
 MEMORY = 2.0
-#: bytes per part: its arcs and its score, in the stated problem and in a search, and the memory for sorting them
+#: bytes per part: its arcs and its score, once in the problem and once in a search, and the memory for sorting parts
 PART = 64
 #: arcs, parts, items and edges are numbered in int32
 LARGEST_INDEX = 2**31 - 1
@@ -44,7 +44,7 @@ def within_limit(size: int) -> bool:
 
 
 def longest(size: int) -> int:
-    """Return the number of words of the longest sentence within the limit, at `size` bytes for every pair of words."""
+    """Return the largest number of words for which tables of `size` bytes per pair of words are within the limit."""
     return math.isqrt(int(min(_limit.get() * GIB, 2.0**62) / size))  # no array has more bytes
 
 

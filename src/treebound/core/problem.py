@@ -153,7 +153,7 @@ class Problem:
 
     @cached_property
     def finite(self) -> bool:
-        """Return whether nothing is forbidden, that is, no score is -inf. O(arcs + parts) on first use."""
+        """Return whether no score is -inf, so that no arc and no part is forbidden. O(arcs + parts) on first use."""
         return all(bool(np.all(s > -np.inf)) for s in (self.arc, *(table.score for table in self.parts.values())))
 
     @property

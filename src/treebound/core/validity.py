@@ -1,8 +1,9 @@
 """The proof that no valid labelled tree scores more than a bound. A search writes it and a checker reads it.
 
 The search divides the labelled trees of a problem into regions. A region allows some (head, label) pairs for each word.
-A region is closed in one of two ways. Either all its trees break a rule, or a certificate of its relaxation, which
-ignores the rules, shows that none of its trees scores more than the bound.
+A region is closed in one of three ways. All its trees break a rule; or the region allows no arc into some word; or a
+certificate shows that none of its trees scores more than the bound. The certificate is about the relaxation of the
+region, which ignores the rules.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ class Split:
     """A division of a region in two, by the (head, label) pair of one word.
 
     - `word`: 1..n.
-    - `pairs`: (head, number of the label). In the first part of the region, the word may have these pairs only, and of
-      them only the ones that the region allows. In the second part it has its other pairs. All other words have the
-      same pairs in both parts.
+    - `pairs`: (head, number of the label). In the first part of the region, the word may have its allowed pairs that
+      are also in `pairs`. In the second part, it may have all its other allowed pairs. All other words have the same
+      pairs in both parts.
     """
 
     word: int
@@ -34,8 +35,9 @@ class Region:
     - `inside`: True for the trees that use a pair of the parent's split, False for all others.
     - `split`: the division of the region; None if the region is closed.
     - `rule`: id of the rule that all trees of a closed region break; "" if `bound` closes the region.
-    - `bound`: certificate of the relaxation: with the best allowed label of every arc, no tree scores more than the
-      proof's bound. None if a rule closes the region, or if the relaxation has no arc into some word.
+    - `bound`: certificate of the relaxation, in which every arc has the score of its best allowed label. It shows that
+      no tree of the relaxation scores more than the bound of the proof. None if a rule closes the region, or if the
+      relaxation has no arc into some word.
     """
 
     parent: int

@@ -156,10 +156,13 @@ def apply_shares(pairs, products, weight):
 
 @kernel
 def fold_pairs(pairs, alive, certain, theta, weight, settled):
-    """Drop pairs with a dead variable and fold pairs with a certain variable into the score of the other variable, in
-    place.
+    """Drop pairs with a dead variable and fold pairs with a certain variable into the score of the other variable.
 
-    - `alive`, `certain`: bool[V].
+    All arrays are changed in place.
+
+    - `alive`: bool[V]. False for dead variables, which no remaining tree has.
+    - `certain`: bool[V]. True for variables that every remaining tree has.
+    - `theta`, `weight`: float64[V]. The scores of the variables without and with the coefficients of the bounds.
     - `settled`: float64[all shares], or empty. The share that bounds a dropped factor exactly is written to it.
 
     Return (Pairs, change of the bound's constant). O(F).
@@ -181,7 +184,7 @@ def fold_pairs(pairs, alive, certain, theta, weight, settled):
             weight[x] += s
             weight[y] += s
             constant -= s
-        first_decided = certain[x] if both_alive else alive[y]  # x is certain, or x is dead
+        first_decided = certain[x] if both_alive else alive[y]  # True if x is certain, or if x is dead and y is alive
         if both_alive:
             z = y if first_decided else x
             theta[z] += p
@@ -197,10 +200,10 @@ def fold_pairs(pairs, alive, certain, theta, weight, settled):
 
 @kernel
 def fold_products(products, alive, certain, theta, weight, settled):
-    """Drop or shorten products with dead or certain variables, in place; arguments and results as in `fold_pairs`.
-    O(K).
+    """Drop or shorten products with dead or certain variables, in place. O(K).
 
-    Certain variables are removed from a product. A product of one variable becomes the score of this variable.
+    The arguments and results are as in `fold_pairs`. Certain variables are removed from a product. A product of one
+    variable becomes the score of this variable.
     """
     first, var, number, phi, share = products
     constant = 0.0
@@ -440,8 +443,9 @@ def range_counts(index, alive, certain, low, high):
 
 @kernel
 def majorants(counts, slope, low, high, best):
-    """Return the sum over words of max_c (f(c) - slope c), low <= c <= high, f = valency score; write `best`, the best
-    c.
+    """Return the sum over words of max_c (f(c) - slope c), where f is the word's valency score and low <= c <= high.
+
+    Write `best`: the maximising count c of each word.
     """
     total = 0.0
     for h in range(len(counts.first) - 1):
@@ -482,7 +486,9 @@ def visit_counts(counts, number, best):
 
 @kernel
 def ascend(pairs, products, theta, z, weight):
-    """Write the arc weights of the paper's lower bound pi at its best p for the tree z (section 3.4). O(K).
+    """Write the arc weights of the paper's lower bound pi (section 3.4), with its best parameters for the tree z.
+
+    `weight` float64[V] is overwritten. O(K).
 
     A factor with phi >= 0 that fires contributes phi (z_1 + ... + z_r - (r - 1)). A factor with phi < 0 that does not
     fire contributes phi z_i for one variable i that is not selected. At z, pi equals the score. It never exceeds the

@@ -1,4 +1,4 @@
-"""Bounds of pairs of siblings on one side of their head, by the adjacent siblings of a tree.
+"""Bounds on the scores of sibling pairs on one side of their head, as linear functions of arcs and adjacent siblings.
 
 A backbone that scores adjacent siblings determines, for every modifier in a tree, the next modifier on the same side.
 Let s be nearer to the head than b. The tree has both s and b exactly if X = 1 and Y = 1:
@@ -165,7 +165,10 @@ def apply_spans(spans, adjacent, weight):
 
 @kernel
 def _shift(adjacent, s, b, of_s, of_b, weight):
-    """Add of_s to the weights of the variables in X of the pair (s, b), and of_b to those in its Y. O(b - s)."""
+    """Add of_s to the weights of the variables in X, and of_b to the weights of the variables in Y. O(b - s).
+
+    X and Y are the sums of the pair (s, b) in the docstring of the module.
+    """
     first = adjacent.first
     if of_s != 0.0:
         for t in range(s + 1, b + 1):

@@ -23,10 +23,10 @@ from treebound.kernels.head_stars.tables import NO_ARCS, StarTables, star_tables
 from treebound.kernels.reference import read_only
 from treebound.support.jit import kernel
 
-#: families at one head, and the arc into it, whose parts depend on selected arcs only
+#: families that belong to one head, and whose parts depend on selected arcs only
 STAR_FAMILIES = ("grandchild", "sibling", "tri-sibling", "comb", "valency")
-#: families whose parts also depend on arcs that are not selected; for non-projective trees, only head automata score
-#: them exactly
+#: families that belong to one head, and whose parts also depend on arcs that are not selected; for non-projective
+#: trees, only head automata score them exactly
 AUTOMATON_FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grand-sibling")
 AT_HEADS = frozenset({*STAR_FAMILIES, *AUTOMATON_FAMILIES})
 NO_PARTS = read_only(np.zeros((0, 2), np.int32)), read_only(np.zeros(0))
@@ -139,9 +139,10 @@ def move(scoring, tree, b):
 
 @kernel
 def gain(scoring, tree, b, c):
-    """Return the change of the score if arc b, and arc c unless it is NONE, replaced the arcs into their words.
+    """Return the change of the score if arc b, and also arc c unless it is NONE, replaced the arc into its word.
 
-    The tree is the same afterwards.
+    The tree itself remains unchanged. If arc c is given, b must be an arc out of the root, and c must replace
+    another arc out of the root.
     """
     index = scoring.arc_index
     h, g, m = index.head[tree.into[index.mod[b]]], index.head[b], index.mod[b]
@@ -149,7 +150,8 @@ def gain(scoring, tree, b, c):
     change = _select(scoring, tree, b)
     old_c, p, r = NONE, m, m
     if c != NONE:
-        p, r = index.head[c], index.mod[c]  # word r leaves the root, which is g
+        # the old head of word r is the root, which is also g, so no other head is affected
+        p, r = index.head[c], index.mod[c]
         old_c = tree.into[r]
         change += _select(scoring, tree, c)
     touched = (h, g, m, p, r)
@@ -169,8 +171,9 @@ def gain(scoring, tree, b, c):
 
 @kernel
 def change_of(scoring, tree, heads, m, h):
-    """Return the change of the score of a tree int32[n + 1] when word m gets head h, or -inf if that arc is no
-    candidate.
+    """Return the change of the score of a tree when word m gets head h, or -inf if the arc (h, m) is no candidate.
+
+    `heads` int32[n + 1] is the tree before the change.
 
     First, `tree` is moved to `heads`, which is fast if the previous call had similar heads. The result is nan if
     `heads` has an arc that is no candidate.
@@ -184,7 +187,7 @@ def change_of(scoring, tree, heads, m, h):
             a = arc_between(index, heads[x], x)
             if a == NONE:
                 return np.nan
-            # nan marks stars to be scored when all words have their new heads, because only then there is a tree
+            # nan marks the stars to be scored later: the arcs form a tree only when all words have their new heads
             tree.value[index.head[tree.into[x]]] = tree.value[index.head[a]] = tree.value[x] = np.nan
             _select(scoring, tree, a)
     for y in range(len(heads)):

@@ -60,10 +60,10 @@ def best_score(n, head, mod, score):
 
 @kernel
 def reach(n, single_root, head, mod, alive, score, threshold):
-    """Return bool[A]: the arcs whose best tree over the arcs `alive` scores more than `threshold`.
+    """Return bool[A]: the arcs that occur in a tree over the arcs `alive` with a score above `threshold`.
 
-    The threshold NO accepts any tree. Each arc is forced into the tree in turn, unless a bound shows that it does not
-    suffice: the sum of the best arcs into all other words, whether they form a tree or not.
+    The threshold NO accepts any tree. Each arc is forced into the tree in turn. An arc is skipped if its score plus the
+    scores of the best arcs into all other words, which need not form a tree, does not exceed the threshold.
     """
     A = len(head)
     total = np.int64(0)

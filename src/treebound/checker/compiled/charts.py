@@ -31,7 +31,7 @@ class Edges(NamedTuple):
 
 
 class _Items(NamedTuple):
-    """Numbers of the items, -1 as long as an item has no edge.
+    """The number of every item, or -1 as long as the item has no edge.
 
     A slot stands for a word in an item. If items keep the arc into their word (`heads`), the slot is that arc, or A for
     the root; otherwise it is the word.
@@ -39,6 +39,7 @@ class _Items(NamedTuple):
     - `complete`: C(slot, e, side) at (slot (n + 1) + e) 2 + side
     - `half`: I(slot, b) at half_at[slot] + rank(b)
     - `between`: S(s, b) at between_at[h] + rank(s) deg + rank(b)
+    - `half_at`, `between_at`: the index in `half` and `between` at which the items of a slot or head begin
     - `sizes`, int64[2]: numbers of edges and of items so far
     """
 
@@ -99,7 +100,10 @@ def _add(edges, sizes, table, place, fields):
 
 @kernel
 def _above(arcs, heads, h):
-    """Return the range in `Arcs.into` of the arcs into h, or (0, 1) for the root or if items do not store this arc."""
+    """Return (first, end): the range in `Arcs.into` of the arcs into h.
+
+    The range is (0, 1) if h is the root, or if items do not store the arc into their head (`heads` is False).
+    """
     if heads and h > 0:
         return arcs.into_first[h], arcs.into_first[h + 1]
     return 0, 1

@@ -211,7 +211,7 @@ class WholeNumbers:
             star_total = stars.total(rules, self.arcs, scores, known, (alive, certain), (u, w), loss)
             some = star_total != NO
             dead = loss == NO
-            # every word has exactly one arc, so its star's loss by this arc can be charged to the arc
+            # a tree has exactly one arc into every word, so the loss of the word's star is subtracted from this arc
             arc += u + w - np.where(dead, 0, loss)
             constant += int(star_total)
         # sums over a derivation, which has fewer than 5 n + 5 edges, must fit into int64

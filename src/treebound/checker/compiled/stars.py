@@ -15,7 +15,7 @@ BARRED = NO // 2  #: modifiers with a gain below this number cannot be chosen
 
 
 class Known(NamedTuple):
-    """Results of earlier steps: the best star of each arc x into its word, without the multiplier of x itself.
+    """Results of earlier steps: for each arc x, the best star of the dependent of x, without the multiplier of x.
 
     - `score`, int64[A + 1]: NO if there is no star; the root's star is at index A
     - `valid`, bool[A + 1]: whether the score is up to date
@@ -135,7 +135,7 @@ def _best(rules, arcs, scores, h, x, living, u):
     star = _Star(h, x, below[:size], turn, must[:size])
     if scores.has_sets and h > 0:
         return _search(single_root, arcs, scores, star, u)
-    cap = 2 if h == 0 else max(0, scores.last[h])  # all larger counts have the same score
+    cap = 2 if h == 0 else max(0, scores.last[h])  # all counts of `cap` or more have the same score
     left, right = _side(arcs, scores, star, 0, u, cap), _side(arcs, scores, star, 1, u, cap)
     best = np.int64(NO)
     for i in range(cap + 1):

@@ -1,1 +1,1 @@
-"""Arcs and parts by arithmetic: their numbers, their rows in tables, and the parts that a tree selects."""
+"""Numbering of arcs and parts by formulas, their rows in tables, and the parts that a tree selects."""

@@ -1,8 +1,9 @@
-"""Parts beyond second order, parts of the heads of neighbouring words, and valency parts.
+"""Parts beyond second order, parts over the heads of two neighbouring words, and valency parts.
 
-Every function here that lists a family writes its parts to (arcs int32[F, r], words int32[F, 4]) and returns their
-number. If no formula gives the number of parts, the function only counts when the tables have no rows. Parts are
-ordered as docs/architecture.md describes. Oracle: `parts` of tests/strategies.py.
+Every function here that lists a family writes the parts to the arrays arcs int32[F, r] and words int32[F, 4], and
+returns the number of parts. The number of parts of some families has no formula. The function of such a family only
+counts the parts, and writes nothing, if both arrays have no rows. The docstring of each function gives the row of
+`words` for one part. Parts are ordered as docs/architecture.md describes. Oracle: `parts` of tests/strategies.py.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def tri_siblings(index, parts, arcs, words):
 
 @kernel
 def combs(index, parts, arcs, words):
-    """List runs of consecutive words with one head; words (h, nearest, farthest, NONE). O(arcs)."""
+    """List runs of consecutive words on one side of a common head; words (h, nearest, farthest, NONE). O(arcs)."""
     mod = index.mod
     p = 0
     for h in range(1, len(index.right)):
@@ -114,7 +115,7 @@ def combs(index, parts, arcs, words):
 
 @kernel
 def grand_siblings(index, parts, arcs, words):
-    """List arcs combined with an adjacent-sibling part of their modifier; words (g, h, s or NONE, m). O(F)."""
+    """List arcs (g, h), each with an adjacent-sibling part of h; words (g, h, s or NONE, m). O(F)."""
     head, mod = index.head, index.mod
     p = 0
     for a in range(len(head)):
@@ -131,7 +132,10 @@ def grand_siblings(index, parts, arcs, words):
 
 @kernel
 def valencies(index, parts, arcs, words):
-    """List numbers of modifiers of each word; (word, count) in place of arcs, words (h, count, NONE, NONE). O(F)."""
+    """List the possible numbers of modifiers of each word; words (h, count, NONE, NONE). O(F).
+
+    A row of `arcs` contains (h, count) instead of arc numbers.
+    """
     p = 0
     for h in range(1, len(index.right)):
         for c in range(parts.valency[h + 1] - parts.valency[h]):

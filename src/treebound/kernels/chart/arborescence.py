@@ -1,9 +1,9 @@
 """Maximum spanning arborescence over sparse arcs (Chu & Liu 1965; Edmonds 1967), with an upper bound for every arc.
 
 Components grow along a path, as in Gabow, Galil, Spencer & Tarjan (1986). A component takes its best entering arc, and
-the path continues at the head of this arc. If the path reaches itself, the cycle becomes one component. The score of a
-component's best arc is its dual variable. It is subtracted from every arc that enters the component. The final
-remainder of an arc is minus its reduced cost.
+the path continues at the head of this arc. If the path reaches itself, the cycle becomes one component. What remains
+of the score of this best arc is the dual variable of the component. The dual variable is subtracted from the scores of
+all arcs that enter the component. The final remainder of an arc's score is minus the arc's reduced cost.
 
 A single root needs no constant on root arcs. If the best tree has several root arcs, the search is repeated, and a
 component takes a root arc only if no other arc enters it. This has the effect of an infinite constant, and integers
@@ -97,11 +97,11 @@ def _begin(index, weight, scratch):
 
 @kernel(inline="always")
 def _enter(index, top, cycle, root_last, arc_max, scratch):
-    """Return (best arc that enters the component on top of the path, or -1; the remainder of its score). O(arcs into
-    it).
+    """Return (best arc that enters the component on top of the path, or -1; the remainder of the arc's score).
 
-    If the component was just contracted, `cycle` is the number of its parts, which follow it on the path. Their duals
-    are then subtracted from their arcs, and arcs inside the component are removed.
+    If the component was just contracted, `cycle` is the number of its members, which follow it on the path; otherwise
+    `cycle` is 0. The dual variable of each member is then subtracted from the arcs into this member, and arcs inside
+    the component are removed. O(arcs into the component).
     """
     arc, remainder, arc_end, component = scratch.arc, scratch.left, scratch.arc_end, scratch.component
     c = scratch.path[top]
@@ -142,7 +142,10 @@ def _enter(index, top, cycle, root_last, arc_max, scratch):
 
 @kernel(inline="always")
 def _merge(k, top, t, scratch):
-    """Contract path[k .. top] into component t at place k; its parts move up one place until t has an arc. O(words)."""
+    """Contract the components path[k .. top] into component t. O(words).
+
+    Component t takes place k of the path. Its members move up by one place, where `_enter` reads them.
+    """
     first, last, path = scratch.first, scratch.last, scratch.path
     first[t], last[t] = first[path[k]], last[path[k]]
     for j in range(k, top + 1):
@@ -183,7 +186,8 @@ def _contract(index, weight, n, root_last, most_roots, arc_max, scratch):
             continue
         path[0] = component[s]
         top = 0
-        cycle = 0  # number of parts of the component on top if it was just contracted; they follow it on the path
+        # number of members of the component on top if it was just contracted; the members follow it on the path
+        cycle = 0
         while True:
             c = path[top]
             if state[c] == NEW:

@@ -14,7 +14,10 @@ EDGE = 40
 
 
 def arc_edges(n: int, head: np.ndarray, mod: np.ndarray) -> int:
-    """Return an upper bound of the number of edges of `eisner_graph`, the number compared with its limit. O(arcs)."""
+    """Return an upper bound of the number of edges of `eisner_graph`. O(arcs).
+
+    `eisner_graph` compares this bound with its argument `limit`.
+    """
     reach = np.where(mod > head, n + 1 - mod, mod).sum(dtype=np.int64)
     return n + 1 + int(abs(mod - head).sum(dtype=np.int64) + reach)
 

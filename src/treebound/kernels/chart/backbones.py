@@ -85,7 +85,7 @@ def _writer(items, edges, limit, width):
 
 @kernel(inline="always")
 def _full(out, edges, width):
-    """Return whether the edges of another item may not fit."""
+    """Return whether the remaining space may be too small for the edges of another item."""
     return edges > len(out.left) - width
 
 
@@ -93,9 +93,9 @@ def _full(out, edges, width):
 def _edge(out, edges, left, right, var, weight):
     """Write an edge of the next item and return the new number of edges, which excludes impossible edges.
 
-    An edge is impossible if a tail is below 0 or the weight is too low. It is written, too, but the next edge
-    overwrites it. Half of the edges of some items are impossible, and a branch would be mispredicted. Unsigned indices,
-    here and below, avoid the test for negative indices.
+    An edge is impossible if a tail is below 0 or the weight is too low. An impossible edge is written as well, but the
+    next edge overwrites it. Half of the edges of some items are impossible, and a branch would be mispredicted.
+    Unsigned indices, here and below, avoid the test for negative indices.
     """
     e = np.uint64(edges)
     out.left[e], out.right[e], out.var[e], out.weight[e] = left, right, var, weight
@@ -123,9 +123,12 @@ def _finish(out, edges):
 
 @kernel(inline="always")
 def _beyond(bound, cells, limit, counted):
-    """Return whether a graph of at most `bound` edges, or the table of `cells` that builds it, is too large.
+    """Return whether a graph is refused before it is built, because it may have more than `limit` edges.
 
-    If edges are `counted`, only the table makes a graph too large in advance.
+    - `bound`: upper bound of the number of edges.
+    - `cells`: number of cells of the table from which the graph is built.
+    - `counted`: if True, edges are counted during construction. The graph is then refused in advance only if the number
+      of cells is above the limit, too.
     """
     return bound > limit and (cells > limit or not counted)
 
@@ -191,9 +194,10 @@ def no_grandchild(index, parts, outermost, a, side):
 
 @kernel
 def eisner_graph(index, n, single_root, limit, counted=False):
-    """Return the first-order hypergraph, or an empty one if it might have more than `limit` edges.
+    """Return the first-order hypergraph, or an empty one if an upper bound of the number of edges exceeds `limit`.
 
-    If the edges are `counted`, it is empty only if it has more than `limit` edges. The items are:
+    If `counted`, the edges are counted during construction. The result is then empty only if the graph has more than
+    `limit` edges, or if the table of its items has more than `limit` cells. The items are:
 
         I(b):    C(h, r) + C(m, r +- 1)  for every split r between h and m
         C(h, e): I(h, m) + C(m, e)       for every m between h and e; the axiom if h = e
@@ -435,7 +439,7 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
             if _full(out, edges, width):
                 return _too_large()
             s, b = pair_of[q, 0], pair_of[q, 1]
-            x, y = (s, b) if mod[s] < mod[b] else (b, s)  # x is the left one
+            x, y = (s, b) if mod[s] < mod[b] else (b, s)  # x is the left one of the two modifiers
             lo, hi = mod[x], mod[y]
             x_end, y_end = none[x, 1], none[y, 0]
             h = head[b]

@@ -87,10 +87,10 @@ def tree_variables(graph, index, chosen, scratch):
 
 @kernel
 def bound_variables(graph, index, weight, single_root, cut, chosen, arc_max, scratch):
-    """Return (number of edges, number of items) for which some tree weighs more than `cut`.
+    """Return (number of edges, number of items) that occur in a tree with a weight above `cut`.
 
-    Call it after `best_tree`, with the same weights. Write `arc_max` float64[V]: for each variable, an upper bound of
-    all trees with the variable. The bound is exact except for arborescences.
+    Call this function after `best_tree`, with the same weights. Write `arc_max` float64[V]: for each variable, an upper
+    bound on the weight of all trees with the variable. The bound is exact except for arborescences.
     """
     if len(graph.first) > 0:
         return mark(graph, weight, scratch.value, cut, scratch.outside, scratch.keep, arc_max)
@@ -110,8 +110,9 @@ def without_losers(graph, edges, items, scratch):
 
 @kernel
 def mark_tree(index, theta, chosen, size, z, modifiers):
-    """Mark a tree in z int8[V] (zeros) and count the modifiers of words, int32[n + 1]; return its score under theta.
-    O(n).
+    """Mark the variables of a tree in z; return the score of the tree under theta. O(n).
+
+    `z` int8[V] must be 0 before the call. Write `modifiers` int32[n + 1]: the number of modifiers of each word.
     """
     modifiers[:] = 0
     score = 0.0

@@ -2,7 +2,7 @@
 
 Components and path are defined as in `treebound.kernels.chart.arborescence`, which stores all arcs that enter a
 component and bounds each of them. Here a component stores only the best arc from each head. A cycle is contracted by
-taking the maxima of the rows of its parts. A contraction therefore costs O(n) for each part, not O(arcs). Ties are
+taking the maxima of the rows of its members. A contraction therefore costs O(n) for each member, not O(arcs). Ties are
 broken in the same way: the earlier word of the component, then the lower head. A single root is also found in the same
 way, by choosing root arcs last.
 
@@ -157,7 +157,10 @@ def _best_head(row, word, rank, root_last):
 
 @kernel(inline="always")
 def _take_better(best, best_word, row, word, dual):
-    """Replace the stored arcs by the arcs of a part of the cycle that score more."""
+    """Merge the row of one member of a cycle into the row of the new component.
+
+    From each head, the better of the two arcs is stored. `dual`, the dual variable of the member, is subtracted first.
+    """
     for h in range(len(best)):
         x = row[h] - dual
         better = x > best[h]

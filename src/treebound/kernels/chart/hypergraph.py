@@ -109,8 +109,9 @@ def mark(graph, score, value, cut, outside, keep, var_max):
     """Make the outside pass: keep[e] is True if the best tree through edge e has a value above `cut`. O(E).
 
     `value` is the result of `inside`. A tree through a removed edge has a value of at most `cut`, so no better tree is
-    lost. Write `outside` float64[>= I], `keep` bool[>= E] and `var_max` float64[V]. The last contains the max-marginals
-    of the variables that the kept edges reach. For other variables, it is some value of at most `cut`, or NEG.
+    lost. Write `outside` float64[>= I], `keep` bool[>= E] and `var_max` float64[V]. `var_max` contains the
+    max-marginals of the variables that the kept edges choose. For other variables, it contains some value of at most
+    `cut`, or NEG.
 
     Return (number of kept edges, number of kept items).
     """

@@ -108,7 +108,7 @@ def _complete(index, parts, chart, a, j):
 
 @kernel
 def _meeting(index, chart, a, b):
-    """Return (value, gap) of I(a, b) in Model 0, without the scores of its own parts. O(n)."""
+    """Return (value, gap) of I(a, b) in Model 0, without the scores of grandchild part (a, b) and of arc b. O(n)."""
     h, m = index.head[b], index.mod[b]
     return _best_gap(chart.complete[a], chart.complete[b], min(h, m), max(h, m))
 
@@ -198,7 +198,7 @@ def _best_root(index, chart, n, single_root):
 
 @kernel
 def _push(stack, i, kind, a, x):
-    """Write an item that is still to be expanded."""
+    """Write to row i of the stack an item that is still to be expanded."""
     stack[i, 0], stack[i, 1], stack[i, 2] = kind, a, x
 
 

@@ -100,7 +100,8 @@ def spanning_tree_marginals(score, single_root, marginal):
     nodes, counts = np.empty((n, n + 1), np.int64), np.empty(n, np.int64)
     alive = np.empty(n + 1, np.int64)
     reach, reach_power = np.empty(n + 1), np.empty(n + 1, np.int64)
-    ranges = np.empty((2 * levels + 2, 6), np.int64)  # range (first, end), parent (first, end), level, eliminated words
+    # columns: the range (first, end), the parent range (first, end), level, number of eliminated words
+    ranges = np.empty((2 * levels + 2, 6), np.int64)
     ranges[0, 0], ranges[0, 1], ranges[0, 2], ranges[0, 3], ranges[0, 4], ranges[0, 5] = 1, n + 1, 1, n + 1, 0, 0
     top_range = 1
     done = False  # whether log_z is complete

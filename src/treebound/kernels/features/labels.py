@@ -32,8 +32,9 @@ def _start(x, variant, place):
 
 @kernel
 def _add_rows(templates, tokens, rows, variant, weights, place, out):
-    """Add to out[i] the rows of all templates over the words rows[:, i], joined with variant[i]; out is [N, L]. O(N T
-    L).
+    """Add to out[i] the weight rows of the features of all templates over one tuple of words, joined with variant[i].
+
+    The words are given by rows[:, i], their rows in the token table. `out` is [N, L]. O(N T L).
     """
     T, (N, L) = len(templates.seed), out.shape
     x = np.empty((T, N), np.int64)
@@ -50,8 +51,9 @@ def _add_rows(templates, tokens, rows, variant, weights, place, out):
 
 @kernel
 def _emit_rows(templates, tokens, rows, variant, label, out, c):
-    """Append the slots of label[i] in the rows of all templates over rows[:, i]; return the new number of slots. O(N
-    T).
+    """Append the slots of label[i] in the weight rows of all templates over the words rows[:, i].
+
+    `out` is an Output that already contains `c` slots. Return the new number of slots. O(N T).
     """
     slots, signs, sign, place = out
     x = np.empty(rows.shape[1], np.int64)
@@ -71,9 +73,9 @@ def _direction(h, m):
 
 @kernel
 def _add_words(templates, tokens, n, rows, direction, weights, place, out):
-    """Add the rows of templates over one word, like `_add_rows`, but sum each word only once per direction.
+    """Add weight rows like `_add_rows`, for templates over one word; compute the sum once per word and direction.
 
-    `rows` int32[1, N] contains the rows of n words and of the root.
+    `rows` int32[1, N] contains rows of the token table, for n words and the root.
     """
     N, L = out.shape
     number = np.full((3, n + 1 + PAD), -1, np.int32)

@@ -64,7 +64,8 @@ def _fetch(typing: Any, array: Any, index: Any) -> Any:
         place = builder.bitcast(builder.gep(data, [args[1]]), byte)
         kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [place, flag(0), flag(3), flag(1)])  # to read, into all caches, data
+        # arguments of the instruction: read access, all cache levels, data cache
+        builder.call(function, [place, flag(0), flag(3), flag(1)])
         return context.get_dummy_value()
 
     return types.void(array, index), generate
@@ -91,7 +92,7 @@ def _add(typing: Any, total: Any, row: Any, array: Any, start: Any, width: Any) 
 
 
 def _data(context: Any, builder: Any, kind: Any, array: Any) -> tuple[Any, Any]:
-    """Return the address of the numbers of an array, and the size of its last dimension."""
+    """Return the address of the elements of an array, and the size of its last dimension."""
     struct = context.make_array(kind)(context, builder, array)
     return struct.data, cgutils.unpack_tuple(builder, struct.shape)[-1]
 

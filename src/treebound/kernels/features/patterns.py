@@ -15,7 +15,7 @@ from treebound.kernels.features.scoring import _M1, LINE, PAD, _finish
 from treebound.kernels.features.templates import Templates
 from treebound.support.jit import kernel
 
-ROOT, OUTSIDE = -1, -2  #: heads that are not words of the pattern
+ROOT, OUTSIDE = -1, -2  #: heads that are not words of the pattern: the root, and any word outside the match
 MAX_ARCS = 6
 CLOSED, MISSING = -1, -2
 
@@ -54,9 +54,10 @@ def _arc(index, h, m):
 
 @kernel
 def _find_arcs(patterns, q, places, index, row):
-    """Write the arcs of product q at a match to int32[MAX_ARCS] row; return the index of the arc whose head is outside.
+    """Write the arcs of product q at a match to `row` int32[MAX_ARCS].
 
-    The result is CLOSED if no head is outside, and MISSING if an arc is no candidate.
+    Return the index of the arc whose head is outside the match. The result is CLOSED if no arc has its
+    head outside the match, and MISSING if an arc is no candidate.
     """
     open_arc = CLOSED
     lo = patterns.arc_first[q]
@@ -94,7 +95,7 @@ def pattern_parts(patterns, pattern, places, index):
             open_arc = _find_arcs(patterns, q, places[i], index, row)
             if open_arc == MISSING:
                 continue
-            first, last = 0, 1  # heads outside: one part for each
+            first, last = 0, 1  # one part for each head outside the match
             if open_arc >= 0:
                 m = places[i, patterns.mod[patterns.arc_first[q] + open_arc]]
                 first, last = index.into_start[m], index.into_start[m + 1]

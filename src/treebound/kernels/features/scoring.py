@@ -123,8 +123,10 @@ def side_of(k, i, j):
 
 @kernel
 def between_tags(tag, h, m, seen, stamp, out):
-    """Write the position of the first word of every distinct tag strictly between h and m to `out`; return their
-    number.
+    """Write the position of the first word of every distinct tag strictly between h and m to `out`.
+
+    `seen` stores for every tag the stamp of the last call that met the tag, so `stamp` must differ from call to call.
+    Return the number of positions.
     """
     lo, hi = (h, m) if h < m else (m, h)
     c = 0
@@ -315,10 +317,10 @@ def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
 
 @kernel
 def _with_runs(tokens, n):
-    """Return `tokens` with a column for every run of SHORTEST_COMB .. LONGEST_COMB words: a hash of each attribute's
-    values.
+    """Return `tokens` with a further column for every run of SHORTEST_COMB .. LONGEST_COMB consecutive words.
 
-    The column of the run of `size` words from word w on is `_run_row(w, size, n)`. O(n attributes).
+    The column contains, for each attribute, a hash of the values of the words. The column of the run of `size` words
+    from word w on is `_run_row(w, size, n)`. O(n attributes).
     """
     width = tokens.shape[1]
     out = np.zeros((len(tokens), width + n * (LONGEST_COMB - SHORTEST_COMB + 1)), np.int64)

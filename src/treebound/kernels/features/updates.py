@@ -48,7 +48,9 @@ def merge(slots, signs, rates, count, scratch, weights, sums):
 def step(weights, sums, settled, slots, signs, rates, count, size):
     """Add update = size * rates * difference to the weights, and settled * update to the sums.
 
-    The average of the weights is weights - sums / total, where `total` is the final value of `settled`.
+    `settled` is the share of the average that was settled before this update: for a mean over examples, the number of
+    earlier examples. The average of the weights is weights - sums / total, where `total` is the final value of
+    `settled`.
     """
     for i in range(count):
         d = size * rates[i] * signs[i]
@@ -180,7 +182,7 @@ def best_heads(templates, tokens, tag, weights, mask, k, within):
             remaining = table[m - low]
             threshold = -np.inf
             for i in range(k):
-                best = 0  # not by numpy's argmax: compiled code that has it imports scipy
+                best = 0  # numpy's argmax is not used, because compiled code that calls it imports scipy
                 for h in range(1, n + 1):
                     if remaining[h] > remaining[best]:
                         best = h

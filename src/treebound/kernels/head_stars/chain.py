@@ -26,9 +26,9 @@ class ChainScratch:
 
     - `trans`: float64[K, K + 1]. [j, i + 1] is the score if modifier j follows modifier i; i = -1 means that j is the
       first.
-    - `trans_x`: float64[K, K + 1]. The same scores plus the scores of parts with the arc x.
-    - `end`: float64[K, K + 2]. For each arc into the word, the score of each modifier as the last of its side, then the
-      scores of an empty left and right side.
+    - `trans_x`: float64[K, K + 1]. The same scores plus the scores of parts with the arc x into the head.
+    - `end`: float64[K, K + 2]. For each arc into the head, the score of each modifier as the last of its side, then the
+      scores of an empty left side and of an empty right side.
     - `best`: float64[K, COUNTS]. The best score of a side up to a modifier, by the number of chosen modifiers.
     - `back`, `back_count`: int32[K, COUNTS]. The previous modifier, and the number of modifiers up to it.
     - `sides`: float64[2, COUNTS]. The best score of a whole side, by the number of modifiers.
@@ -124,7 +124,7 @@ def best_free(k, status, gain, count_score, chosen):
         if arg < 0:
             break
         steps += 1
-        chosen[arg] = 1 + steps  # the order, so that the last ones can be dropped
+        chosen[arg] = 1 + steps  # the position in the order of addition, so that the last ones can be dropped
         total += gain[arg]
         count += 1
     for j in range(k):

@@ -60,7 +60,10 @@ class Modifiers:
 @by_reference
 @dataclass
 class Worth:
-    """The scores of modifiers under one arc into the head; `StarScratch` and `ChainScratch` describe the fields."""
+    """The scores of modifiers under one arc into the head; `StarScratch` and `ChainScratch` describe the fields.
+
+    `follow` is `trans` or `trans_x` of ChainScratch.
+    """
 
     status: np.ndarray
     gain: np.ndarray
@@ -301,8 +304,10 @@ def _combs(h, tables, alive, scratch):
 
 @kernel(inline="always")
 def worth_under(o, a, index, parts, tables, mods, u, scratch):
-    """Write row o of scratch.status, gain and chain.end for arc a; return False if a certain modifier is impossible.
-    O(k).
+    """Write the scores of modifiers under arc a into the head to row o of scratch.status, gain and chain.end. O(k).
+
+    `o` is the rank of arc a among the arcs into the head, and `u` are the multipliers of modifiers. Return False if
+    arc a excludes a certain modifier.
     """
     h, g = mods.head, index.head[a]
     k, left_count = mods.size, mods.left
@@ -331,7 +336,7 @@ def worth_under(o, a, index, parts, tables, mods, u, scratch):
         gain[o, j] = value
         status[o, j] = state
     if len(tables.outermost) > 0:
-        inner = 0 if g < h else 1  # the side towards g
+        inner = 0 if g < h else 1  # index of the side of h on which g is
         end[o, k + inner] = tables.outermost[first_outermost]
         end[o, k + 1 - inner] = tables.outermost[first_outermost + 1]
     return possible

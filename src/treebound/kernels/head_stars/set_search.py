@@ -3,8 +3,8 @@
 At a node of the search, each modifier is in, out or free. The scores of parts of free modifiers are divided among them.
 A positive part is divided evenly, and a negative part counts as 0. Then the shares of pairs are improved one by one.
 With these shares, modifiers are chosen one by one, or by the dynamic program along them if neighbours have scores. The
-result is the bound of the node. A modifier that cannot raise the score is put out, and a modifier that cannot lower it
-is put in.
+result is the bound of the node. A modifier that cannot raise the score is set to OUT, and a modifier that cannot lower
+it is set to IN.
 
 Oracle: tests/test_stars.py tries every set.
 """
@@ -31,7 +31,8 @@ class SetScratch:
     """Working memory of the search over sets, with one row for every depth up to K.
 
     - `pairs`: float64[K + 2, K, K]. Sibling scores. The last table has the original scores. The others, one per depth,
-      also contain the scores of triples that have an arc in. Without triples it is [1, K, K], as scores never change.
+      also contain the scores of triples of the pair and a modifier that is in. Without triples, the shape is
+      [1, K, K], because these scores never change.
     - `state`: int8[K + 1, K]. OUT, FREE or IN.
     - `linear`: float64[K + 1, K]. The own score of a free modifier, given the modifiers that are in.
     - `constant`: float64[K + 1]. The score of the modifiers that are in.
@@ -39,7 +40,8 @@ class SetScratch:
     - `branch`, `untried`: int32[K + 1], int8[K + 1]. The modifier on which the node branches, and the state not yet
       tried (NONE if both were tried).
     - `free`: int32[K]. The free modifiers.
-    - `weight`, `high`, `low`: float64[K]. The share of the bound, and the most and the least that a modifier can add.
+    - `weight`: float64[K]. The score of a free modifier in the bound: its own score and its shares of parts.
+    - `high`, `low`: float64[K]. The largest and the smallest amount that a free modifier can add to the score.
     """
 
     pairs: np.ndarray
@@ -111,7 +113,7 @@ def begin_child(depth, k, sets):
 
 @kernel(inline="always")
 def branch_on(depth, v, include_first, upper, sets):
-    """Branch on modifier v and return the state to be tried first: IN if `wanted`, otherwise OUT.
+    """Branch on modifier v and return the state to be tried first: IN if `include_first`, otherwise OUT.
 
     `upper` is the bound of the node.
     """
@@ -316,7 +318,9 @@ def _settle(depth, f, count, mods, sets):
 
 @kernel(inline="always")
 def _with_best(total, depth, f, mods, worth, scratch):
-    """Return `total` plus the best sum of weights of free modifiers, by the dynamic program for the scores of the head.
+    """Return `total` plus the largest sum of weights of free modifiers.
+
+    If neighbours or numbers of modifiers have scores, a dynamic program finds this sum.
 
     The scores of modifiers that are in are already contained in `total`.
     """
@@ -324,7 +328,7 @@ def _with_best(total, depth, f, mods, worth, scratch):
     if mods.chained or len(mods.count_score) > 1:
         for i in range(mods.size):
             if sets.state[depth, i] == IN:
-                weight[i] = 0.0  # `total` contains its score
+                weight[i] = 0.0  # `total` already contains the score of this modifier
         return total + best_choice(mods, sets.state[depth], weight, worth.follow, worth.end, scratch.chain)
     for p in range(f):
         if weight[sets.free[p]] > 0.0:

@@ -31,8 +31,8 @@ from treebound.support.jit import kernel
 class Stars(NamedTuple):
     """The best star of every head.
 
-    - `value`: float64[n + 1]. S_h, or NEG if there is no star. If a search was cut off, an upper bound above the score
-      of x and y.
+    - `value`: float64[n + 1]. S_h, or NEG if there is no star. If a search was cut off, the value is an
+      upper bound, which may exceed the score of the star of x and y.
     - `x`: int32[n + 1]. The arc into h in the best star, NONE for the root.
     - `y`: int8[A]. 1 if the arc is chosen as the arc of a modifier.
     - `x_bound`: float64[A]. No star with this arc into its head scores more; NEG if there is no star with the arc.
