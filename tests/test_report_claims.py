@@ -142,7 +142,7 @@ def test_one_treebank_has_the_interval_of_its_sentences() -> None:
     assert verdict(measured, effects=[0.5], margin=0.1) == SMALLER
     assert verdict((exact("x", 0.4),)) == INCONCLUSIVE
     reason = Judged(Paper(key="p", cite="P", title="T"), claim(), (exact("x", 0.4),)).because
-    assert "One value without an interval" in reason
+    assert "The value has no interval" in reason
     assert "one treebank" in reason
     # two splits of one treebank do not count as two treebanks
     both = tuple(Measured(f"x, {split}", 0.4, 0.3, 0.5) for split in ("dev", "test"))

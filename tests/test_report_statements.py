@@ -115,8 +115,8 @@ def test_gains_of_the_front_page_are_means_over_seeds_and_name_the_best_row() ->
     assert "learner mira; means of 3 seeds on b; one training each elsewhere" in text
     assert "second-order on a (90.50, +0.70 [+0.10, +1.30] over the baseline); combined on b (91.00" in text
     assert "The best row is chosen on the test set itself" in text
-    assert "On 3 more corpora combined gains on average +0.10 [" in text
-    assert "without any one language -0.30 to +0.60" in text
+    assert "On 3 more corpora the system combined gains on average +0.10 [" in text
+    assert "leaving out any one language gives -0.30 to +0.60" in text
     assert (
         "level: c (+0.90 [+0.50, +1.30]); significantly worse: d (-0.90 [-1.50, -0.30]); not significant: 1 of 3"
         in text
@@ -372,7 +372,7 @@ def test_sentences_without_proof_are_in_the_note_of_their_row(root: Path, tmp_pa
     shutil.copytree(root, copy)
     synthetic_results.change_rows(copy / "results", "zh_gsd", "combined-unpruned", certified=57)
     notes = speed_tables.pruning_table([collect.this_run(copy)], "UAS")["", "note"]
-    assert "this run: not proved optimal 3 of 60 sentences (zh_gsd)" in notes["branch and bound, no pruning"]
+    assert "this run: not proved optimal: 3 of 60 sentences (zh_gsd)" in notes["branch and bound, no pruning"]
     assert "not proved" not in notes["branch and bound, k = 10"]
 
 
@@ -535,10 +535,10 @@ def test_the_arena_says_limits_and_who_gave_up() -> None:
     text = str(integer_programs_remarks.arena(data, integer_programs_tables.arena_lengths(data)))
     assert "Branch and bound proves 4 of 4 problems (" in text
     assert "), without a limit and in 0.01 s at most" in text
-    assert "integer programs prove 2 (explicit) to 3 (incremental) of up to 4, with a limit of 5 s of the clock" in text
-    assert "In the 1 of 2 bins of lengths where some program proves every sentence (" in text
+    assert "integer programs prove 2 (explicit) to 3 (incremental) of up to 4, with a limit of 5 s of wall" in text
+    assert "In 1 of 2 length bins, at least one program proves every sentence (" in text
     assert "100.0 times at least (c, sib, projective, to 20 words, 2 sentences)" in text
-    assert "In 1 of 2 bins (this run) every program gave up on a sentence" in text
+    assert "In 1 of 2 bins (this run) no program proved every sentence" in text
 
 
 def test_a_constraint_family_without_effect_is_reported() -> None:

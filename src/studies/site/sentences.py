@@ -229,6 +229,6 @@ def unproved(shares: pd.Series, what: str) -> str:
         return f"Every tree of {what} is proved optimal for its model."
     return (
         f"Every tree of {len(shares) - len(unfinished)} of {len(shares)} rows is proved optimal for its model. In "
-        "the other rows, a limit left trees without a proof, which may affect their figures. Shares of proved trees: "
+        "the other rows, a limit stopped some searches before the proof, which may affect UAS. Shares of proved trees: "
         f"{listing(f'{share:.1f} % of {named(row)}' for row, share in unfinished.items())}."
     )

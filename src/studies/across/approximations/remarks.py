@@ -13,8 +13,8 @@ from studies.site.show import NOTHING
 HOW = "No run on this page compares approximations. Run `python -m studies.pipeline.run approximations`."
 CROSSING = (
     "The models were trained with projective trees only. In the non-projective space, the tree with the best score can "
-    "be less accurate than the tree of a search that stops early. A gain in UAS of such a search is therefore no merit "
-    "of the search."
+    "be less accurate than the tree of a search that stops early. A higher UAS of such a search does not show "
+    "that the search is better."
 )
 ONE_RUN = (
     "The speeds come from one run, with one seed for decoders that draw random numbers, and were not tested. Decoders "
@@ -28,14 +28,14 @@ def answer(table: pd.DataFrame) -> Sentences:
     worthwhile = table.groupby(level=["model", "space"], sort=False)["worth it"].agg(["sum", "size"])
     synthetic = worthwhile.index.get_level_values("model").isin(SYNTHETIC)
     on_synthetic = (
-        "With synthetic scores, a decoder counts as accurate if it finds as many best trees; the numbers are "
+        "With synthetic scores, a decoder counts as accurate if it finds as many best trees as branch and bound: "
         f"{_how_many(worthwhile[synthetic])}. "
         if synthetic.any()
         else ""
     )
     corpora = listing(dict.fromkeys(name for names in table["corpora"] for name in names.split(", ")))
     yield (
-        f"Numbers of approximations that are, on the test sentences of {corpora} together, at least "
+        f"On the test sentences of {corpora} together, this many approximations are at least "
         f"{FASTER:g} times as fast "
         f"as {EXACT} and as accurate, to within {SAME} points of UAS: {_how_many(worthwhile[~synthetic])}. "
         f"{on_synthetic}{ONE_RUN}"
@@ -63,7 +63,8 @@ def _answer(model: str, space: str, rows: pd.DataFrame) -> str:
     synthetic = model in SYNTHETIC
     best = rows[rows["worth it"]].sort_values("times as fast", ascending=False)
     faster = rows[rows["times as fast"] >= FASTER].sort_values("best tree, %" if synthetic else "UAS", ascending=False)
-    chosen, ending = (best.head(3), " and as good") if len(best) else (faster.head(1), ", none as good")
+    none_as_good = ", but none as good. The best of them"
+    chosen, ending = (best.head(3), " and as good") if len(best) else (faster.head(1), none_as_good)
     listed = listing(
         f"{name} ({row['times as fast']:.1f} times as fast, {'' if synthetic else f'{row.UAS:+.2f} UAS, '}the best "
         f"tree in {row['best tree, %']:.1f} % of the sentences)"
@@ -93,8 +94,8 @@ def synthetic(table: pd.DataFrame) -> Sentences:
             continue
         low, row = beaten.index[0], beaten.iloc[0]
         yield (
-            f"{setting} is no longer the fastest in sentences {_bin(rows.index, low)}: "
-            f"{row['as good and faster']} finds as many best trees in {row['sentences']:.0f} sentences and is "
+            f"{setting} is no longer the fastest in sentences {_bin(rows.index, low)}. There, "
+            f"{row['as good and faster']} finds as many best trees ({row['sentences']:.0f} sentences) and is "
             f"{row['times as fast']:.1f} times as fast.",
             rows,
         )

@@ -26,18 +26,18 @@ def repaired(data: pd.DataFrame, tests: pd.DataFrame) -> Sentences:
         for name, comparison in (
             (
                 "parsed with it",
-                "parsed with the approximate decoder, models trained with it against the model trained exactly",
+                "both parsed with the approximate decoder, UAS of its own model minus UAS of the exact model",
             ),
             (
                 "parsed exactly",
-                "parsed exactly, models trained with an approximate decoder against the model trained exactly",
+                "both parsed exactly, UAS of models trained with an approximate decoder minus UAS of the exact model",
             ),
             (
                 "against exact throughout",
-                "models trained and parsed with an approximate decoder against the model trained and parsed exactly",
+                "UAS of training and parsing with an approximate decoder minus UAS of training and parsing exactly",
             ),
         ):
-            yield f"On {place}, {comparison}: UAS {significance_text(contrasts[name], LEVEL)}.", contrasts[name]
+            yield f"On {place}, {comparison}: {significance_text(contrasts[name], LEVEL)}.", contrasts[name]
     yield ONE_SEED
 
 

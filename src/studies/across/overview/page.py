@@ -59,13 +59,16 @@ def headline(root: Path) -> tuple[str, dict[Path, Svg]]:
         "",
         *lines,
         "",
-        f"Reference run {run['date']} at commit {run['commit'][:12]} on {run['machine']['cpu']}, {_tags(reference)}, "
-        f"learner {LEARNER}, k = {reference.params.train.k}. *Carreras* is the paper's second-order baseline; *all "
+        f"Reference run of {run['date']} at commit {run['commit'][:12]} on {run['machine']['cpu']}: "
+        f"{_tags(reference)}, "
+        f"learner {LEARNER}, {reference.params.train.k} candidate heads per word. "
+        f"*Carreras* is the paper's second-order baseline; *all "
         f"factors* adds {_added(reference)}, and is searched exactly. A *gain* is the difference in UAS to Carreras, "
         "trained with the same seed. Accuracies and gains are means over the seeds in brackets. The 95 % intervals "
         "cover the choice of test sentences and, where there are several seeds, the choice of the seed. Where the run "
         "stores no paired test of two rows, their words are treated as two independent samples, which makes the "
-        f"interval wider. The interval of all factors excludes 0 on {_clear(data)} of {len(data)} treebanks. The *best "
+        f"interval wider. The interval of the gain of all factors excludes "
+        f"0 on {_clear(data)} of {len(data)} treebanks. The *best "
         f"row* is the row of this project with the highest UAS on the test set. {gains.CHOSEN} Speed, proofs and "
         "calls are measured for all factors with the seed of the run.",
         "",

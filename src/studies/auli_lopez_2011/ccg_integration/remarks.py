@@ -25,7 +25,7 @@ def decoders(gains: pd.DataFrame) -> Sentences:
             for rule, rows in _against_parser(table, order):
                 rows = rows.set_axis([titled(what) for what in rows.index])
                 yield (
-                    f"Differences in labelled F-score to the parser alone, {order}, {rule} ({parser}, {run}, "
+                    f"Labelled F-score minus labelled F-score of the parser alone, {order}, {rule} ({parser}, {run}, "
                     f"{rows['sentences'].min()} sentences of test, 95 % intervals, one training): "
                     f"{significance_text(rows, short=True)}.",
                     rows,

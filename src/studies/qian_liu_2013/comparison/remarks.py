@@ -25,7 +25,7 @@ ALL = "combined"  #: model with all factors
 @about("This run has no baseline to compare with.")
 def significance(data: pd.DataFrame) -> Sentences:
     """Describe `tables.significance`: which systems differ significantly from the baseline."""
-    yield f"By the bootstrap over test sentences, only with the seed of the run, {significance_text(data)}."
+    yield f"Bootstrap over test sentences, only models with the seed of the run: {significance_text(data)}."
 
 
 @about("No row was trained with several seeds: see variants in params.yaml.")
@@ -33,7 +33,7 @@ def seeds(data: pd.DataFrame) -> Sentences:
     """Describe `tables.seeds`, which may have no rows: the deviation of accuracy over seeds."""
     yield (
         "If only the order of the training sentences differs, the standard deviation of UAS is "
-        f"{span(data['UAS', 'deviation'])}, over {span(data['', 'seeds'], '{:.0f}')} seeds."
+        f"{span(data['UAS', 'deviation'])}, over {listing(sorted(set(data['', 'seeds'].astype(int))))} seeds."
     )
     yield from over_seeds(data)
 
@@ -47,7 +47,7 @@ def over_seeds(data: pd.DataFrame) -> Sentences:
         for (_, corpus, learner, system), row in gains.iterrows()
     )
     if len(gains):
-        yield f"Trained with several seeds, UAS over the baseline is on average {listed}.", gains
+        yield f"Mean gain in UAS over the baseline, over several seeds: {listed}.", gains
 
 
 @about("These trainings did not count the sentences that reach the limit on dynamic programs.")
@@ -70,7 +70,7 @@ def training(data: pd.DataFrame, limit: int) -> Sentences:
             f"{share:.1f} % ({corpus}, {learner}, {run})"
             for (run, corpus, learner, _), share in all_factors[CAPPED].items()
         )
-        yield f"For the model with all factors these are {listing(of_all)}.", all_factors
+        yield f"For the model with all factors the shares are {listing(of_all)}.", all_factors
 
 
 @about("No row was run with gold tags beside predicted ones: see variants in params.yaml.")
@@ -86,7 +86,7 @@ def tags(data: pd.DataFrame) -> Sentences:
         for place, rows in each(data["UAS"], [*data.index.names[:3]])
         for gap in [rows.iloc[-1] - rows.iloc[0]]
     )
-    yield f"Gains of the factors, only with the seed of the run: {listing(gaps)}."
+    yield f"Gains of the factors in UAS, only for models with the seed of the run: {listing(gaps)}."
 
 
 @about("No run here compares a search with a limit and an exact search: see `gold` in params.yaml.")
@@ -130,11 +130,11 @@ def over_corpora(system: str, rows: pd.DataFrame, learner: str = "") -> str:
         languages = rows.index.get_level_values("language")
         without = [rows["difference"][languages != name].mean() for name in languages.unique()]
         if len(without) > 2:
-            without_one = f"; without any one language {min(without):+.2f} to {max(without):+.2f}"
+            without_one = f"; leaving out any one language gives {min(without):+.2f} to {max(without):+.2f}"
         rows = rows.droplevel("language")
     seeds = seeds_in_words(rows["seeds"]) if "seeds" in rows else "one training each"
     return (
-        f"On {len(rows)} more corpora {system} gains on average {pooled} UAS over the baseline "
+        f"On {len(rows)} more corpora the system {system} gains on average {pooled} UAS over the baseline "
         f"({f'learner {learner}, ' if learner else ''}{seeds}; 95 % interval over treebanks{without_one}); "
         f"one by one, {significance_text(rows)}."
     )

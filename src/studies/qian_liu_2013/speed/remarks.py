@@ -35,18 +35,18 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
     ).dropna()
     compared.index = pd.MultiIndex.from_tuples([(corpus, run) for run, corpus in compared.index], names=["", "run"])
     printed = compared.index.get_level_values("run") == "published"
-    for rows, label in ((compared[~printed], "k = 10 instead of no pruning"), (compared[printed], "Published")):
+    for rows, label in ((compared[~printed], "Pruning with k = 10"), (compared[printed], "In the paper it")):
         if len(rows):
-            gains = f"speed times {span(rows['speed'], '{:.1f}')}, UAS changed by {span(rows['UAS'], '{:+.2f}')}"
-            yield f"{label}: {gains} ({how_many_corpora(rows.index.get_level_values(0))}; not tested).", rows
+            gains = f"multiplies speed by {span(rows['speed'], '{:.1f}')}, UAS by {span(rows['UAS'], '{:+.2f}')}"
+            yield f"{label} {gains} ({how_many_corpora(rows.index.get_level_values(0))}; not tested).", rows
     if printed.all():
         yield "No k was compared with no pruning here."
         return
     for name, k in trained.items():
         if str(k) != "none":
             yield (
-                f"All models of {name} were trained with k = {k}, none without pruning. This may be the reason where "
-                "no pruning is worse."
+                f"All models of {name} were trained with k = {k}, none without pruning. This may be why UAS is "
+                "sometimes lower without pruning."
             )
 
 
@@ -66,7 +66,7 @@ def frontier(points: pd.DataFrame) -> Sentences:
         parts.append(f"{peer.system} on {peer.corpus} ({len(better)} of {len(own_rows)} rows of ours{note})")
     yield (
         f"Our rows beat these parsers in both accuracy and speed (test set): {listing(parts)}. "
-        f"Our rows have every decoder and "
+        f"The rows include every decoder and "
         f"every k that was timed. {_seeds(points)} No difference was tested here.",
         rows,
     )
@@ -78,8 +78,9 @@ def _seeds(points: pd.DataFrame) -> str:
     if several.empty:
         return ONE_SEED
     return (
-        f"Accuracies of {len(several)} of {len(points)} rows are means of {span(several['seeds'], '{:.0f}')} seeds, "
-        "the others are one training each."
+        f"Accuracies of {len(several)} of {len(points)} rows are means of several seeds "
+        f"({listing(sorted(set(several['seeds'].astype(int))))}), "
+        "the others come from one training each."
     )
 
 
@@ -104,15 +105,15 @@ def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame
             if str(place).startswith(f"{corpus}, ") and training in WITHOUT
         ]
         loss = (
-            f" Loss of a graph-based parser, the base of the steps of learning, on the development set (one training "
+            f" On the development set, the base model of the steps of learning changes (one training "
             f"each): {'; '.join(worth)}."
             if worth
             else ""
         )
         yield (
             f"On {corpus} the peers see forms and tags only. Our graph-based and sampling parsers also see the "
-            f"treebank's own {in_words(seen[corpus])}. The difference there is not between parsers alone, and no "
-            f"parser was trained with the columns of the other.{loss}",
+            f"treebank's own {in_words(seen[corpus])}, so the difference is not due to the parsers alone. No "
+            f"parser was trained a second time with the columns that the other one sees.{loss}",
             steps if worth else data,
         )
 

@@ -44,7 +44,7 @@ def pruned(data: pd.DataFrame) -> Sentences:
         for learnt, use in ((False, "in parsing alone"), (True, "in training and parsing")):
             for row in rows[(rows["threshold"] > 0) & (rows["learnt"] == learnt)].to_dict("records"):
                 yield (
-                    f"On {place} a threshold of {row['threshold']:g} {use} leaves {row['heads_a_word']:.1f} of "
+                    f"On {place}, a threshold of {row['threshold']:g} {use} leaves {row['heads_a_word']:.1f} of "
                     f"{base['heads_a_word']:.1f} heads per word and changes UAS on dev by "
                     f"{row['UAS'] - base['UAS']:+.2f}.",
                     rows,

@@ -22,7 +22,7 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
             f"{how_many_corpora(dict.fromkeys(bb['corpus']))}, models {listing(dict.fromkeys(bb['model']))}, trees "
             f"{listing(dict.fromkeys(bb['space']))}), without a limit and in {bb['slowest'].max():.2g} s at most; "
             f"integer programs prove {span(proved['proved'], '{:,}')} of up to {proved['sentences'].max():,}, "
-            f"{_limited(exact)}. Where two prove an optimum, they agree on its score.",
+            f"{_limited(exact)}. If two solvers prove an optimum, they agree on its score.",
             rows,
         )
         yield from _ratios(lengths[lengths.index.get_level_values("run") == run], run)
@@ -34,15 +34,16 @@ def _ratios(lengths: pd.DataFrame, run: str) -> Sentences:
     if len(known := ratio.dropna()):
         low, high = known.idxmin(), known.idxmax()
         yield (
-            f"In the {len(known)} of {len(ratio)} bins of lengths where some program proves every sentence ({run}), "
-            f"the fastest such program takes {known.median():,.0f} times as long as branch and bound in the median "
+            f"In {len(known)} of {len(ratio)} length bins, at least one program proves every sentence "
+            f"({run}). Compared with "
+            f"branch and bound, the fastest of these programs takes {known.median():,.0f} times as long in the median "
             "bin, "
             f"{known.min():,.1f} times at least ({_place(low, lengths)}) and {known.max():,.0f} times at most "
             f"({_place(high, lengths)}).",
             lengths,
         )
     if unknown := len(ratio) - len(known):
-        yield f"In {unknown} of {len(ratio)} bins ({run}) every program gave up on a sentence, so there is no ratio."
+        yield f"In {unknown} of {len(ratio)} bins ({run}) no program proved every sentence, so there is no ratio."
 
 
 def _limited(exact: pd.DataFrame) -> str:
@@ -50,7 +51,7 @@ def _limited(exact: pd.DataFrame) -> str:
     (limit,) = set(exact["limit"])
     slowest = exact["slowest"].max()
     over = f", which the slowest sentence exceeded with {slowest:.2f} CPU s" if slowest > limit else ""
-    return f"with a limit of {limit:g} s of the clock for a sentence{over}"
+    return f"with a limit of {limit:g} s of wall-clock time per sentence{over}"
 
 
 def _where(data: pd.DataFrame) -> str:
@@ -72,4 +73,4 @@ def _place(key: tuple, lengths: pd.DataFrame) -> str:
 def integrality(data: pd.DataFrame) -> Sentences:
     """Describe `tables.integrality`: how often the linear relaxation of each formulation is integral."""
     listed = listing(f"{name} {value:.1f} %" for name, value in data.mean().items())
-    yield f"Integral relaxations, which prove the optimum without branching, average over {len(data)} rows: {listed}."
+    yield f"Mean share of integral relaxations, which prove the optimum without branching ({len(data)} rows): {listed}."

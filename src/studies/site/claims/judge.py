@@ -113,7 +113,7 @@ class Judged:
                 return f"The value is 100 % everywhere ({places})."
             lowest = min(below, key=lambda place: place.value)
             stopped = (
-                f" The search for the other trees was stopped after {self.claim.limit}, so it decides nothing."
+                f" The other searches were stopped after {self.claim.limit}, so missing proofs do not decide the claim."
                 * bool(self.claim.limit)
             )
             return (
@@ -234,9 +234,9 @@ def _effect_in_words(claim: Claim, effect: Effect, measured: Sequence[Measured],
     if effect.pooled is None:
         (treebank,) = {place.treebank for place in measured}
         value = value_in_words(Measured(treebank, effect.value, effect.low, effect.high), text)
-        mean_of = f", mean of {len(measured)}" if len(measured) > 1 else ""
+        mean_of = f", mean of {len(measured)} measurements" if len(measured) > 1 else ""
         seeds = f", mean of {measured[0].seeds} seeds" if measured[0].seeds > 1 else ""
-        without = "" if effect.has_interval else " One value without an interval decides nothing."
+        without = "" if effect.has_interval else " The value has no interval, so the claim stays undecided."
         return f"{value}{mean_of}{seeds}. This was measured on one treebank, which says nothing about others.{without}"
     pooled = effect.pooled
     interval = f"[{number.format(effect.low)}, {number.format(effect.high)}]"
@@ -252,7 +252,7 @@ def _effect_in_words(claim: Claim, effect: Effect, measured: Sequence[Measured],
         )
     if verdict == INCONCLUSIVE and measure.scale is Scale.LINEAR and claim.test != "within":
         description += (
-            " The interval is narrow enough to show an effect of "
+            " With an interval of this width, an estimate would be significant from a size of "
             f"{number.format((effect.high - effect.low) / 2).lstrip('+')}."
         )
         if claim.effect is not None and not effect.low <= claim.effect <= effect.high:

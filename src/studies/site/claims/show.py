@@ -89,7 +89,8 @@ def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
         name = f"claim-{last.paper.key}-{last.claim.name}"
         anchor = f' id="{name}"' if here else ""
         page = f' <a href="{last.claim.page}.ipynb#{name}">table</a>' if last.claim.page and not here else ""
-        section = f'<span class="where">section {escape(last.claim.section)}{page}</span>'
+        where = "" if last.claim.section == "ours" else f"section {escape(last.claim.section)}"
+        section = f'<span class="where">{where}{page}</span>'
         ours = typeset(escape(f"{last.because}{_p_values(last)}"))
         test = typeset(escape(threshold(last.claim)))
         cells = [f"{escape(last.claim.claim)} {section}", escape(last.claim.published), ours, test]
@@ -162,8 +163,8 @@ def _tally(judged: Sequence[Judged]) -> str:
     if replicated:
         significant = sum(entry.adjusted is not None and entry.adjusted <= 1 - LEVEL for entry in replicated)
         parts[-1] += (
-            f"; significant after adjustment for all claims of the paper: {significant} of the {len(replicated)} "
-            "replicated over several treebanks"
+            f"; of the {len(replicated)} claims replicated over several treebanks, still significant after "
+            f"adjustment for the number of claims of the paper: {significant}"
         )
     return f"{counts.total()} claim{'s' * (counts.total() > 1)}: {', '.join(parts)}." if parts else ""
 

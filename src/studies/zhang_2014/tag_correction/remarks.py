@@ -20,7 +20,8 @@ def corrections(table: pd.DataFrame) -> Sentences:
         tags, heads = row["corrected, %"] - row["tags, %"], row["UAS corrected"] - row["UAS"]
         yield (
             f"On {corpus} ({run}{_how(method)}) {row['mended']:.0f} tags are corrected and {row['spoilt']:.0f} "
-            f"become wrong, {tags:+.2f} points (p {row['p, tags']:.2g}); UAS {heads:+.2f} ({row['gain from']:+.2f} to "
+            f"become wrong: tag accuracy changes by {tags:+.2f} (p = {row['p, tags']:.2g}), UAS {heads:+.2f} "
+            f"({row['gain from']:+.2f} to "
             f"{row['to']:+.2f}){_right(row)}.",
             row,
         )
@@ -34,4 +35,4 @@ def _how(method: str) -> str:
 def _right(row: pd.Series) -> str:
     """Describe the gain of gold tags, if a parser with gold tags was trained."""
     gain = row["UAS, right tags"] - row["UAS"]
-    return "" if pd.isna(gain) else f"; with gold tags UAS {gain:+.2f}"
+    return "" if pd.isna(gain) else f"; gold tags would change UAS by {gain:+.2f}"
