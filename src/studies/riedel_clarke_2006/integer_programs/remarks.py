@@ -29,7 +29,7 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
 
 
 def _ratios(lengths: pd.DataFrame, run: str) -> Sentences:
-    """Compare the times of the best program and of branch and bound in one run."""
+    """Compare the times of the fastest integer program and of branch and bound in one run."""
     ratio = lengths["best program / branch and bound"]
     if len(known := ratio.dropna()):
         low, high = known.idxmin(), known.idxmax()
@@ -46,7 +46,7 @@ def _ratios(lengths: pd.DataFrame, run: str) -> Sentences:
 
 
 def _limited(exact: pd.DataFrame) -> str:
-    """Describe the time limit of each sentence, and the slowest sentence if it exceeded the limit."""
+    """State the time limit for each sentence, and the time of the slowest sentence if it exceeded the limit."""
     (limit,) = set(exact["limit"])
     slowest = exact["slowest"].max()
     over = f", which the slowest sentence exceeded with {slowest:.2f} CPU s" if slowest > limit else ""
