@@ -23,13 +23,13 @@ from treebound.systems.ccg.evaluation import jackknife
 _COMPARED = [f"{name}{kind}" for name in ("AST", "reverse") for kind in ("", " best", " worst")]
 _COMPARED += [f"{name}{kind}" for name in ("narrowest", "widest") for kind in ("", " best")]
 
-#: smallest number of training sentences of the parsers that claims read; a parser trained on fewer sentences only shows
-#: that the code runs
+#: smallest number of training sentences of a parser that claims read; a parser with fewer only shows that the code
+#: runs
 ENOUGH = 1000
 
 
 def _parsers(results: Results, by_parser: dict[str, dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield (name, name of the test treebank, metrics) of every parser that claims read."""
+    """Yield (parser, name of its test treebank, metrics) for every parser that claims read."""
     settings = results.params.section(CCG).parsers
     for name, metrics in by_parser.items():
         if (settings[name].sentences or ENOUGH) >= ENOUGH:
@@ -42,7 +42,7 @@ def _stage(results: Results) -> dict[str, dict[str, Any]]:
 
 
 def ccg_difference(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Yield the labelled F-score of the first system minus the second's, for every CCG parser.
+    """Yield the labelled F-score of the first system minus the labelled F-score of the second, for every CCG parser.
 
     The 95 % interval comes from the jackknife.
     """
@@ -91,7 +91,7 @@ def ccg_coverage(results: Results, rows: Sequence[str], compare: str) -> Iterato
 
 
 def joint_difference(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Yield the labelled F-score of the first column of the joint model minus the second's, on dev and on test."""
+    """Yield the LF of the first column of the joint model minus the LF of the second column, on dev and on test."""
     for name, data, metrics in _parsers(results, ccg_integration_tables.measured(results)):
         for comparison in metrics["differences"]:
             if [comparison["a"], comparison["b"]] == list(rows):
@@ -197,7 +197,10 @@ def joint_training(results: Results, rows: Sequence[str], compare: str) -> Itera
 
 
 def _counts(metrics: dict[str, Any] | None, split: str, column: str) -> dict[int, list[int]] | None:
-    """Return sentence -> (correct, predicted, gold) labelled dependencies of a column, or None if a run stored none."""
+    """Return, by sentence, the counts (correct, predicted, gold) of labelled dependencies under a column.
+
+    Return None if the run stored no counts.
+    """
     order, _, column_name = column.partition(" ")
     counts = (metrics or {}).get("counts", {}).get(split, {}).get(order, {})
     return dict(zip(counts["sentences"], counts[column_name], strict=True)) if column_name in counts else None
@@ -225,7 +228,7 @@ def _each_column(params: Params) -> list[Column]:
 
 
 def _iterated(params: Params) -> list[str]:
-    """Return the names of the decoders with iterations, for both orders: `AST bp`."""
+    """Return the names of the iterative decoders with their orders, for example `AST bp`."""
     return [f"{order} {decoder}" for order in ("AST", "reverse") for decoder in ITERATED]
 
 

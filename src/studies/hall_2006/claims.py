@@ -17,8 +17,8 @@ from studies.site.pooled import Z
 def classifiers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Yield the UAS of the first cell of the stage `classifiers` minus the UAS of the second cell, for each corpus.
 
-    The 95 % interval is the stored interval of the paired bootstrap over sentences. For older runs, which stored none,
-    it is computed from paired words, treated as independent.
+    The 95 % interval is the stored interval of the paired bootstrap over sentences. Older runs stored no interval; for
+    these, it is computed from the counts of words, which are treated as independent.
     """
     for corpus, tests in classifiers_tables.tests(results).groupby("corpus", sort=False):
         for (a, b), sign in ((rows, 1.0), (tuple(reversed(rows)), -1.0)):
@@ -49,7 +49,10 @@ def classifier_training(results: Results, rows: Sequence[str], compare: str) -> 
 
 
 def _ratio(place: str, a: np.ndarray, b: np.ndarray) -> Measured:
-    """Return the mean of the seconds a: float64[n] divided by the mean of the seconds b: float64[m]."""
+    """Return the mean of `a` divided by the mean of `b`, with its interval.
+
+    a, b  float64[n] and float64[m]: seconds of the trainings of the two cells
+    """
     from scipy.stats import t
 
     value = float(a.mean() / b.mean())
@@ -65,7 +68,7 @@ def _ratio(place: str, a: np.ndarray, b: np.ndarray) -> Measured:
 
 
 def _cells(params: Params) -> list[str]:
-    """Return the names of all cells: learner and feature model."""
+    """Return the names of all cells. A name consists of the learner and the feature model."""
     settings = params.section(Classifiers)
     return [f"{name} {features}" for name in settings.learners for features in settings.features]
 

@@ -1,4 +1,7 @@
-"""Measures for the claims of Qian & Liu (2013): accuracy, speed, proofs and calls of parsers and of the ablation."""
+"""Measures for the claims of Qian & Liu (2013): accuracy, speed, proofs and dynamic-program calls.
+
+Some claims are about parsers, others about the configurations of the ablation.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,8 @@ SMOOTH = 40
 def accuracy(results: Results, rows: Sequence[str], compare: str, figure: str) -> Iterator[Measured]:
     """Measure how much more accurate the first row of a pair is than the second, in points, as a mean over seeds.
 
-    The numbers come from `differences`. Only the first learner counts, because models that show the effect of a feature
-    must not differ in anything else.
+    The numbers come from `differences`. If `rows` and `compare` give several pairs, the smallest difference counts.
+    Only rows of the first learner are compared, so that the two rows of a pair do not differ in the learner as well.
     """
     wanted = pairs(rows, compare)
     learner = learners_of(results.params)[0]
@@ -53,7 +56,7 @@ def accuracy(results: Results, rows: Sequence[str], compare: str, figure: str) -
 
 
 def alone(results: Results, rows: Sequence[str], compare: str, column: str) -> Iterator[Measured]:
-    """Measure one figure of one row: a column of the metrics, or for DP calls the mean per sentence."""
+    """Measure a column of the metrics of one row. For the column `dp_calls`, measure the mean per sentence."""
     data = metrics_of(results)
     for place, (run,) in _places(results, rows):
         metrics = data.loc[run]
@@ -61,7 +64,7 @@ def alone(results: Results, rows: Sequence[str], compare: str, column: str) -> I
 
 
 def proved(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Measure the share (%) of sentences that the search of a row ends with a proof, with a Wilson interval."""
+    """Measure the share (%) of sentences whose tree the row proves optimal, with a Wilson interval."""
     data = metrics_of(results)
     for place, (run,) in _places(results, rows):
         yield share(place, int(data.loc[run, "certified"]), int(data.loc[run, "sentences"]))
@@ -70,7 +73,7 @@ def proved(results: Results, rows: Sequence[str], compare: str) -> Iterator[Meas
 def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Measure the speed of the first row of a pair divided by the speed of the second, in words per CPU second.
 
-    The interval reaches from the slowest to the fastest repeats.
+    The interval covers the ratios of the slowest and the fastest repeats of both rows.
     """
     data = frames.benchmark(results).set_index(AT) if results.has("benchmark") else pd.DataFrame()
     for place, keys in _places(results, rows):
@@ -80,7 +83,10 @@ def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
 
 
 def _ratio(a: pd.Series, b: pd.Series) -> list[float]:
-    """Return the time per word of row `b` divided by the time per word of row `a`, with the ends of its range."""
+    """Return the time per word of row `b` divided by that time of row `a`, then the smallest and the largest ratio.
+
+    The smallest and the largest ratio combine the fastest and the slowest repeats of both rows.
+    """
     times = [[row["cpu_s"] / row["words"], *(s / row["words"] for s in row["cpu_s_range"])] for row in (a, b)]
     return [times[1][0] / times[0][0], times[1][1] / times[0][2], times[1][2] / times[0][1]]
 
@@ -96,9 +102,10 @@ def calls(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
 
 
 def growth(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Measure the steepest step of a row's mean time between neighbouring length bins, as a power of the length.
+    """Measure the steepest growth of a row's mean time, as the exponent p of `time ~ length ** p`.
 
-    Bins of more than SMOOTH words or fewer than ENOUGH sentences are left out.
+    The exponent is estimated between each two neighbouring length bins, and the largest one counts. Bins of more than
+    SMOOTH words or fewer than ENOUGH sentences are left out.
     """
     data = frames.by_length(results).set_index(AT) if results.has("benchmark") else pd.DataFrame()
     for place, (key,) in _places(results, rows):
@@ -110,7 +117,7 @@ def growth(results: Results, rows: Sequence[str], compare: str) -> Iterator[Meas
 
 
 def _places(results: Results, rows: Sequence[str]) -> Iterator[tuple[str, list[tuple]]]:
-    """Yield each corpus that has all the rows, with the keys of the rows for the first learner."""
+    """Yield each corpus that has all the named rows, with their index keys for the first learner."""
     learner = learners_of(results.params)[0]
     for corpus in results.corpora:
         named: dict[str, Row] = named_rows(results.params, corpus, learner)
@@ -129,7 +136,7 @@ def search(results: Results, rows: Sequence[str], compare: str) -> Iterator[Meas
 def calls_and_time(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Measure Spearman's correlation of DP calls and time over the configurations of the ablation.
 
-    The interval is Fisher's. A corpus needs at least four configurations.
+    The interval comes from Fisher's transformation. A corpus needs at least four configurations.
     """
     for place, data in _ablation(results):
         if len(data) > 3 and data["dp_calls"].nunique() > 1:
@@ -139,7 +146,7 @@ def calls_and_time(results: Results, rows: Sequence[str], compare: str) -> Itera
 
 
 def _ablation(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield each corpus of the ablation with the rows of its configurations."""
+    """Yield each corpus of the ablation with its rows of the table `ablations`, one per configuration."""
     if results.has("ablation"):
         for place, data in ablations([results]).groupby("corpus", sort=False):
             yield str(place).partition(",")[0], data
@@ -153,7 +160,7 @@ def lists(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
 
 
 def _configurations(params: Params) -> Collection[str]:
-    """Return the configurations of the ablation, the valid row names of its claims."""
+    """Return the configurations of the ablation. Claims about the ablation use their names as row names."""
     return params.section(Ablation).configurations
 
 

@@ -23,9 +23,9 @@ from treebound.metrics.attachment import scored_words
 SHAPES = ((2,), (3,), (4,), (1, 1), (1, 2), (2, 1), (2, 2))
 GAP = 8  #: largest number of words in a gap
 FREQUENT = 20  #: fewest occurrences of a form that may describe a word
-SEEN = 10  #: fewest occurrences of a candidate: fewer would say little about its consistency
-FEWEST = 3  #: fewest occurrences of a candidate with a mistake
-CONSISTENT = 0.95  #: smallest share of occurrences of a candidate with the same arcs
+SEEN = 10  #: fewest occurrences of a candidate, because fewer would say little about its consistency
+FEWEST = 3  #: fewest occurrences of a candidate in which the parser makes a mistake
+CONSISTENT = 0.95  #: smallest share of the occurrences of a candidate that have the same arcs
 _M = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -33,9 +33,9 @@ _M = np.uint64(0x9E3779B97F4A7C15)
 class _Words:
     """Columns of a treebank in the form that this module uses, one entry per word.
 
-    kinds            attribute -> int64[W] numbers of descriptions; attributes are lower-cased forms (-1: too rare),
-                     tags, and coarse tags if they differ from tags; each attribute has its own range of numbers
-    tests            (attribute, string) that each number means
+    kinds            attribute -> int64[W] numbers that describe the words; attributes are lower-cased forms (-1: too
+                     rare), tags, and coarse tags if they differ from tags; each attribute has its own range of numbers
+    tests            number -> the attribute and the string that the number stands for
     sentence         int32[W] number of the sentence
     gold, predicted  int64[W] number of the head word, -1 for the root
     wrong            bool[W] whether the word is scored and its predicted head is wrong
@@ -53,8 +53,8 @@ class _Words:
 class _Candidate:
     """A frame with its counts.
 
-    descriptions  numbers of the descriptions of its words, from `_Words`
-    arcs          (head, modifier) as positions in the frame
+    descriptions  numbers that describe the words of the frame, from `_Words.kinds`
+    arcs          pairs (head, modifier), each word given by its position in the frame
     instead       the most frequent mistake: (modifier, wrong head, count); the number of words stands for a head
                   outside the frame
     errors        int64[E]: numbers of the words whose predicted head is wrong although an arc of the frame gives the
@@ -72,7 +72,7 @@ class _Candidate:
 
 
 def candidates(treebank: Treebank, heads: np.ndarray, limit: int = 100) -> pd.DataFrame:
-    """Rank frames by the number of wrong words that each adds to the frames above it, times its consistency.
+    """Rank frames by consistency times the number of wrong words that no higher-ranked frame contains.
 
     heads  int32[W] predicted heads of all words, by models that have not seen the sentence
 
@@ -143,7 +143,7 @@ def _describe(treebank: Treebank, heads: np.ndarray) -> _Words:
 
 
 def _places(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> Iterator[np.ndarray]:
-    """Yield intp[words of the shape, M]: word numbers of possible frames, one array for each length of the gap."""
+    """Yield word numbers of M possible frames, as intp[words of the shape, M], one array for each length of the gap."""
     total, size = len(words.sentence), sum(shape)
     columns = [words.kinds[kind] for kind in kinds]
     if len(shape) == 2:
@@ -162,9 +162,10 @@ def _places(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> It
 
 
 def _next_same(description: np.ndarray, sentence: np.ndarray, backwards: bool = False) -> np.ndarray:
-    """Return intp[W]: the next word of the same sentence with the same description, or W if there is none.
+    """Find, for each word, the next word of its sentence with the same description. Return word numbers as intp[W].
 
-    With `backwards`, return the previous word, or -1 if there is none.
+    The number is W if no such word exists. With `backwards`, find the previous word; the number is then -1 if no such
+    word exists.
     """
     total = len(description)
     order = np.lexsort((np.arange(total), description, sentence))
@@ -187,7 +188,7 @@ def _inside(place: np.ndarray, head: np.ndarray) -> np.ndarray:
 
 
 def _frames(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> list[_Candidate]:
-    """Find the candidates of one shape whose words are described by these attributes."""
+    """Find the candidates of one shape whose words are described by the attributes `kinds`, one for each word."""
     size = sum(shape)
     columns = [words.kinds[kind] for kind in kinds]
 
@@ -254,8 +255,9 @@ def _frames(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> li
 
 
 def _across(heads: np.ndarray, split: int) -> np.ndarray:
-    """Return bool like heads[words, M]: whether a word and its head are in different groups of a frame.
+    """Return bool[words, M]: whether a word and its head are in different groups of a frame.
 
+    heads  int8[words, M]: position of each word's head in its frame
     split  number of words in the first group
     """
     size = len(heads)
@@ -290,7 +292,7 @@ def _greedy(pool: list[_Candidate], total: int, limit: int) -> Iterator[tuple[_C
 
 
 def _written(candidate: _Candidate, words: _Words) -> tuple[str, str, str]:
-    """Return (match, arcs, instead) of a candidate in the syntax of pattern files."""
+    """Write the words, the arcs and the most frequent mistake of a candidate in the syntax of pattern files."""
     items: list[str] = []
     labels: list[str] = []
     for i, description in enumerate(candidate.descriptions):

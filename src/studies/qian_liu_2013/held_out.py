@@ -1,8 +1,8 @@
 """Parse a training set by cross-validation, with models that have not seen the parsed sentences.
 
 The errors of a parser on its own training data say little. Its errors on held-out sentences show which factors could
-help. Consecutive sentences go to one fold, because they often come from one document. Each fold is stored as soon as it
-is finished.
+improve it. Consecutive sentences go to one fold, because they often come from one document. Each fold is stored as soon
+as it is finished.
 """
 
 from __future__ import annotations

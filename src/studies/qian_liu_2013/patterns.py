@@ -121,7 +121,8 @@ def effect(corpus: str, patterns: str, epochs: int, limit: int | None, seeds: in
     """Return accuracy on the development set with and without patterns. There is one row for each seed and model.
 
     Columns: uas; matched, the UAS over the words whose head a matching pattern predicts; certified, the share of
-    sentences with a proof. `attrs["about"]` counts the matches, their sentences and these words.
+    sentences with a proof. `attrs["about"]` counts the matches, the sentences with a match, and the words that
+    `matched` covers.
     """
     train_set, dev = (_with_patterns(load(corpus, split, limit), patterns) for split in ("train", "dev"))
     pruner = train_pruner(train_set, epochs=3, bits=20, progress=_progress(f"{corpus} pruner"))

@@ -1,4 +1,4 @@
-"""Measures for the claims of Riedel & Clarke (2006): hard constraints over folds, and integer programs of the arena."""
+"""Measures for the claims of Riedel & Clarke (2006): hard constraints in cross-validation, and exact solvers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from studies.riedel_clarke_2006.integer_programs import tables as integer_progra
 from studies.site.claims.measured import Measure, Measured, Scale, share
 from studies.site.collect import Results
 
-#: name -> figure of one system on one fold
+#: name -> function that computes a figure from the sums of one system
 FIGURES: dict[str, Callable[[dict[str, Any]], float]] = {
     "LAC": lambda s: constraints_tables.measures(s)["LAC"],
     "UAC": lambda s: constraints_tables.measures(s)["UAC"],
@@ -54,14 +54,17 @@ def folds(
 
 
 def counted(results: Results, rows: Sequence[str], compare: str, count: str) -> Iterator[Measured]:
-    """Measure entry `count` of a system as a share (%) of the sentences of all folds, with a Wilson interval."""
+    """Measure the share (%) of sentences that the entry `count` of a system counts, over all folds.
+
+    The interval is a Wilson interval.
+    """
     for corpus, systems in _folds(results):
         if all(rows[0] in fold for fold in systems):
             part, whole = (sum(fold[rows[0]][name] for fold in systems) for name in (count, "sentences"))
             yield share(corpus, part, whole)
 
 
-#: ways to combine the figures of one or two systems: itself, difference, ratio, and ratio in %
+#: ways to combine the figures of one or two systems: one figure alone, difference, ratio, and ratio in %
 HOW: dict[str, Callable[..., float]] = {
     "value": lambda a: a,
     "difference": lambda a, b: a - b,
@@ -73,7 +76,7 @@ HOW: dict[str, Callable[..., float]] = {
 def better(results: Results, rows: Sequence[str], compare: str, level: float) -> Iterator[Measured]:
     """Measure the share (%) of improved sentences among the sentences that a system makes better or worse.
 
-    The interval is exact.
+    Sentences are compared with the baseline. The interval is the exact binomial interval at confidence `level`.
     """
     for corpus, systems in _folds(results):
         if all(rows[0] in fold for fold in systems):
@@ -82,10 +85,11 @@ def better(results: Results, rows: Sequence[str], compare: str, level: float) ->
 
 
 def in_the_loop(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Measure the LAC of a system trained with its own program minus its LAC after training with Chu-Liu-Edmonds.
+    """Measure the gain in LAC of a system from training with the integer program in the loop.
 
-    The two are paired over folds, and the interval is a jackknife over folds. A single fold has the interval of two
-    unpaired shares, which is wider.
+    The gain is its LAC after this training minus its LAC after training with Chu-Liu-Edmonds. The two trainings are
+    paired over folds, and the interval is a jackknife over folds. If there is a single fold, the two LAC are treated as
+    unpaired shares, whose interval is wider.
     """
     for corpus, folds in constraints_tables.looped(results).items():
         name = rows[0]
@@ -102,7 +106,7 @@ def in_the_loop(results: Results, rows: Sequence[str], compare: str) -> Iterator
 def programs(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Measure the share (%) of sentences that the solvers of `rows` prove, summed over these solvers.
 
-    The model has arcs alone. The interval is Wilson's.
+    Only the model whose factors are single arcs counts. The interval is a Wilson interval.
     """
     data = integer_programs_tables.measured(results) if results.has("integer-programs") else pd.DataFrame()
     if len(data):
@@ -112,14 +116,14 @@ def programs(results: Results, rows: Sequence[str], compare: str) -> Iterator[Me
 
 
 def _folds(results: Results) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield each corpus with the systems of each of its folds."""
+    """Yield each corpus with a list of its folds. Each fold is a mapping from systems to their sums."""
     all_folds = constraints_tables.folds(results)
     for corpus in dict.fromkeys(fold["corpus"] for fold in all_folds):
         yield corpus, [_timed(fold) for fold in all_folds if fold["corpus"] == corpus]
 
 
 def _timed(fold: dict[str, Any]) -> dict[str, Any]:
-    """Return the systems of a fold. Each also gets the seconds for reading the fold if these were measured."""
+    """Return the systems of a fold with their sums, and add the seconds for reading the fold if these were measured."""
     read = {"reading": fold["reading_cpu_s"]} if "reading_cpu_s" in fold else {}
     return {name: {**system, **read} for name, system in fold["systems"].items()}
 
@@ -127,7 +131,7 @@ def _timed(fold: dict[str, Any]) -> dict[str, Any]:
 def _jackknife(
     place: str, folds: Sequence[dict[str, Any]], figure: Callable[[Any], float], scale: Scale = Scale.LINEAR
 ) -> Measured:
-    """Return a figure of sums over folds with its jackknife interval, computed on a scale."""
+    """Compute a figure from sums over folds. Its jackknife interval is computed on the given scale."""
     return Measured(place, *jackknife(folds, figure, scale.to, scale.back))
 
 

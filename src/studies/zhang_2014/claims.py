@@ -1,4 +1,4 @@
-"""Measures for the claims of Zhang et al. (2014): parsers that sample, and sampling decoders beside proved optima."""
+"""Measures for the claims of Zhang et al. (2014): parsers that sample, and sampling decoders against proved optima."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from studies.zhang_2014.tag_correction import tables as tag_correction_tables
 
 
 def samplers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Measure the UAS of one parser minus the UAS of another, by row names, as means over seeds:
-    `comparison.tables.gains`.
+    """Measure the UAS of one parser minus the UAS of another, as a mean over seeds.
+
+    The values come from `comparison.tables.gains`. `rows` names the parsers. If several pairs are compared, the
+    smallest difference counts.
     """
     wanted = pairs(rows, compare)
     for corpus, gained in comparison_tables.gains(results, wanted).groupby(level="corpus", sort=False):
@@ -25,9 +27,10 @@ def samplers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Me
 
 
 def searches(results: Results, rows: Sequence[str], compare: str, table: Callable[..., Any]) -> Iterator[Measured]:
-    """Measure methods by a function of their tables.
+    """Measure sampling methods or corrections with the function `table`.
 
-    table  function of the results and rows that yields place, value, low, high and, for a share, its two counts
+    table  function that takes the results and the names in `rows`, and yields place, value, low, high; for a share it
+           also yields the numerator and the denominator
     """
     for place, value, low, high, *counts in table(results, *rows):
         part, whole = counts or (0, 0)
@@ -35,11 +38,11 @@ def searches(results: Results, rows: Sequence[str], compare: str, table: Callabl
 
 
 def _methods(params: Params) -> Collection[str]:
-    """Return the names of the sampling methods, the valid row names of their claims."""
+    """Return the names of the sampling methods. Claims about these methods use them as row names."""
     return score_time_tables.METHODS
 
 
-#: accuracies that claims compare: under our method, and under the method of the paper
+#: accuracies whose gains claims measure: with our method of tag correction, and with the method of the paper
 _CORRECTED = ("tags", "UAS", "tags, as published", "UAS, as published")
 
 MEASURES: dict[str, Measure] = {

@@ -11,11 +11,11 @@ CURVES = {"LF": ("blue", "o"), "oracle LF": ("vermilion", "^")}
 
 
 def beams(data: pd.DataFrame, each: str = "parser", score: str = "model score") -> Figure:
-    """Draw the score (grey, right axis) and labelled F-scores by beam, narrow beams first, in one panel per parser.
+    """Draw the score (grey, right axis) and labelled F-scores (LF) by beam, narrow beams first, one panel per parser.
 
     data   columns `each`, beam, `score`, LF and, optionally, oracle LF
-    each   column whose values are the panels
-    score  column of the score
+    each   column that has one panel for each of its values
+    score  column that holds the score of the right axis
     """
     names = list(dict.fromkeys(data[each]))
     with style():

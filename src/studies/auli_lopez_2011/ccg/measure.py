@@ -52,7 +52,10 @@ class Dev:
         self.words = words_of(treebank, model.meta["tag"])
 
     def oracle(self, beams: tuple[str, ...], worst: bool = False) -> list[Decoded]:
-        """Return the derivations in the charts that are most similar to the gold derivations, or least similar."""
+        """Return, for each sentence, the derivation in the chart that is most similar to the gold derivation.
+
+        worst  whether to return the least similar derivation instead
+        """
         model = self.model
         arguments = (
             model.tagger,
@@ -84,7 +87,10 @@ class Dev:
         return rows, gains
 
     def beams(self, beams: tuple[str, ...]) -> tuple[list[Row], list[Row]]:
-        """Return a row per beam over the sentences that all beams parse, and the last beam compared with the first."""
+        """Return one row of scores per beam, and the comparison of the last beam with the first beam.
+
+        All rows cover the sentences that every beam parses.
+        """
         parses = {beam: Parser(self.model, beams=(beam,)).parse(self.treebank) for beam in beams}
         results = {beam: [parse.record for parse in subset] for beam, subset in parses.items()}
         best = {f"{beam} best": self.oracle((beam,)) for beam in beams}
@@ -129,13 +135,13 @@ def timed(model: CCGModel, treebank: Treebank) -> dict[str, tuple[list[Decoded],
 
 
 def order_row(gold: list[Derivation], results: list[Decoded], beams: tuple[str, ...]) -> Row:
-    """Return the scores of one order, with the number of sentences that each beam parses first."""
+    """Return the scores of one order, with the number of sentences whose first derivation each beam yields."""
     levels_used = np.bincount([result.level for result in results if result.parsed], minlength=len(beams)).tolist()
     return {"sentences": len(gold), "levels": levels_used} | evaluate(gold, results).summary() | _means(results)
 
 
 def _means(results: list[Decoded]) -> dict[str, float]:
-    """Return means over the parsed sentences: lexical categories per word and edges of the chart.
+    """Return means over the parsed sentences: lexical categories per word, and edges per chart.
 
     `refused` counts the sentences whose chart exceeded the limit.
     """

@@ -52,12 +52,12 @@ def _each(results: Sequence[Results]) -> Iterator[tuple[dict[str, str], dict[str
 
 
 def _indexed(rows: list[dict[str, Any]], keys: list[str]) -> pd.DataFrame:
-    """Return a table of rows with the index `keys`, also if there are no rows."""
+    """Return a table of the rows with the index `keys`. Without rows, the table is empty but has the index."""
     return pd.DataFrame(rows, columns=None if rows else keys).set_index(keys)
 
 
 def treebanks(results: Sequence[Results]) -> pd.DataFrame:
-    """Return the training and test data of each parser, with the sentences left out of training.
+    """Describe the training and test data of each parser, with the number of sentences left out of training.
 
     Rows: (run, parser).
     """
@@ -73,7 +73,7 @@ def treebanks(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def orders(results: Sequence[Results]) -> pd.DataFrame:
-    """Return table 2: figures of the parser's, the best and the worst derivations on dev.
+    """Return table 2: figures on dev of the derivations that the parser, the best and the worst oracle choose.
 
     Rows: (run, parser, order); the published rows come first. Columns: (derivation, figure).
     """
@@ -95,7 +95,7 @@ def orders(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def accuracy(results: Sequence[Results]) -> pd.DataFrame:
-    """Return LF, UF, ST, coverage and sentences per CPU second.
+    """Return labelled and unlabelled F-score (LF, UF), supertag accuracy (ST), coverage, and sentences per CPU second.
 
     Rows: (run, parser, split, order); the published rows come first.
     """

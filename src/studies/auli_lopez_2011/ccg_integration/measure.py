@@ -72,8 +72,8 @@ from treebound.treebanks.ccg.derivation import Derivation
 
 SPLITS = ("dev", "test")
 PART = 10  #: number of sentences that are studied, stored and timed together
-ITERATED = ("bp", "dd", "dd-published")  #: decoders with iterations
-SHOWN = 50  #: largest number of iterations of the curves of accuracy
+ITERATED = ("bp", "dd", "dd-published")  #: iterative decoders
+SHOWN = 50  #: last iteration that the curves of accuracy show
 LENGTHS = (10, 20, 30, 40, 1_000_000)  #: largest sentence length of each bin, in words
 
 
@@ -132,13 +132,13 @@ def _read(data: Any) -> Studied:
 
 
 def _course(data: Any) -> Course:
-    """Read the course of a decoder that was written as JSON."""
+    """Read the course of a decoder over its iterations, which was written as JSON."""
     outcomes, settled = data
     return Course([(k, Outcome(value, tuple(counts))) for k, (value, counts) in outcomes], settled)
 
 
 class Column(NamedTuple):
-    """A decoder with its number of iterations (0 if it has none) and its output rule."""
+    """A column of the tables: a decoder with its number of iterations (0 if it has none) and its output rule."""
 
     decoder: str
     iterations: int
@@ -159,9 +159,9 @@ class Column(NamedTuple):
 
 
 def column_of(row: Mapping[str, Any]) -> Column:
-    """Return the column of a row of `columns`.
+    """Return the column to which a row of the stored metrics `columns` belongs.
 
-    Rows of older runs name no output rule and have the rule of the paper.
+    Rows of older runs name no output rule; their decoders used the rule of the paper.
     """
     return Column(row["decoder"], row["iterations"], row.get("output") or published(row["decoder"]))
 
@@ -187,7 +187,7 @@ def _rules(decoder: str) -> list[Output]:
 
 
 def columns_of(sentences: Sequence[Studied], iterations: Sequence[int]) -> dict[Column, list[Outcome]]:
-    """Collect the outcomes of every column, one per sentence."""
+    """Collect the outcomes of the sentences under every column, one per sentence."""
     return {
         column: [sentence.decoders[column.decoder].by(column.output).at(column.iterations) for sentence in sentences]
         for column in columns(iterations)
@@ -230,7 +230,7 @@ def compared(a: Column, b: Column) -> bool:
 def difference_rows(orders: dict[str, list[Studied]], iterations: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Yield the differences in LF between two columns (`reverse bp 1`, `AST exact`), with intervals.
 
-    They cover the sentences that both orders parse.
+    The differences cover the sentences that both orders parse.
     """
     common = set.intersection(*({sentence.sentence for sentence in parsed} for parsed in orders.values()))
     outcomes = {
@@ -322,7 +322,7 @@ def tables(
     sentences: dict[str, int],
     settings: CCGIntegration,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return all tables of the stage, and the CPU seconds of the rows of `lengths`.
+    """Return all tables of the stage, and separately the CPU seconds that belong to the rows of `lengths`.
 
     by_split   split -> order -> studied sentences
     by_beam    beam -> studied sentences of dev
@@ -392,7 +392,7 @@ def run(params: Params, name: str) -> None:
     treebanks, folder = {split: load(name, split) for split in SPLITS}, stage.CHECKPOINTS / f"ccg-integration.{name}"
 
     def study(split: str, beams: tuple[str, ...]) -> list[Studied]:
-        """Study the sentences of a split with some beams, and report the number of proofs."""
+        """Study the sentences of a split with the given beams, and report the number of proofs."""
         treebank = treebanks[split]
         key = digest(stage.sha256(path), stage.sha256(file_of(name, split)))
         task = Task(model, treebank, read_derivations(treebank, model.meta["tag"]), beams, settings.most, folder, key)

@@ -47,7 +47,7 @@ def _each(results: Sequence[Results]) -> Iterator[tuple[dict[str, str], dict[str
             yield {"run": r.name, "parser": name}, metrics
 
 
-#: decoder -> its name in tables, if it differs
+#: decoder -> its name in tables, for decoders whose names differ there
 NAMES = {"bp": "BP", "dd": "DD", "dd-published": "DD, steps as published", "parser": "baseline"}
 
 
@@ -86,7 +86,7 @@ def _table(rows: Cells) -> pd.DataFrame:
 
 
 def accuracy(results: Sequence[Results]) -> pd.DataFrame:
-    """Return tables 4 and 5: LF, UF and ST of each decoder.
+    """Return tables 4 and 5: labelled and unlabelled F-score (LF, UF) and supertag accuracy (ST) of each decoder.
 
     Rows: (run, parser, decoder); the published rows come first. Columns: (split, order, figure).
     """
@@ -181,10 +181,10 @@ def baselines(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def of_parser(table: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a table that belong to one parser, without the index levels run and parser.
+    """Return the rows of a table that belong to one parser of one run, without the index levels run and parser.
 
     table  a table with the index (run, parser, ...)
-    curve  rows of `curves` of the parser
+    curve  rows of `curves` for the parser, which name the run and the parser
     """
     first = curve.iloc[0]
     return table.xs(first["run"], level="run").xs(first["parser"], level="parser")

@@ -1,4 +1,4 @@
-"""Stage: translate a fetched corpus to CCG derivations, and count them.
+"""Stage: translate a downloaded corpus to CCG derivations, and count the derivations.
 
 python -m studies.auli_lopez_2011.derivations.measure CORPUS
 """

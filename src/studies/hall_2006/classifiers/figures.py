@@ -9,7 +9,7 @@ from treebound.plots.style import CYCLE, MARKERS, log_axis, panels, style
 
 
 def training_cost(data: pd.DataFrame) -> Figure:
-    """Draw LAS against CPU seconds of training: one point per feature model, curve per learner and panel per corpus.
+    """Draw LAS against CPU seconds of training: points are feature models, curves are learners, panels are corpora.
 
     data  corpus, learner, features, las, train_cpu_s
     """

@@ -33,7 +33,7 @@ WHOLE = 100
 
 
 class Cell(NamedTuple):
-    """A cell of the table: one training and the section that its model parses.
+    """A cell of the table: one training, and the section that the trained model parses.
 
     section   the section that is parsed; -1 means the test split
     features  name of the feature model
@@ -120,7 +120,7 @@ def _by_sentence(marks: list[str]) -> dict[str, np.ndarray]:
 
 
 def run(params: Params, corpus: str) -> None:
-    """Compute all cells of a corpus. Write the table, the tests, the chosen parameters, and the CPU seconds."""
+    """Compute all cells of a corpus. Write their table, significance tests, chosen parameters, and CPU seconds."""
     all_cells = cells(params, corpus)
     searched = corpus in params.section(ClassifierSearch).corpora
     chosen, search = choose(params, corpus) if searched else ({}, None)

@@ -30,14 +30,14 @@ from treebound.core.treebank import Treebank
 from treebound.support.workers import spread
 from treebound.systems.transition.settings import Settings
 
-FACTOR = 3  #: each round has this many times more sentences and fewer points
+FACTOR = 3  #: from round to round, sentences are multiplied and points are divided by this number
 
 Point = dict[str, Any]
 Chosen = dict[str, Point]  #: learner -> chosen point
 
 
 def points(params: Params, learner: str) -> list[Point]:
-    """Return all points of the grid of a learner."""
+    """Return all points of the grid of a learner. A point has one value of each parameter."""
     grid = params.section(ClassifierSearch).grids[learner]
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 

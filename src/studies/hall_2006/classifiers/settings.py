@@ -22,7 +22,7 @@ class Classifiers(Section):
     corpora    corpora of the experiments
     sections   corpus -> sections, for a corpus whose splits are not used: sentence i is in section i % 10, and each
                listed section is parsed by models that are trained on the nine others
-    features   feature models, the poorest first
+    features   feature models, the one with fewest features first
     learners   name of a learner -> its settings
     shares     shares of the training set, in %, for the learning curve with the last feature model
     repeats    number of timed trainings of each learner with the last feature model and the whole training set

@@ -17,8 +17,8 @@ def cells(results: Results) -> pd.DataFrame:
     """Return the cells of the stage `classifiers`, one row per corpus and cell.
 
     Columns: section, features, learner, share, accuracy and CPU seconds. `trainings` lists the CPU seconds of each
-    training; it is NaN in older runs, which timed only one. `missing` names a package that was not installed. The table
-    is empty if the run lists no corpus.
+    training; it is NaN in older runs, which timed only one training. `missing` names a package that was not installed.
+    The table is empty if the run lists no corpus.
     """
     rows = []
     for corpus in results.params.section(Classifiers).corpora:
@@ -117,7 +117,7 @@ def summed(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFra
 
 
 def _tested(rows: pd.DataFrame) -> str:
-    """Describe the sentences that some cells parse. rows: rows of `cells`."""
+    """Describe in words the sentences on which some cells are tested. rows: rows of `cells`."""
     sections = sorted(rows["section"])
     count = f"{int(rows['sentences'].sum()):,} sentences" if rows["sentences"].notna().all() else "sentences"
     if sections == [-1]:

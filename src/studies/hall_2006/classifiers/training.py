@@ -28,7 +28,8 @@ SECTIONS = 10
 def divided(params: Params, corpus: str, section: int) -> tuple[Treebank, Treebank]:
     """Return the training sentences and the test sentences, with the tags that parsers of the corpus see.
 
-    section  section that is parsed by models of the other sections; a negative number means the splits train and test
+    section  section that becomes the test set; the other sections become the training set. A negative number selects
+             the splits train and test
     """
     tags = params.tags_of(corpus)
     if section < 0:
@@ -43,8 +44,8 @@ def divided(params: Params, corpus: str, section: int) -> tuple[Treebank, Treeba
 def development(params: Params, corpus: str) -> tuple[Treebank, Treebank]:
     """Return the training sentences and the development sentences of the search for parameters.
 
-    They are the splits train and dev, if the corpus is not divided into sections. Otherwise, only sections that no cell
-    parses are used: the first of them is the development set, and the later ones are the training set.
+    If the corpus is not divided into sections, they are the splits train and dev. Otherwise, only sections that no cell
+    parses are used: the first such section is the development set, and the later sections are the training set.
     """
     sections = params.section(Classifiers).sections.get(corpus)
     tags = params.tags_of(corpus)

@@ -12,7 +12,7 @@ from treebound.plots.style import CYCLE, MARKERS, panels, style
 
 
 def error_rates(tables: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw the errors (%) in each bin, one panel per table and one curve per parser.
+    """Draw the share of words with an error (%) in each bin, one panel per table and one curve per parser.
 
     tables  name of a panel -> table with one row per bin; every column except `words` is a parser
     """

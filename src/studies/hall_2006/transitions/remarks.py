@@ -39,9 +39,9 @@ def mended(data: pd.DataFrame, corpus: str, seen: pd.DataFrame | None = None) ->
 
 
 def _sees_more(name: str, seen: pd.DataFrame) -> str:
-    """Return a sentence about the attributes and features that a parser reads and the first parser does not.
+    """Name the word attributes that only this parser reads, compared with the first parser, and its other features.
 
-    The text is empty if both parsers read the same.
+    The text is empty if both parsers read the same attributes and features.
     """
     greedy, reader = seen.iloc[0], seen.loc[name]
     known = greedy["attributes"].split(", ")

@@ -29,11 +29,11 @@ from treebound.treebanks import storage
 
 LENGTHS = (10, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200)  #: lengths of the timed sentences, in words
 WORDS = 5000  #: total number of words of the timed sentences of one length
-#: lower ends of the bins of the distance of a word to its head, its depth in the tree, and the length of its sentence
+#: lower ends of the bins for three properties of a word: distance to its head, depth in the tree, sentence length
 BINS = {"distance": (1, 2, 3, 5, 9), "depth": (1, 2, 3, 4, 6), "length": (1, 11, 21, 31, 41)}
 
 
-#: function in a cell of a feature model -> attribute of a word that it reads
+#: function in a feature model -> the attribute of a word that the function reads
 READS = {"w": "form", "p": "tag", "c": "coarse", "m": "lemma", "f": "feats"}
 
 
@@ -104,7 +104,7 @@ def measured(results: Results) -> pd.DataFrame:
 
 
 def parsers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the transition-based parsers of the main comparison. Rows: (run, corpus, row).
+    """Return accuracy and speed of the transition-based parsers of the main comparison. Rows: (run, corpus, row).
 
     The column `not installed` exists only if a parser lacks a package.
     """
@@ -129,9 +129,11 @@ def points(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def marked(root: Path, results: Results, corpus: str) -> tuple[Treebank | None, dict[str, Sequence[str]]]:
-    """Return the gold test sentences, and `attachment.marks` of the transition-based parsers and the richest exact row.
+    """Return the gold test sentences, and row -> `attachment.marks` of the parsers to compare on a corpus.
 
-    The result is (None, {}) if the run does not store its sentences, or if the corpus is not converted.
+    These are the transition-based parsers, followed by the last main row of the last learner, a graph-based parser. The
+    result is (None, {}) if the run does not store the sentences of all these rows, if no transition-based parser is
+    measured, or if the corpus is not converted.
     """
     path, params = root / stage.CONVERTED / corpus / "test.npz", results.params
     rows_of_parsers = measured(results)
@@ -155,8 +157,8 @@ def _sentence_file(results: Results, corpus: str, row: Row) -> Path:
 def times(root: Path, results: Results, corpus: str) -> pd.DataFrame:
     """Measure the CPU ms per sentence of transition-based parsers by sentence length. May be empty.
 
-    Index: words; one column per parser. The sentences are the first words of the test split in sequence, because real
-    sentences are not long enough. The time is the minimum of three runs.
+    Index: words; one column per parser. A sentence of n words consists of the first n words of the test split, because
+    real sentences are not long enough. The time is the minimum of three runs.
     """
     path, columns = root / stage.CONVERTED / corpus / "test.npz", {}
     for row in results.params.rows_of(corpus):
@@ -247,7 +249,7 @@ def _depths(heads: np.ndarray) -> np.ndarray:
 
 
 def mended(marked: dict[str, Sequence[str]]) -> pd.DataFrame:
-    """Return the share of errors of the first parser that each other parser corrects, and its new errors.
+    """Return the share of the errors of the first parser that each other parser corrects, and the new errors it makes.
 
     marked  row -> `attachment.marks` of its sentences, beginning with the first parser
     """

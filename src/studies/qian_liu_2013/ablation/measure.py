@@ -33,7 +33,7 @@ WITHIN = (1, *(round(2 ** (i / 2)) for i in range(2, 31)))
 
 
 def decoder(name: str, options: dict[str, Any], families: frozenset[str]) -> BranchAndBound:
-    """Return the search with one configuration, for a model with the factor families `families`.
+    """Return the search with the configuration `name`, for a model with the factor families `families`.
 
     Raises InputError if the options are not valid, or if the search does not score all families.
     """
@@ -53,13 +53,16 @@ def decoder(name: str, options: dict[str, Any], families: frozenset[str]) -> Bra
 
 
 def problems(model: Model, settings: Ablation, test: Treebank) -> list[Problem]:
-    """Return the scored sentences: `settings.sentences` of the test split, evenly spaced."""
+    """Select `settings.sentences` evenly spaced sentences of the test split, and return them with their scores."""
     parser = Parser(model, k=settings.k)
     return [parser.problem(test, i) for i in evenly(test, settings.sentences)]
 
 
 def measure(name: str, search: BranchAndBound, scored: list[Problem]) -> pd.DataFrame:
-    """Return one row per sentence: result, proof, work, and CPU seconds (median of the passes) of a configuration."""
+    """Decode the sentences with one configuration, several times if they are quick.
+
+    Return one row per sentence: the result, whether it is proved, the work, and CPU seconds (median of the passes).
+    """
     search.decode(scored[0])  # compiles the kernels before anything is timed
     passes: list[list[float]] = []
     while len(passes) < PASSES and sum(map(sum, passes)) < ENOUGH:
@@ -74,7 +77,7 @@ def measure(name: str, search: BranchAndBound, scored: list[Problem]) -> pd.Data
 
 
 def _row(name: str, i: int, problem: Problem, parse: Parse) -> dict[str, Any]:
-    """Return the result and the work of one sentence."""
+    """Return the row of one sentence: the score of its tree, whether the tree is proved optimal, and the work."""
     return {
         "configuration": name,
         "sentence": i,
@@ -88,9 +91,10 @@ def _row(name: str, i: int, problem: Problem, parse: Parse) -> dict[str, Any]:
 
 
 def summary(table: pd.DataFrame, best: pd.Series) -> dict[str, Any]:
-    """Return the sums of one configuration over all sentences.
+    """Sum the counts and seconds of one configuration over all sentences.
 
-    best  highest score of each sentence that any configuration reached
+    table  result of `measure`
+    best   for each sentence, the highest score that any configuration reached
     """
     proved = table[table["proved"]]
     return {
@@ -109,9 +113,9 @@ def summary(table: pd.DataFrame, best: pd.Series) -> dict[str, Any]:
 
 
 def run(params: Params, corpus: str) -> None:
-    """Write the work of every configuration on a corpus: sums, and one row per sentence.
+    """Write the work of every configuration on a corpus: its sums over sentences, and one row per sentence.
 
-    Raises TreeboundError if a tree that was proved optimal is not.
+    Raises TreeboundError if a configuration claims a proof for a tree, but another configuration found a better tree.
     """
     settings = params.section(Ablation)
     model = Model.load(model_file(corpus, settings.model))

@@ -30,6 +30,6 @@ class Ablation(Section):
     )
 
     def check(self, params: Params) -> None:
-        """Raise ValueError if no row trains the model."""
+        """Raise ValueError if configurations are listed, but no row of the results trains the model."""
         if self.configurations:
             params.check_trained(self.model)

@@ -19,7 +19,7 @@ MEASURES = {"dp_calls": "DP calls", "nodes": "nodes", "ms": "ms"}
 
 
 def measured(results: Results) -> pd.DataFrame:
-    """Return one row per corpus and configuration: its metrics, and `changed`, its options in words."""
+    """Return one row per corpus and configuration: its metrics, and the column `changed` with its options in words."""
     settings = results.params.section(Ablation)
     path = results.folder / "metrics" / "ablation"
     rows = []
@@ -34,9 +34,9 @@ def measured(results: Results) -> pd.DataFrame:
 
 
 def ablations(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the work and success of every configuration. The first one of a run is the reference for the others.
+    """Return the work and success of every configuration. The first configuration of a run is the reference.
 
-    One row per corpus (its name contains the run) and configuration. Columns: changed (its options in words);
+    There is one row per corpus (its name contains the run) and configuration. Columns: changed (its options in words);
     sentences; dp_calls, nodes and ms (means per sentence); at_root and proved (% of the sentences); curve (DP calls ->
     % proved by then). Runs without an ablation are left out. Raises InputError if no run remains.
     """
@@ -69,7 +69,7 @@ def ablations(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Data
 
 
 def ablation_table(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of `ablations` with the work of each configuration as a multiple of the first one's work."""
+    """Return the table of `ablations`, with the work also as a multiple of the first configuration's work."""
     first = data.groupby("corpus", sort=False)[list(MEASURES)].transform("first")
     columns = {("", "changed"): data["changed"]}
     columns |= {("per sentence", name): data[column] for column, name in MEASURES.items()}
@@ -83,8 +83,8 @@ def ablation_table(data: pd.DataFrame) -> pd.DataFrame:
 def ablation_ranking(data: pd.DataFrame) -> pd.DataFrame:
     """Return the configurations over all corpora, fastest first.
 
-    Columns: geometric means of DP calls, nodes and ms as multiples of the first configuration's; the least share of
-    proved sentences. Configurations that some corpus lacks are left out.
+    Columns: DP calls, nodes and ms as multiples of the first configuration's, as geometric means over corpora; and the
+    smallest share of proved sentences on any corpus. Configurations that some corpus lacks are left out.
     """
     first = data.groupby("corpus", sort=False)[list(MEASURES)].transform("first")
     ratio = np.log(data[list(MEASURES)] / first)

@@ -27,9 +27,9 @@ def differences(results: Results, pairs: Iterable[tuple[str, str, str]], wanted:
             another system; a pair has no line for a corpus that lacks one of its rows
     wanted  corpora; empty means all
 
-    The method `paired` is a bootstrap over sentences, or a stored result of one. The method `unpaired` is used if
-    neither exists: it treats the words of the two rows as two independent samples. Both rows err on much the same
-    words, so this interval is wider.
+    The method `paired` is a bootstrap over sentences, computed or read from a stored table. The method `unpaired` is
+    used if neither the sentences nor a stored result exist: it treats the words of the two rows as two independent
+    samples. Both rows err on much the same words, so this interval is wider.
     """
     stored, metrics, lines = _kept(results), metrics_of(results), {}
     other_systems = set(SYSTEMS) - {"graph"}
@@ -74,13 +74,13 @@ def differences(results: Results, pairs: Iterable[tuple[str, str, str]], wanted:
 
 
 def _model(rows: Mapping[str, Row], name: str) -> str:
-    """Return the name of the model whose main row also has the name `name`, or `name` if there is none."""
+    """Return the model of the row `name` if that row is the main row of its model; otherwise return `name` itself."""
     run = rows.get(name)
     return run.model if run is not None and rows.get(run.model) == run else name
 
 
 def _kept(results: Results) -> pd.DataFrame:
-    """Return the stored `differences` and `significance` of a reference that is committed without its sentences.
+    """Return the stored `differences` and `significance` of a reference run that is committed without its sentences.
 
     The table is empty for any other run.
     """

@@ -16,7 +16,9 @@ from studies.site.rows import seeds_of
 
 
 def claimed(results: Results) -> pd.DataFrame:
-    """Return `differences` of all rows that claims or the headline compare, because a reference stores no sentences.
+    """Return `differences` of all rows that claims or the headline compare.
+
+    A run stores this table, because a reference run is committed without the sentences that `differences` needs.
 
     The headline compares rows of several seeds, and rows of other systems, with the baseline. Graph-based rows with the
     seed of the run alone are left out: `significance` stores them.

@@ -1,4 +1,4 @@
-"""Sentences about the gains of factors, generated from the data of the tables beside them."""
+"""Sentences about the gains of factors, generated from the data of the tables on the same page."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def headline(data: pd.DataFrame, gains: pd.DataFrame, more: pd.DataFrame) -> Sen
 
 
 def _by_learner(data: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
-    """Yield the rows of `headline.headline` of each run and learner, by corpus."""
+    """Yield (run, learner) and the rows of `headline.headline` for them, indexed by corpus."""
     for place, rows in data.groupby(level=[0, 2], sort=False):
         yield (str(place[0]), str(place[1])), rows.droplevel([0, 2])
 
@@ -142,7 +142,7 @@ def learners(perceptron: pd.DataFrame, mira: pd.DataFrame) -> Remarks:
 
 @about("The learners have no system in common.")
 def _learners(gap: pd.Series) -> Sentences:
-    """Describe the differences between the two learners."""
+    """Describe the differences `gap` between the two learners."""
     corpora = listing(dict.fromkeys(gap.index.get_level_values(-1)))
     yield (
         f"UAS with MIRA minus UAS with the perceptron: mean {gap.mean():+.2f} over {len(gap)} pairs of the same "

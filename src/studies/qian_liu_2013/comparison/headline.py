@@ -54,7 +54,7 @@ def accuracies(results: Results, column: str = "uas") -> dict[tuple[str, str], f
 def mean_over_seeds(
     results: Results, corpus: str, row: Row, values: Mapping[tuple[str, str], float]
 ) -> tuple[float, int]:
-    """Return the mean of a row's figure over its seeds, and the number of seeds (0: no figure exists)."""
+    """Return the mean of a row's accuracy over its seeds, and the number of seeds (0 if `values` has no accuracy)."""
     places = (at(corpus, repeat) for repeat in seeds_of(results.params, corpus, row).values())
     known = [values[place] for place in places if place in values]
     return (sum(known) / len(known), len(known)) if known else (nan, 0)
@@ -71,7 +71,9 @@ def best(results: Results, corpus: str, learner: str, values: Mapping[tuple[str,
 
 
 def over_baseline(results: Results, learner: str, rows: Mapping[str, str]) -> dict[str, Measured]:
-    """Return, for each corpus, the gain of one row over the baseline of the same learner and seed: `over_seeds`.
+    """Return, for each corpus, the gain in UAS of one row over the baseline of the same learner, as a mean over seeds.
+
+    `over_seeds` computes the mean of the differences between trainings of the same seed, and its interval.
 
     rows  corpus -> name of the row
     """
@@ -106,8 +108,9 @@ def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
     """Return the headline of each run, corpus and learner: accuracies, gains, speed and proofs.
 
     Accuracies and gains are means over seeds. A gain compares trainings of the same seed: columns GAIN (all factors)
-    and BEST (the row with the highest UAS on the test set, chosen there). Speed (NaN if it was not timed), proofs and
-    calls belong to all factors with the seed of the run. LAS is left out if no row has labels.
+    and BEST (the row with the highest UAS; the choice is made on the test set itself). Speed (NaN if it was not timed),
+    proofs and DP calls belong to the model with all factors and the seed of the run. LAS is left out if no row has
+    labels.
     """
     keep = corpora_of(results, wanted)
     rows = []

@@ -12,9 +12,9 @@ from studies.site.rows import corpora_of, find, metrics_of, stacked
 
 
 def variants(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return rows with other tags or another seed beside the rows that they vary.
+    """Compare rows that use other tags or another seed with the default rows from which they differ.
 
-    The column `difference` is the UAS of the variant minus the UAS of the row.
+    The column `difference` is the UAS of the variant minus the UAS of the default row.
     """
     data, params = stacked(results, wanted, frames.variants), {r.name: r.params for r in results}
     uas = pd.concat({r.name: metrics_of(r)["uas"] for r in results})

@@ -39,7 +39,7 @@ def seeds(data: pd.DataFrame) -> Sentences:
 
 
 def over_seeds(data: pd.DataFrame) -> Sentences:
-    """Describe every system's mean difference from the baseline over seeds, beside its standard deviation."""
+    """Describe every system's difference from the baseline: the mean over seeds and the standard deviation."""
     gains = data["UAS over the baseline"].assign(seeds=data["", "seeds"]).dropna() if len(data) else data
     listed = listing(
         f"{row['mean']:+.2f} on {corpus} ({system}, {learner}, {row['seeds']:.0f} seeds, standard deviation "
@@ -52,10 +52,10 @@ def over_seeds(data: pd.DataFrame) -> Sentences:
 
 @about("These trainings did not count the sentences that reach the limit on dynamic programs.")
 def training(data: pd.DataFrame, limit: int) -> Sentences:
-    """Describe how many training sentences reached the limit on dynamic programs.
+    """Describe how many training sentences reached the limit on dynamic-program calls.
 
-    data   rows of `provenance.training` that have a share of capped sentences
-    limit  largest number of dynamic programs per sentence; 0 means none
+    data   rows of `provenance.training` that report the share of sentences that reached the limit
+    limit  largest number of dynamic-program calls per sentence; 0 means none
     """
     limited = f"is decoded with at most {limit} dynamic programs" if limit else "is decoded without a limit"
     groups = data[CAPPED].groupby(level=[0, 1], sort=False)
@@ -109,7 +109,7 @@ def errors(data: pd.DataFrame) -> Sentences:
 
 
 def against(more: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return (system, its differences from the baseline by corpus) for every system of `tables.multilingual`.
+    """Return (system, table of its differences from the baseline by corpus) for each system of `tables.multilingual`.
 
     The table may have no rows. Columns: difference, low, high, seeds.
     """
@@ -124,7 +124,7 @@ def against(more: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def over_corpora(system: str, rows: pd.DataFrame, learner: str = "") -> str:
-    """Describe one result of `against`: the mean over treebanks, the mean without any one language, each treebank."""
+    """Describe one pair of `against`: the mean over treebanks, the means without one language, and each treebank."""
     pooled, without_one = mean_with_interval(rows["difference"]), ""
     if "language" in rows.index.names:
         languages = rows.index.get_level_values("language")

@@ -47,7 +47,10 @@ def _seeded(results: Results, corpus: str, row: Row) -> bool:
 
 
 def _by_seed(results: Results, repeats: Sequence[Row], corpus: str, learner: str, model: str) -> pd.DataFrame:
-    """Return uas and las by seed, for the main row of a model and the rows of `repeats` with the same settings."""
+    """Return UAS and LAS of one model: one row per seed.
+
+    The rows are its main row, and the rows of `repeats` with the same model, learner, decoder and k.
+    """
     main = main_rows(results.params, learner, corpus).get(model)
     alike = [row for row in repeats if (row.learner, row.model) == (learner, model)]
     if main is not None:

@@ -50,7 +50,7 @@ FIGURES = {
 }
 
 PROVED = "proved, %"
-PEERS = "parsers of others, trained here"  #: group of the rows of peers, which have their own learners
+PEERS = "parsers of others, trained here"  #: group name for the rows of peers, which are trained by their own learners
 
 
 def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -132,7 +132,7 @@ def _systems(models: set[str]) -> list[tuple[tuple[str, str], str | None, dict, 
 
 
 def in_order(data: pd.DataFrame, results: Sequence[Results], keep: dict[str, list[str]]) -> pd.DataFrame:
-    """Order the columns: published, reference, this run, note."""
+    """Order the columns: published figures, reference run, this run, note."""
     columns = [(PUBLISHED, "PTB"), (PUBLISHED, "CTB"), *((r.name, c) for r in results for c in keep[r.name])]
     data.columns = pd.MultiIndex.from_tuples(list(data.columns))
     return data[[*columns, ("", "note")]]
@@ -148,7 +148,7 @@ def significance(
 
     Rows: (corpus, learner, system). Columns: the difference, the ends of its 95 % interval and p of a paired bootstrap
     over sentences; the words that only the system and only the baseline has right, and p of McNemar's exact test over
-    words. Both p are two-sided. A reference without sentences has the rows that it stores.
+    words. Both p are two-sided. For a reference run without sentences, the stored rows are returned.
     """
     keep = corpora_of([results], wanted)[results.name]
     names = ["corpus", "learner", "system"]
@@ -183,7 +183,9 @@ TESTED = ("difference", "low", "high", "p", "only it", "only the baseline", "p (
 
 
 def tested(system: pd.DataFrame, base: pd.DataFrame, figure: str, seed: int) -> dict[str, float]:
-    """Return TESTED for a system against another one on the same sentences. See `significance`.
+    """Test a system against another system on the same sentences. Return a mapping with the keys TESTED.
+
+    `significance` explains the values.
 
     system, base  one row per sentence: scored (number of words), correct (words that are right by the figure), words
                   (`attachment.marks`)
@@ -197,13 +199,16 @@ def tested(system: pd.DataFrame, base: pd.DataFrame, figure: str, seed: int) -> 
 
 
 def scored(results: Results, corpus: str, run: Row, figure: str) -> pd.DataFrame:
-    """Return `frames.sentences` with `correct` for the figure. It is empty for a labelled figure without labels."""
+    """Return `frames.sentences` of a row, where `correct` counts the words that are right by the figure.
+
+    The table is empty for a labelled figure if the row has no labels.
+    """
     data = frames.sentences(results, corpus, run)
     right = FIGURES[figure][1]
     return data.assign(correct=data[right]) if right in data else data.iloc[:0]
 
 
 def _right(data: pd.DataFrame, figure: str) -> np.ndarray:
-    """Return bool[W]: whether each scored word in a table of `scored` counts as right."""
+    """Return bool[W]: whether each scored word counts as right by the figure. `data` is a result of `scored`."""
     right_marks = (LABELLED,) if figure == "LAS" else (HEAD, LABELLED)
     return np.isin(list("".join(data["words"])), right_marks)

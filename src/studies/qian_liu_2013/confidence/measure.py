@@ -49,7 +49,7 @@ def fitted_scale(parser: Parser, dev: Treebank) -> tuple[float, dict[float, floa
 def rows(gold: Treebank, parses: list[Parse], unit: float) -> pd.DataFrame:
     """Return one row per word: sentence, word, scored, gold, head, margin, marginal.
 
-    Margins are divided by `unit` and so are in the score of the model.
+    Margins are divided by `unit`, which converts integer steps into scores of the model.
     """
     confidences = [parse.confidence for parse in parses]
     return pd.DataFrame(
@@ -69,7 +69,7 @@ def rows(gold: Treebank, parses: list[Parse], unit: float) -> pd.DataFrame:
 
 
 def best_of_list(gold: Treebank, parses: list[Parse], k: int) -> float:
-    """Return the UAS (%) if the most accurate of the k best trees is chosen in every sentence."""
+    """Return the UAS (%) that results if the most accurate of the k best trees is chosen for every sentence."""
     scored = scored_words(gold)
     right = 0
     for i, parse in enumerate(parses):
@@ -82,7 +82,7 @@ def best_of_list(gold: Treebank, parses: list[Parse], k: int) -> float:
 
 
 def run(params: Params, corpus: str) -> None:
-    """Write the margins, marginals and k-best lists of a corpus: predictions for each word, and summary metrics."""
+    """Write the margins, marginals and k-best lists of a corpus: one row per word, and summary metrics."""
     settings = params.section(Confidence)
     decoder = params.decoders[settings.decoder]
     model = Model.load(model_file(corpus, settings.model))

@@ -13,9 +13,9 @@ from studies.site.show import Remarks
 
 
 def drawn_by(model: str, settings: Confidence, tour: Row) -> Remarks:
-    """Say which model parses the sentence of this page, and whether the tour parses it with the same model.
+    """State which model parsed the sentence of this page, and whether the guided tour parses it with the same model.
 
-    tour  the row of the tour (`rows.tour_row`)
+    tour  the row (model and decoder) that the tour uses (`rows.tour_row`)
     """
     of_page, of_tour = (
         f"{name}, k = {k}, decoder {decoder}"
@@ -29,9 +29,11 @@ def drawn_by(model: str, settings: Confidence, tour: Row) -> Remarks:
 
 @about()
 def confidence(words: pd.DataFrame, measured: pd.Series, model: str) -> Sentences:
-    """Describe `tables.words_of` and the corpus's row of `tables.measured`.
+    """Describe the confidence and the accuracy of the words of one corpus.
 
-    model  name of the model that predicted the arcs
+    words     `tables.words_of` of the corpus
+    measured  row of the corpus in `tables.measured`
+    model     name of the model that predicted the arcs
     """
     top = words.loc[words["margin"] >= words["margin"].median(), "correct"]
     low = words.loc[words["margin"] <= words["margin"].quantile(0.1), "correct"]

@@ -31,7 +31,7 @@ class Confidence(Section):
         return heads(self.k)
 
     def check(self, params: Params) -> None:
-        """Raise ValueError if no row trains the model, or if the decoder is unknown."""
+        """Raise ValueError if no row of the results trains the model, or if the decoder is unknown."""
         if self.model:
             params.check_trained(self.model)
             params.check_decoder(self.decoder)

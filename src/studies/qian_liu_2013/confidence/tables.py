@@ -16,8 +16,8 @@ KEPT = (50, 80, 90, 95, 100)
 def measured(results: Results) -> pd.DataFrame:
     """Return one row per corpus with the metrics of the stage `confidence`.
 
-    They are the scale of the probabilities, accuracy, numbers of proofs and of complete lists, and `best_of_list` (k ->
-    UAS).
+    The metrics are the scale of the probabilities, the accuracy, and the numbers of proved trees and of k-best lists
+    that are proved complete. `best_of_list` maps k to the UAS if the most accurate of the k best trees is chosen.
     """
     rows = [{"corpus": corpus, **results.read("confidence", f"{corpus}.json")} for corpus in results.corpora]
     return frames.frame(rows, results.folder / "metrics" / "confidence")
@@ -34,7 +34,10 @@ def words_of(results: Results, corpus: str) -> pd.DataFrame:
 
 
 def kept_table(words: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracy of the most confident words: a row for margin and marginal, a column per share in KEPT."""
+    """Return the accuracy (%) of the most confident words.
+
+    There is a row for each kind of confidence (margin and marginal), and a column for each share of words in KEPT.
+    """
     correct = words["correct"].to_numpy()
     rows = {}
     for name in ("margin", "marginal"):

@@ -1,4 +1,4 @@
-"""Sentences about speed, pruning, length and single searches, generated from the data that pages show beside them."""
+"""Sentences about speed, pruning, length and single searches, generated from the data of tables on the same page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studies.common.params import Row
 from studies.site.seen import NAMES, in_words
 from studies.site.sentences import ONE_SEED, Sentences, about, difference, each, how_many_corpora, listing, span
 
-#: fewest sentences of a length bin to be described
+#: fewest sentences in a length bin that the text describes
 ENOUGH = 10
 
 
@@ -73,7 +73,7 @@ def frontier(points: pd.DataFrame) -> Sentences:
 
 
 def _seeds(points: pd.DataFrame) -> str:
-    """Say how many trainings the accuracies are means of."""
+    """State over how many trainings the accuracies are averaged."""
     several = points[points["seeds"] > 1]
     if several.empty:
         return ONE_SEED
@@ -84,13 +84,15 @@ def _seeds(points: pd.DataFrame) -> str:
     )
 
 
-#: training of the steps of learning without a column -> the column in words
+#: training (in the stage `steps`) that leaves out a column of the treebank -> name of the column in a sentence
 WITHOUT = {"no-lemmas": NAMES["lemma"], "no-features": NAMES["feats"]}
 
 
 @about("No parser of others was run: name some under peers in params.yaml.")
 def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame) -> Sentences:
-    """Describe `tables.peers`, which may have no rows: the columns that peers see, and the columns that only ours see.
+    """Describe `tables.peers`: the treebank columns that peers see, and the columns that only our parsers see.
+
+    The table may have no rows.
 
     seen   corpus -> columns of the treebank that graph-based and sampling parsers see
     steps  `tables.step_tests`, which show the loss of a graph-based parser without such columns
@@ -113,7 +115,7 @@ def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame
         yield (
             f"On {corpus} the peers see forms and tags only. Our graph-based and sampling parsers also see the "
             f"treebank's own {in_words(seen[corpus])}, so the difference is not due to the parsers alone. No "
-            f"parser was trained a second time with the columns that the other one sees.{loss}",
+            f"parser was trained a second time with the columns of the other parser.{loss}",
             steps if worth else data,
         )
 
@@ -131,7 +133,8 @@ def repeats(data: pd.DataFrame) -> Sentences:
 def length(data: pd.DataFrame) -> Sentences:
     """Describe `tables.lengths`: the growth of the mean time with the length of sentences, with and without pruning.
 
-    Growth is measured between bins that hold enough sentences, from the first to the last bin and over the last step.
+    Growth is measured between bins that hold enough sentences: from the first bin to the last bin, and from the last
+    but one to the last.
     """
     steps = []
     for (corpus, k), rows in data[data["k"].isin(_shown(data))].groupby(["corpus", "k"], sort=False):
@@ -163,7 +166,7 @@ def length(data: pd.DataFrame) -> Sentences:
 
 
 def _shown(data: pd.DataFrame) -> list[str]:
-    """Return the pruning settings to describe: k = 10 and none, or else the last setting in the data."""
+    """Return the pruning settings to describe: k = 10 and no pruning, or else the last setting in the data."""
     settings = list(dict.fromkeys(data["k"]))
     return [k for k in ("10", "none") if k in settings] or settings[-1:]
 
@@ -176,7 +179,10 @@ def power(low: pd.Series, high: pd.Series) -> float:
 
 @about()
 def proofs(searched: pd.DataFrame, corpus: str, row: Row) -> Sentences:
-    """Describe `frames.sentences` of one row: the number of proved trees, and the largest work of a search."""
+    """Describe the searches of one row: the number of proved trees, and the largest work for a sentence.
+
+    searched  `frames.sentences` of the row
+    """
     proved, once = int((searched["status"] == "optimal").sum()), int((searched["dp_calls"] <= 1).sum())
     yield (
         f"Of {len(searched):,} test sentences of {corpus}, parsed with {row.model} ({row.learner}, k = {row.k}, "

@@ -59,7 +59,10 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
 
 
 def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
-    """Map each k of `sweep` to a text that counts sentences without proof by corpus. A k without any is left out."""
+    """Map each k of `sweep` to a text that counts the sentences without a proof by corpus.
+
+    A k is left out if all sentences are proved.
+    """
     data = frames.decode(results).set_index(AT)
     by_k = {}
     for run in sweep(results.params):
@@ -85,7 +88,7 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
     Columns: corpus; system (the model); group (the learner, or "all factors, by pruning"); label (k for that group,
     otherwise the decoder if the main comparison uses another one); uas, the mean over `seeds` trainings;
     words_per_cpu_s; proved (% of the sentences; NaN if the system proves nothing); sees (columns besides forms and
-    tags: `site.seen`). Transition-based parsers, samplers and peers are groups of their own.
+    tags: `site.seen`). Transition-based parsers, samplers and peers form separate groups.
     """
     decoded, speed = frames.decode(results).set_index(AT), frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
     values, offered = accuracies(results), seen.offered(results)
@@ -196,7 +199,10 @@ def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def lengths(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the length bins of the rows that differ in k alone, most pruned first. `corpus` names the run as well."""
+    """Return the length bins of the rows that differ in k alone, the smallest k first.
+
+    The column `corpus` contains the name of the run as well.
+    """
     keep = corpora_of(results, wanted)
     parts = []
     for r in results:

@@ -29,12 +29,12 @@ SPLIT = "dev"
 
 
 def bare(spec: Settings) -> Lines:
-    """Return the templates of a model, without those over two words for factors of more than one arc."""
+    """Return the feature templates of a model, without the two-word templates for factors of more than one arc."""
     return {name: () if name.endswith("-pair") else lines for name, lines in templates_for(spec).items()}
 
 
 def changed(spec: Settings, examples: Treebank, step: Step) -> tuple[Settings, Treebank]:
-    """Return the settings of the trainer and the training data, both changed as a step says.
+    """Return the settings of the trainer and the training data, both with the changes of a step.
 
     Labels or patterns are not added to a corpus that has none. Unseen attributes are removed from the attributes of the
     corpus, which leaves out their templates. The parser uses the attributes of training, so the development set needs
@@ -49,10 +49,10 @@ def changed(spec: Settings, examples: Treebank, step: Step) -> tuple[Settings, T
 
 
 def run(params: Params, corpus: str, name: str) -> None:
-    """Write the accuracy of every epoch, and the accuracy of every word of the development set under the best model.
+    """Write the accuracy after every epoch, and which words of the development set the best model attaches correctly.
 
-    If a corpus lacks the things that the step removes, the training would equal the base system. Then nothing is
-    trained, and the result says so. Raises InputError for a run that the parameters do not list.
+    If a corpus lacks the data that the step leaves out, the training would equal the base system. Then nothing is
+    trained, and `applies` is False in the result. Raises InputError for a run that the parameters do not list.
     """
     steps = params.section(Steps)
     if name not in steps.runs:

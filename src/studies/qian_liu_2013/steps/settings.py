@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Step:
     """Difference of one training from the base system. Fields that are not set stay as in the base system.
 
-    add, drop     factor families that the model has in addition, or lacks
+    add, drop     factor families that are added to the model, or removed from it
     unseen        attributes of words that the model does not see: their templates are left out
     word_pairs    whether factors of more than one arc have templates over two of their words
     threshold     threshold of the pruner
@@ -53,11 +53,13 @@ class Step:
 
 @dataclass(frozen=True, config=STRICT)
 class Steps(Section):
-    """Trainings that differ in one thing, to measure each step of learning on the development set. See `measure`.
+    """Trainings that each differ from the base system in one step of learning. See `measure`.
+
+    Their accuracy is measured on the development set.
 
     corpora  corpora to train on, possibly none
     model    the base system, with the settings of `train`
-    runs     variations of the base system; the first changes nothing and is the one that the others are compared with
+    runs     variations of the base system; the first changes nothing, and the others are compared with it
     """
 
     model: str = ""

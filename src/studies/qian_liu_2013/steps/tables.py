@@ -25,7 +25,7 @@ LEVEL = 0.05
 def measured(results: Results) -> list[dict[str, Any]]:
     """Return one entry per corpus and run of `steps`: corpus, name, changed (in words), and the stored metrics.
 
-    The list is empty if no corpus is listed. `applies` is False if the corpus lacks the things that the run removes.
+    The list is empty if no corpus is listed. `applies` is False if the corpus lacks the data that the run leaves out.
     """
     settings = results.params.section(Steps)
     return [
@@ -59,7 +59,7 @@ def step_tests(data: pd.DataFrame) -> pd.DataFrame:
 
     data  result of `steps`
 
-    Rows: (place, figure, training), if both trainings have the figure. Columns: as in `significance`.
+    Rows: (place, figure, training), if both trainings have the figure. The columns are the same as in `significance`.
     """
     rows = []
     for place, runs in data[data["applies"].astype(bool)].groupby("place", sort=False):
@@ -83,19 +83,20 @@ def tests_of(tests: pd.DataFrame, place: str, figure: str) -> pd.DataFrame:
 
 
 def from_marks(right: Sequence[str], figure: str) -> pd.DataFrame:
-    """Return scored, correct and words of every sentence, the columns that `tested` needs, from `attachment.marks`."""
+    """Convert `attachment.marks` of sentences into the columns scored, correct and words, which `tested` needs."""
     correct = [sum(mark in RIGHT[figure] for mark in marks) for marks in right]
     return pd.DataFrame({"scored": [len(marks) for marks in right], "correct": correct, "words": list(right)})
 
 
 def step_table(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracy of every training on every corpus, and its difference from the base, with a star if p <
-    LEVEL.
+    """Return the accuracy of every training on every corpus, and its difference from the base.
+
+    A star marks a difference with p < LEVEL.
 
     data, tests  results of `steps` and `step_tests`
 
     Rows: training. Columns: changed, and for each place UAS and LAS (%) with the difference. A cell is empty if the
-    corpus lacks the things that the training removes.
+    corpus lacks the data that the training leaves out.
     """
     cells: dict[tuple[str, str], pd.Series] = {}
     for place, runs in data.groupby("place", sort=False):
@@ -120,8 +121,8 @@ def step_training(data: pd.DataFrame) -> pd.DataFrame:
 
     Columns: UAS and LAS (%) with punctuation; number of epochs and the chosen epoch; for the last epoch the DP calls
     per sentence and the share of sentences whose search a limit ended; for the development set the share of trees
-    proved optimal, the candidate heads per word after pruning, and the share of gold heads among them (NaN for
-    trainings from before these were counted).
+    proved optimal, the candidate heads per word after pruning, and the share of gold heads that pruning keeps.
+    Candidate heads and kept gold heads are NaN for older trainings, which did not count them.
     """
     rows = {}
     for row in data[data["applies"].astype(bool)].to_dict("records"):
@@ -161,14 +162,13 @@ def step_epochs(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def step_arcs(data: pd.DataFrame) -> pd.DataFrame:
-    """Return accuracy on the development set and candidate heads per word, for the base and trainings with other
-    pruning.
+    """Return accuracy and candidate heads per word on the development set, for the base and trainings with a threshold.
 
     data  result of `steps`
 
     One row per place and training: heads_a_word, threshold, learnt (whether a jackknifed pruner used the threshold in
-    training), UAS, LAS (NaN without labels). A place has no rows if its base, or every other training, is from before
-    these heads were counted.
+    training), UAS, LAS (NaN without labels). A place has no rows if its base, or every other training, is so old that
+    these heads were not counted.
     """
     rows = [
         {"place": row["place"], "training": row["name"], "heads_a_word": row["heads_a_word"]}

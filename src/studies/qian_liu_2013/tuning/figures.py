@@ -14,7 +14,7 @@ def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
     """Draw the work of search configurations on the same scores: one panel per measure, one line per corpus, log scale.
 
     data      columns corpus, decoder and the columns that `measures` names. The first decoder of a corpus is the
-              reference; each other decoder is labelled with the factor by which it needs less.
+              reference; each other decoder is labelled with the factor by which it needs less work.
     measures  column -> title of its panel
     """
     corpora, decoders = (list(dict.fromkeys(data[c])) for c in ("corpus", "decoder"))
@@ -53,9 +53,11 @@ def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
 
 
 def sentence_by_sentence(data: pd.DataFrame, label: str) -> Figure:
-    """Draw two configurations on the same sentences, one dot per sentence. Below the diagonal the second needs less.
+    """Draw the work of two configurations on the same sentences, one dot per sentence.
 
-    data  two columns, named after the configurations, with one positive value per sentence
+    A dot below the diagonal is a sentence for which the second configuration needs less work.
+
+    data  two columns, named after the configurations, with one positive number per sentence, for example DP calls
     """
     with style():
         figure, (axes,) = panels(1, width=4.6, height=4.4)

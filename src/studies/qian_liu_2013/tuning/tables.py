@@ -15,10 +15,10 @@ from treebound.core.errors import InputError
 def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return the work of the published configuration and of every tuned one on the same scores and sentences.
 
-    There is one row for each corpus (its name contains the run) and decoder, with the published one first. Columns:
-    sentences, `of` (size of the test set), certified, dp_calls, nodes and seconds (means per sentence), uas, las. A
-    corpus is left out if its configurations decoded different numbers of sentences, since the published configuration
-    can be limited to a part. Raises InputError if no corpus remains.
+    There is one row for each corpus (its name contains the run) and decoder, with the published configuration first.
+    Columns: sentences, `of` (size of the test set), certified, dp_calls, nodes and seconds (means per sentence), uas,
+    las. A corpus is left out if its configurations decoded different numbers of sentences, since the published
+    configuration can be limited to a part. Raises InputError if no corpus remains.
     """
     keep = corpora_of(results, wanted)
     rows = []
@@ -51,7 +51,7 @@ def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
 
 
 def tuning_table(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of `tunings` and, for each tuned row, the published figure divided by the row's own."""
+    """Return the table of `tunings`, and for each tuned row the published search's work divided by the row's work."""
     names = {"dp_calls": "DP calls", "nodes": "nodes", "ms": "ms"}
     data = data.assign(ms=1e3 * data["seconds"])
     columns = {

@@ -31,12 +31,12 @@ TREE = ("one-head", "no-cycles")
 
 
 def families(corpus: str) -> list[str]:
-    """Return the constraint families of a corpus, without the families that every tree satisfies."""
+    """Return the names of the constraint families of a corpus, without the families that every tree satisfies."""
     return [c.name for c in load(corpus) if c.name not in TREE]
 
 
 def systems(corpus: str) -> dict[str, System]:
-    """Return the systems to compare: Chu-Liu-Edmonds, all families, all but one, and one alone."""
+    """Return the systems to compare: Chu-Liu-Edmonds, all families, all families but one, and each family alone."""
     constraints = load(corpus)
     compared: dict[str, System] = {BASELINE: baseline, CONSTRAINTS: program(constraints)}
     for name in families(corpus):
@@ -55,7 +55,10 @@ def breaks(constraint: Constraint, variables: Variables, selection: Selection) -
 
 
 def broken_by(model: LabelledModel, held_out: Treebank, constraints: list[Constraint], k: int) -> list[dict[str, Any]]:
-    """Count the trees that break each family: gold trees, trees of Chu-Liu-Edmonds, and sentences where both do."""
+    """Count the trees that break each family.
+
+    There are three counts: gold trees, trees of Chu-Liu-Edmonds, and sentences where both trees break the family.
+    """
     gold, table = Gold(held_out), TokenTable(held_out)
     by_gold = np.array([[breaks(c, v, s) for v, s in gold.made] for c in constraints])
     by_model = np.zeros(by_gold.shape, np.bool_)
@@ -76,7 +79,7 @@ def broken_by(model: LabelledModel, held_out: Treebank, constraints: list[Constr
 
 
 def run(params: Params, corpus: str) -> None:
-    """Write the analysis of a corpus: sums as in the cross-validation, and one row per system and sentence."""
+    """Write the analysis of a corpus: sums by system, as in cross-validation, and one row per system and sentence."""
     settings = params.section(Constraints)
     _, held_out = folds.load(corpus, settings.analysed, params.slice)
     model = LabelledModel.load(model_file(corpus, settings.analysed))

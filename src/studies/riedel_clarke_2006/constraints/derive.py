@@ -3,8 +3,8 @@
     python -m studies.riedel_clarke_2006.constraints.derive en_ewt > src/treebound/constraints/corpora/en_ewt.toml
 
 A rule is checked in the training trees where it could fail; for a unique label, these are the trees with the label. The
-rule is included if there are at least 50 of them and it holds in 99.5 %. For a corpus with published rules
-(`PUBLISHED`), the same counts are printed for each rule of its existing file.
+rule is included if there are at least 50 such trees and it holds in at least 99.5 % of them. For a corpus with
+published rules (`PUBLISHED`), the same counts are printed for each rule of its existing file.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from treebound.systems.constrained.model import words_of
 
 SHARE = 0.995  #: smallest share of trees in which a rule holds, among the trees where it could fail
 TREES = 50  #: fewest trees where a rule could fail
-PAIRS = 3  #: fewest trees with a coordination of two word classes that counts them as compatible
-CONJUNCT = "conj"  #: label of the arguments of a coordination in Universal Dependencies
+PAIRS = 3  #: two word classes count as compatible if at least this many trees coordinate them
+CONJUNCT = "conj"  #: label of a conjunct in Universal Dependencies
 PUBLISHED = ("nl_alpino",)
 
 
@@ -49,7 +49,7 @@ class Gold:
         self.made = [self._variables(*tree) for tree in self.trees]
 
     def _variables(self, words: Words, heads: np.ndarray, labels: np.ndarray) -> tuple[Variables, Selection]:
-        """Return the arcs of a tree as the only variables, and the selection of all of them."""
+        """Return variables for the arcs of the gold tree alone, and the selection that contains every arc."""
         order = np.lexsort((np.arange(1, words.n + 1), heads[1:])) + 1
         inner = Problem(words.n, heads[order], order.astype(np.int32), np.zeros(words.n))
         problem = LabelledProblem(inner, labels[order][:, None], np.zeros((words.n, 1)), self.names)
@@ -58,8 +58,8 @@ class Gold:
     def holds(self, constraint: Constraint) -> dict[str, tuple[int, int]]:
         """Return label -> (trees in which the constraint holds for the label, trees that have the label).
 
-        A broken row counts for the label of its first variable, because each family puts the arc that the rule is about
-        first.
+        A violated inequality counts for the label of its first variable, because the first variable is always the arc
+        that the rule restricts.
         """
         total, failed = Counter[int](), Counter[int]()
         for (_, _, labels), (variables, selection) in zip(self.trees, self.made, strict=True):
@@ -106,7 +106,7 @@ def derive(treebank: Treebank) -> dict[str, dict[str, Any]]:
 
 
 def _coordinated(gold: Gold) -> Counter[frozenset[str]]:
-    """Count the trees in which words of two word classes are head and conjunct."""
+    """Count, for each two word classes, the trees in which a word of one class has a conjunct of the other class."""
     counts: Counter[frozenset[str]] = Counter()
     if CONJUNCT not in gold.names:
         return counts
@@ -121,7 +121,7 @@ def _coordinated(gold: Gold) -> Counter[frozenset[str]]:
 
 
 def toml(corpus: str, rules: dict[str, dict[str, Any]]) -> str:
-    """Return the text of a constraint file: the settings, and a comment behind each label with its counts."""
+    """Return the text of a constraint file: the settings, and after each label a comment with its counts."""
     lines = [
         f"# {corpus}: rules that hold in at least {100 * SHARE} % of the training trees where they could fail",
         f"# (at least {TREES}). Written by `python -m studies.riedel_clarke_2006.constraints.derive {corpus}`;",

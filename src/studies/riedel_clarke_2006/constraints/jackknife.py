@@ -1,4 +1,4 @@
-"""The jackknife over folds: figures of sums over folds, with intervals from leaving out each fold in turn."""
+"""The jackknife over folds: figures from sums over all folds, with intervals from leaving out each fold in turn."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def jackknife(
     to: Callable[[float], float] = float,
     back: Callable[[float], float] = float,
 ) -> tuple[float, float, float]:
-    """Return a figure of all folds together and the ends of its 95 % t-interval, which are NaN for one fold.
+    """Return a figure for all folds together, and the ends of its 95 % t-interval, which are NaN if there is one fold.
 
     figure    function that computes the figure from the sums over some folds
-    to, back  functions that convert a value into the scale of the interval, and back
+    to, back  functions that convert a value to the scale on which the interval is computed, and back
     """
     from scipy.stats import t
 

@@ -38,10 +38,10 @@ CONSTRAINTS = "constraints"
 PUBLISHED = "constraints, published loop"
 #: upper ends of the bins of sentence lengths; the last bin is open
 LENGTHS = (10, 20, 30, 40, 50)
-#: limits of the claims per sentence: a number of iterations, and a short and a long time in seconds
+#: limits per sentence that the claims of the paper name: iterations, and a short and a long time in seconds
 FEW, SHORT, LONG = 20, 0.5, 120.0
-#: variables per word and largest number of seconds per sentence for the program in the loop of training: trees under
-#: the first, poor weights break many constraints, and the full program would take too long
+#: variables per word and largest number of seconds per sentence for the integer program in the loop of training. The
+#: weights of early training are poor, so trees break many constraints, and the full program would take too long.
 LOOP_Q, LOOP_SECONDS = 20, 5.0
 
 
@@ -51,7 +51,7 @@ class Solved(NamedTuple):
     heads, labels  int32[n + 1]
     first          CPU seconds of the first solve
     iterations     number of solves
-    rows           number of constraints that were added to the first program
+    rows           number of inequalities that were added to the program after the first solve
     """
 
     heads: np.ndarray
@@ -90,7 +90,7 @@ def program(constraints: list[Constraint], q: int | None = None, **options: Any)
 
 
 def systems(corpus: str, qs: tuple[int, ...]) -> dict[str, System]:
-    """Return the systems to compare, by name. The others are compared with the first one."""
+    """Return the systems to compare, by name. Every other system is compared with the first system."""
     compared: dict[str, System] = {BASELINE: baseline, CONSTRAINTS: program(load(corpus))}
     published = load(corpus, (OneHead(), NoCycles("cycle")))
     compared[PUBLISHED] = program(published, start="none", relaxation="never")
@@ -98,12 +98,13 @@ def systems(corpus: str, qs: tuple[int, ...]) -> dict[str, System]:
 
 
 def compare(model: LabelledModel, held_out: Treebank, k: int, compared: Mapping[str, System]) -> pd.DataFrame:
-    """Return one row per system and sentence: words with the right head (heads), words with the right head and label
-    (labelled), and work.
+    """Parse the sentences with every system. Return one row per system and sentence, with counts of words and the work.
 
+    heads                     words with the right head
+    labelled                  words with the right head and label
     gained, lost              words that only this system, or only the first system, gives the right head and label
     gained_heads, lost_heads  the same counts for heads alone
-    changed                   words to which the two systems give different heads or labels
+    changed                   words to which this system and the first system give different heads or labels
     features                  CPU seconds for the features and scores of a sentence, equal for all systems
     """
     start = time.process_time()
@@ -158,7 +159,7 @@ SUMS = (*COUNTS, "seconds", "first", "features")
 
 
 def summary(data: pd.DataFrame) -> dict[str, Any]:
-    """Return sums over the rows of one system from the table of `compare`. Folds add up these sums.
+    """Return sums over the rows of one system in the table of `compare`. Tables later add up these sums over folds.
 
     better, worse  sentences with more, or fewer, right words (head and label) than the first system
     by_length      sums by length bin; a bin holds the sentences longer than `longer_than`, up to the start of the next
@@ -213,9 +214,10 @@ def reading(corpus: str, fold: int, count: int) -> float:
 
 
 def in_the_loop(corpus: str) -> LabelledDecoder:
-    """Return the decoder of training with constraints.
+    """Return the decoder that training with constraints uses.
 
-    It is the integer program over the `LOOP_Q` best variables of a word. If these allow no tree, it uses all variables.
+    The decoder solves the integer program over the `LOOP_Q` best variables of every word. If these variables allow no
+    tree, it uses all variables.
     """
     decoder = IncrementalProgram(load(corpus), time_limit=LOOP_SECONDS)
 
@@ -229,7 +231,7 @@ def in_the_loop(corpus: str) -> LabelledDecoder:
 def trained_in_the_loop(params: Params, corpus: str, train: Treebank, held_out: Treebank) -> tuple[dict, pd.DataFrame]:
     """Train with the integer program in the loop and parse the fold with and without constraints.
 
-    Return the sums with the CPU seconds of training, and the table of `compare`.
+    Return the sums of each system together with the CPU seconds of training, and the table of `compare`.
     """
     settings = params.section(Constraints)
     start = time.process_time()

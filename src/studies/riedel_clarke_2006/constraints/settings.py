@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 class Constraints(Section):
     """Settings of the labelled parser with hard constraints in cross-validation. See `measure`.
 
-    corpora   corpora to use; each needs an every-tenth split and a constraint file
-    k         number of labels, the best ones, for each arc
-    q         numbers of variables per word to compare
+    corpora   corpora to use; each needs the split `every-tenth` (sentence i is in fold i % 10), and a constraint file
+    k         number of best labels that are kept for each arc
+    q         numbers of best variables per word that the approximate programs use
     analysed  the fold on which families are left out one at a time
-    looped    folds on which a model is also trained with the constraints in the loop, which takes about 15 times as
-              long
+    looped    folds on which a model is also trained with the constraints in the loop, which takes about 15
+              times as long as training without them
     """
 
     corpora: tuple[Name, ...] = ()

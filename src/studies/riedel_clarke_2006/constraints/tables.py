@@ -42,8 +42,8 @@ def analyses(results: Results) -> list[dict[str, Any]]:
 def looped(results: Results) -> dict[str, list[dict[str, Any]]]:
     """Map each corpus to the folds on which a model was trained with the program in the loop.
 
-    An entry has the results under `systems` and, for the model trained in the loop, under `in the loop`. Old runs have
-    the analysed fold alone.
+    An entry has the results of the usual model under `systems`, and the results of the model trained in the loop under
+    `in the loop`. Old runs have only the fold of the analysis.
     """
     by_corpus: dict[str, list[dict[str, Any]]] = {}
     for fold in folds(results):
@@ -53,16 +53,17 @@ def looped(results: Results) -> dict[str, list[dict[str, Any]]]:
 
 
 def loop_gain(entries: Sequence[dict[str, Any]], system: str = CONSTRAINTS) -> tuple[float, float, float]:
-    """Return the LAC of a system trained in the loop minus its LAC otherwise, and a 95 % jackknife interval over folds.
+    """Return the gain in LAC of a system from training in the loop, and the ends of its 95 % jackknife interval.
 
-    The ends of the interval are NaN for one fold.
+    The gain is its LAC after training in the loop minus its LAC after training with Chu-Liu-Edmonds. The ends of the
+    interval are NaN for one fold.
     """
     pairs = [{"own": fold["in the loop"][system], "other": fold["systems"][system]} for fold in entries]
     return jackknife(pairs, lambda sums: measures(sums["own"])["LAC"] - measures(sums["other"])["LAC"])
 
 
 def converted(results: Results) -> list[dict[str, Any]]:
-    """Return the conversion table of every cross-validated corpus."""
+    """Return the report of the conversion of every cross-validated corpus."""
     return [results.read("convert", f"{corpus}.json") for corpus in results.params.section(Constraints).corpora]
 
 
@@ -72,8 +73,8 @@ def converted(results: Results) -> list[dict[str, Any]]:
 def cross_validated(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return sums over the folds: one row per run, corpus and system. `by_length` stays a list with one entry per bin.
 
-    reading, features  CPU seconds in addition to `seconds`, the time of the solver; NaN in runs from before they were
-                       measured
+    reading, features  CPU seconds for reading, and for features and scores; NaN in older runs, which did not measure
+                       them. `seconds` is the time of the solver alone
     """
     rows = []
     for r in results:
@@ -112,14 +113,20 @@ def _sum(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def binomial(a: int, b: int) -> float:
-    """Return the two-sided p of `a` successes in a + b fair tosses: the sign test, and McNemar's exact test."""
+    """Return the two-sided binomial p of `a` successes and `b` failures, as the sign test and McNemar's exact test do.
+
+    Under the null hypothesis, success and failure are equally probable.
+    """
     from scipy.stats import binomtest
 
     return float(binomtest(a, a + b).pvalue) if a + b else 1.0
 
 
 def measures(row: pd.Series | dict[str, Any]) -> dict[str, float]:
-    """Return LAC and UAC (% of all words), and LC and UC (% of the sentences)."""
+    """Return the labelled and unlabelled accuracies in %.
+
+    LAC and UAC are shares of all words. LC and UC are shares of sentences that are completely correct.
+    """
     return {
         "LAC": 100 * row["labelled"] / row["n"],
         "UAC": 100 * row["heads"] / row["n"],
@@ -129,7 +136,7 @@ def measures(row: pd.Series | dict[str, Any]) -> dict[str, float]:
 
 
 def constraint_accuracy(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the paper's Table 1 and our figures. Tests compare with the baseline of the same run.
+    """Return the paper's Table 1 and our figures, with significance tests against the baseline of the same run.
 
     data  result of `cross_validated`
 
@@ -190,12 +197,12 @@ FIRST = "share of the solve time in the first iteration, more than, %"
 
 
 def claims() -> pd.Series:
-    """Return the figures of the paper about solving: claim -> figure."""
+    """Return the published figures on the time and the iterations of solving, by the name of the claim."""
     return published.table(RIEDEL_CLARKE, "claims").set_index("claim")["published"]
 
 
 def constraint_targets(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the figures that the paper claims for solving, and our measurements.
+    """Return the figures on time and iterations of solving that the paper claims, and our measurements.
 
     A published bound is a text such as "under 0.5".
     """
@@ -259,7 +266,7 @@ def _analyses(r: Results, wanted: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def family_worth(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the families of constraints on one fold: trees that break each family, and its effect on accuracy.
+    """Return, for each family of constraints on one fold, the share of trees that break it, and its effect on accuracy.
 
     alone         LAC with the family alone minus LAC of the baseline
     left out      LAC with all families minus LAC without the family
@@ -288,7 +295,7 @@ def family_worth(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.D
 
 
 def in_the_loop(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Compare training with Chu-Liu-Edmonds and with the integer program, each decoded by both, over folds."""
+    """Compare training with Chu-Liu-Edmonds and with the integer program. Each model parses with both decoders."""
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for r in results:
         for corpus, entries in looped(r).items():
@@ -305,7 +312,10 @@ def in_the_loop(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Da
 
 
 def loop_gains(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return folds, sentences and the gain in LAC of training in the loop, with its interval, by corpus and run."""
+    """Return the gain in LAC from training in the loop, with its interval: one row per corpus and run.
+
+    The columns `folds` and `sentences` state on how many folds and sentences the gain is measured.
+    """
     rows = {}
     for r in results:
         for corpus, entries in looped(r).items():
@@ -320,7 +330,7 @@ def loop_gains(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Dat
 
 
 def folded_corpora(results: Sequence[Results]) -> pd.DataFrame:
-    """Return the corpora of the cross-validation with all splits together.
+    """Describe the corpora of the cross-validation, counted over all splits together.
 
     Columns: sentences, words, mean length, and the share of arcs that another arc crosses.
     """

@@ -1,8 +1,8 @@
-"""Stage: solve the same scored sentences by branch and bound and by integer programs. It runs alone, as it is timed.
+"""Stage: solve the same scored sentences by branch and bound and by integer programs.
 
-If two solvers prove different optima, one of them is wrong; the stage then fails and names the sentence. Every program
-starts without a tree, since the first-order optimum of Chu-Liu-Edmonds would decide the comparison, and has `seconds`
-for each sentence.
+The stage runs alone, because it is timed. If two solvers prove different optima, one of them is wrong; the stage then
+fails and names the sentence. No program starts from a known tree, since the first-order optimum of Chu-Liu-Edmonds
+would decide the comparison. Each program has a time limit of `seconds` for each sentence.
 """
 
 from __future__ import annotations
@@ -60,20 +60,23 @@ SOLVERS: dict[str, Solver] = {
 
 
 def _decoder_of(solver: Solver, space: str, seconds: float) -> Decoder:
-    """Return the decoder that a solver names, with its options and its time limit."""
+    """Return the decoder of a solver, with its options. Integer programs also get the time limit `seconds`."""
     limit = {} if solver.decoder == "branch-and-bound" else {"time_limit": seconds}
     return DECODERS[solver.decoder](space=space, **solver.options, **limit)
 
 
 def problems(model: Model, settings: IntegerPrograms, corpus: str, space: str) -> list[Problem]:
-    """Return the scored sentences: `settings.sentences` of the test split, evenly spaced."""
+    """Select `settings.sentences` evenly spaced sentences of the test split, and return them with their scores."""
     parser = Parser(model, k=settings.k, space=space)
     test = load(corpus, "test")
     return [parser.problem(test, i) for i in evenly(test, settings.sentences)]
 
 
 def measure(scored: Sequence[Problem], space: str, seconds: float) -> pd.DataFrame:
-    """Return one row per solver and sentence. value, bound and tolerance are in units of the model's score."""
+    """Decode the sentences with every solver, and return one row per solver and sentence.
+
+    The columns value, bound and tolerance are scores of the model, not integer steps.
+    """
     rows = []
     for name, solver in SOLVERS.items():
         decoder = _decoder_of(solver, space, seconds)
@@ -106,7 +109,7 @@ def _scores(problem: Problem) -> list[np.ndarray]:
 
 
 def run(params: Params, corpus: str, model: str) -> None:
-    """Write values and seconds of every solver on the scores of a model.
+    """Write, for each sentence and solver, the score of the tree, the bound and the seconds, on the scores of a model.
 
     Raises TreeboundError if two solvers contradict each other.
     """

@@ -29,14 +29,14 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
 
 
 def _ratios(lengths: pd.DataFrame, run: str) -> Sentences:
-    """Compare the times of the best program and of branch and bound in one run."""
+    """Compare the times of the fastest integer program and of branch and bound in one run."""
     ratio = lengths["best program / branch and bound"]
     if len(known := ratio.dropna()):
         low, high = known.idxmin(), known.idxmax()
         yield (
             f"In {len(known)} of {len(ratio)} length bins, at least one program proves every sentence "
             f"({run}). Compared with "
-            f"branch and bound, the fastest of these programs takes {known.median():,.0f} times as long in the median "
+            f"branch and bound, the fastest such program takes {known.median():,.0f} times as long in the median "
             "bin, "
             f"{known.min():,.1f} times at least ({_place(low, lengths)}) and {known.max():,.0f} times at most "
             f"({_place(high, lengths)}).",
@@ -47,7 +47,7 @@ def _ratios(lengths: pd.DataFrame, run: str) -> Sentences:
 
 
 def _limited(exact: pd.DataFrame) -> str:
-    """Describe the time limit of each sentence, and the slowest sentence if it exceeded the limit."""
+    """State the time limit for each sentence, and the time of the slowest sentence if it exceeded the limit."""
     (limit,) = set(exact["limit"])
     slowest = exact["slowest"].max()
     over = f", which the slowest sentence exceeded with {slowest:.2f} CPU s" if slowest > limit else ""

@@ -26,5 +26,5 @@ class IntegerPrograms(Section):
     seconds: Above = 5.0
 
     def check(self, params: Params) -> None:
-        """Raise ValueError if no row trains one of the models."""
+        """Raise ValueError if one of the models is not trained by any row of the results."""
         params.check_trained(*self.models)

@@ -10,16 +10,16 @@ from studies.riedel_clarke_2006.integer_programs.settings import IntegerPrograms
 from studies.site.collect import Results
 
 BRANCH_AND_BOUND = "branch and bound"
-#: prefix of the solvers that prove nothing if the relaxation is fractional
+#: prefix of the names of solvers that solve only the linear relaxation; a fractional solution proves nothing
 RELAXATION = "relaxation, "
-#: solvers that state the whole formulation before they solve it
+#: solvers that build the whole formulation before they solve it, without adding constraints later
 EXPLICIT = ("single-commodity flow", "multi-commodity flow", "explicit")
 
 
 def measured(results: Results) -> pd.DataFrame:
     """Return one row per corpus, model, space, solver and length bin.
 
-    There are no rows in runs from before the stage existed.
+    There are no rows for a run that is older than the stage.
     """
     models = results.params.section(IntegerPrograms).models
     rows = [
@@ -34,7 +34,7 @@ def measured(results: Results) -> pd.DataFrame:
 def contest(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return `measured` of every run with the columns `run` and `limit`.
 
-    limit  time limit of a program for each sentence, in seconds; branch and bound has no limit
+    limit  time limit of an integer program for each sentence, in seconds; branch and bound has no limit
     """
     parts = [measured(r).assign(run=r.name, limit=r.params.section(IntegerPrograms).seconds) for r in results]
     data = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
@@ -72,7 +72,7 @@ def arena_table(data: pd.DataFrame) -> pd.DataFrame:
 def arena_lengths(data: pd.DataFrame) -> pd.DataFrame:
     """Return the mean CPU ms of a sentence by length, with one column per solver.
 
-    The last column is the time of the best exact program divided by the time of branch and bound.
+    The last column is the time of the fastest exact integer program divided by the time of branch and bound.
     """
     if data.empty:
         return pd.DataFrame()

@@ -11,7 +11,7 @@ from studies.site.sentences import Sentences, about, each, ranked, seeds_in_word
 from studies.site.show import Remarks
 from studies.zhang_2014.comparison import tables
 
-LEVEL = 0.01  #: significance level of the sentences about gains
+LEVEL = 0.01  #: significance level that the sentences about gains use
 
 
 def gains(results: Sequence[Results]) -> Remarks:

@@ -17,7 +17,7 @@ from treebound.metrics.attachment import WRONG
 from treebound.metrics.significance import mcnemar_words, paired_bootstrap
 
 PAPER = "zhang_2014"
-UNLABELLED = "-unlabelled"  #: suffix of models that learn heads alone, for treebanks without labels
+UNLABELLED = "-unlabelled"  #: suffix of the names of models that learn heads but no labels
 
 
 def measured(results: Results) -> pd.DataFrame:
@@ -32,19 +32,20 @@ def measured(results: Results) -> pd.DataFrame:
 
 
 def ways(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the pairs, followed by the same pairs with models that learn heads alone."""
+    """Return the pairs, followed by the same pairs in which the sampling models learn heads but no labels."""
     alone = {name: name + UNLABELLED * name.startswith("sampling") for pair in pairs for name in pair}
     return [*pairs, *((alone[first], alone[second]) for first, second in pairs)]
 
 
 FULL, TURBO, EXACT = "sampling full", "sampling turbo", "combined"
-#: pairs to compare by language: all global features, the features of the Turbo parser, and exact search
+#: pairs to compare by language; the three rows are sampling with all global features, sampling with the features of
+#: the Turbo parser, and exact search.
 GLOBAL = ((FULL, EXACT), (FULL, TURBO), (TURBO, EXACT))
-#: pairs of search and reranking of lists, with the same model
+#: pairs of sampling and of reranking lists of trees with the same model
 LISTED = tuple((FULL, f"{FULL}, best of {k}") for k in LISTS)
 #: pairs over trees that may cross, as in the paper; the exact search has a second-order model
 CROSSING = ((f"{FULL}-crossing", f"{TURBO}-crossing"), (f"{FULL}-crossing", "second-order-crossing"))
-#: all pairs of rows that are compared: features, search, lists and ways of learning
+#: all pairs of rows that are compared: they differ in features, search, reranked lists or training
 PAIRS = (
     *ways(GLOBAL),
     *LISTED,
@@ -67,8 +68,8 @@ KEPT = "sampling-gains"  #: name of the table of `gains` that a reference stores
 def rows_of(results: Results, corpus: str) -> dict[str, Row]:
     """Return the rows to compare, by name.
 
-    A sampling row is named `sampling MODEL`, followed by `, best of K` if it reranks lists of K trees. The rows of
-    exact search over linear models have the names of their models.
+    A sampling row is named `sampling MODEL`, followed by `, best of K` if it reranks lists of K trees. A row of exact
+    search over a linear model has the name of the model.
     """
     params = results.params
     sampling = {
@@ -87,7 +88,7 @@ def names(params: Params) -> set[str]:
 
 
 def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return UAS by (run, corpus), with one column per parser, on the corpora with a sampling parser, and the mean.
+    """Return UAS on the corpora with a sampling parser, and the mean. Rows: (run, corpus). Columns: parsers.
 
     This is the paper's Table 2.
     """
@@ -128,9 +129,9 @@ def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """Return the UAS of a row minus the UAS of another, with a 95 % interval, seeds, words and McNemar's p.
 
     Index: (corpus, row, other). The difference is a mean over the seeds that both rows have. The interval is a paired
-    bootstrap over sentences and, if there are several seeds, covers other seeds too (`site.pooled.over_seeds`). p
-    belongs to the seed of the run. A pair has no lines in a run that lacks one of its rows. A reference that is
-    committed without its sentences has the stored gains of PAIRS.
+    bootstrap over sentences. If there are several seeds, it also covers the variation between seeds
+    (`site.pooled.over_seeds`). p belongs to the seed of the run. A pair has no lines in a run that lacks one of its
+    rows. For a reference run that is committed without its sentences, the stored gains of PAIRS are returned.
     """
     keys, columns = ["corpus", "row", "other"], DIFFERENCES
     if not results.keeps_sentences:

@@ -54,7 +54,10 @@ def accuracy(runs: Sequence[Results]) -> pd.DataFrame:
 
 
 def gains(runs: Sequence[Results]) -> pd.DataFrame:
-    """Return the gains (`comparison.tables.gains`) of pairs in COMPARED. Index: (pair `A less B`, language, corpus)."""
+    """Return `comparison.tables.gains` of the pairs in COMPARED. Index: (pair, language, corpus).
+
+    `_less` makes the name of a pair from the names of its two rows.
+    """
     parts = []
     for results in runs:
         languages = dict(_places(results))
@@ -73,12 +76,13 @@ def gains(runs: Sequence[Results]) -> pd.DataFrame:
 
 
 def means(gained: pd.DataFrame) -> pd.DataFrame:
-    """Return `gains` pooled over languages, with the 95 % interval and the numbers of languages and treebanks. Index:
-    pair.
+    """Pool `gains` over languages. Index: pair.
+
+    Columns: the mean, its 95 % interval, and the numbers of languages and treebanks.
 
     The gains of a language are first averaged over its treebanks. The pooling has random effects (`site.pooled`):
-    languages are a sample, and so are sentences and trainings. With a single language, the interval is over its
-    sentences.
+    languages, sentences and trainings are all treated as samples. With a single language, the interval covers the
+    variation over its sentences.
     """
     rows = {}
     for pair, treebanks in gained.groupby(level="pair", sort=False):
@@ -100,7 +104,7 @@ def means(gained: pd.DataFrame) -> pd.DataFrame:
 
 
 def picture(gained: pd.DataFrame) -> pd.DataFrame:
-    """Return `gains` without the pairs of lists, for the figure `site.charts.gains`.
+    """Return `gains` without the pairs that rerank lists, for the figure `site.charts.gains`.
 
     The figure has one line per treebank and one colour per pair.
     """
@@ -110,7 +114,7 @@ def picture(gained: pd.DataFrame) -> pd.DataFrame:
 
 
 def _less(pair: tuple[str, str]) -> str:
-    """Return the name of a pair."""
+    """Return the name of a pair of rows in tables."""
     return f"{pair[0]} minus {pair[1]}"
 
 

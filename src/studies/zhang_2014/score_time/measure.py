@@ -1,8 +1,8 @@
-"""Stage: measure how often and how fast sampling finds proved optima (Zhang et al. 2014, Figure 9). It runs alone.
+"""Stage: measure how often and how fast sampling finds proved optima (Zhang et al. 2014, Figure 9).
 
-Branch and bound solves scored sentences of the test split. Every sampling decoder solves the same sentences with
-several budgets and seeds, and does not know the optimum. The first model is measured over projective and non-projective
-trees, the others over projective trees.
+The stage runs alone, because it is timed. Branch and bound solves scored sentences of the test split. Every sampling
+decoder solves the same sentences with several budgets and seeds, and does not know the optimum. The first model is
+measured over projective and non-projective trees, the others over projective trees.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ EXACT = "branch-and-bound"
 #: sampling methods by space
 METHODS = {"projective": ("greedy", "gibbs"), "non-projective": ("greedy", "gibbs", "random-walk")}
 LONG = 30  #: a sentence of more words is long; short sentences hide failures
-MOST_CALLS = 2000  #: largest number of dynamic programs of branch and bound; sentences without a proof are left out
+MOST_CALLS = 2000  #: limit on dynamic-program calls of branch and bound; sentences without a proof are left out
 
 
 def sampler(method: str, space: str, patience: int, seed: int) -> Decoder:
-    """Return a sampling decoder."""
+    """Return the decoder of a sampling method. It stops after `patience` runs in a row without a better tree."""
     options = {} if method == "random-walk" else {"space": space}
     return DECODERS[method](seed=seed, patience=patience, **options)
 
@@ -71,7 +71,7 @@ def measure(problems: Sequence[Problem], space: str, budgets: Sequence[int], see
 
 
 def _timed(decoder: Decoder, problems: Sequence[Problem]) -> tuple[list[Parse], list[float]]:
-    """Decode the problems and return the parses with the CPU seconds of each."""
+    """Decode the problems. Return the parses, and the CPU seconds of each."""
     parses, seconds = [], []
     for problem in problems:
         started = time.process_time()
@@ -81,7 +81,11 @@ def _timed(decoder: Decoder, problems: Sequence[Problem]) -> tuple[list[Parse], 
 
 
 def _compared(problems: Sequence[Problem], parses: Sequence[Parse], optimal: Sequence[Parse]) -> dict[str, Any]:
-    """Compare parses with the optima: numbers of optima found, share of the score, and mean number of runs."""
+    """Compare sampled parses with the proved optima.
+
+    Return the numbers of optima found in all and in long sentences, the total score as a share of the total of the
+    optima, and the mean number of runs.
+    """
     is_optimal = np.array([parse.value >= optimum.value for parse, optimum in zip(parses, optimal, strict=True)], bool)
     is_long = np.array([problem.n > LONG for problem in problems], bool)
     share = sum(p.value for p in parses) / sum(p.value for p in optimal)
@@ -95,7 +99,7 @@ def _compared(problems: Sequence[Problem], parses: Sequence[Parse], optimal: Seq
 
 
 def run(params: Params, corpus: str, model: str) -> None:
-    """Write scores and seconds of every method on the scores of a model."""
+    """Write the optima found, the scores and the seconds of every sampling method, on the scores of a model."""
     settings = params.section(ScoreTime)
     test, rows = load(corpus, "test", params.limit("test")), []
     loaded = Model.load(model_file(corpus, model))

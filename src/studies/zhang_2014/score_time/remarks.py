@@ -12,8 +12,9 @@ NO_CURVES = "No run here has sampling beside proved optima: run `dvc repro score
 
 @about(NO_CURVES)
 def curves(table: pd.DataFrame) -> Sentences:
-    """Describe `tables.score_time`: optima found by each method with its largest budget, and speed relative to the
-    proof.
+    """Describe `tables.score_time`: the optima that each method finds with its largest budget, and its speed.
+
+    The speed of a method is compared with the time of the proof.
 
     Long sentences are described separately if there are any.
     """
@@ -42,7 +43,7 @@ def curves(table: pd.DataFrame) -> Sentences:
 
 
 def _long(row: pd.Series) -> str:
-    """Describe the share of optima found in long sentences. The text is empty if there are none."""
+    """Describe the share of optima found in long sentences. The text is empty if no sentence is long."""
     return f" ({row['of long sentences, %']:.2f} % of the {row['long ones']:.0f} long)" if row["long ones"] else ""
 
 

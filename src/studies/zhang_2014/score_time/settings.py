@@ -19,7 +19,7 @@ class ScoreTime(Section):
 
     models     the first is measured over projective and non-projective trees, the others over projective trees alone
     sentences  number of sentences from the test split, evenly spaced
-    patience   budgets: a search ends after this many runs in a row without a better tree
+    patience   budgets; with the budget b, a search ends after b runs in a row without a better tree
     seeds      number of seeds: 1, 2 and so on
     """
 
@@ -35,5 +35,5 @@ class ScoreTime(Section):
         return next(iter(self.models), "")
 
     def check(self, params: Params) -> None:
-        """Raise ValueError if no row trains one of the models."""
+        """Raise ValueError if one of the models is not trained by any row of the results."""
         params.check_trained(*self.models)

@@ -1,4 +1,4 @@
-"""Tables of sampling beside proved optima: optima found, and time."""
+"""Tables that compare sampling with proved optima: the share of optima found, and the time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from studies.zhang_2014.score_time.settings import ScoreTime
 
 METHODS = ("greedy", "gibbs", "random-walk")
 LISTS = (50, 500)  #: lengths of the lists of a reranker, as in the paper
-#: whether a model has head bigrams -> target share (%) of proved projective optima, target words per CPU second
+#: whether a model has head bigrams -> target share (%) of proved projective optima that a method finds, and target
+#: speed in words per CPU second
 TARGETS = {False: (99.5, 4000), True: (98.0, 1000)}
 
 
@@ -22,7 +23,7 @@ def measured(results: Results, model: str = "") -> pd.DataFrame:
 
     model  empty means the first model that the stage names
 
-    There are no rows in runs from before the stage existed.
+    There are no rows for a run that is older than the stage.
     """
     first = results.params.section(ScoreTime).model
     rows = [
@@ -64,10 +65,12 @@ def score_time(results: Sequence[Results], wanted: Sequence[str] = (), model: st
 
 
 def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return, for each model, the fast enough method that finds the most projective optima. Index: (run, corpus,
-    model).
+    """Return, for each model, the method that finds the most projective optima among those that are fast enough.
 
-    A method is fast enough if it reaches the speed of TARGETS, for decoding alone. If no method is, `method` is empty.
+    Index: (run, corpus, model).
+
+    A method is fast enough if it reaches the speed of TARGETS, for decoding alone. If no method is fast enough,
+    `method` is empty.
 
     low, high  exact 95 % interval over sentences, for the mean over seeds; it ignores the choice of method and budget
     met        whether the share of optima reaches the target
@@ -94,15 +97,17 @@ def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     return pd.DataFrame(list(lines.values()), index=index)
 
 
-# --- measures for claims: (place, value, low, high)
+# --- measures for claims: each yields (place, value, low, high) and, for a share, its two counts
 
 
 def equal_time(results: Results, first: str, second: str) -> Iterator[tuple[str, float, float, float]]:
-    """Yield by how much (% of the optima) the trees of a method score more than another's found in equal time.
+    """Yield how much more the trees of the first method score than the trees of the second in equal time.
+
+    The difference is in % of the score of the optima.
 
     The value is a mean over the budgets of the second method whose times lie within the times of the first. Between
-    budgets of the first method, its score is interpolated over the logarithm of time. There is no interval, as seeds
-    are averaged.
+    two budgets of the first method, its score is interpolated over the logarithm of time. There is no interval, because
+    seeds are averaged; low and high equal the value.
     """
     for corpus, curves in _curves(results, first, second):
         curve, second_curve = curves
@@ -116,14 +121,20 @@ def equal_time(results: Results, first: str, second: str) -> Iterator[tuple[str,
 
 
 def in_the_end(results: Results, first: str, second: str) -> Iterator[tuple[str, float, float, float]]:
-    """Yield by how much (% of the optima) a method's trees score more than another's, both with the largest budget."""
+    """Yield how much more the trees of the first method score than the trees of the second, with the largest budgets.
+
+    The difference is in % of the score of the optima. There is no interval; low and high equal the value.
+    """
     for corpus, (curve, second_curve) in _curves(results, first, second):
         value = float(100 * (curve["score"].iloc[-1] - second_curve["score"].iloc[-1]))
         yield corpus, value, value, value
 
 
 def optima(results: Results, method: str) -> Iterator[tuple[str, float, float, float, int, int]]:
-    """Yield the share (%) of proved projective optima found with the largest budget, a mean over seeds, and counts."""
+    """Yield the share (%) of proved projective optima that a method finds with its largest budget: a mean over seeds.
+
+    The last two numbers are the optima found (the mean, rounded) and the proved optima.
+    """
     data = measured(results)
     data = data[(data["method"] == method) & (data["space"] == "projective")]
     for corpus, rows in data.groupby("corpus", sort=False):
@@ -134,7 +145,10 @@ def optima(results: Results, method: str) -> Iterator[tuple[str, float, float, f
 
 
 def _interval(share: float, sentences: int) -> tuple[float, float]:
-    """Return an exact 95 % interval (%) over sentences. Seeds are averaged first, as all parse the same sentences."""
+    """Return an exact 95 % interval (%) over sentences for a share, which is a mean over seeds.
+
+    Seeds do not add to the number of sentences, because all seeds parse the same sentences.
+    """
     from scipy.stats import binomtest
 
     ends = binomtest(round(share * sentences), sentences).proportion_ci(0.95)
@@ -142,7 +156,7 @@ def _interval(share: float, sentences: int) -> tuple[float, float]:
 
 
 def _curves(results: Results, first: str, second: str) -> Iterator[tuple[str, tuple[pd.DataFrame, pd.DataFrame]]]:
-    """Yield, for each corpus, time and score by budget of two methods over crossing trees, fastest budget first.
+    """Yield, for each corpus, the curves (time, score) of two methods over non-projective trees, fastest budget first.
 
     Time and score are means over seeds.
     """

@@ -1,14 +1,14 @@
 """Measure the effect of joint tag correction on tags and trees, on CoNLL-U files (Zhang et al. 2014, Table 3).
 
-Tags are predicted, in training by jackknifing, and no other annotation of words is used. The UAS with gold tags belongs
-to a separate parser. The pipeline and the correction use the same tagger and, by default, the same parser, so that only
-the correction differs.
+Tags are predicted; the tags of the training set come from jackknifing. No other annotation of words is used. The UAS
+with gold tags belongs to a separate parser. The pipeline and the correction use the same tagger and, by default, the
+same parser, so that only the correction differs.
 
-`--published` uses the method of the paper: candidates from confusions, its features of tag sequences, heads and tags
-learned together by SampleRank as in Figure 4, and Gibbs samples of a word's head and tag. The correction then has a
-parser of its own, and the parser of the pipeline learns from trees alone. Four differences from the paper remain. Three
-more features see the original tag. A form that occurs once in training does not determine its possible tags. Epochs and
-samples are fewer. Words have no morphology.
+`--published` uses the method of the paper. The candidate tags of a word come from confusions of the tagger. The
+features of tag sequences are the same as in the paper. SampleRank learns heads and tags together, as in Figure 4. Gibbs
+sampling draws a word's head and tag. The correction then has a parser of its own, and the parser of the pipeline learns
+from trees alone. Four differences from the paper remain. Three more features see the original tag. A form that occurs
+once in training does not determine its possible tags. Epochs and samples are fewer. Words have no morphology.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def published(spec: Settings, train: Treebank, dev: Treebank, test: Treebank) ->
 def compared(test: Treebank, column: str, pipeline: Predicted, correction: Predicted) -> dict[str, Any]:
     """Return accuracies in %, and the gains of the correction with tests.
 
-    p of the tags is McNemar's exact test; the gain in UAS has a paired bootstrap.
+    The gain in tags has p of McNemar's exact test. The gain in UAS has a paired bootstrap.
     """
     right, predicted, corrected = (np.array(tags) for tags in (test.strings(column), pipeline[0], correction[0]))
     mended = int(((predicted != right) & (corrected == right)).sum())
@@ -112,7 +112,7 @@ def measured(
 
     dev           development set, on which the epoch is chosen
     gold          whether to add the UAS of a parser with gold tags
-    as_published  whether to use the method of the paper; see above
+    as_published  whether to use the method of the paper, as `--published` does
     """
     spec, train, dev, test = Correcting().adapted_settings(spec, train), bare(train), bare(dev), bare(test)
     metrics = compared(

@@ -28,7 +28,7 @@ def corrections(table: pd.DataFrame) -> Sentences:
 
 
 def _how(method: str) -> str:
-    """Name the method of correction if it is not ours."""
+    """Name the method of correction if it is not the method of this project. Otherwise the text is empty."""
     return "" if method == OURS else f", {method}"
 
 

@@ -10,15 +10,15 @@ import pandas as pd
 from studies.site.collect import Results
 from studies.zhang_2014.tag_correction.settings import TagCorrection
 
-#: the two methods of correction: of this project, and of the paper
+#: the two methods of correction: the method of this project, and the method of the paper
 OURS, PUBLISHED = "ours", "as published"
 
 
 def measured(results: Results) -> pd.DataFrame:
     """Return one row per corpus and method with the metrics of the stage. May be empty.
 
-    `uas_gain` is split into difference, low, high and p. Rows of the paper's method exist if `published` of the section
-    names the corpus and the results have them.
+    `uas_gain` is split into difference, low, high and p. Rows of the paper's method exist if the setting `published`
+    lists the corpus and the results contain this method.
     """
     rows = []
     section = results.params.section(TagCorrection)
@@ -44,7 +44,9 @@ def _row(corpus: str, method: str, metrics: dict) -> dict:
 
 
 def tag_correction(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return tags (%) and UAS: predicted, corrected and with gold tags, with tests. Index: (run, corpus, method).
+    """Return the accuracy of tags (%) and the UAS, before and after the correction and with gold tags, with tests.
+
+    Index: (run, corpus, method).
 
     This is the paper's Table 3.
     """
