@@ -31,7 +31,7 @@ CONSTRAINTS: Registry[Callable[..., Constraint]] = Registry("constraint")
 
 
 def _commas(separators: list[str] | None = None, **conjunctions: Any) -> CoordinationCommas:
-    """Return the comma constraint from the flat settings of its table."""
+    """Return the constraint on commas; its TOML table holds `separators` and the settings of `Conjunctions`."""
     return CoordinationCommas(Conjunctions(**conjunctions), tuple(separators or (",",)))
 
 
@@ -47,7 +47,7 @@ CONSTRAINTS.register("argument-side", ArgumentSide)
 CONSTRAINTS.register("ud", UniversalDependencies)
 
 _FOLDER = files(__package__).joinpath("corpora")
-#: constraints that every tree keeps
+#: constraints that define trees: every tree keeps them
 TREE: tuple[Constraint, ...] = (OneHead(), NoCycles())
 
 
@@ -57,7 +57,7 @@ def corpora() -> list[str]:
 
 
 def load(corpus: str, tree: tuple[Constraint, ...] = TREE) -> list[Constraint]:
-    """Return the constraints of a corpus, after the constraints `tree`. Raises InputError."""
+    """Return the constraints `tree`, followed by the constraints of a corpus or a TOML file. Raises InputError."""
     return parse(text(corpus), f"{corpus}.toml", tree)
 
 
@@ -73,7 +73,7 @@ def text(name: str) -> str:
 
 
 def parse(content: str, path: str | Path = "constraints.toml", tree: tuple[Constraint, ...] = TREE) -> list[Constraint]:
-    r"""Return the constraints of a TOML text.
+    r"""Return the constraints `tree`, followed by the constraints of a TOML text.
 
     Each family has one table. Its keys are the arguments of the family's class.
 

@@ -13,13 +13,16 @@ from treebound.constraints.rows import Row, Selection, Variables, Words, row
 class ArgumentCompatibility:
     """A constraint that the arguments of a coordination have compatible word classes.
 
-    It adds a row e + e <= 1 for two incompatible arguments, when both occur in a solution.
+    When a solution contains two incompatible arguments, the constraint adds a row. The row says that at most one of
+    the two labelled arcs is selected: e1 + e2 <= 1, where e1 and e2 are the 0/1 variables of the labelled arcs.
 
     - label: label of arguments.
     - compatible: pairs of word classes; a class is compatible with itself.
-    - wildcard: endings of forms that are compatible with all words, because their tags are often wrong (Dutch: -en).
-    - head: "conjunction" if the arguments are the dependents of one word, which are compared in pairs. "argument" if
-      the first argument is the head of the others, as in Universal Dependencies; the rows are then e <= 0.
+    - wildcard: endings of words. A word with such an ending is compatible with all words, because its tag is often
+      wrong (Dutch: -en).
+    - head: "conjunction" if the arguments are dependents of the conjunction; every two of them are compared.
+      "argument" if the first argument is the head of the others, as in Universal Dependencies. Each argument is then
+      compared with its head, and the row e <= 0 excludes its labelled arc.
     """
 
     name = "argument-compatibility"
@@ -52,7 +55,7 @@ class ArgumentCompatibility:
         return []
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """Return a row for every two incompatible arguments of a selection. O(arguments squared)."""
+        """Return a row for every incompatible pair of arguments of a selection. O(arguments squared)."""
         ids = list(variables.ids([self.label]))
         words, heads = variables.words, selection.heads
         arguments = [m for m in range(1, variables.n + 1) if int(selection.labels[m]) in ids]
@@ -75,7 +78,7 @@ class ArgumentCompatibility:
         return rows
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Return every pair of incompatible arguments, or, if `head` is "argument", every argument unlike its head.
+        """Return every pair of incompatible arguments. If `head` is "argument", return arguments unlike their heads.
 
         O(arguments squared).
         """

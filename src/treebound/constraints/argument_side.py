@@ -1,6 +1,7 @@
-"""Constraint S1 (ours): dependents under some labels are on one side of their head.
+"""Constraint S1 (ours): dependents with certain labels are on a fixed side of their head.
 
-In Universal Dependencies the first conjunct heads the others, so that rule C1 of conjunctions becomes a rule of sides.
+In Universal Dependencies the first conjunct is the head of the others. Constraint C1 (`symmetric_coordination`) then
+becomes a constraint on the side of the dependents.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from treebound.constraints.rows import Row, Selection, Variables, row
 
 
 class ArgumentSide:
-    """A constraint that dependents under some labels are on one side of their head.
+    """A constraint that dependents with certain labels are on a fixed side of their head.
 
     From the start, one row per label forbids all arcs on the wrong side.
 
-    left, right  labels whose dependents are left, right of their head
+    left   labels whose dependents must be to the left of their head
+    right  labels whose dependents must be to the right of their head
     """
 
     name = "argument-side"
@@ -44,5 +46,5 @@ class ArgumentSide:
         return []
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Return every arc on the wrong side."""
+        """Return the variable of every labelled arc whose dependent is on the wrong side."""
         return [(v,) for row in self.start(variables) for v in row.columns.tolist()]

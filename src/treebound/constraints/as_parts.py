@@ -1,8 +1,8 @@
-"""Hard constraints as forbidden arcs and forbidden pairs of arcs of a problem, which every decoder of parts keeps.
+"""Express hard constraints as forbidden arcs and forbidden pairs of arcs, for decoders that score parts.
 
 Unique labels, sides, compatible arguments, commas and selective projectivity can be expressed in this way. Constraints
-that require an arc cannot, for instance that a coordination has an argument on its left. The label of every arc is
-chosen before.
+that require an arc cannot, for instance that a coordination has an argument on its left. Every arc must have a single
+label, which the caller has chosen before.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FAMILY, WIDTH = "pattern", 6
 
 
 def with_forbidden(problem: LabelledProblem, words: Words, constraints: Sequence[Constraint]) -> Problem:
-    """Return the unlabelled problem whose trees, under the label that each arc carries, keep the constraints.
+    """Return the unlabelled problem whose allowed trees keep the constraints, given the single label of each arc.
 
     A forbidden arc scores -inf. A forbidden pair is a part of the family `pattern` that scores -inf; the problem must
     not have other patterns. Raises UnsupportedError for arcs with several labels, and for constraints that cannot be

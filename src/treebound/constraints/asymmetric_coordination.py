@@ -24,7 +24,11 @@ class AsymmetricCoordination:
         self.conjunctions = conjunctions
 
     def start(self, variables: Variables) -> list[Row]:
-        """Return two rows per conjunction. If `when` is "coordinating", one plus one per possible right argument."""
+        """Return the rows of all conjunctions.
+
+        A conjunction has two rows if `when` is "always". Otherwise it has one row, plus one row for each possible right
+        argument.
+        """
         rows = []
         for _, left, right in sides(self.conjunctions, variables):
             rows.append(row(self.name, left, 0.0, 0.0))

@@ -1,7 +1,7 @@
-"""Shared parts of the coordination families: which words are conjunctions, and where their arguments may be.
+"""Code that constraints on coordinations share: find conjunctions, and the possible arguments on each side of them.
 
-An argument of a coordination is a dependent of its conjunction under `label` (cnj). A word is a conjunction of a family
-if its form in lower case and its word class are listed.
+An argument of a coordination is a dependent of its conjunction with the label `label` (cnj). A constraint concerns a
+conjunction if the constraint's settings list the word's form in lower case and its word class.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ When = Literal["coordinating", "always"]
 
 @dataclass(frozen=True)
 class Conjunctions:
-    """The conjunctions of a family.
+    """The settings that say which words are conjunctions of a constraint.
 
     forms    forms in lower case
     classes  word classes; empty for all classes

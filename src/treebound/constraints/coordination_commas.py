@@ -33,7 +33,10 @@ class CoordinationCommas:
         return []
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """Return a row for every run of two or more left arguments. O(n) per conjunction, plus its variables."""
+        """Return a row for every run of two or more left arguments without a separator between them.
+
+        O(n) per conjunction, plus the number of its variables.
+        """
         rows: list[Row] = []
         ids = variables.ids([self.conjunctions.label])
         forms = variables.words.form
@@ -50,14 +53,14 @@ class CoordinationCommas:
         return rows
 
     def _row(self, variables: Variables, i: int, run: list[int], ids: set[int]) -> list[Row]:
-        """Return the row of a run, no row for a run of fewer than two words."""
+        """Return a list with the row of a run; the list is empty if the run has fewer than two words."""
         if len(run) < 2:
             return []
         arcs = np.concatenate([variables.arc(i, m) for m in run])
         return [row(self.name, arcs[np.isin(variables.label[arcs], list(ids))], -np.inf, 1.0)]
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Return every two left arguments without a separator between them. O(arguments squared)."""
+        """Return every pair of left arguments without a separator between them. O(arguments squared)."""
         pairs: list[tuple[int, ...]] = []
         forms = variables.words.form
         for _, left_arguments, _ in sides(self.conjunctions, variables):

@@ -1,4 +1,4 @@
-"""Constraint T2: a tree has no cycles, in the published form and as cuts."""
+"""Constraint T2: a tree has no cycles. The rows have the published form or are cuts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Form = Literal["cycle", "cut", "both"]
 class NoCycles:
     """A constraint that trees have no cycles. It adds rows for every cycle c that occurs in a solution.
 
-    form selects the rows:
+    form selects the rows, which are sums of d, the 0/1 variables of arcs:
 
     - "cycle": the arcs of c are not all selected, sum d <= |c| - 1 (Riedel & Clarke 2006, T2).
     - "cut": an arc from outside enters the words of c, sum d >= 1. A cut implies the other form: since every word has
@@ -54,7 +54,10 @@ class NoCycles:
 
 
 def cycles(heads: np.ndarray) -> list[list[int]]:
-    """Return the cycles among heads int[n + 1] (index 0 unused), each once, its words in order of discovery. O(n)."""
+    """Return every cycle of heads int[n + 1] (index 0 unused) once, as a list in which each word's head comes next.
+
+    O(n).
+    """
     seen = [0] * len(heads)
     result = []
     for start in range(1, len(heads)):

@@ -10,9 +10,10 @@ from treebound.constraints.rows import Row, Selection, Variables, row
 
 
 class OneHead:
-    """A constraint that every word has one head, and a single root one dependent.
+    """A constraint that every word has one head, and that a single root has one dependent.
 
-    All rows are in the integer program from the start: one row per word, and one for the root.
+    All rows are in the integer program from the start: one row per word, and one for the root. If the problem allows
+    several dependents of the root, the row of the root requires at least one.
 
     The root has no head, because there is no variable for an arc into it.
     """

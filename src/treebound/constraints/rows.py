@@ -43,7 +43,7 @@ class Words:
         forms, classes : iterable of str
             n forms and n word classes (UPOS).
         feats, misc, lemma : iterable of str, optional
-            n strings of the columns FEATS, MISC and LEMMA. By default, the columns are empty.
+            n strings of the columns FEATS, MISC and LEMMA. By default, the columns are unknown (None).
 
         Returns
         -------
@@ -63,7 +63,7 @@ class Words:
         return cls(("", *forms), ("", *classes), *columns)
 
     def with_empty_columns(self) -> Words:
-        """Return the words with empty columns (`_`) in place of unknown columns FEATS, MISC and LEMMA.
+        """Return the words with an empty column (`_`) in place of each unknown column FEATS, MISC or LEMMA.
 
         Rules that read these columns are then applied as if the treebank had no features, no remarks in MISC and no
         lemmas.
@@ -92,8 +92,8 @@ class Row(NamedTuple):
     """A linear constraint: lower <= sum of coefficients times variables <= upper.
 
     family        name of the constraint that the row belongs to
-    columns       intp[K] variables
-    coefficients  float64[K]
+    columns       intp[K], numbers of the variables
+    coefficients  float64[K], coefficients of the variables
     """
 
     family: str
@@ -129,10 +129,12 @@ class Selection(NamedTuple):
 
 @dataclass(frozen=True)
 class Variables:
-    """The labelled arcs of a problem as numbered 0/1 variables: arc by arc, the labels of an arc one after the other.
+    """The labelled arcs of a problem as numbered 0/1 variables; the labels of one arc have successive numbers.
 
-    head, mod, label  int32[V]
-    score             float64[V]
+    words             the words of the sentence
+    names             the labels of the problem; the number of a label is its index
+    head, mod, label  int32[V]: head, dependent and number of the label of each variable
+    score             float64[V]: score of each variable
     """
 
     words: Words
@@ -186,17 +188,17 @@ class Variables:
         return np.arange(first, last)
 
     def ids(self, labels: Iterable[str]) -> set[int]:
-        """Return the numbers of some labels, ignoring labels that the problem lacks."""
+        """Return the numbers of the given labels; labels that the problem lacks are ignored."""
         selected = set(labels)
         return {i for i, name in enumerate(self.names) if name in selected}
 
     def labelled(self, label: str) -> np.ndarray:
-        """Return the variables with this label."""
+        """Return the variables whose label is `label`."""
         (ids,) = (self.ids([label]),)
         return np.flatnonzero(np.isin(self.label, list(ids)))
 
     def chosen(self, selection: Selection) -> np.ndarray:
-        """Return bool[V]: the variables of a selection."""
+        """Return bool[V]: whether a selection contains each variable."""
         return (selection.heads[self.mod] == self.head) & (selection.labels[self.mod] == self.label)
 
 
@@ -212,7 +214,7 @@ class Constraint(Protocol):
     code: str
 
     def start(self, variables: Variables) -> list[Row]:
-        """Return the rows that are in the program from the start, often none."""
+        """Return the rows that are in the program from the start. Many families have no such rows."""
         ...
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
@@ -233,7 +235,7 @@ class Constraint(Protocol):
 
 
 def broken(constraints: Iterable[Constraint], variables: Variables, selection: Selection) -> list[Row]:
-    """Return all rows that a selection breaks, including rows of the start."""
+    """Return all rows that a selection breaks, including rows that the constraints' methods `start` return."""
     chosen = variables.chosen(selection)
     rows = []
     for constraint in constraints:

@@ -14,7 +14,8 @@ class SelectiveProjectivity:
 
     Consider crossing arcs (i, j) and (m, n), where (i, j) has a label of P.
 
-    The row is e[i, j, P] + sum_c d[c, n] <= 1. The sum is over all heads c from which an arc to n would cross (i, j).
+    The row is e[i, j, P] + sum_c d[c, n] <= 1. Here e[i, j, P] is 1 if arc (i, j) is selected with a label of P, and
+    d[c, n] is 1 if arc (c, n) is selected. The sum is over all heads c from which an arc to n would cross (i, j).
 
     The published rows are e[i, j, l1] + e[m, n, l2] <= 1 for pairs of labels. An arc with a label of P must not cross
     any other arc, whatever the other arc's label, and n has only one head. One row here therefore replaces many
@@ -34,7 +35,7 @@ class SelectiveProjectivity:
         self.exempt = dict(exempt or {})
 
     def start(self, variables: Variables) -> list[Row]:
-        """Return no rows, because all O(n^4) would be too many; `violated` adds the rows that a solution breaks."""
+        """Return no rows, because the O(n^4) rows are too many; `violated` adds the rows that a solution breaks."""
         return []
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
@@ -62,7 +63,7 @@ class SelectiveProjectivity:
         return rows
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Return every crossing of an arc with a label of P and another arc. O(V squared)."""
+        """Return every pair of crossing arcs of which the first has a label of P and is not exempt. O(V squared)."""
         low, high = np.minimum(variables.head, variables.mod), np.maximum(variables.head, variables.mod)
         bound = {m: self._bound(variables, m) for m in range(1, variables.n + 1)}
         pairs: list[tuple[int, ...]] = []
@@ -74,7 +75,7 @@ class SelectiveProjectivity:
         return pairs
 
     def _bound(self, variables: Variables, m: int) -> np.ndarray:
-        """Return bool[labels]: labels under which an arc to word m must not cross another arc."""
+        """Return bool[labels]: for each label, whether arcs into word m with the label must not cross other arcs."""
         if self.labels == "all":
             projective = np.ones(len(variables.names), np.bool_)
         else:

@@ -14,7 +14,7 @@ class SymmetricCoordination:
     All rows are in the integer program from the start. With the numbers of arguments `left` and `right`, they say:
 
         when = "always":        right = 1, left >= 1.
-        when = "coordinating":  right <= 1, right <= left; every left argument requires a right one. A word without
+        when = "coordinating":  right <= 1, right <= left; every left argument requires a right argument. A word without
                                 arguments keeps these rows.
     """
 
@@ -25,7 +25,7 @@ class SymmetricCoordination:
         self.conjunctions = conjunctions
 
     def start(self, variables: Variables) -> list[Row]:
-        """Return two rows per conjunction. If `when` is "coordinating", add one for each possible left argument."""
+        """Return two rows per conjunction. If `when` is "coordinating", add a row for each possible left argument."""
         rows = []
         for _, left, right in sides(self.conjunctions, variables):
             if self.conjunctions.when == "always":

@@ -40,5 +40,5 @@ class UniqueLabels:
         return []
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Return every two variables of dependents of one head under one label of U."""
+        """Return every pair of variables that have the same head and the same label of U."""
         return [pair for row in self.start(variables) for pair in combinations(row.columns.tolist(), 2)]

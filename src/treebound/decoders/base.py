@@ -40,8 +40,8 @@ class CheckedDecoder(ABC):
     def decode(self, problem: Problem) -> Parse:
         """Return the best tree of `problem`.
 
-        Raises UnsupportedError for a family outside `supports`, and InputError for a part that its family does not
-        have.
+        Raises UnsupportedError for a family outside `supports`, and InputError for a row of a table that is not a part
+        of the table's family.
         """
         return self._through(problem)
 
@@ -80,11 +80,11 @@ def within_tolerance(problem: Problem, parse: Parse) -> Parse:
 
 
 def without_infinities(problem: Problem, exact: Set[str] = frozenset()) -> tuple[Problem, float]:
-    """Return (the problem with finite scores, a value below which a tree contains something forbidden).
+    """Return (the problem with finite scores, a threshold). A tree that scores less has a forbidden arc or part.
 
     Forbidden arcs, and forbidden parts of the families in `exact`, get the score NEG, which kernels treat as
-    impossible. In the other families a bound must stay finite, so that a forbidden part costs a penalty instead. The
-    penalty is larger than the score difference of any two trees.
+    impossible. In the other families a bound must stay finite, so that a forbidden part subtracts a penalty instead.
+    The penalty is larger than the score difference of any two trees.
     """
     if problem.finite:
         return problem, NEG / 2

@@ -24,7 +24,8 @@ from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import WIDTH, index_parts, list_parts
 from treebound.kernels.arcs.problem_index import ArcsAlone, Index, arc_index
 
-#: families with an arc below another arc. In non-projective problems the two may be reverses: such a part never fires
+#: families whose parts contain an arc and an arc out of its dependent. In non-projective problems, the second arc may
+#: be the reverse of the first; no tree contains such a part
 _CHAINS = frozenset({"grandchild", "outermost-grandchild", "great-grandchild", "grand-sibling"})
 #: families whose parts have three arcs; other families have at most A^2 parts, or list their parts explicitly
 _OF_THREE = frozenset({"great-grandchild", "tri-sibling", "grand-sibling"})
@@ -110,7 +111,7 @@ def canonical_labels(problem: LabelledProblem, space: Space) -> LabelledProblem:
 
 
 def _completed(problem: Problem, table: PartTable, rank: np.ndarray, index: Index) -> tuple[PartTable, np.ndarray]:
-    """Return (all parts of a family, int64[F]: row of each part in `table` or -1).
+    """Return (a table of all parts of the family, int64[F]: the row of each part in `table`, or -1).
 
     rank  int64[A]: canonical number of each arc of the problem
     """
@@ -143,8 +144,8 @@ def _refuse_unknown_parts(
     """Raise InputError if one of the `absent` rows is not a part of the family in any space.
 
     Other absent rows are parts of trees outside the searched space and can be ignored. Adjacent siblings below the root
-    are parts only if the root may have several dependents. A single root has one dependent, whose part without a
-    sibling fires in every tree; a score for this part is refused.
+    are parts only if the root may have several dependents. A single root has one dependent. The part that says that
+    this dependent has no sibling would be in every tree, so that a score for this part is refused.
     """
     code = FAMILIES[table.family].code
     any_space, _ = list_parts(code, index, index_parts(index, False, False))
@@ -158,7 +159,7 @@ def _refuse_unknown_parts(
 
 
 def _no_part(problem: Problem, table: PartTable, p: int, why: str) -> InputError:
-    """Return the error for part `p` of a table, with its arcs in words and the reason `why`."""
+    """Return the error for the invalid part `p` of a table; its message shows the part's arcs and the reason `why`."""
     row = table.arcs[p].tolist()
     if table.family == "valency":
         description = f"word {row[0]} with {row[1]} modifiers" if len(row) == 2 else str(row)
@@ -172,7 +173,7 @@ def _no_part(problem: Problem, table: PartTable, p: int, why: str) -> InputError
 
 
 def _places(rows: np.ndarray, listed: np.ndarray, problem: Problem) -> np.ndarray:
-    """Return int64[G]: the index of each row in the list of parts, -1 if it is absent. O((G + F) log F)."""
+    """Return int64[G]: for each of G rows, its index in the list of F parts, or -1. O((G + F) log F)."""
     if not len(listed) or not len(rows):
         return np.full(len(rows), -1)
     all_rows = np.concatenate([listed, rows]).astype(np.int64) + 2  # NONE and NONE_OUTER are negative
@@ -188,7 +189,7 @@ def _places(rows: np.ndarray, listed: np.ndarray, problem: Problem) -> np.ndarra
 
 
 def _reversed(rows: np.ndarray, index: ArcIndex) -> np.ndarray:
-    """Return bool[F]: rows that contain an arc and its reverse."""
+    """Return bool[F]: whether each row contains an arc and its reverse."""
     is_reversed = np.zeros(len(rows), np.bool_)
     for i in range(rows.shape[1]):
         for j in range(i):

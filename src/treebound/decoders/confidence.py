@@ -39,9 +39,10 @@ class Assess:
 
     margins    whether to compute the margin of every arc of the tree; solves n decoding problems
     marginals  whether to compute the marginal probability of every arc of the tree
-    k          number of best trees, 0 for none; solves at most 1 + (k - 1) n decoding problems
-    scale      factor of the scores in probabilities proportional to exp(scale * score). Values below 1 make the
-               distribution flatter. Scores of a large-margin learner have no natural scale: choose it on held-out data
+    k          number of best trees to find, 0 for none; solves at most 1 + (k - 1) n decoding problems
+    scale      number that multiplies the scores before probabilities are computed: a tree has a probability
+               proportional to exp(scale * score). Values below 1 make the distribution flatter. Scores of a
+               large-margin learner have no natural scale: choose it on held-out data
     """
 
     margins: bool = False
@@ -50,9 +51,9 @@ class Assess:
     scale: float = 1.0
 
     def __call__(self, decoder: Decoder, problem: Problem, parse: Parse) -> Parse:
-        """Return the parse of `problem` by `decoder` with its confidence.
+        """Return `parse`, which `decoder` found for `problem`, with the chosen confidence measures added.
 
-        A parse that is not proved to be optimal gets no margins and no further trees.
+        If the parse is not proved to be optimal, its margins are nan and its list of best trees holds no other tree.
         """
         decoder = copy.copy(decoder)
         if getattr(decoder, "record", False):

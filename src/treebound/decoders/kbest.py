@@ -109,11 +109,11 @@ def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
 
 
 def margins(decoder: Decoder, problem: Problem, parse: Parse, others: Iterable[Parse] = ()) -> np.ndarray:
-    """Return float64[n + 1]: the margin of each word's arc, by which the best tree beats the best tree without the arc.
+    """Return float64[n + 1]: for each word, the best score minus the best score of a tree without the word's arc.
 
-    Margins are in the problem's units. The margin is inf if no other tree exists, and nan if the decoder could not
-    prove it; index 0 is nan. `others` are known trees, such as the k best. Solves n decoding problems; each search
-    looks only for a tree that beats the best known tree without the arc.
+    Margins are in the problem's units. The margin is inf if every tree has the arc, and nan if the decoder could not
+    prove it; index 0 is nan. `parse` is the best tree. `others` are known trees, such as the k best. Solves n decoding
+    problems; each search looks only for a tree that beats the best known tree without the arc.
     """
     result = np.full(problem.n + 1, np.nan)
     if not parse.certified:

@@ -65,7 +65,10 @@ class UniversalDependencies:
         return rows
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]] | None:
-        """Return all excluded variables and pairs, or None if a rule concerns more than two words. O(V² n) at most."""
+        """Return the variables and pairs of variables that rules exclude. O(V² n) at most.
+
+        Return None if a rule concerns more than two words.
+        """
         result, words = set[tuple[int, ...]](), self._words(variables.words)
         for rule in self.rule_set.rules:
             if rule.applies(words):
@@ -77,7 +80,7 @@ class UniversalDependencies:
 
 
 def _products(variables: Variables, patterns: Iterable[tuple[Fact, ...]]) -> Iterator[tuple[int, ...]]:
-    """Yield every combination of variables that makes all facts of a violation true."""
+    """Yield, for every violation, each choice of one variable per word that makes all facts of the violation true."""
     for facts in patterns:
         yield from (tuple(sorted(chosen)) for chosen in product(*variables_by_word(variables, facts)))
 

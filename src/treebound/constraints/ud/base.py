@@ -1,4 +1,4 @@
-"""Base classes of validity rules, by what they concern: one word, a word and its head, or more words."""
+"""Base classes of validity rules: rules about one word, about a word and its head, and about more words."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class UdRule:
     def violations(self, tree: LabelledTree) -> Iterator[Violation]:
         """Yield every violation in a tree; nothing if the tree keeps the rule, or if the rule is not applied.
 
-        The heads may have cycles. The search for violations also ends in that case, and the facts are true of the
-        selection.
+        The heads may have cycles. The search for violations also ends in that case, and the facts are true under the
+        given heads and labels.
         """
         if self.applies(tree.words):
             for facts in self.broken(tree):
@@ -110,7 +110,7 @@ class UnaryRule(UdRule):
 
 @dataclass(frozen=True, kw_only=True)
 class EntryRule(UnaryRule):
-    """A rule about a word's label and the properties of the word or of its head. The root as head is always allowed.
+    """A rule about a word's label and the properties of the word or of its head. The root is an allowed head.
 
     about_heads  whether `excludes_under` can be true
     """
@@ -161,7 +161,10 @@ class TwoLabelsRule(UdRule):
                     yield from self.arc(tree, m, children, parents)
 
     def arc(self, tree: LabelledTree, m: int, children: frozenset[str], parents: frozenset[str]) -> Iterator[Facts]:
-        """Yield the facts of the arc into word `m`."""
+        """Yield the violation of the arc into word `m`: a fact about word `m` and a fact about its head.
+
+        children, parents  labels of the dependent and labels of the head that break the rule together
+        """
         h = int(tree.heads[m])
         yield Fact(m, frozenset({h}), children), Fact(h, None, parents)
 

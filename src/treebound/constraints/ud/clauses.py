@@ -18,9 +18,9 @@ PUNCT = frozenset({"punct"})
 
 @dataclass(frozen=True, kw_only=True)
 class AtMostOne(UdRule):
-    """The rule that a word has at most one dependent of a kind.
+    """The rule that a word has at most one subject, or the rule that a word has at most one direct object.
 
-    subjects  True for subjects, except subjects of outer clauses; False for direct objects
+    subjects  True for the rule about subjects, which ignores subjects of outer clauses; False for direct objects
     """
 
     subjects: bool
@@ -61,7 +61,8 @@ class AtMostOne(UdRule):
 class ObliqueUnderNominal(UdRule):
     """The rule that a nominal that is not a predicate has no dependent of relation `obl`.
 
-    A nominal counts as a predicate if it has a copula or a subject. Otherwise its own relation decides.
+    A nominal counts as a predicate if it has a copula or a subject. Otherwise the nominal's own relation decides
+    whether it counts as a predicate.
     """
 
     tagged: bool = True
@@ -74,7 +75,7 @@ class ObliqueUnderNominal(UdRule):
         """Yield the facts that break the rule: the labels of both words, and the absence of a copula and of a subject.
         O(n²).
 
-        The absence is one fact for every other word.
+        For every other word of the sentence, one fact says that the word is not such a copula or subject.
         """
         names, words = tree.names, entries(tree.words)
         oblique, nominal, clausal = (labels_of(names, kind) for kind in (OBLIQUE, NOMINAL, CLAUSAL))
@@ -150,7 +151,7 @@ class Leaf(TwoLabelsRule):
 class GoeswithLeaf(Leaf):
     """The rule that later parts of a word that is written apart have no dependents.
 
-    Punctuation may be a dependent of a part that is attached non-projectively.
+    A part whose own arc is non-projective may have punctuation as a dependent.
     """
 
     def arc(self, tree: LabelledTree, m: int, children: frozenset[str], parents: frozenset[str]) -> Iterator[Facts]:
@@ -189,10 +190,10 @@ def words_below(tree: LabelledTree, top: int, words: range) -> set[int] | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Gap(UdRule):
-    """The rule that a word and its dependents of one relation are adjacent.
+    """The rule that no other word is between a word and its dependents of one relation.
 
-    relation   universal relation
-    between    universal relations of words that may be between them
+    relation   universal relation of the dependents
+    between    universal relations that words between them may have
     backwards  whether a dependent before its head also breaks the rule
     """
 
@@ -205,9 +206,9 @@ class Gap(UdRule):
         return labels_of(names, frozenset({self.relation}))
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield the facts of a dependent and of each word in a gap before it. O(n²).
+        """Yield one violation for each pair of a dependent and a word in the gap before the dependent. O(n²).
 
-        Every pair of a dependent and a word occurs once.
+        If `backwards`, also yield one violation for each dependent before its head.
         """
         parts = labels_of(tree.names, frozenset({self.relation}))
         dependents = [m for m in range(1, tree.words.n + 1) if tree.labels[m] in parts and tree.heads[m]]
@@ -222,15 +223,16 @@ class Gap(UdRule):
                     yield self._gap(tree.names, h, m, x)
 
     def _gap(self, names: Names, h: int, m: int, x: int) -> Facts:
-        """Return the facts of dependent `m` of head `h` with the word `x` in a gap."""
+        """Return the facts of a violation: `m` is a dependent of `h`, and the word `x` between them breaks the rule."""
         head = frozenset({h})
         parts, between = (labels_of(names, kind) for kind in (frozenset({self.relation}), self.between))
         facts = [Fact(m, head, parts), Fact(x, head, parts, holds=False)]
         return (*facts, Fact(x, None, between, holds=False)) if between else tuple(facts)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield the facts of every dependent before its head, and of every head, dependent and word between them.
-        O(n³).
+        """Yield the facts of every head, dependent and word between them. O(n³).
+
+        If `backwards`, also yield the fact of every dependent before its head.
         """
         parts, n = labels_of(names, frozenset({self.relation})), words.n
         for m in range(1, n + 1 if parts else 1):
@@ -255,7 +257,7 @@ class NoSpace(UdRule):
         return labels_of(names, frozenset({"goeswith"}))
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield one fact for a head and its dependent, two facts for two dependents of one head. O(n)."""
+        """Yield violations of one fact for a part and its head, and of two facts for two parts of one head. O(n)."""
         parts, words, n = labels_of(tree.names, frozenset({"goeswith"})), entries(tree.words), tree.words.n
         dependents: dict[int, list[int]] = {}
         for m in range(1, n + 1):
@@ -268,9 +270,9 @@ class NoSpace(UdRule):
                     yield Fact(a, frozenset({h}), parts), Fact(b, frozenset({h}), parts)
 
     def _single(self, words: Words, m: int, parts: frozenset[str], head: int | None = None) -> Iterator[Facts]:
-        """Yield the fact about word `m` and all heads that break the rule.
+        """Yield the fact that word `m` has one of the heads under which it breaks the rule, if there are such heads.
 
-        If `head` is given, the fact is yielded only if `head` is among the heads of the fact.
+        If `head` is given, the fact is yielded only if `head` is one of them.
         """
         columns = entries(words)
         before = frozenset(h for h in range(1, m) if columns[h].no_space)
@@ -280,7 +282,7 @@ class NoSpace(UdRule):
             yield (Fact(m, heads, parts),)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield one fact for every word, and two facts for every head and two dependents. O(n³)."""
+        """Yield one fact for a word whose heads break the rule, and two facts for two dependents of one head. O(n³)."""
         parts, columns = labels_of(names, frozenset({"goeswith"})), entries(words)
         for m in range(1, words.n + 1 if parts else 1):
             yield from self._single(words, m, parts)

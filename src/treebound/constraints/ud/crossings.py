@@ -13,7 +13,7 @@ PUNCT = frozenset({"punct"})
 
 
 def path_up(tree: LabelledTree, word: int) -> list[int]:
-    """Return a word and its ancestors, without the root; of a cycle, each word once. O(n)."""
+    """Return a word and its ancestors, without the root. Each word of a cycle occurs once. O(n)."""
     path = list[int]()
     while word > 0 and word not in path:
         path.append(word)
@@ -22,9 +22,9 @@ def path_up(tree: LabelledTree, word: int) -> list[int]:
 
 
 def closed(path: list[int]) -> Iterator[Fact]:
-    """Yield facts that make the path complete: the head of each of its words is on the path, or the root.
+    """Yield one fact for each word of a path: the head of the word is on the path, or is the root.
 
-    O(length²).
+    If these facts are true, no other word is an ancestor of a word of the path. O(length²).
     """
     heads = frozenset(path) | {0}
     for word in sorted(path):
@@ -58,7 +58,10 @@ class AttachedAcross(PunctuationRule):
     """The rule that all words between a punctuation mark and its head are descendants of the head."""
 
     def mark(self, tree: LabelledTree, m: int, arc: Fact) -> Iterator[Facts]:
-        """Yield a violation for every word in between: the facts of the word's ancestors, which lack the head."""
+        """Yield a violation for every word between the mark and its head that is not a descendant of the head.
+
+        The facts are the mark's arc, and the heads of the word and of all its ancestors.
+        """
         head = int(tree.heads[m])
         for word in range(min(m, head) + 1, max(m, head)):
             path = path_up(tree, word)
@@ -85,7 +88,7 @@ class Interrupts(PunctuationRule):
 
 
 def _sides(m: int, head: int, n: int) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the words between a word and its head, and the words on the word's other side."""
+    """Return the words between word `m` and its head, and the words on the other side of word `m`."""
     if head < m:
         return frozenset(range(head + 1, m)), frozenset(range(m + 1, n + 1))
     return frozenset(range(m + 1, head)), frozenset(range(1, m))

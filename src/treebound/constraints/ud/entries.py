@@ -76,5 +76,5 @@ def entries(words: Words) -> tuple[Entry, ...]:
     if known is None:
         columns = (column or (None,) * (words.n + 1) for column in (words.feats, words.misc, words.lemma))
         known = (ROOT, *(entry(*word) for word in list(zip(words.word_class, *columns, strict=True))[1:]))
-        words.__dict__["_entries"] = known  # rules read entries often: a cache would hash all columns
+        words.__dict__["_entries"] = known  # stored here, because a cache would hash all columns at every call
     return known

@@ -52,7 +52,9 @@ class Batch(NamedTuple):
 
 
 class Screen:
-    """A test that every tree with a broken rule fails, by tables over labels and over properties of words.
+    """A fast test that finds all trees that break a rule, and perhaps other trees.
+
+    The test looks up labels and properties of words in tables.
 
     Parameters
     ----------
@@ -162,7 +164,7 @@ class Screen:
         return number
 
     def _columns(self) -> tuple[np.ndarray, ...]:
-        """Return the properties of all numbers as arrays, one array for each property."""
+        """Return one array for each property: the property's value for every number that `codes` has given."""
         if not self._tables:
             own, under, *flags = zip(*self._rows, strict=True)
             masks = (np.array(column, np.uint64) for column in (own, under))
@@ -223,7 +225,7 @@ class Screen:
         broken |= self._pairs[head, child, batch.head_labels, batch.labels]
 
     def _counts(self, batch: Batch, broken: np.ndarray) -> None:
-        """Mark dependents of one kind that share a head if a head may have only one dependent of the kind."""
+        """Mark subjects that share a head, and direct objects that share a head, if a rule forbids this."""
         for counted, subjects in self._limits:
             index = counted[batch.labels] & (batch.heads > 0)
             if subjects:
@@ -260,8 +262,8 @@ class Screen:
     def _crossings(self, batch: Batch, broken: np.ndarray) -> None:
         """Mark punctuation whose arc may cross another arc.
 
-        That is so if a word under the arc has its head outside, or a word on the mark's other side has its head under
-        the arc.
+        The arc may cross another arc if a word under the arc has its head outside. It may also cross another arc if a
+        word on the mark's other side has its head under the arc.
         """
         low, high = np.minimum(batch.heads, batch.places), np.maximum(batch.heads, batch.places)
         marks = np.flatnonzero(self._punct[batch.labels] & (high - low > 1))

@@ -14,12 +14,12 @@ from treebound.core.spaces import Space
 
 @dataclass(frozen=True)
 class Fact:
-    """A statement about the arc into a word: its head is in `heads` and its label is in `labels`, or the opposite.
+    """A statement about the arc into a word: its head is in `heads` and its label is in `labels`; or the negation.
 
     word    1..n
     heads   the heads of the statement; None means every head
     labels  the labels of the statement, in full (`nsubj:pass`, not `nsubj`); None means every label
-    holds   True: the arc has one of the heads and one of the labels. False: it has not
+    holds   True: the arc has one of the heads and one of the labels. False: the arc lacks at least one of the two
     """
 
     word: int
@@ -84,7 +84,7 @@ class Rule(Protocol):
         ...
 
     def violations(self, tree: LabelledTree) -> Iterator[Violation]:
-        """Yield every violation of the rule in a tree; nothing if the tree keeps the rule."""
+        """Yield every violation of the rule in a tree. Yield nothing if the tree keeps the rule."""
         ...
 
 

@@ -32,7 +32,7 @@ class RootLabel(UnaryRule):
     attached: bool
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return the labels that are wrong at the heads that `heads` returns."""
+        """Return the labels that a dependent of the heads returned by `heads` may not have."""
         return (labels_of if self.attached else labels_outside)(names, ROOT_RELATION)
 
     def heads(self, words: Words, m: int) -> frozenset[int] | None:
@@ -65,8 +65,8 @@ class TagOfRelation(EntryRule):
 
     - relation: universal relation.
     - tags: list of tags.
-    - allowed: whether a word with the relation must, or must not, have one of the tags.
-    - exact: whether a tag must equal one of `tags`, or only begin with one of them.
+    - allowed: True if a word with the relation must have one of the tags, False if it must not have any of them.
+    - exact: True if a tag must equal one of `tags`, False if it only has to begin with one of them.
     """
 
     relation: str
@@ -98,7 +98,7 @@ class UnlessGoeswith(UdRule):
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield the facts that break the rule: the arc, and the absence of `goeswith` dependents. O(n²).
 
-        The absence is one fact for every other word.
+        For every other word of the sentence, one fact says that the word is not such a dependent.
         """
         parts = labels_of(tree.names, GOESWITH)
         continued = {int(tree.heads[w]) for w in range(1, tree.words.n + 1) if tree.labels[w] in parts}
@@ -112,7 +112,7 @@ class UnlessGoeswith(UdRule):
         return self.inner.labels(names)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
-        """Return the arcs of the inner rule if no label is a `goeswith`, and None otherwise."""
+        """Return the patterns of the inner rule if no label is a `goeswith`, and None otherwise."""
         return None if labels_of(names, GOESWITH) else self.inner.patterns(words, names)
 
 

@@ -20,8 +20,9 @@ POLISH = 0.02  #: first step size of the final subgradient steps, in standard de
 class AD3(DualDecomposition):
     """Decoder that makes the factors of `DualDecomposition` agree by an augmented Lagrangian.
 
-    The factors are the tree, the head stars and the products. The result is the best of the trees that the iterations
-    met and of the tree with the largest sum of arc means. The status means the same as in `DualDecomposition`.
+    The factors are the tree, the head stars and the products. The result is the best tree among two kinds: the trees
+    that the iterations met, and the tree with the largest sum of arc means. An arc mean is the average of all copies of
+    the arc. The status means the same as in `DualDecomposition`.
 
     Parameters
     ----------
@@ -30,10 +31,11 @@ class AD3(DualDecomposition):
     iterations : int
         Maximum number of steps. In each step, every factor finds the nearest point of its polytope.
     eta : float
-        Weight of disagreement, divided by the standard deviation of the arcs' scores.
+        Weight of the penalty on disagreement between copies of an arc, divided by the standard deviation of the arcs'
+        scores.
     polish : int
-        Number of subgradient steps after the last iteration. They start from its multipliers, rounded if scores are
-        integers, and bound all trees.
+        Number of subgradient steps after the last iteration. They start from the multipliers of the last iteration,
+        rounded if scores are integers. Every step gives an upper bound on the scores of all trees.
     record : bool
         Whether to store the multipliers of the best bound, see `DualDecomposition`.
     """

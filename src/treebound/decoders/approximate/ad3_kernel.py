@@ -26,7 +26,7 @@ MOST = 16  #: maximum number of configurations that a factor stores
 NEW = 6  #: maximum number of configurations that one step adds to a factor
 ENOUGH = 1e-9  #: smallest relative improvement for which a configuration is added
 SETTLED = 1e-8  #: the iterations end once mean squared disagreement and mean squared move are below this
-NODE_LIMIT = 20_000  #: maximum number of sets tried for one star
+NODE_LIMIT = 20_000  #: maximum number of sets of dependents that are tried for one star
 
 
 class Hulls(NamedTuple):
@@ -34,12 +34,12 @@ class Hulls(NamedTuple):
 
     - first: int64[S + 1]; columns of factor s are first[s] .. first[s + 1] - 1.
     - arc: int64[D], the arc of each column.
-    - rows: float64[MOST, D], configurations, of which factor s has size[s].
-    - offset: float64[MOST, S], score of each configuration in addition to its arcs.
+    - rows: float64[MOST, D], configurations; in the columns of factor s, only the first size[s] rows are used.
+    - offset: float64[MOST, S], score of each configuration in addition to the scores of its arcs.
     - share: float64[MOST, S], weight of each configuration in the point q.
     - size: int64[S], number of configurations of each factor.
     - q: float64[D], the current point of each factor.
-    - target: float64[D], the point that q should be near to.
+    - target: float64[D], the target: q is the point of the factor's polytope that should be nearest to it.
     - shift: float64[D], multipliers, which sum to 0 over the copies of an arc.
     """
 
@@ -72,7 +72,8 @@ def meet(graph, task, eta, iterations):
     """Return (arc means float64[A], Hulls, steps) once all copies agree, or after `iterations` steps.
 
     graph, task  as in `dual_kernel.agree`; all scores are real numbers of about size 1
-    eta          weight of disagreement; a value far below the score differences makes the subproblems ill-conditioned
+    eta          weight of the penalty on disagreement; a value far below the score differences makes the subproblems
+                 ill-conditioned
     """
     index = task.arcs
     A = len(index.head)
@@ -204,7 +205,8 @@ def _approach(graph, task, hulls, oracles, s, eta):
 def _best_configuration(graph, task, hulls, oracles, s, eta):
     """Write the best configuration of factor s under the scores target - q to oracles.row.
 
-    Return the score of the configuration in addition to its arcs, divided by eta, or NEG if there is no configuration.
+    Return the score of the configuration in addition to the scores of its arcs, divided by eta. Return NEG if there is
+    no configuration.
     """
     index, n = task.arcs, len(task.arcs.right) - 1
     lo, hi, row = hulls.first[s], hulls.first[s + 1], oracles.row
@@ -226,10 +228,11 @@ def _best_configuration(graph, task, hulls, oracles, s, eta):
 
 @kernel
 def _best_of_product(hulls, oracles, s, phi):
-    """Write the best configuration of a product, whose full set of arcs scores phi in addition; return the addition.
+    """Write the best configuration of a product to oracles.row; return phi if it contains all arcs, and otherwise 0.
 
-    The best configuration is either all arcs, or the arcs with positive gains. If all gains are positive, the latter
-    leaves out the arc with the least gain.
+    The set of all arcs scores phi in addition to the gains of the arcs. The best configuration is either this set, or
+    the set of arcs with positive gains. If all gains are positive, the second set leaves out the arc with the least
+    gain.
     """
     lo, hi, row = hulls.first[s], hulls.first[s + 1], oracles.row
     gain_of_all, positive_gain, least = 0.0, 0.0, lo
@@ -309,7 +312,7 @@ def nearest(hulls, s):
 
 @kernel
 def _on_plane(hulls, s, size):
-    """Return the shares of any sign with sum 1 that maximise the objective of `nearest`, by a linear system."""
+    """Solve a linear system for the shares with sum 1, of any sign, that maximise the objective of `nearest`."""
     rows, system, right = hulls.rows, np.zeros((size + 1, size + 1)), np.ones(size + 1)
     for i in range(size):
         right[i] = hulls.offset[i, s]

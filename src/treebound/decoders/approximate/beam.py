@@ -21,9 +21,9 @@ from treebound.kernels.arcs.problem_index import index_of
 class BeamSearch(CheckedDecoder):
     """Decoder that searches arc-hybrid transition sequences with a beam, and returns the best projective tree in it.
 
-    If no sequence of the beam ends in a tree, which few candidate heads can cause, the best tree of the arcs is
-    returned and counted (work: "dead_ends"). The status is "heuristic". It is "infeasible" if there is no tree, and
-    "limit" if no allowed tree was met.
+    With few candidate heads, it is possible that no sequence of the beam ends in a tree. The best tree under the arcs'
+    scores alone is then returned, and `work["dead_ends"]` is 1. The status is "heuristic". It is "infeasible" if there
+    is no tree, and "limit" if no allowed tree was met.
 
     Parameters
     ----------

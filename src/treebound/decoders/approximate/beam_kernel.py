@@ -1,4 +1,4 @@
-"""Search arc-hybrid transition sequences with a beam, where an arc scores what it adds to the forest when it is drawn.
+"""Search arc-hybrid transition sequences with a beam, and score each new arc by the parts that it completes.
 
 A transition shifts the next word, or attaches the top of the stack: to the next word, or to the word below the top. In
 all, 2 n transitions build every projective tree of n words (Kuhlmann, Gomez-Rodriguez & Satta 2011). A part scores when
@@ -23,7 +23,7 @@ SHIFT, LEFT, RIGHT = range(3)
 
 
 class Beam(NamedTuple):
-    """Hypotheses, best first: score, stack int64[B, n + 1] with the root at its bottom, its size, next word, forest."""
+    """Hypotheses, best first: score, stack int64[B, n + 1] from the root upwards, stack size, next word, and forest."""
 
     score: np.ndarray
     stack: np.ndarray

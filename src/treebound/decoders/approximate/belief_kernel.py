@@ -15,16 +15,17 @@ LARGEST = 50.0  #: largest absolute logarithm of a factor's weight
 
 @kernel
 def send(products, phi, belief, message, damping, total):
-    """Send messages from every factor to its arcs, and return the largest change of a message. O(K r), r arcs a factor.
+    """Send messages from every factor to its arcs, and return the largest change of a message. O(K r).
 
-    A message says how much likelier the arc is in the tree, given the messages that the factor's other arcs receive
-    from elsewhere.
+    A factor has at most r arcs. A message says by how much the factor raises the log odds of the arc. It depends on the
+    messages that the factor's other arcs receive from other factors.
 
     - products: `kernels.bounded.Products`.
-    - phi: float64[F], logarithm of each factor's weight if all of its arcs are selected; otherwise it is 0.
+    - phi: float64[F], logarithm of each factor's weight if all of its arcs are selected. If some of the arcs are not
+      selected, the logarithm of the weight is 0.
     - belief: float64[V], probabilities of the arcs, with all messages included.
-    - message: float64[K], log odds, aligned with products.var. It is replaced by the average of new and old message,
-      with weights 1 - damping and damping.
+    - message: float64[K], log odds, aligned with products.var. Each message is replaced by the average of the new and
+      the old message, with weights 1 - damping and damping.
     - total: float64[V], output, sums of the messages to each arc.
     """
     first, var = products.first, products.var
@@ -48,7 +49,7 @@ def send(products, phi, belief, message, damping, total):
 
 @kernel(inline="always")
 def _without(belief, message):
-    """Return the probability of an arc without one of the messages that it received."""
+    """Return the probability that an arc would have if it had not received one of its messages."""
     p = min(MOST, max(1.0 - MOST, belief))
     odds = np.log(p / (1.0 - p)) - message
     return 1.0 / (1.0 + np.exp(-odds))

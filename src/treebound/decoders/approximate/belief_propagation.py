@@ -50,11 +50,11 @@ class Beliefs(NamedTuple):
 
 
 class BeliefPropagation(CheckedDecoder):
-    """Decoder that returns the tree of the most likely arcs, by approximate probabilities under exp(scale * score).
+    """Decoder that returns the tree with the largest sum of approximate arc probabilities, under exp(scale * score).
 
     Families that the tree factor does not score are products of arcs, and each product is a factor. Families that count
     arcs, or that depend on the absence of arcs, are refused unless the tree factor scores them. The status is
-    "heuristic": messages may not converge, and the tree of the most likely arcs may not be the best tree.
+    "heuristic": messages may not converge, and the tree with the most likely arcs may not have the highest score.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class BeliefPropagation(CheckedDecoder):
         Maximum number of rounds of messages. All messages of a round are sent at once, and rounds end once the messages
         have converged.
     scale : float
-        Factor of the scores, after division by the standard deviation of the arcs' scores.
+        Number that multiplies the scores, after their division by the standard deviation of the arcs' scores.
     damping : float
         Weight of the old message in each new message, from 0 to below 1.
     """
@@ -116,7 +116,7 @@ class BeliefPropagation(CheckedDecoder):
             rounds += 1
             settled = send(products, phi, belief, message, self.damping, total) < SETTLED
             updated = _of_trees(chart, chart.weight + total, problem)
-            if updated is None:  # odds too extreme for float64: the last belief is returned
+            if updated is None:  # the odds are too extreme for float64, so the last belief is returned
                 break
             belief = updated
         return None if belief is None else Beliefs(chart, belief, rounds, bool(settled))

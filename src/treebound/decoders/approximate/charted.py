@@ -1,4 +1,4 @@
-"""Share code among decoders without a proof of their own: the chart of most families, and full scores of trees."""
+"""Code for decoders that prove nothing: chart of the smallest backbone, and scores of trees under all families."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treebound.kernels.chart.arc_chart import arc_graph
 from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph
 
-#: limit of dynamic-program calls for finding an allowed tree, or proving that none exists, after a decoder met none
+#: limit of dynamic-program calls of `some_tree`, which searches for an allowed tree if a decoder has met none
 CALLS = 10_000
 HEURISTIC: Status = "heuristic"
 
@@ -60,7 +60,7 @@ def deviation(problem: Problem) -> float:
 
 
 def exact_families(problem: Problem, space: Space) -> frozenset[str]:
-    """Return the families that the smallest backbone for the problem scores."""
+    """Return the families that the smallest backbone for the problem scores exactly."""
     return BACKBONES[smallest_backbone(problem.families, space)].families
 
 
@@ -87,7 +87,7 @@ def scaled(score: np.ndarray, scale: float) -> np.ndarray:
 
 
 def scored(problem: Problem, space: Space, arcs: np.ndarray | None, work: dict[str, int], seconds: float) -> Parse:
-    """Return a tree, int32[n] arcs, as a parse with its full score and without a proof.
+    """Return a tree, int32[n] arcs, as a parse without a proof; its value is the tree's score under all families.
 
     If `arcs` is None or the tree is forbidden, return an allowed tree that a search finds (`some_tree`).
     """

@@ -18,7 +18,7 @@ def climb_heads(scoring, arcs):
 
     A neighbour has another head for one word. If trees have a single root, a neighbour may also have another root, with
     the old root attached to it or to one of its descendants. Every sweep changes words one by one to their best head.
-    O(A d^2) a sweep, d the largest number of modifiers.
+    O(A d^2) a sweep, where d is the largest number of modifiers of a word.
     """
     index = scoring.arc_index
     tree, total = lay_out(scoring, arcs)

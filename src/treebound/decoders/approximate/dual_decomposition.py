@@ -101,7 +101,7 @@ def parted(problem: Problem, space: Space, scale: float = 1.0) -> tuple[Hypergra
 
 
 def _products(problem: Problem) -> list[str]:
-    """Return the families whose parts are not within one head star, in the order of their products."""
+    """Return the families whose parts are not within one head star, in the order of their products in `Products`."""
     return [family for family in problem.parts if family not in AT_HEADS]
 
 
@@ -115,7 +115,7 @@ def _proof(problem: Problem, finite: Problem, agreed: Agreed, parse: Parse) -> S
         size = int(np.count_nonzero(used))
         full = np.zeros(table.arcs.shape)
         full[used] = agreed.share[begin : begin + size]
-        if family == "head-bigram":  # one share for both arcs; rounding may leave it just outside its range
+        if family == "head-bigram":  # both arcs have one share, and rounding may put it outside its range
             largest = np.where(used[:, 0], np.abs(finite.parts[family].score), 0.0)
             full = np.clip(full[:, 0], 0.0, largest)
         shares[family] = full.astype(kind)

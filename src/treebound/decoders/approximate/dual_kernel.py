@@ -33,7 +33,7 @@ from treebound.kernels.head_stars.solve import Stars, no_stars, solve_stars
 from treebound.kernels.head_stars.tables import Multipliers, StarTables
 from treebound.support.jit import kernel
 
-NODE_LIMIT = 20_000  #: maximum number of sets tried for one star, before an upper bound replaces its exact value
+NODE_LIMIT = 20_000  #: maximum number of sets of dependents tried for one star; then an upper bound replaces its value
 
 
 class Parted(NamedTuple):
@@ -159,7 +159,7 @@ def _begin(graph, task, start):
 
 @kernel
 def _score_tree(graph, task, work):
-    """Return (full score, size) of the last `best_tree` result, and write its arcs to work.z and work.into."""
+    """Return (score under all families, number of variables) of the last tree; write its arcs to work.z, work.into."""
     index = task.arcs
     _, size = tree_variables(graph, index, work.chosen, work.oracle)
     score = mark_tree(index, task.theta, work.chosen, size, work.z, work.number)

@@ -85,7 +85,7 @@ def _keep(graph, index, chosen, scratch, value, listed, out):
 
 @kernel
 def _cut(graph, index, weight, single_root, least, chosen, scratch):
-    """Return the graph without the edges that no tree of at least `least` uses; arcs in no such tree get weight NEG."""
+    """Return the graph with only the edges of trees that score at least `least`; other arcs get the weight NEG."""
     bound = np.empty(len(weight))
     least -= 1e-9 * max(1.0, abs(least))
     best_tree(graph, index, weight, single_root, chosen, scratch)
@@ -98,7 +98,7 @@ def _cut(graph, index, weight, single_root, least, chosen, scratch):
 
 @kernel
 def _best_of_open(value, done):
-    """Return the place of the best tree that is not marked as done, or NONE; the first one among equals."""
+    """Return the index of the best tree that is not marked as done, the first among equal trees, or NONE."""
     top = NONE
     for i in range(len(value)):
         if not done[i] and value[i] > NEG_TEST and (top == NONE or value[i] > value[top]):
@@ -108,7 +108,7 @@ def _best_of_open(value, done):
 
 @kernel
 def _worst_of_open(value, done):
-    """Return the place of the worst tree that is not marked as done, which a better tree may overwrite, or NONE."""
+    """Return the index of the worst tree that is not marked as done, which a better tree may overwrite, or NONE."""
     worst = NONE
     for i in range(len(value)):
         if not done[i] and (worst == NONE or value[i] < value[worst]):

@@ -1,4 +1,4 @@
-"""Rescore under all families the best tree, or the k best trees, of the families that a dynamic program scores."""
+"""Find the best tree, or the k best trees, by a dynamic program over some families, and rescore under all families."""
 
 from __future__ import annotations
 

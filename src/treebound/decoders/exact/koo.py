@@ -19,7 +19,9 @@ from treebound.kernels.chart.model1 import model0, model1
 
 
 class GrandparentSpans(CheckedDecoder):
-    """A decoder of projective trees whose spans store their head's head. O(n^4) time, O(n^3) space.
+    """A decoder of projective trees by a chart in which every span records the head of its head.
+
+    O(n^4) time, O(n^3) space.
 
     model  0 scores arcs and all grandchildren; 1 also adjacent siblings, grand-siblings and outermost grandchildren
     """

@@ -33,7 +33,8 @@ from treebound.decoders.exact.branch_and_bound.record import certificate
 MOST_REGIONS = 2000  #: limit of regions in a search
 #: limit of work over all regions of a sentence: dynamic programs times the square of the number of words
 MOST_WORK = 200_000_000
-#: number of regions searched for any valid tree after a limit was reached: deepest first, one dynamic program each
+#: number of regions in which any valid tree is searched after a limit was reached. The deepest region comes first, and
+#: each region takes one dynamic program
 MOST_DIVES = 500
 
 
@@ -66,17 +67,19 @@ class ValidRecord:
         return tuple(sorted({region.rule for region in self.proof.regions} - {""}))
 
 
-#: word -> bool[K, L]: pairs of one of its K candidate arcs and a label that a region allows; words without a
-#: restriction are left out
+#: the labelled arcs that a region allows: word -> bool[K, L], True for each allowed pair of one of the word's K
+#: candidate arcs and one of the L labels. A word that is not a key has no restriction
 Changes = dict[int, np.ndarray]
 
 
 @dataclass(frozen=True)
 class _Node:
-    """A region that may hold a better valid tree: the best tree of its relaxation breaks a rule, or is not proved.
+    """An open region, which may hold a better valid tree.
+
+    The best tree of the region's relaxation breaks a rule, or is not proved to be optimal.
 
     place      index of the region in the proof
-    changes    labelled arcs that the region allows
+    changes    labelled arcs that the region allows, by word
     parse      the best tree of the relaxation
     violation  a rule that the tree breaks; None if the tree is valid
     """
@@ -156,7 +159,7 @@ class ValidDecoder:
 
 
 class OnlyTree:
-    """A decoder of problems with one candidate arc into each word, which returns their only tree."""
+    """A decoder for problems with one candidate arc into each word. It returns the only tree of such a problem."""
 
     name, exact, cite = "only-tree", True, "trivial"
     supports = frozenset({"arc"})
@@ -187,7 +190,7 @@ class _Search:
         self.regions: list[Region] = []
         self.best: Parse | None = None
         self.below = False  # whether a region was closed by `floor`
-        self.limited = False  # whether a limit was reached: then any valid tree is searched, without a proof
+        self.limited = False  # whether a limit was reached; the search then accepts any valid tree, without a proof
         self.oracle = decoder.decoder
         self.root: Parse | None = None  # the best tree without rules
         self.work: dict[str, int] = {"regions": 0}
@@ -224,7 +227,11 @@ class _Search:
         return proved, self.below
 
     def _check_limits(self) -> None:
-        """Record that a limit was reached: by the number of regions, by their work, or by an unproved relaxation."""
+        """Set `limited` if a limit is reached.
+
+        The number of regions or their total work may reach a limit. An unproved relaxation of the next region counts as
+        a limit, too. From then on, each relaxation may use one dynamic program only.
+        """
         spent = self.work["regions"] >= self.decoder.most_regions
         spent |= self.work.get("dp_calls", 0) * self.scores.problem.n**2 >= MOST_WORK
         if self.limited or not (spent or any(not item[3].parse.certified for item in self.open[:1])):
@@ -238,7 +245,7 @@ class _Search:
             self.best = self._relabelled(self.root)
 
     def _relabelled(self, parse: Parse) -> Parse | None:
-        """Return a tree with its best valid labels; None if no valid labelling scores more than `floor`."""
+        """Return the parse's tree with its best valid labels; None if no valid labelling scores more than `floor`."""
         problem = self.scores.problem
         arcs = np.flatnonzero(parse.heads[problem.mod] == problem.head)
         arcs = arcs[np.argsort(problem.mod[arcs])]
@@ -252,7 +259,7 @@ class _Search:
         return replace(parse, labels=chosen.labels, value=value, record=None) if value > self.floor else None
 
     def _unproved(self, bound: float, status: Status) -> Parse:
-        """Return the best valid tree with a bound on all others, or a parse without a tree if none was found."""
+        """Return the best valid tree so far, with a bound on all valid trees; without a valid tree, return no tree."""
         if self.best is not None:
             bound = np.inf if status == "heuristic" else max(bound, self.best.value)
             return replace(self.best, bound=bound, status=status, work=self.work, record=None)
@@ -269,7 +276,11 @@ class _Search:
         return ValidRecord(ValidityProof(self.regions)) if self.decoder.record else None
 
     def _region(self, parent: int, inside: bool) -> int:
-        """Add a region to the proof and return its index."""
+        """Add a region to the proof and return its index.
+
+        parent  index of the region that is divided
+        inside  whether the fact that divides the parent is true in the new region
+        """
         self.regions.append(Region(parent, inside))
         return len(self.regions) - 1
 
@@ -328,7 +339,8 @@ class _Search:
     def _branch(self, node: _Node, depth: int) -> None:
         """Divide a region by the facts of its tree's violation.
 
-        Region i holds the trees in which fact i is the first one that is not true.
+        Region i holds the trees in which fact i is the first fact that is not true. The trees in which all facts are
+        true break the rule, so that no region is left for them.
         """
         assert node.violation is not None
         place, changes = node.place, node.changes
@@ -353,7 +365,7 @@ class _Search:
         for fact in facts:
             satisfying = self._pairs_of_fact(fact)
             by_word[fact.word] = by_word[fact.word] & satisfying if fact.word in by_word else satisfying
-        # facts that require an arc come before facts that exclude one: they leave fewer arcs to exclude
+        # facts that require an arc come before facts that exclude an arc: after them, fewer arcs remain to be excluded
         return sorted(by_word.items(), key=lambda item: int(item[1].sum()))
 
     def _pairs_of_fact(self, fact: Fact) -> np.ndarray:

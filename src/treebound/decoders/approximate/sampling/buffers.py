@@ -20,19 +20,20 @@ from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.hypergraph import NEG_TEST
 from treebound.kernels.tree_moves import joined
 
-# numbers
+# slots that hold a number
 N, ONE_ROOT, PROJECTIVE, WIDTH, SCORED = range(5)
-# begins of arrays of integers, named as in ArcIndex and PartIndex
+# slots that hold the place at which an array of integers begins; the arrays are named as in ArcIndex and PartIndex
 HEAD, MOD, START, RIGHT, INTO, INTO_START, BELOW, ADJACENT, OUTERMOST = range(5, 14)
 GRANDCHILD, GRAND_SIBLING, SIBLING, TRI_SIBLING, VALENCY = range(14, 19)
-#: NUMBER[h (n + 1) + m] is the arc from h to m, NONE if there is no allowed one. RANK is the rank of an arc among the
-#: arcs into its word. At BIGRAM[m] begins a matrix of scores, arcs into m by arcs into m + 1. The factors of arc a are
+#: NUMBER[h (n + 1) + m] is the arc from h to m, NONE if there is no allowed arc. RANK is the rank of an arc among the
+#: arcs into its word. BIGRAM[m] is the place at which the matrix of word m begins. The matrix holds the scores of head
+#: bigrams, with a row for each arc into m and a column for each arc into m + 1. The factors of arc a are
 #: FACTOR[FACTOR_FIRST[a]] .. FACTOR[FACTOR_FIRST[a + 1] - 1].
 NUMBER, RANK, BIGRAM, FACTOR_FIRST, FACTOR, FACTOR_ARCS = range(19, 25)
 # the forest and scratch arrays, n + 2 entries each
 ARC_INTO, FIRST, LAST, NEXT, BEFORE, FOUND, MARK, OLD, NEW, FOLLOWED, KEPT = range(25, 36)
 HERE, THERE, FRAGMENT, CODE = range(36, 40)
-# begins of tables of scores
+# slots that hold the place at which a table of scores begins
 S_ARC, S_ADJACENT, S_OUTERMOST, S_GRANDCHILD, S_GRAND_SIBLING, S_SIBLING, S_TRI_SIBLING = range(40, 47)
 S_VALENCY, S_FACTOR, S_BIGRAM, S_SHARE, S_WORTH = range(47, 52)
 SLOTS = 52
@@ -106,7 +107,7 @@ def _codes(n: int) -> np.ndarray:
 
 
 def _bigrams(problem: Problem, rank: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return int64[n + 2], the begin of each word's matrix of head bigrams, and the scores, which may be empty.
+    """Return (int64[n + 2], the start of each word's matrix of head bigrams; all scores, which may be empty).
 
     heads  int[n + 1], number of candidate heads of each word; the root has none
     """

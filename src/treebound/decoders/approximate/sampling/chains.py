@@ -33,8 +33,9 @@ from treebound.decoders.approximate.sampling.starts import draw
 from treebound.support.jit import kernel
 
 GREEDY, GIBBS, WALK = range(3)
-MANY = 2**62  #: no limit
-PLAIN, FOLLOWED = 1, 2  #: levels of moves for which a word can be marked
+MANY = 2**62  #: value of a limit that is never reached
+#: levels of moves for which a word can be marked: simple moves, and moves after which nearby words get new heads, too
+PLAIN, FOLLOWED = 1, 2
 
 
 class Plan(NamedTuple):
@@ -76,7 +77,7 @@ class ChainResult(NamedTuple):
 
 @kernel
 def search(ints, reals, graph, starts, plan, rng, result):
-    """Make the runs of the plan from drawn trees, and update `result`, the best tree so far.
+    """Make the runs of the plan from randomly drawn trees, and update `result`, the best tree so far.
 
     The score of a tree is summed anew after each run, in a fixed order, so that equal trees have equal scores.
     """
@@ -115,10 +116,11 @@ def climb(ints, reals, limit, first, last):
     """Make moves that gain something until none is left or `limit` arcs were scored; return the gain.
 
     The climb visits the words in cycles while some word is marked, that is, something near it has changed. At each word
-    it tries, in this order, the best head, an exchange with its head, and a common head for the word and its neighbour.
-    When no such move is left, it tries moves that other words follow, one word at a time, and returns to the first kind
-    after a gain. first, last: PLAIN or FOLLOWED. (PLAIN, PLAIN) omits the moves that others follow, (FOLLOWED,
-    FOLLOWED) begins with them. O(n) words plus those near a change.
+    it tries simple moves (level PLAIN) in this order: the best head, an exchange with its head, and a common head for
+    the word and its neighbour. When no simple move gains anything, it tries the moves of `moves.ascend_followed` (level
+    FOLLOWED), one word at a time. After such a move, nearby words get new heads, too. After a gain, it returns to
+    simple moves. first, last: the levels at which the climb begins and ends. (PLAIN, PLAIN) makes simple moves only.
+    (FOLLOWED, FOLLOWED) begins with the other moves. It visits O(n) words, plus the words near a change.
     """
     n, total, quiet, m = ints[at.N], 0.0, 0, 0
     mark, into, kept = ints[at.MARK], ints[at.ARC_INTO], ints[at.KEPT]
@@ -212,8 +214,8 @@ def gibbs(ints, reals, temperature, rng):
     """Make a step with stationary distribution exp(score / temperature), and return the gain.
 
     The step draws a new head for a word, or rotates two words. Half of the steps are rotations, drawn from the two
-    trees that a rotation connects, because a single root would never change otherwise. Rotations that modifiers of the
-    old head would have to follow are left out, because they are not their own inverses.
+    trees that a rotation connects, because a single root would never change otherwise. Rotations in which modifiers of
+    the old head would have to move, too, are left out, because they are not their own inverses.
     """
     m = 1 + below(rng, ints[at.N])
     if uniform(rng) < 0.5:
@@ -227,7 +229,10 @@ def gibbs(ints, reals, temperature, rng):
 
 @kernel
 def taken(gain, temperature, rng):
-    """Draw one of two trees by exp(score / temperature); return whether it is the second, which scores `gain` more."""
+    """Draw one of two trees in proportion to exp(score / temperature); return whether the second is drawn.
+
+    The second tree scores `gain` more than the first.
+    """
     if gain < 0.0:
         odds = at_temperature(gain, temperature)
         return uniform(rng) < odds / (1.0 + odds)
@@ -238,9 +243,10 @@ def taken(gain, temperature, rng):
 def walk(ints, reals, words, temperature, rng):
     """Make a Metropolis-Hastings step over non-projective trees, and return (gain, whether it was accepted).
 
-    The heads of K words are drawn together, from all trees that differ in these words only, with probability ~ the
-    product of S_SHARE of their arcs. Both directions have the same normalising constant, so y' is accepted with
-    probability min(1, exp((s(y') - s(y)) / temperature) share(y) / share(y')). A tree with a wrong number of roots has
+    The step proposes a tree y' in place of the present tree y. It draws the heads of K words together, from all trees
+    that differ from y in these words only. The probability of a draw is proportional to the product of the entries
+    S_SHARE of the new arcs. Both directions have the same normalising constant, so y' is accepted with probability
+    min(1, exp((s(y') - s(y)) / temperature) share(y) / share(y')). A tree with a wrong number of roots has
     score -inf.
     """
     new, old, count = ints[at.NEW], ints[at.OLD], draw_words(ints, words, rng)
@@ -262,9 +268,9 @@ def walk(ints, reals, words, temperature, rng):
 
 @kernel
 def draw_words(ints, words, rng):
-    """Mark `words` random words, or all if there are fewer, by 1; return their number.
+    """Mark `words` random words by setting their entries at MARK to 1, and return the number of marked words.
 
-    The arcs into the marked words are written to OLD.
+    All words are marked if the sentence has fewer words. The arcs into the marked words are written to OLD.
     """
     n, mark, count = ints[at.N], ints[at.MARK], 0
     for i in range(n + 1):

@@ -43,7 +43,7 @@ class Sampling(CheckedDecoder):
     space : "projective" or "non-projective"
         Set of trees.
     seed : int
-        Random seed. Equal seeds give equal trees, for any other sentences and any number of workers.
+        Random seed. The tree of a sentence depends on the seed, but not on other sentences or the number of workers.
     bound : bool
         Whether to compute the bound of one dynamic program. It limits how much better a tree can be: the status is then
         "gap", or "optimal" if the bound equals the score of the tree.
@@ -54,7 +54,7 @@ class Sampling(CheckedDecoder):
     restarts : int or None
         Maximum number of runs. None means 25 plus 5 for each word.
     moves : int or None
-        Maximum number of arcs that are scored; a run may exceed it by its end. None means no limit.
+        Number of scored arcs at which the search ends. The last run may exceed it a little. None means no limit.
     seconds : float or None
         Limit of wall-clock time. None means no limit. With a limit, the tree depends on the speed of the machine.
     """
@@ -85,7 +85,10 @@ class Sampling(CheckedDecoder):
         """Return the plan of a run after its first tree, with temperatures in standard deviations of scores."""
 
     def _decode(self, problem: Problem) -> Parse:
-        """Decode by repeated runs. One inside pass of the first-order chart, and about O(n d) a run for d modifiers."""
+        """Decode by repeated runs. O(edges of the first-order chart), plus about O(n d) for each run.
+
+        d is the number of modifiers of a word.
+        """
         started = time.perf_counter()
         finite, least = without_infinities(problem)
         index, sd = index_of(finite).arcs, deviation(finite)
@@ -127,7 +130,12 @@ class Sampling(CheckedDecoder):
 
 
 def shares(log: np.ndarray, problem: Problem) -> np.ndarray:
-    """Return float64[A], each arc's weight relative to the word's best arc, at least LEAST_SHARE; 0 if forbidden."""
+    """Return float64[A]: the weight of each arc divided by the weight of the best arc into the same word.
+
+    The result is at least LEAST_SHARE for allowed arcs, and 0 for forbidden arcs.
+
+    log  float64[A]: logarithm of the weight of each arc
+    """
     best_into = np.full(problem.n + 1, NEG)
     np.maximum.at(best_into, problem.mod, log)
     share = np.exp(np.maximum(log - best_into[problem.mod], np.log(LEAST_SHARE)))
@@ -135,7 +143,7 @@ def shares(log: np.ndarray, problem: Problem) -> np.ndarray:
 
 
 def seed_of(problem: Problem, seed: int) -> int:
-    """Return 64 bits from the seed and the problem, so that a sentence is sampled alike wherever it occurs."""
+    """Return a seed of 64 bits made from `seed` and the problem: equal sentences get equal samples."""
     digest = zlib.crc32(problem.arc.tobytes(), zlib.crc32(problem.mod.tobytes(), problem.n))
     return (digest << 32 | zlib.crc32(str(seed).encode())) & (2**64 - 1)
 

@@ -3,7 +3,7 @@
 The score of a forest is the sum over all parts whose arcs are in it. Some parts depend on absent arcs: the first
 modifier on a side, a head without inner grandchildren, numbers of modifiers. They count once the arc or word that they
 belong to is in the forest. A move is scored by removing arcs one by one and adding others, in any order. Each step
-costs O(d), d the number of modifiers of its two words, or O(d^2) with tri-siblings.
+costs O(d), where d is the number of modifiers of the arc's two words, or O(d^2) with tri-siblings.
 
 Oracle: tests/test_sampling_moves.py scores every tree of long walks from scratch.
 """
@@ -110,7 +110,7 @@ def unlink(ints, m):
 
 @kernel
 def worth(ints, reals, b):
-    """Return what arc b would add to the score of the forest, given that its word has no head."""
+    """Return the amount that arc b would add to the score of the forest; the word that b enters must have no head."""
     ints[at.SCORED] += 1
     total = reals[ints[at.S_ARC] + b] + _at_head(ints, reals, b) + _at_modifier(ints, reals, b)
     if ints[at.S_BIGRAM] >= 0:
@@ -130,13 +130,16 @@ def _below(ints, a, c):
 
 @kernel(inline="always")
 def _adjacent(ints, reals, s, b, first):
-    """Return the score of b with its next inner sibling s (NONE: no sibling); `first` is the first arc of the side."""
+    """Return the score of arc b with the arc s of its next inner sibling (NONE without a sibling).
+
+    first  the first arc from the same head to the same side
+    """
     return reals[ints[at.S_ADJACENT] + ints[ints[at.ADJACENT] + b] + (0 if s == NONE else 1 + s - first)]
 
 
 @kernel(inline="always")
 def _grand_sibling(ints, reals, a, s, b, first):
-    """Return the score of b with its next inner sibling s (NONE if there is none) and the arc a into their head."""
+    """Return the score of arc b with the arc s of its next inner sibling (or NONE) and the arc a into their head."""
     offset = 0
     if b >= ints[ints[at.RIGHT] + ints[ints[at.MOD] + a]]:
         below = ints[ints[at.BELOW] + 2 * a]
@@ -157,7 +160,7 @@ def _outermost(ints, reals, a, on_left, c):
 
 @kernel
 def _at_head(ints, reals, b):
-    """Return what b adds to the parts at its head: siblings, counts, and siblings with the arc into the head."""
+    """Return the score that arc b adds by parts at its head: siblings, valency, parts with the arc into the head."""
     h, m, into, following = ints[ints[at.HEAD] + b], ints[ints[at.MOD] + b], ints[at.ARC_INTO], ints[at.NEXT]
     before, after, total = NONE, ints[ints[at.FIRST] + h], 0.0
     while after != NONE and after < m:
@@ -192,7 +195,7 @@ def _at_head(ints, reals, b):
 
 @kernel
 def _among_siblings(ints, reals, b):
-    """Return what b adds to the pairs, triples and numbers of the modifiers of its head."""
+    """Return the score that arc b adds by sibling pairs, sibling triples and the valency of its head."""
     h, into, following = ints[ints[at.HEAD] + b], ints[at.ARC_INTO], ints[at.NEXT]
     start, k = ints[ints[at.START] + h], ints[ints[at.START] + h + 1] - ints[ints[at.START] + h]
     x, count, total = b - start, 0, 0.0
@@ -223,7 +226,7 @@ def _among_siblings(ints, reals, b):
 
 @kernel
 def _at_modifier(ints, reals, b):
-    """Return what b adds to the parts that contain modifiers of its modifier."""
+    """Return the score that arc b adds by parts that contain the modifiers of its modifier."""
     total = 0.0
     m, into = ints[ints[at.MOD] + b], ints[at.ARC_INTO]
     left, right = ints[ints[at.FIRST] + m], ints[ints[at.LAST] + m]
@@ -250,7 +253,7 @@ def _at_modifier(ints, reals, b):
 
 @kernel
 def _with_neighbours(ints, reals, b):
-    """Return what b adds to the head bigrams with the arcs into the two neighbouring words."""
+    """Return the score that arc b adds by head bigrams with the arcs into the two neighbouring words."""
     m, into, rank, total = ints[ints[at.MOD] + b], ints[at.ARC_INTO], ints[at.RANK], 0.0
     heads, bigram = ints[at.INTO_START], ints[at.S_BIGRAM]
     if m > 1 and ints[into + m - 1] != NONE:
@@ -264,7 +267,7 @@ def _with_neighbours(ints, reals, b):
 
 @kernel
 def _in_factors(ints, reals, b):
-    """Return the score of the listed factors of b whose other arcs are all in the forest."""
+    """Return the score of all explicitly listed factors of arc b whose other arcs are all in the forest."""
     total, width = 0.0, ints[at.WIDTH]
     for i in range(ints[ints[at.FACTOR_FIRST] + b], ints[ints[at.FACTOR_FIRST] + b + 1]):
         f = ints[ints[at.FACTOR] + i]

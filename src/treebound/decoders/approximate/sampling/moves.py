@@ -42,9 +42,9 @@ def span(ints, m):
 
 @kernel
 def find_heads(ints, m, low, high):
-    """Write the possible heads of m, which has none, to FOUND, and return their number.
+    """Write the possible heads of word m to FOUND, and return their number; m must have no head.
 
-    low, high  the span below m, for projective trees; all words outside the forest lie in this span
+    low, high  the first and last word below m, for projective trees; all words without a head lie in this span
     """
     begin, count = ints[at.FOUND], 0
     if ints[at.PROJECTIVE]:
@@ -102,7 +102,10 @@ def ascend(ints, reals, m):
 
 @kernel
 def resample(ints, reals, m, temperature, rng):
-    """Give word m a head drawn from exp(score / temperature), the rest being fixed (Gibbs); return the gain."""
+    """Give word m a head drawn in proportion to exp(score / temperature) (Gibbs sampling), and return the gain.
+
+    All other heads stay the same.
+    """
     if head_of(ints, m) == 0 and ints[at.ONE_ROOT]:
         return 0.0
     low, high = span(ints, m)
@@ -131,11 +134,11 @@ def at_temperature(gain, temperature):
 
 @kernel
 def rotation(ints, m, far):
-    """Write the arcs that change when m is placed above its head, the removed ones to OLD and the added ones to NEW.
+    """Write the arcs that change when m becomes the head of its head: removed arcs to OLD, added arcs to NEW.
 
-    Return their number, or 0 if there is no such move. The first arcs at OLD and NEW are those into m, which gets the
-    head of its head. Modifiers of the head beyond m would cross the new arc: they move to m if `far` is true, else
-    there is no such move.
+    Return the number of changed words, or 0 if the move is impossible. The first arcs at OLD and NEW are those into m,
+    which gets the former head of its head. Modifiers of the old head that lie beyond m would cross the new arc in a
+    projective tree. They become modifiers of m if `far` is true; otherwise the move is impossible.
     """
     h = head_of(ints, m)
     if h == 0:
@@ -169,7 +172,7 @@ def rotate(ints, reals, m):
 
 @kernel
 def ascend_rotated(ints, reals, m):
-    """Place word m above its head, below the best head for it, if that gains something; return the gain."""
+    """Make word m the head of its present head, and give m its best head, if that gains something; return the gain."""
     h, count = head_of(ints, m), rotation(ints, m, True)
     if count == 0:
         return 0.0
@@ -271,9 +274,9 @@ def ascend_pair(ints, reals, m):
 
 @kernel
 def ascend_followed(ints, reals, m):
-    """Give m another head or the place of its head, and give the affected modifiers their best heads; return the gain.
+    """Give m another head or the place of its head, then give affected modifiers their best heads; return the gain.
 
-    The first move that gains something in total is made (a chain of moves as in Lin & Kernighan 1973).
+    The first such chain of moves that gains something in total is made (as in Lin & Kernighan 1973).
     """
     gain = _headed_anew(ints, reals, m)
     return gain if gain > ENOUGH else _followed_above(ints, reals, m)
@@ -330,14 +333,14 @@ def _followed_above(ints, reals, m):
 
 @kernel
 def save(ints, m, count):
-    """Write the arc into m to OLD after the first `count` arcs, and return the new number."""
+    """Write the arc into m to OLD after the first `count` arcs, and return the new number of arcs at OLD."""
     ints[ints[at.OLD] + count] = arc_into(ints, m)
     return count + 1
 
 
 @kernel
 def save_modifiers(ints, h, count):
-    """Write the arcs into all modifiers of h to OLD after the first `count` arcs, and return the new number."""
+    """Write the arcs into all modifiers of h to OLD after the first `count` arcs, and return the number at OLD."""
     c = ints[ints[at.FIRST] + h]
     while c != NONE:
         count = save(ints, c, count)

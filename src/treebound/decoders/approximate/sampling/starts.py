@@ -2,8 +2,8 @@
 
 For projective trees, draws are exact: the probabilities are inside sums of the chart of Eisner (1996), sampled from the
 goal down. For non-projective trees, the best arborescence under scores with Gumbel noise approximates a draw
-(Papandreou & Yuille 2011). The random walk of Wilson (1996) would have to draw the single root first, and would then
-cycle for long.
+(Papandreou & Yuille 2011). The random walk of Wilson (1996) would have to draw the single root first. It would then
+need very many steps, because it would return to the same words many times.
 """
 
 from __future__ import annotations

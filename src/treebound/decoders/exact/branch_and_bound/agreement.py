@@ -1,14 +1,15 @@
 """Head stars in the search: multipliers make stars and tree agree (`treebound.kernels.head_stars.solve`).
 
-The tree's weight of arc a contains u_a + w_a, and the stars subtract the same numbers: u_a for a as the arc of a
-dependent, w_a for a as the arc into a head. For all multipliers, tree plus stars bound every score. If both choose the
-same arcs, the bound is the score of the tree. A subgradient step raises the weight of an arc that a star chooses and
-the tree does not, and lowers it in the opposite case.
+The tree's weight of arc a contains u_a + w_a, and the stars subtract the same numbers. The star in which a is the arc
+of a dependent subtracts u_a. The star in which a is the arc into the head subtracts w_a. For all multipliers, the best
+tree and the best stars sum to an upper bound on every score. If both choose the same arcs, the bound is the score of
+the tree. A subgradient step raises the weight of an arc that a star chooses and the tree does not, and lowers it in the
+opposite case.
 
 Shares of pairs and products become multipliers without loosening the bound, because the value of a star is at most the
-sum of the bounds of its parts. In this module `star` is a StarState, or None in a search without stars. The functions
-do not receive objects whose type depends on the space, such as State and Scratch. The code for stars is therefore
-compiled only once. Oracle: tests/test_stars.py.
+sum of the bounds of its parts. In this module `star` is a StarState, or None in a search without stars. Most functions
+do not receive objects whose type depends on the space, such as State and Scratch. Their code is therefore compiled only
+once. Oracle: tests/test_stars.py.
 """
 
 from __future__ import annotations
@@ -36,10 +37,12 @@ NODE_LIMIT = 20_000  #: limit of steps in the search for one star; beyond it an 
 class Handover(NamedTuple):
     """The parts that head stars score in a search.
 
-    - first: StarTables of the parts that stars score from the start; all tables are empty if there are no stars at
-    first. - later: StarTables of all same-head families, including `first`; used after the root's steps. -
-    grandchildren: number of grandchild parts; they come first among the pairs. - pairs: number of same-head pairs; they
-    come first among the pairs. - products: products with share numbers below this number have a single head.
+    - first: StarTables of the parts that stars score from the start. All tables are empty if the search starts without
+      stars.
+    - later: StarTables of all same-head families, including `first`; used after the root's steps.
+    - grandchildren: number of grandchild parts; they come first among the pairs.
+    - pairs: number of same-head pairs, grandchild parts included; they come first among the pairs.
+    - products: products with share numbers below this number have a single head.
     """
 
     first: StarTables
@@ -170,7 +173,7 @@ def total_of_stars(star):
 
 @kernel
 def charge_stars(star, index, weight, arc_max):
-    """Subtract from arc_max[a] the loss of value of the star of the arc's dependent if arc a is chosen. O(A)."""
+    """Subtract from arc_max[a] the value that the star of a's dependent loses if it has to choose arc a. O(A)."""
     if star is None:
         return
     if star.mode[0] == NO_STARS:
@@ -184,8 +187,8 @@ def charge_stars(star, index, weight, arc_max):
 def visit_stars(star, task, multipliers, alive, z, chosen):
     """Return (score of the stars' parts, number of disagreements) at the tree of the chosen variables.
 
-    The second number counts arcs on which tree and stars disagree, separately for both roles of an arc. OUT star.into,
-    star.score. O(A + n d^3), where d is the largest number of dependents of a head.
+    The second number counts arcs on which tree and stars disagree, separately for both roles of an arc. Writes
+    star.into and star.score. O(A + n d^3), where d is the largest number of dependents of a head.
     """
     if star is None:
         return 0.0, 0
@@ -204,7 +207,7 @@ def visit_stars(star, task, multipliers, alive, z, chosen):
 
 @kernel
 def score_stars(star, task, z, chosen, size):
-    """Return the score of the stars' parts at the tree of the chosen variables; OUT star.into, star.score."""
+    """Return the score of the stars' parts at the tree of the chosen variables. Writes star.into and star.score."""
     if star is None:
         return 0.0
     index = task.arcs
@@ -235,7 +238,7 @@ def _follow_tree(star, task, multipliers, alive):
 
 @kernel
 def move_multipliers(star, index, multipliers, weight, alive, z, alpha):
-    """Make a subgradient step of length alpha; OUT star.stars.dirty: heads whose star has changed. O(A)."""
+    """Make a subgradient step of length alpha, and mark heads with changed stars in star.stars.dirty. O(A)."""
     if star is None:
         return
     if star.mode[0] == NO_STARS:
@@ -308,7 +311,10 @@ def shares_to_multipliers(star, task, state, scratch):
 
 @kernel
 def _hand_over_pairs(handover, all_pairs, state, scratch):
-    """Return (the remaining pairs, change of the bound's constant); `all_pairs` are the pairs before folding. O(K)."""
+    """Turn the shares of same-head pairs into multipliers; return (the other pairs, change of the bound's constant).
+
+    `all_pairs` are the pairs before folding. O(K).
+    """
     pairs, theta, u, w = state.pairs, state.theta, state.multipliers.child, state.multipliers.parent
     alive, certain = scratch.alive, scratch.certain
     grandchildren, limit = handover.grandchildren, handover.pairs
@@ -345,9 +351,9 @@ def _hand_over_pairs(handover, all_pairs, state, scratch):
 
 @kernel
 def _hand_over_products(handover, task, state, scratch, constant):
-    """Return (the remaining products, `constant` plus its change), as `_hand_over_pairs` does for pairs. O(K).
+    """Turn the shares of same-head products into multipliers; return (the other products, the new constant). O(K).
 
-    The positions of the shares identify the products.
+    `constant` is the change of the bound's constant so far. The numbers of the shares identify the products.
     """
     all_products, products, theta, u = task.products, state.products, state.theta, state.multipliers.child
     offset, limit = len(task.pairs.phi), handover.products

@@ -380,7 +380,7 @@ def _state(
     counted: bool = False,
     adjacent: bool = False,
 ) -> _Stated | None:
-    """Prepare a sentence for a backbone; None if the hypergraph is empty (see `Backbone.graph`).
+    """Return a sentence prepared for a backbone; None if the hypergraph is empty (see `Backbone.graph`).
 
     automata  families that head stars score; they are not bounded
     adjacent  whether adjacent pairs of arcs, which then are variables, bound siblings and combs
@@ -454,7 +454,7 @@ def projective_tree(problem: Problem) -> tuple[float, np.ndarray, int]:
 
 
 def counts_of(n: int, tables: Mapping[str, PartTable]) -> Counts:
-    """Return the valency scores of all words; NO_COUNTS if the family is not scored."""
+    """Return the valency scores of all words; NO_COUNTS if `tables` has no valency scores."""
     if COUNT_FAMILY not in tables:
         return NO_COUNTS
     first = np.searchsorted(tables[COUNT_FAMILY].arcs[:, 0], np.arange(n + 2)).astype(np.int32)

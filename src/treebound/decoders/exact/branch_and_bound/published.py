@@ -136,7 +136,10 @@ def _fix(index, fixed, a, value):
 
 @kernel
 def _linear(theta, fixed, factors, p, weight):
-    """Write the arc weights of psi(p, .) into `weight` and return its constant. O(sum of factor sizes)."""
+    """Write the arc weights of the paper's linear upper bound psi(p, .) into `weight`, and return its constant.
+
+    O(sum of factor sizes).
+    """
     first, var, phi = factors
     weight[:] = theta
     constant = 0.0
@@ -157,7 +160,7 @@ def _linear(theta, fixed, factors, p, weight):
 
 @kernel
 def _decide(fixed, factors, p):
-    """Set the shares of factors whose arcs are all fixed to their exact values, in place."""
+    """Set the shares of every factor with fixed arcs only, so that the factor's bound is exact, in place."""
     first, var, phi = factors
     for c in range(len(phi)):
         lo, hi = first[c], first[c + 1]
@@ -188,7 +191,7 @@ def _on(factors, c, z):
 
 @kernel
 def _visit(factors, p, z, score, gap):
-    """Return `score` plus the scores of the factors at the tree z; OUT gap: slack of each variable's factors. O(K)."""
+    """Return `score` plus the scores of the factors at the tree z; write each variable's slack to `gap`. O(K)."""
     first, var, phi = factors
     gap[:] = 0.0
     for c in range(len(phi)):
@@ -233,7 +236,7 @@ def _step(factors, p, z, alpha):
 def _start(factors, unit):
     """Return (the length of the first step, the dual variables of the root)."""
     first, _, phi = factors
-    scale = unit if unit > 0.0 else 1.0  # the first step of the paper is for scores that are not scaled to integers
+    scale = unit if unit > 0.0 else 1.0  # the paper's first step is for scores that are not scaled to integers
     alpha = 0.0
     p = np.zeros(len(factors.var))
     for c in range(len(phi)):
@@ -297,7 +300,7 @@ def _search_node(graph, task, factors, node, alpha, limit, scratch):
 
 @kernel
 def _next_level(survivors, index, best, unit):
-    """Return the children of all nodes that the best score leaves open; one arc is branched on for the whole level."""
+    """Return the children of all nodes that the best score does not close; all nodes of a level branch on one arc."""
     best_lower = NEG
     branch = -1
     for node in survivors:

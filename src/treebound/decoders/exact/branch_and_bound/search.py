@@ -201,7 +201,7 @@ def root_state(graph, task, arcs, record):
 
 @kernel
 def open_node(run, node):
-    """Make a copy of the parent's state the state of the run, and apply the decision of the node."""
+    """Copy the state of the node's parent to `run.state`, and apply the decision of the node to it."""
     run.scratch.trace[:] = 0.0
     run.state = copy_state(node.state)
     log_node(run.log, node.parent, node.branch, node.value)
@@ -300,7 +300,7 @@ def rounding(run, value):
 
 @kernel
 def counting(run, star):
-    """Return whether majorants bound the scores of valencies; they do not if stars score them."""
+    """Return whether majorants bound the valency scores. They do not if there are none, or if stars score them."""
     return len(run.task.counts.first) > 0 and mode_of(star) != ALL_STARS
 
 
@@ -322,7 +322,7 @@ def settle(run, star, refold):
 
 @kernel
 def fold(run, star):
-    """Remove decided factors from the state; OUT scratch.alive, certain, low, high. O(V + K)."""
+    """Remove decided factors from the state; write scratch.alive, certain, low and high. O(V + K)."""
     weight, alive, certain = run.state.weight, run.scratch.alive, run.scratch.certain
     for v in range(len(alive)):
         alive[v] = weight[v] > NEG_TEST

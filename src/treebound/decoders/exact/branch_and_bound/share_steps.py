@@ -54,7 +54,7 @@ def move_with_momentum(pairs, direction, alpha, trace, unit, weight):
     """Make a step as `move_pairs` does, plus 0.5 times the step before; return the change of the bound's constant.
     O(F).
 
-    trace  float64[shares]: the step before, by the number of the share
+    trace  float64[shares]: the step before, indexed by the number of the share
     """
     constant = 0.0
     for i in range(len(pairs.phi)):
@@ -83,9 +83,9 @@ def average_pairs(pairs, count, last, trace, unit, weight):
 
 @kernel
 def ambiguities(index, arc_max, out):
-    """Compute the ambiguity of every arc from max-marginals; OUT out float64[A].
+    """Compute the ambiguity of every arc from max-marginals, and write it to `out` float64[A].
 
-    The ambiguity of an arc is the score of the best tree with the arc minus the score of the best tree without it.
+    The ambiguity of an arc is the weight of the best tree with the arc minus the weight of the best tree without it.
     """
     for m in range(1, len(index.right)):
         top, second = NEG, NEG

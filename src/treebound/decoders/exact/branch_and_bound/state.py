@@ -28,9 +28,9 @@ EVERYTHING = 1e300  #: bound of a node before its first tree
 class Task(NamedTuple):
     """A sentence in the form that the search reads: the scores of the backbone, and the bounded factors.
 
-    theta                    float64[V] scores of the variables (see `treebound.kernels.bounded`), 0 at A
+    theta                    float64[V] scores of the variables (see `treebound.kernels.bounded`); entry A is 0
     pairs, products, counts  factors that are bounded
-    spans, adjacent          siblings that the adjacent siblings of a tree bound; all empty without this kind of bound
+    spans, adjacent          parts that are bounded by the adjacent siblings of a tree; empty if no parts are
     unit                     > 0 if all scores are integers
     """
 
@@ -122,7 +122,7 @@ class State:
     - graph: Hypergraph, or NO_GRAPH
     - pairs, products, spans: factors that are not decided
     - theta, weight: scores of the variables, without and with the dual variables
-    - slope: float64[n + 1] of the majorants, if valencies are scored
+    - slope: float64[n + 1], slopes of the majorants of valency scores; empty if valencies are not scored
     - multipliers: multipliers of arcs in their two roles at stars
     - settled: shares of folded factors, for the record
     - offset: float64[1], constant of the bound
@@ -162,8 +162,10 @@ class Scratch:
     - oracle, chosen, arc_max, z: for trees, see `kernels.chart.best_tree`
     - alive, certain: bool[V], variables that remain, and arcs that are the only ones into their words
     - gap: float64[V], slack of the factors of a variable
-    - direction, on: of pairs and of products at a tree
-    - span_direction, neighbours: of spans at a tree
+    - direction: int8[F], whether a step raises or lowers the share of each pair, see `visit_pairs`
+    - on: int32[F], number of selected variables of each product at a tree, see `visit_products`
+    - span_direction: like direction, for spans
+    - neighbours: the neighbours of each variable among the siblings of a tree, see `set_neighbours`
     - modifiers, wanted: int32[n + 1], number of dependents of each word in a tree, and at the maximum of its majorant
     - low, high: int32[n + 1], smallest and largest number of dependents that each word can have
     - ambiguity, degree, trace: float64 arrays of the schemes that use them
@@ -247,7 +249,7 @@ def closed(bound, value, unit, rounding):
 
 @kernel
 def conclude(value, open_bound, status):
-    """Return (bound, status) of a finished search; `open_bound` is the largest bound of the nodes left open."""
+    """Return (bound, status) of a finished search; `open_bound` is the largest bound of nodes that are not closed."""
     if status == LIMIT:
         return max(value, open_bound), LIMIT
     return value, (INFEASIBLE if value <= NEG_TEST else OPTIMAL)
@@ -328,7 +330,7 @@ def decide(index, weight, arc, value):
 
 @kernel
 def find_certain(index, alive, certain):
-    """Find arcs that are the only ones into their words; OUT certain bool[V]. O(A)."""
+    """Write to `certain` bool[V] which arcs are the only remaining arcs into their words. O(A)."""
     certain[:] = False
     for m in range(1, len(index.right)):
         count = 0

@@ -46,7 +46,7 @@ class Log(NamedTuple):
 
 @kernel
 def empty_log(kept):
-    """Return a log without rows; `kept` says whether rows will be recorded."""
+    """Return a log without rows; `kept` says whether the search will record rows in it."""
     return Log(
         [np.empty(0) for _ in range(0)],
         [np.empty(0) for _ in range(0)],

@@ -2,8 +2,8 @@
 
 - single-commodity: the root sends one unit of flow to every word, along selected arcs. It adds one column for each arc
   and has a loose relaxation.
-- multi-commodity: every word has a flow of its own, of at most d on each arc. It adds n columns for each arc, and the
-  relaxation of the tree constraints alone is exact.
+- multi-commodity: every word has a flow of its own. On each arc, the flow is at most the 0/1 variable of the arc. It
+  adds n columns for each arc, and the relaxation of the tree constraints alone is exact.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ ROW = 1000
 def flow_program(variables: Variables, kind: Flow, first: int) -> tuple[int, float, list[Row]]:
     """Return (number of flow columns, their upper bound, rows); `first` is the number of the first flow column.
 
-    O(A) columns and rows for a single commodity, O(A n) for many (A arcs, n words). Raises TooLargeError above the
-    limit of memory.
+    O(A) columns and rows for a single commodity, O(A n) for n commodities (A arcs, n words). Raises TooLargeError above
+    the limit of memory.
     """
     n = variables.n
     pairs = np.unique(np.stack([variables.head, variables.mod], axis=1), axis=0)
@@ -43,13 +43,13 @@ def flow_program(variables: Variables, kind: Flow, first: int) -> tuple[int, flo
     rows: list[Row] = []
 
     def balance(offset: int, m: int, supply: float) -> None:
-        """Add the row that word `m` consumes `supply` units of flow."""
+        """Add the row which says that word `m` consumes `supply` units of flow."""
         columns = np.array([offset + a for a in into[m] + out_of[m]], np.intp)
         signs = np.repeat([1.0, -1.0], [len(into[m]), len(out_of[m])])
         rows.append(Row(NAME, columns, signs, supply, supply))
 
     def capacity(offset: int, a: int, limit: float) -> None:
-        """Add the row that arc `a` carries flow only if it is selected, at most `limit` units."""
+        """Add the row which says that arc `a` carries at most `limit` units of flow, and none if it is not selected."""
         columns = np.concatenate([columns_of_arc[a], [offset + a]]).astype(np.intp)
         rows.append(Row(NAME, columns, np.concatenate([np.full(len(columns_of_arc[a]), limit), [-1.0]]), 0.0, np.inf))
 

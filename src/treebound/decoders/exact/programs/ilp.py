@@ -5,7 +5,7 @@ Variables: z_a in {0, 1} for every arc; y >= 0 for every part; f >= 0, a flow on
 whatever the sign of its score.
 
 The flow is the formulation of Martins, Smith & Xing (2009), "Concise integer linear programming formulations for
-dependency parsing". The clique form of planarity is ours. The rows of parts are in `part_rows`.
+dependency parsing". The rows that forbid crossing arcs in groups are ours. The rows of parts are in `part_rows`.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ class IntegerProgram(CheckedDecoder):
         self.time_limit = time_limit
 
     def decode(self, problem: Problem, without: Sequence[np.ndarray] = ()) -> Parse:
-        """Return the best tree of `problem` that is not one of the trees `without` (heads int[n + 1]).
+        """Return the best tree of `problem` that is not in the list `without` of trees, given as heads int[n + 1].
 
         See `Parse` for the status and the bound.
         """
         return self._through(problem, without=without)
 
     def _decode(self, problem: Problem, without: Sequence[np.ndarray] = ()) -> Parse:
-        """Return the best tree of a canonical problem that is not one of the trees `without`."""
+        """Return the best tree of a canonical problem that is not in the list `without` of trees."""
         start = time.perf_counter()
         program = _Program(problem, self.space)
         for tree in without:
@@ -146,7 +146,7 @@ class _Program(PartRows):
                     self._sum_at_most([b, *across], [1.0] * (len(across) + 1), 1.0)
 
     def exclude(self, heads: np.ndarray) -> None:
-        """Add the row that forbids a tree: not all of its arcs are selected."""
+        """Add the row that forbids a tree: not all arcs of the tree may be selected."""
         arcs = np.flatnonzero(heads[self.problem.mod] == self.problem.head).tolist()
         if len(arcs) == self.problem.n:
             self._sum_at_most(arcs, [1.0] * len(arcs), self.problem.n - 1.0)

@@ -50,7 +50,8 @@ class Solving:
     - added: family -> number of rows that were added after the start.
     - solves: (kind, CPU seconds, number of fractional columns) of every solve; the kind is lp or mip.
     - conflict: for an infeasible problem, families that no tree can keep together. None of them can be left out.
-    - fallback: whether a limit was reached, so that `heads` is the Chu-Liu-Edmonds tree, which breaks constraints.
+    - fallback: whether a limit was reached, so that the parse has a fallback tree, which may break constraints. It is
+      the Chu-Liu-Edmonds tree, or Eisner's tree in the projective space.
     """
 
     added: dict[str, int] = field(default_factory=dict)
@@ -70,7 +71,8 @@ class IncrementalProgram(CheckedDecoder):
     - constraints: list from `treebound.constraints.load`; the default is the constraints of trees alone.
     - formulation: "incremental" forbids cycles when they occur. "single-commodity" and "multi-commodity" forbid all
       cycles from the start, by a flow.
-    - start: "chu-liu-edmonds" checks that tree before the first solve. "none" solves at once, as published.
+    - start: "chu-liu-edmonds" checks the Chu-Liu-Edmonds tree before the first solve. "none" solves at once, as
+      published.
     - relaxation: "first" solves linear relaxations while their solutions are integral. "never" solves integer programs
       only, as published. "only" solves linear relaxations only, and rounds a fractional solution to a tree. The tree
       has status `gap`; if it breaks constraints, there is no tree and the status is `limit`.
@@ -134,7 +136,7 @@ class IncrementalProgram(CheckedDecoder):
         return replace(parse, seconds={"solve": time.perf_counter() - started})
 
     def _conflict(self, problem: LabelledProblem, words: Words) -> tuple[str, ...]:
-        """Return families that together exclude every tree, none of which can be left out.
+        """Return families that together exclude every tree. The list is minimal: no family can be left out.
 
         The name `parts` stands for the forbidden parts of the problem.
         """
@@ -230,9 +232,9 @@ class _Search:
             program.add(rows)
 
     def _fallback(self, bound: float) -> Parse:
-        """Return the tree for a sentence that reached a limit.
+        """Return the fallback tree for a sentence that reached a limit: the best tree without constraints.
 
-        There is no tree if the tree has a forbidden part, or if the projective problem is infeasible.
+        The parse has no tree if the fallback tree has a forbidden part, or if the projective problem is infeasible.
         """
         selection = self.start
         if self.options.space == "projective":
@@ -260,7 +262,13 @@ class _Search:
             program.add(rows)
 
     def _program(self, at_start: list[Row], early: list[Row]) -> LiveProgram:
-        """Return the program: variables, columns of the parts (those that must be integral first), flows."""
+        """Return the program; its columns are the variables, then the columns of parts, then the flows.
+
+        Among the columns of parts, those that must be integral come first.
+
+        at_start  rows that the constraints have from the start
+        early     rows of violations that are known before the first solve
+        """
         variables, formulation = self.variables, self.options.formulation
         parts = part_program(variables, self.problem.problem)
         score, rows = np.concatenate([variables.score, parts.score]), [*at_start, *parts.rows]
@@ -278,7 +286,7 @@ class _Search:
         return program
 
     def _solve(self, program: LiveProgram, seconds: float | None) -> tuple[str, np.ndarray | None, float]:
-        """Solve the relaxation, and the integer program if it is needed: (status, values, upper bound)."""
+        """Solve the relaxation, and the integer program if needed; return (status, values, upper bound)."""
         kinds = {"first": (False, True), "never": (True,), "only": (False,)}[self.options.relaxation]
         for integral in kinds:
             started = time.process_time()
@@ -310,15 +318,15 @@ class _Search:
         return rows
 
     def _round(self, values: np.ndarray) -> tuple[Selection, list[Row]]:
-        """Round a fractional solution to the best tree under its values, and return rows that the solution breaks.
+        """Return (the best tree under the values of a fractional solution, rows that the solution breaks).
 
-        The rows are chosen among those broken by this tree, and those broken by the largest variable of every word.
+        The rows are chosen among the rows that two selections break: this tree, and the largest variable of each word.
         """
         variables, problem = self.variables, self.problem
         values = values[: len(variables)]
         values_by_label = np.full(problem.score.shape, -np.inf)
         values_by_label[(problem.label >= 0) & ~np.isneginf(problem.score)] = (
-            values  # the order of the variables' numbers
+            values  # both sides are in the order of the variables' numbers
         )
         inner = replace(problem.problem, arc=values_by_label.max(axis=1, initial=-np.inf), parts={}, unit=0.0)
         relaxed = replace(problem, problem=inner, score=values_by_label)
@@ -366,7 +374,7 @@ class _Search:
         )
 
     def _value(self, selection: Selection) -> float:
-        """Return the score of a selection, arcs and parts; it is exact if scores are integers."""
+        """Return the score of a selection, with its arcs and parts; it is exact if scores are integers."""
         value = float(self.variables.score[self.variables.chosen(selection)].sum())
         inner = self.problem.problem
         return (
@@ -376,7 +384,7 @@ class _Search:
         )
 
     def _breaks(self, selection: Selection) -> list[Row]:
-        """Return all rows that a selection breaks, including rows of the start."""
+        """Return all rows that a selection breaks, including rows that are in the program from the start."""
         chosen = self.variables.chosen(selection)
         rows = [row for c in self.constraints for row in c.start(self.variables) if not row.holds(chosen)]
         return rows + [row for c in self.constraints for row in c.violated(self.variables, selection)]

@@ -29,7 +29,8 @@ class PartRows:
     - cost: score of every column.
     - forbidden: columns that must be 0.
     - equal, at_most: rows.
-    - numbers: first column of v in {0, 1}, one for each possible number of dependents of a word; y are in [0, 1].
+    - numbers: the first of the columns v in {0, 1}. There is one v for each possible number of dependents of each
+      word. The columns y are in [0, 1].
     """
 
     def __init__(self, problem: Problem, reserved: int):
@@ -75,19 +76,20 @@ class PartRows:
         return column
 
     def _sum_equals(self, columns: list[int], coefficients: list[float], value: float) -> None:
-        """Add the row: the weighted sum of some columns equals a value."""
+        """Add the row which says that the weighted sum of some columns equals a value."""
         self.equal.append((columns, coefficients, value))
 
     def _sum_at_most(self, columns: list[int], coefficients: list[float], value: float) -> None:
-        """Add the row: the weighted sum of some columns is at most a value."""
+        """Add the row which says that the weighted sum of some columns is at most a value."""
         self.at_most.append((columns, coefficients, value))
 
     # -- parts
 
     def _products(self, rows: list[tuple]) -> None:
-        """Add y = product of the part's arcs.
+        """Add a column y for each part, and rows that make y the product of the part's arcs.
 
-        The rows bound y from above if the score is positive, and from below if it is negative.
+        The rows bound y from above if the score is positive, and from below if it is negative. A forbidden part has no
+        y, and its row says that not all of its arcs are selected.
         """
         for *part, score in rows:
             arcs = [a for a in part if a != NONE]
@@ -102,9 +104,9 @@ class PartRows:
                 self._sum_at_most([*arcs, y], [1.0] * len(arcs) + [-1.0], len(arcs) - 1.0)
 
     def _rival_pairs(self, rows: list[tuple[int, int, float]]) -> None:
-        """Add y = z_a z_b as for products, but with rows summed over a.
+        """Add a column y = z_a z_b for each pair of arcs, as for products, but with rows summed over a.
 
-        All arcs a of one arc b go into the same word, so that the sums give fewer and tighter rows.
+        All arcs a that form pairs with one arc b enter the same word, so that the sums give fewer and tighter rows.
         """
         above: dict[int, list[tuple[int, float]]] = {}
         for a, b, score in rows:
@@ -125,12 +127,13 @@ class PartRows:
     def _adjacent_siblings(self, rows: list[tuple[int, int, int, float]]) -> None:
         """Add the rows of adjacent siblings.
 
-        The dependents on one side of a head form a path from NONE outwards, and y is a flow along this path.
+        The dependents on one side of a head form a path outwards, and y is a flow along this path. The path starts at
+        NONE, which stands for the absence of an inner sibling.
 
-        Rows are (a, s, b, score): a is the arc into the head, or ALWAYS if the score does not depend on it. Under a, at
-        most one unit of flow leaves NONE, and each dependent passes on at most the flow that it receives. Each selected
-        dependent receives exactly one unit. Only NONE can supply the nearest dependent, and has then nothing left. Only
-        the nearest dependent can supply the next one, and so on.
+        Rows are (a, s, b, score): a is the arc into the head, or ALWAYS if the score does not depend on it. If a is
+        selected, at most one unit of flow leaves NONE, and each dependent passes on at most the flow that it receives.
+        Each selected dependent receives exactly one unit. Only NONE can supply the nearest dependent, and NONE then has
+        no flow left. Only the nearest dependent can supply the second dependent, and so on.
         """
         head, mod = self.problem.head.tolist(), self.problem.mod.tolist()
         first: dict[tuple[int, int, bool], list[int]] = {}
@@ -224,7 +227,8 @@ def part_program(variables: Variables, problem: Problem) -> PartProgram:
     parts = PartRows(problem, problem.arcs)
     parts.add_parts()
     binary, first = len(parts.cost) - parts.numbers, len(variables)
-    # the columns of each column of `parts`: an arc has one for each label, none if it is forbidden; v come before y
+    # the columns of this program for each column of `parts`: an arc has one column for each label, and no column if it
+    # is forbidden. The columns v come before the columns y
     expansion: list[np.ndarray] = [
         variables.arc(int(h), int(m)) for h, m in zip(problem.head, problem.mod, strict=True)
     ]

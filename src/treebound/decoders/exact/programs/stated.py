@@ -1,4 +1,4 @@
-"""The incremental integer program stated in cvxpy, as it would be written on paper: for readers, and for other solvers.
+"""The incremental integer program in the language of cvxpy, close to its form on paper, for any solver of cvxpy.
 
 Every iteration states the whole program anew, which `incremental` avoids. Any mixed integer solver that cvxpy finds can
 be used: HiGHS is installed with this project; SCIP, CBC and GLPK_MI can be used if they are installed.
