@@ -13,7 +13,7 @@ from treebound.core.treebank import Treebank
 from treebound.treebanks import storage
 
 SPLITS = ("train", "dev", "test")
-TAGGED = stage.DATA / "tagged"  #: <corpus>/tags.json, and {train,dev,test}.npz where the tags are predicted
+TAGGED = stage.DATA / "tagged"  #: has <corpus>/tags.json and, for predicted tags, {train,dev,test}.npz
 
 
 def gold(corpus: str, split: str, limit: int | None = None) -> Treebank:
@@ -28,7 +28,7 @@ def gold(corpus: str, split: str, limit: int | None = None) -> Treebank:
 def load(corpus: str, split: str, limit: int | None = None, tags: str = "") -> Treebank:
     """Load a split with the tags that the parsers of the corpus see, or with the kind of tags in `tags`.
 
-    tags  "gold" or "predicted"; empty: as the corpus says, see `tags_of`
+    tags  "gold" or "predicted"; empty: the tags that `tags_of` returns for the corpus
 
     Gold tags always decide what is punctuation. Raises InputError if predicted tags are needed and missing.
     """
@@ -67,11 +67,11 @@ def _predicted(truth: Treebank, corpus: str, split: str) -> Treebank:
 
 
 def evenly(treebank: Treebank, count: int) -> list[int]:
-    """Return the numbers of `count` evenly spaced sentences; of all sentences if there are fewer."""
+    """Return the indices of `count` evenly spaced sentences, or of all sentences if there are fewer."""
     count = min(count, len(treebank))
     return [i * len(treebank) // count for i in range(count)]
 
 
 def checksum(corpus: str, split: str) -> str:
-    """Return the sha256 of the split's CoNLL-U file, from which metrics are computed."""
+    """Return the sha256 checksum of the CoNLL-U file of a split, from which metrics are computed."""
     return stage.sha256(stage.CONVERTED / corpus / f"{split}.conllu")

@@ -20,7 +20,7 @@ class Section:
 
 
 def _keep(value: Any) -> int | str:
-    """Check a number of candidate heads per word; "none" means no pruning."""
+    """Return a valid number of candidate heads per word ("none" means no pruning), or raise ValueError."""
     if value == "none" or (type(value) is int and 1 <= value <= 1_000_000):
         return value
     raise ValueError(f"expected a number of heads (1 or more) or none, not {value!r}")
@@ -31,12 +31,12 @@ Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Above = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
 Keep = Annotated[int | str, PlainValidator(_keep)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+-]*$")]
-#: name of a treebank of the catalogue; the name of an earlier release contains a dot
+#: type of the name of a treebank in the catalogue; unlike `Name`, it allows the dot in names of earlier releases
 Corpus = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 Tags = Literal["gold", "predicted"]
-Attribute = Literal["prefix", "suffix", "length", "feats", "lemma"]  # attributes that some corpora lack
+Attribute = Literal["prefix", "suffix", "length", "feats", "lemma"]  # attributes of words that some corpora lack
 
 
 def heads(k: Keep) -> int | None:
-    """Convert a number of candidate heads to the form that the parser takes; None means no pruning."""
+    """Convert a number of candidate heads to the form that the parser takes: "none", no pruning, becomes None."""
     return None if k == "none" else int(k)

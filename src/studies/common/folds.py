@@ -19,7 +19,7 @@ REPORT = "conversion.json"  #: name of the report that `treebanks.convert` write
 
 
 def load(corpus: str, fold: int, limit: int | None = None) -> tuple[Treebank, Treebank]:
-    """Return the training data of a fold and the fold itself.
+    """Return the training data for a fold (the other folds) and the fold itself.
 
     limit  take only the first `limit` training sentences and the first `limit` / 4 sentences of the fold
 
@@ -44,7 +44,7 @@ def first(treebank: Treebank, count: int) -> Treebank:
 
 
 def divide(train: Treebank, test: Treebank, fold: int) -> tuple[Treebank, Treebank]:
-    """Return the training data of a fold and the fold, for an every-tenth corpus without its development set.
+    """Divide an every-tenth corpus without its development set: return the training data for a fold, and the fold.
 
     Fold 0 is the test set. Training sentence k is sentence 10 (k // 8) + 2 + k % 8 of the corpus, provided that no
     sentence was dropped.
@@ -56,7 +56,10 @@ def divide(train: Treebank, test: Treebank, fold: int) -> tuple[Treebank, Treeba
 
 
 def of_split(count: int, fold: int) -> np.ndarray:
-    """Return bool[count]: the sentences of a fold in its split, which is test for fold 0 and train for the others."""
+    """Return bool[count]: the sentences of the split that belong to a fold.
+
+    The split is test for fold 0, where all sentences belong to the fold, and train for the other folds.
+    """
     return 2 + np.arange(count) % 8 == fold if fold else np.ones(count, np.bool_)
 
 

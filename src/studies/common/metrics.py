@@ -1,4 +1,4 @@
-"""Read metrics: small JSON files that stages write, and their compressed form in a reference run.
+"""Read metrics, either from the small JSON files that stages write or from the compressed files of a reference run.
 
 A stage writes `metrics/<stage>/<item>.json`. A committed reference run stores one compressed file per stage,
 `metrics/<stage>.json.gz`. It holds an object that maps the path of every small file to its content.
@@ -32,7 +32,7 @@ def read(folder: Path, *parts: str) -> Any:
         content = _content(archive, os.stat(archive).st_mtime_ns)
         if not isinstance(content, dict) or name not in content:
             raise InputError(f"{name}: missing, though params.yaml asks for it", path=archive, hint=RERUN)
-        return copy.deepcopy(content[name])  # callers may change the result
+        return copy.deepcopy(content[name])  # copy the cached content: callers may change the result
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Read params.yaml into frozen dataclasses. An unknown key is an error that lists the valid ones."""
+"""Read params.yaml into frozen dataclasses. The error for an unknown key lists the valid keys."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from treebound.systems.sampling.settings import Settings as Sampling
 from treebound.systems.transition.settings import Settings as Transition
 
 T = TypeVar("T", bound=Section)
-#: maps each system of a model to the module of `pipeline.trainers` that trains it and parses with it
+#: system -> name of the module of `pipeline.trainers` that trains models of the system and parses with them
 SYSTEMS = {"graph": "graph", "transition": "transition", "sampling": "sampling", "udpipe": "peers", "spacy": "peers"}
 
 
 def _path(text: str) -> str:
-    """Check that a text can be the name of a file."""
+    """Return a text that can be the name of a file, or raise ValueError."""
     if not yamlfile.file_name(text):
         raise ValueError(f"{text!r} cannot be a path")
     return text
 
 
 def _system(name: str) -> str:
-    """Check that a name is one of SYSTEMS."""
+    """Return the name of a system, or raise ValueError if it is not one of SYSTEMS."""
     if name not in SYSTEMS:
         raise ValueError(f"unknown system {name!r}; choose from {', '.join(SYSTEMS)}")
     return name
@@ -81,11 +81,12 @@ class Pruner:
 
 @dataclass(frozen=True, config=STRICT)
 class GraphModel:
-    """Settings of a graph-based model that differ from `train`.
+    """Settings of one graph-based model, in addition to the common settings in `train`.
 
     - families: factor families besides arcs.
     - threshold: threshold of the pruner; 0 keeps the k best heads, as in the papers.
-    - pruner_folds: number of jackknife folds by which training sentences are pruned.
+    - pruner_folds: number of jackknife folds for pruning the training sentences; each fold is pruned by a pruner
+      trained on the other folds.
     - epochs: passes over the training set; null takes the value of `train`.
     """
 
@@ -97,7 +98,7 @@ class GraphModel:
     epochs: Positive | None = None
 
 
-#: class of the settings of a system's models; packages of other projects take any numbers and names
+#: system -> class of the settings of its models; packages of other projects accept any numbers and names
 _SETTINGS: dict[str, Any] = {"graph": GraphModel, "transition": Transition, "sampling": Sampling}
 
 
@@ -107,7 +108,8 @@ class Model:
 
     - system: one of SYSTEMS.
     - settings: settings of the system, as `_SETTINGS` checks them.
-    - same_as: name of another model that differs in learner, tags or seed alone; tables use its name. Empty: own name.
+    - same_as: name of another model that differs only in learner, tags or seed; tables show this model by that name.
+      Empty: tables show it by its own name.
     - corpora: corpora that have the model; empty: all.
     - tags, seed: tags and seed for training and testing; None: the values of the corpus and of the run.
     """
@@ -129,7 +131,7 @@ _COMMON = ("system", "same_as", "corpora", "tags", "seed")
 
 
 def _settings_of(value: dict[str, Any]) -> Any:
-    """Return the class of the settings of a model, given the keys of the model."""
+    """Return the settings class for the system that the keys of a model name."""
     return _SETTINGS.get(value.get("system", "graph"), dict[str, int | FiniteFloat | str])
 
 
@@ -148,10 +150,10 @@ def model(value: Any) -> Model:
 
 @dataclass(frozen=True, config=STRICT)
 class Decoder:
-    """A registered decoder with its options.
+    """A registered decoder with its options, as an entry of `decoders` in params.yaml.
 
     sentences  decode only this many sentences of the test split, the first ones; None: all
-    gold       also score the gold trees, which separates errors of the search from errors of the model
+    gold       True also scores the gold trees, so that search errors and model errors can be told apart
     """
 
     decoder: str
@@ -169,7 +171,7 @@ class Decoder:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return the keyword arguments of the decoder that are set."""
+        """Return the keyword arguments for the decoder, without options that are None."""
         ours = ("decoder", "sentences", "gold")
         names = [field.name for field in fields(self) if field.name not in ours]
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
@@ -177,9 +179,10 @@ class Decoder:
 
 @dataclass(frozen=True, config=STRICT)
 class Parsing:
-    """A way to parse with a model: one row of the tables.
+    """Settings for parsing with a model, which give one row of the tables.
 
-    - decoder, k: one of `decoders`, and the number of candidate heads per word or none. Graph-based models need both.
+    - decoder, k: a key of `decoders`, and the number of candidate heads per word (none: no pruning). Graph-based models
+      need both.
     - beam: width of the beam of transition-based models; None: the width of training.
     - rerank: for models that sample, rerank a list of this many trees instead of searching; None: search.
     - corpora: corpora that have the row; empty: all that have the model.
@@ -244,10 +247,10 @@ class Row:
 
 @dataclass(frozen=True, config=STRICT)
 class Benchmark:
-    """Settings of timed runs, which follow one run that compiles.
+    """Settings of the timed runs of the benchmark. They follow an untimed run that compiles.
 
     repeats  number of timed runs
-    seconds  stop earlier once the timed runs have taken this many CPU seconds together
+    seconds  no further run starts once the timed runs have taken this many CPU seconds in total
     """
 
     repeats: Positive
@@ -275,9 +278,7 @@ class Params:
     decode: dict[Name, dict[Name, Parsing]]
     benchmark: Benchmark
     notebooks: tuple[Name, ...]
-    questions: dict[str, Any] = Field(
-        default_factory=dict
-    )  #: maps the section of a question to its settings; see `section`
+    questions: dict[str, Any] = Field(default_factory=dict)  #: section -> settings of a question; see `section`
 
     def __post_init__(self) -> None:
         self._check_names()
@@ -294,13 +295,14 @@ class Params:
     def section(self, kind: type[T]) -> T:
         """Return the settings of a question by their class.
 
-        If the file lacks the section, the result is the defaults of the class, with which nothing runs.
+        If the file lacks the section, the result has the default settings of the class, with which the stages of the
+        question have nothing to do.
         """
         settings = self.questions.get(_question(kind))
         return settings if isinstance(settings, kind) else kind()
 
     def changed(self, settings: Section) -> Params:
-        """Return the same parameters with other settings of one question."""
+        """Return a copy of the parameters in which one question has the given settings."""
         return replace(self, questions=self.questions | {_question(type(settings)): settings})
 
     def check(self, params: Params) -> None:
@@ -313,7 +315,7 @@ class Params:
             raise ValueError(f"{missing[0]} is missing in treebanks")
 
     def check_trained(self, *models: str) -> None:
-        """Raise ValueError if a model is not trained by any row that all corpora have."""
+        """Raise ValueError if one of `models` is not the trained model of a row that all corpora have."""
         trained = list(dict.fromkeys(row.trained for row in self.rows.values() if row.everywhere))
         if unknown := [model for model in models if model not in trained]:
             raise ValueError(f"no row trains {unknown[0]!r}; choose from {', '.join(trained)}")
@@ -324,7 +326,7 @@ class Params:
             raise ValueError(f"no decoder {name!r}; choose from {', '.join(self.decoders)}")
 
     def _check_names(self) -> None:
-        """Raise ValueError for an unknown model or two rows with the same name."""
+        """Raise ValueError if `decode` or `same_as` names an unknown model, or if two rows have the same name."""
         places: dict[str, str] = {}
         for key, parsings in self.decode.items():
             if key not in self.models:
@@ -337,7 +339,7 @@ class Params:
                 raise ValueError(f"models: {name}: no model {model.same_as!r}; choose from {', '.join(self.models)}")
 
     def _check_row(self, row: Row) -> None:
-        """Raise ValueError for missing keys, unknown decoders or corpora, or predicted tags of a gold-tagged corpus."""
+        """Raise ValueError if a row lacks keys, has an unknown decoder or corpus, or needs missing predicted tags."""
         if row.system == "graph":
             parsing = self.decode[row.trained][row.name]
             if missing := [key for key in ("decoder", "k") if not getattr(parsing, key)]:
@@ -362,7 +364,7 @@ class Params:
         return {name: self._row(key, name) for key, parsings in self.decode.items() for name in parsings}
 
     def _row(self, key: str, name: str) -> Row:
-        """Combine a model and a way to parse into a row."""
+        """Combine a model and its settings for parsing into a row."""
         model, parsing = self.models[key], self.decode[key][name]
         corpora = tuple(c for c in parsing.corpora or model.corpora if not model.corpora or c in model.corpora)
         return Row(
@@ -392,7 +394,7 @@ class Params:
         return not self.models[model].corpora or corpus in self.models[model].corpora
 
     def rows_of(self, corpus: str) -> list[Row]:
-        """Return the rows of a corpus: rows of all corpora first, then rows of its own."""
+        """Return the rows of a corpus: first rows that all corpora have, then rows that only some corpora have."""
         of_corpus = [row for row in self.rows.values() if not row.corpora or corpus in row.corpora]
         return sorted(of_corpus, key=lambda row: bool(row.corpora))
 
@@ -409,7 +411,7 @@ class Params:
     def plain(self, corpus: str, row: Row | Model) -> bool:
         """Return True if a row has the tags of its corpus and the seed of the run.
 
-        All rows with this property are in the same tables.
+        Rows with this property can be compared and stand together in tables.
         """
         return self.tags_and_seed(corpus, row) == (self.tags_of(corpus), self.seed)
 
@@ -423,7 +425,7 @@ class Params:
         return self.tags.get(corpus, "gold")
 
     def limit(self, split: str) -> int | None:
-        """Return the number of sentences of a split that are used; None: all."""
+        """Return the number of sentences of a split that are used, from the first; None means all."""
         if self.slice is None:
             return None
         return self.slice if split == "train" else max(1, self.slice // 4)
@@ -439,7 +441,7 @@ def sections() -> dict[str, type[Section]]:
 
 
 def _question(kind: type) -> str:
-    """Return the section of params.yaml that a class of settings describes."""
+    """Return the name of the section of params.yaml that a settings class of a question describes."""
     return kind.__module__.split(".")[-2]
 
 
@@ -481,7 +483,10 @@ def load(path: Path = Path("params.yaml")) -> Params:
 def _input_error(
     error: ValidationError, place: tuple[int | str, ...], path: Path, tree: Any, data: dict[str, Any], kinds: dict
 ) -> InputError:
-    """Convert pydantic's first error below `place` to an InputError with line, reason and valid keys."""
+    """Convert the first error of pydantic to an InputError with line, reason and valid keys.
+
+    place  keys that lead to the part of the file which pydantic has checked
+    """
     unknown = (
         "unexpected_keyword_argument",
         "extra_forbidden",
@@ -505,7 +510,7 @@ def _model_keys(value: dict[str, Any]) -> list[str]:
 
 
 def _keys(kind: Any, loc: Sequence[int | str]) -> list[str]:
-    """Return the valid keys of the dataclass at the place `loc` below a value of type `kind`."""
+    """Return the valid keys of the dataclass that is reached from the type `kind` by following the keys `loc`."""
     if get_origin(kind) in (Union, UnionType):
         kind = next(arg for arg in get_args(kind) if arg is not type(None))
     if loc and is_dataclass(kind):
@@ -516,5 +521,5 @@ def _keys(kind: Any, loc: Sequence[int | str]) -> list[str]:
 
 
 def digest(*values: Any) -> str:
-    """Return a short hash of parameters (JSON data), for metrics files and checkpoints."""
+    """Return a short hash of values (JSON data), by which metrics files and checkpoints identify their parameters."""
     return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Name the files of the pipeline."""
+"""Define the paths of the files that the pipeline reads and writes."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-DATA = Path("data")  #: raw/<corpus> holds the fetched files
-CONVERTED = DATA / "converted"  #: <corpus>/{train,dev,test}.{conllu,npz}
-DERIVATIONS = DATA / "ccg"  #: <corpus>/{train,dev,test}.{auto,parg}
+DATA = Path("data")  #: raw/<corpus> has the fetched files
+CONVERTED = DATA / "converted"  #: has <corpus>/{train,dev,test}.{conllu,npz}
+DERIVATIONS = DATA / "ccg"  #: has <corpus>/{train,dev,test}.{auto,parg}
 MODELS = Path("results/models")
-METRICS = Path("results/metrics")  #: small JSON files, tracked by git
-PREDICTIONS = Path("results/predictions")  #: one row per sentence, tracked by DVC
+METRICS = Path("results/metrics")  #: has small JSON files, which git tracks
+PREDICTIONS = Path("results/predictions")  #: has tables with one row per sentence, which DVC tracks
 CHECKPOINTS = Path("build/checkpoints")
-STUDIES = Path(__file__).parents[1]  #: folder of the sources: <paper>/<question>
+STUDIES = Path(__file__).parents[1]  #: source folder of this package, which has <paper>/<question>
 
 
 def model_file(corpus: str, model: str) -> Path:
-    """Return the path of a model of params.yaml."""
+    """Return the path of the trained file of a model that params.yaml names, for one corpus."""
     return MODELS / corpus / f"{model}.npz"
 
 
@@ -33,7 +33,10 @@ def ccg_file(name: str) -> Path:
 
 
 def modules_of_questions(name: str) -> Iterator[tuple[str, ModuleType]]:
-    """Import the module `name` of every question that has one; yield question and module, sorted by folder."""
+    """Import the module called `name` of every question that has such a module.
+
+    Yields (question, module), sorted by the folder of the question.
+    """
     for path in sorted(STUDIES.glob(f"*/*/{name}.py")):
         paper, question = path.parts[-3:-1]
         yield question, import_module(f"studies.{paper}.{question}.{name}")

@@ -11,16 +11,16 @@ from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
 
-#: proved values of one sentence may differ by this share of its largest score, the accuracy of floating-point solvers
+#: proved values of one sentence may differ by this fraction of its largest score, since solvers use floating point
 TOLERANCE = 1e-6
-#: a sentence is solved repeatedly until SECONDS have passed, at most REPEATS times; the median time counts
+#: a sentence is decoded repeatedly until SECONDS have passed, but at most REPEATS times; the median time is reported
 SECONDS, REPEATS = 0.02, 5
 #: upper ends of the bins of sentence lengths; the last bin is open
 LENGTHS = (10, 20, 30)
 
 
 def timed(decoder: Decoder, problem: Problem) -> tuple[Parse, float]:
-    """Decode a problem; return the parse and the median CPU seconds."""
+    """Decode a problem several times; return the parse and the median of the CPU seconds."""
     seconds: list[float] = []
     while not seconds or (sum(seconds) < SECONDS and len(seconds) < REPEATS):
         start = time.process_time()

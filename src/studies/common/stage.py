@@ -19,7 +19,7 @@ from studies.common.paths import CHECKPOINTS, CONVERTED, DATA, METRICS, MODELS, 
 from treebound.core.errors import InputError, TreeboundError
 from treebound.support.atomic import replacing
 
-#: significant digits of floats in metrics; on other processors, other orders of summation change the tenth digit
+#: significant digits of floats in metrics; processors sum in different orders, which changes the tenth digit
 DIGITS = 8
 
 
@@ -63,7 +63,7 @@ def say(message: str) -> None:
 
 
 def main(function: Callable[..., None]) -> None:
-    """Run `function(params, *arguments)`; its other parameters are the positional arguments of the command line."""
+    """Run a stage: call `function(params, *arguments)` with params.yaml and the arguments of the command line."""
     parser = argparse.ArgumentParser(description=function.__doc__)
     _, *names = inspect.signature(function).parameters
     for name in names:

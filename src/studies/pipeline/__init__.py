@@ -1,1 +1,1 @@
-"""Parameters and DVC stages: the only place that reads params.yaml or the environment."""
+"""Define the stages of the DVC pipeline. Stages pass the content of params.yaml to the library as arguments."""

@@ -1,8 +1,8 @@
 """Stage: time the rows of a corpus on one core.
 
-It runs alone, never beside another stage. The time is measured from features to heads, without reading files, loading
-the model and compiling. Each row is parsed several times after a warm-up. The medians are reported with the lowest and
-highest repeat.
+The stage never runs at the same time as another stage. The time is measured from features to heads, without reading
+files, loading the model and compiling. The sentences are parsed several times for each row, after a warm-up. The
+medians are reported with the lowest and the highest value of the repeats.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from studies.pipeline.trainers import trainer
 from treebound.core.errors import InputError
 from treebound.metrics import timing
 
-#: last sentence length of each bin of the curves
+#: largest sentence length of each bin of the curves
 BINS = (10, 20, 30, 40, 50, 60)
 WARM_UP = 5
 
@@ -29,7 +29,7 @@ WARM_UP = 5
 def measure(params: Params, corpus: str, row: Row) -> tuple[dict[str, Any], pd.DataFrame]:
     """Return the benchmark of a row, and a table with the seconds per sentence (median over repeats).
 
-    The table has no seconds if the system reports none.
+    The table has no column of seconds if the system does not time single sentences.
     """
     test = sentences(params, corpus, row)
     loaded = trainer(row.system).load(params, corpus, row, model_file(corpus, row.trained))

@@ -1,4 +1,4 @@
-"""Stage: convert a fetched corpus to CoNLL-U and columns, and count its contents."""
+"""Stage: convert a fetched corpus to CoNLL-U and to arrays of columns, and count its sentences, words and labels."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Stage: parse the test split with a model, in every way that `decode` lists.
+"""Stage: parse the test split with a model, once for each row that `decode` in params.yaml lists for the model.
 
-The outputs contain no times.
+The output files contain no times, so that they do not differ between runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SPLIT = "test"
 
 
 def sentences(params: Params, corpus: str, row: Row) -> Treebank:
-    """Return the test sentences of a row, limited by the slice and by the settings of the decoder."""
+    """Return the test sentences that a row parses: up to the limits of the parameters and of its decoder."""
     first = params.decoders[row.decoder].sentences if row.decoder else None
     limits = [n for n in (params.limit(SPLIT), first) if n is not None]
     return load(corpus, SPLIT, min(limits, default=None), params.tags_and_seed(corpus, row)[0])
@@ -60,7 +60,7 @@ def accuracies(table: pd.DataFrame) -> dict[str, float]:
 
 
 def parsed(params: Params, corpus: str, row: Row) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Parse with a row; return its metrics and its predictions."""
+    """Parse the test sentences of a row; return the metrics and the table of predictions."""
     gold = sentences(params, corpus, row)
     loaded = trainer(row.system).load(params, corpus, row, model_file(corpus, row.trained))
     trees = loaded.trees(gold, loaded.parse(gold))

@@ -9,7 +9,7 @@ from treebound.treebanks.fetch import fetch_corpus
 
 
 def run(params: Params, corpus: str) -> None:
-    """Fetch a corpus to data/raw. If the corpus is at a path of the user, only the path is recorded there."""
+    """Fetch a corpus to data/raw. If the user gives a path to the corpus, only this path is recorded there."""
     folder = fetch_corpus(corpus, params.paths.get(corpus))
     if isinstance(CORPORA[corpus].source, UserPath):
         stage.write_json(stage.DATA / "raw" / corpus / "path.json", {"path": str(folder)})

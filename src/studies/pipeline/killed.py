@@ -2,7 +2,7 @@
 
 DVC writes two files in place. `.dvc/tmp/rwlock` records which process reads and writes which files; it is written at
 the beginning and end of every stage. Writing `dvc.lock` takes seconds in a large pipeline. A process that is killed
-while writing leaves a part of the file, and every later DVC process stops there.
+while it writes leaves an incomplete file, and every later DVC process stops when it reads the file.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from studies.common.stage import say
 from treebound.support import atomic
 
 TMP = Path(".dvc/tmp")
-#: locks of running stages
+#: file with the locks of running stages
 LOCKED = TMP / "rwlock"
-#: dependencies and outputs of the stages
+#: file with the dependencies and outputs of the stages
 MADE = Path("dvc.lock")
 
 
 def repair() -> None:
-    """Repair both files of the pipeline in the current folder, while holding the lock of DVC, and report it.
+    """Repair both files in the current folder, while holding the locks of DVC, and report each repair.
 
-    A broken `rwlock` is removed; other running processes continue without their locks. A broken `dvc.lock` loses the
-    entry in which it breaks off. DVC's run cache has the results of this entry and of later ones, so that no stage runs
+    A broken `rwlock` is removed; other running processes continue without their locks. If `dvc.lock` is incomplete, its
+    last entry is removed. DVC's run cache has the results of this entry and of later ones, so that no stage runs
     again.
     """
     _repair_file(MADE, "lock", _check_end, _drop_last_entry)
@@ -38,7 +38,7 @@ def repair() -> None:
 
 
 def _repair_file(path: Path, lock: str, parse: Callable[[str], Any], repair: Callable[[Path], None]) -> None:
-    """Repair a file that cannot be parsed, unless another process is just writing it."""
+    """Repair a file that cannot be parsed. Wait for the lock first, since another process may be writing the file."""
     if _broken(path, parse):
         with _lock(lock):
             if _broken(path, parse):
@@ -63,7 +63,7 @@ def _entries(text: str) -> list[int]:
 
 
 def _check_end(text: str) -> None:
-    """Raise ValueError or YAMLError if a `dvc.lock` breaks off. Only its last entry is checked."""
+    """Raise ValueError or YAMLError if the text of a `dvc.lock` is incomplete. Only its last entry is checked."""
     starts = _entries(text)
     entry = yaml.load(text[starts[-1] :], Loader=yaml.CSafeLoader) if starts else None
     last = next(iter(entry.values())) if isinstance(entry, dict) else None
@@ -86,6 +86,6 @@ def _drop_last_entry(path: Path) -> None:
 
 def _lock(name: str) -> AbstractContextManager:
     """Return the lock of DVC with this name; entering it waits for other processes."""
-    from dvc.lock import make_lock  # the import takes half a second: only if a file is broken
+    from dvc.lock import make_lock  # a slow import, only needed if a file is broken
 
     return make_lock(str(TMP / name), wait=True)

@@ -1,4 +1,4 @@
-"""Stage: train the first-order pruner of a corpus and measure how often it keeps the true head."""
+"""Stage: train the first-order pruner of a corpus and measure how often it keeps the gold head."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(params: Params, corpus: str) -> None:
 
 
 def _threshold_metrics(pruner: Pruner, treebank: Treebank, k: int | None, threshold: float) -> dict[str, float]:
-    """Return recall and heads per word if a threshold prunes the k best heads of a word further."""
+    """Return oracle recall and candidate heads per word if a threshold is applied to the k best heads of each word."""
     recall, heads = pruner.kept(treebank, k, threshold)
     return {"threshold": threshold, "recall": recall, "heads_a_word": heads}
 

@@ -1,9 +1,9 @@
 """Make the reference run: small files for results/reference, with a record of their origin.
 
-A run belongs to one commit, which run.json names; a working tree with uncommitted changes is refused. First the main
-run computes. A second run tests a few systems on more corpora (params/multilingual.yaml). Then the notebooks and the
-report of the main run show both. A run that was killed continues where it stopped, because DVC knows the finished
-stages.
+A run belongs to one commit, which run.json names; a working tree with uncommitted changes is refused. First the
+stages of the main run are computed. A second run tests a few systems on more corpora (params/multilingual.yaml). Then
+the notebooks and the report of the main run are made; they show the results of both runs. A run that was killed
+continues where it stopped, because DVC knows the finished stages.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ RESULTS = Path("results/reference")
 MULTILINGUAL = RESULTS / "multilingual"
 ORIGIN = (
     RESULTS / "origin.json"
-)  #: the same as `site.collect.ORIGIN`; repeated, since the pipeline does not import the site
-#: tables that need the parses; they are exported here because the parses are not committed
+)  #: the same path as `site.collect.ORIGIN`, repeated because the pipeline does not import the package `site`
+#: tables that are computed from the parses; they are exported here because the parses are not committed
 SIGNIFICANCE = ("significance-uas", "significance-las", "differences", "sampling-gains")
 
 
 def commit() -> str:
-    """Return the commit of the checkout. Raises InputError if tracked or new files differ from it."""
+    """Return the commit of the checkout. Raises InputError if files were changed or added since the commit."""
     try:
         changes = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True, check=True).stdout
         head = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
@@ -53,7 +53,7 @@ def commit() -> str:
 
 
 def machine() -> dict[str, Any]:
-    """Describe the machine of the run, for its times: processor, cores, system and versions."""
+    """Describe the machine of the run, on which its times depend: processor, cores, system and versions."""
     cpu = platform.processor() or platform.machine()
     information = Path("/proc/cpuinfo")
     if information.is_file():
@@ -93,7 +93,7 @@ def replace(source: Path, target: Path) -> None:
 
 
 def export(folder: Path, target: Path, *options: str) -> None:
-    """Write tables and figures of the run in `folder` into `target`. Raises InputError if that fails."""
+    """Write tables and figures of the run in `folder` into `target`. Raises InputError if the export fails."""
     command = [sys.executable, "-m", "studies.site.export", str(target.resolve()), *options]
     if subprocess.run(command, cwd=folder).returncode:
         raise InputError("tables and figures could not be written", hint="see the message above")
@@ -107,7 +107,7 @@ def compute(folder: Path, overlay: Path, *targets: str) -> None:
 
 
 def main() -> None:
-    """Make both runs, check that the sources have not changed meanwhile, and collect the results."""
+    """Make the main and the multilingual run, check that the sources did not change, and collect the results."""
     argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
     try:
         head = commit()
@@ -117,7 +117,7 @@ def main() -> None:
         collect(MORE_FOLDER, multilingual, origin(MORE_FOLDER, head))
         export(MORE_FOLDER, multilingual, "--only", *SIGNIFICANCE)
         run = origin(FOLDER, head)
-        stage.write_json(FOLDER / ORIGIN, run)  # lets the pages describe themselves as the reference
+        stage.write_json(FOLDER / ORIGIN, run)  # with this file, the pages label the results as the reference run
         if code := scratch.run(FOLDER):
             sys.exit(code)
         if commit() != head:
@@ -132,7 +132,7 @@ def main() -> None:
 
 
 def measured() -> list[str]:
-    """Return the names of the stages that compute: all but notebooks and report."""
+    """Return the names of all stages except the stages that make notebooks and the report."""
     stages = yaml.safe_load(Path("dvc.yaml").read_text(encoding="utf-8"))["stages"]
     return [name for name in stages if name not in ("notebooks", "report")]
 

@@ -24,12 +24,12 @@ from studies.common.stage import say
 from studies.pipeline import killed, warm
 from treebound.core.errors import TreeboundError
 
-#: file with a line for each run of a stage: name, wall seconds, CPU seconds; the last line of a stage counts.
-#: It grows after the pages have read it. .dvcignore names it, so that DVC does not make the pages again
+#: file with a line for each run of a stage: name, wall seconds, CPU seconds; the last line of a stage is valid.
+#: Lines are added after the pages have read the file. .dvcignore names it, so that DVC does not make the pages again
 TIMES = Path("results", "stages.csv")
-#: the same file of the reference run
+#: the file TIMES of the reference run
 EXPECTED = Path("results", "reference", "stages.csv")
-#: modules that the shared interpreter of short stages imports in advance, and its environment
+#: modules that the shared interpreter of short stages imports in advance, and environment variables that it sets
 IMPORTED = (
     *("papermill", "nbclient", "ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.zmqshell", "pandas"),
     *("studies.site.show", "studies.site.claims", "studies.site.charts", "studies.site.stepping"),
@@ -40,8 +40,8 @@ ENVIRONMENT = {"TQDM_DISABLE": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
 class Job(NamedTuple):
     """A stage that may have to run.
 
-    - waits_for: jobs that have to end before it starts.
-    - alone: True if no other stage may run at the same time.
+    - waits_for: names of the stages that have to end before this stage starts.
+    - alone: True if no other stage may run at the same time as this stage.
     - together: True for a short stage, which shares DVC and an interpreter with other short stages.
     """
 
@@ -51,7 +51,7 @@ class Job(NamedTuple):
 
 
 def jobs_of(repo: Any, targets: Sequence[str]) -> dict[str, Job]:
-    """Return, by name, the stages that would run and the stages that may have to run after them.
+    """Return, by name, the stages that DVC would run now and the stages that depend on their outputs.
 
     targets  names of the last stages; empty: all stages
     """
@@ -88,7 +88,7 @@ def ready(jobs: Mapping[str, Job], ended: set[str], free: int, busy: bool) -> li
     jobs   stages that have not started
     ended  names of the stages that have ended
     free   largest number of processes to start
-    busy   True if other stages are running; a stage that must be alone then waits
+    busy   True if other stages are running; a stage that must run alone then waits
     """
     names = longest_first([name for name, job in jobs.items() if job.waits_for <= ended])
     parallel = [name for name in names if not jobs[name].alone and not jobs[name].together]
@@ -133,7 +133,7 @@ def start(names: Sequence[str]) -> int:
 
 
 def keep_time(name: str, wall: float, cpu: float) -> None:
-    """Append the times of a stage to the file TIMES."""
+    """Append the wall and CPU seconds of a stage to the file TIMES."""
     TIMES.parent.mkdir(parents=True, exist_ok=True)
     with TIMES.open("a", encoding="utf-8") as file:
         file.write(f"{name},{wall:.1f},{cpu:.1f}\n")
@@ -159,7 +159,7 @@ def reproduce(jobs: dict[str, Job], workers: int) -> bool:
                 break
             pid, status, usage = os.wait3(0)
             if pid not in running:
-                continue  # the process was the interpreter of short stages
+                continue  # the ended process is not a stage but the shared interpreter of short stages
             names, started = running.pop(pid)
             wall, cpu = time.perf_counter() - started, usage.ru_utime + usage.ru_stime
             others = f" and {len(names) - 1} more" * (len(names) > 1)

@@ -1,9 +1,9 @@
 """Run the pipeline with other parameters in a copy of the project, without changing a tracked file.
 
-`make reproduce-all`, `make reference` and the checks of a change use this module. A short parameter file overrides keys
-of params.yaml; everything else is copied from the project. git ignores the copy. The copy shares the project's DVC
-cache and code: it runs the installed package, and its sources only tell DVC what has changed. The copy is kept, so that
-a run that was killed can continue.
+`make reproduce-all`, `make reference` and the checks of a change use this module. A short parameter file, the overlay,
+overrides keys of params.yaml; everything else is copied from the project. git ignores the copy. The copy shares the
+project's DVC cache and code: it runs the installed package, and its sources only tell DVC what has changed. The copy is
+kept, so that a run that was killed can continue.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from studies.common import stage
 from treebound.core.errors import FetchError, InputError, TreeboundError
 from treebound.support import yamlfile
 
-ROWS = "decode"  #: key of the rows; the rows of an overlay replace all rows
-SEEDS = "seeds"  #: key of an overlay: number of seeds with which a model is trained
-#: everything that the pipeline reads
+ROWS = "decode"  #: key of params.yaml that lists the rows; the rows of an overlay replace all rows of the base
+SEEDS = "seeds"  #: key of an overlay that maps a model to the number of seeds with which it is trained
+#: files and folders that the pipeline reads, which are copied
 PROJECT = (".dvcignore", ".dvc/config", "dvc.yaml", "params.yaml", "notebooks", "src", "results/reference")
 
 
 def prepare(folder: Path, overlay: dict[str, Any], project: Path = Path()) -> None:
-    """Update the copy `folder` of `project`, with `overlay` over its params.yaml, and keep its results."""
+    """Update the copy of `project` in `folder`: `overlay` overrides its params.yaml, and existing results remain."""
     for name in PROJECT:
         source, target = project / name, folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ def prepare(folder: Path, overlay: dict[str, Any], project: Path = Path()) -> No
 
 
 def run(folder: Path, *targets: str) -> int:
-    """Run the pipeline in a prepared folder, or only the stages that `targets` need; return the exit status."""
+    """Run all stages in a prepared folder, or only `targets` and the stages that they need; return the exit status."""
     return subprocess.run([sys.executable, "-m", "studies.pipeline.run", *targets], cwd=folder).returncode
 
 
@@ -66,7 +66,7 @@ def available(corpora: list[str]) -> list[str]:
 
 
 def overlaid(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
-    """Lay `overlay` over `base`: dictionaries are merged key by key, everything else and the rows are replaced.
+    """Return `base` overridden by `overlay`: dictionaries are merged, the rows and all other values are replaced.
 
     The key `seeds` of an overlay (model: number of seeds) adds models and rows, see `_seeded`. Raises InputError if it
     names a model without rows.
@@ -83,7 +83,7 @@ def overlaid(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
 
 
 def _merged(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
-    """Merge `overlay` without `seeds` into a copy of `base`."""
+    """Return a copy of `base` into which `overlay` without its key `seeds` is merged."""
     merged = dict(base)
     for key, value in overlay.items():
         old = merged.get(key)
@@ -94,7 +94,7 @@ def _merged(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
 
 
 def _seeded(settings: dict[str, Any], model: str, seed: int) -> None:
-    """Add a model that differs from another in its seed alone, and its first row, for instance `carreras-seed2`.
+    """Add a copy of `model` with another seed, for instance `carreras-seed2`, and a copy of the model's first row.
 
     The row is not timed.
     """

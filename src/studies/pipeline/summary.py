@@ -21,7 +21,7 @@ def accuracy(params: Params, corpus: str) -> dict[str, dict[str, float]]:
     for row in params.rows_of(corpus):
         measured = metrics.read(RESULTS, "decode", corpus, f"{row.trained}.json")[row.name]
         if "missing" in measured:
-            continue  # skip it: the package of its learner is not installed
+            continue  # skip the row: the package of its learner is not installed
         rows[row.name] = {name: round(measured[name], DIGITS) for name in ("uas", "las") if name in measured}
         if "certified" in measured:
             rows[row.name]["proved"] = round(100 * measured["certified"] / max(measured["sentences"], 1), DIGITS)
@@ -29,7 +29,7 @@ def accuracy(params: Params, corpus: str) -> dict[str, dict[str, float]]:
 
 
 def learning(params: Params, corpus: str) -> Iterable[dict[str, Any]]:
-    """Yield UAS on dev after every epoch, for every model that has epochs."""
+    """Yield the UAS on dev after every epoch, for every model of a corpus that is trained in epochs."""
     for model in params.decode:
         for epoch in metrics.read(RESULTS, "train", corpus, f"{model}.json").get("history", ()):
             if "dev_uas" in epoch:
@@ -38,7 +38,7 @@ def learning(params: Params, corpus: str) -> Iterable[dict[str, Any]]:
 
 
 def pruning(corpus: str) -> Iterable[dict[str, Any]]:
-    """Yield the recall of the k best heads of the pruner, on dev and test."""
+    """Yield the oracle recall of the pruner on dev and test for each number k of best heads."""
     for split, by_k in metrics.read(RESULTS, "pruner", f"{corpus}.json")["recall"].items():
         for k, recall in by_k.items():
             yield {"corpus": corpus, "split": split, "k": int(k), "recall": round(recall, 2 + DIGITS)}

@@ -1,8 +1,8 @@
-"""Stage: record which tags the parsers of a corpus see, and predict them if they are not gold.
+"""Stage: record which tags the parsers of a corpus see, and predict the tags unless they are gold tags.
 
 The tags of the training set come from jackknifing. The tags of dev and test come from a tagger that was trained on the
 complete training set. One tagger predicts the fine tags and another one the coarse tags, unless the fine tag determines
-the coarse tag. Features and lemmas are removed, because nothing predicts them. A run that was killed continues at its
+the coarse tag. Features and lemmas are removed, because no tagger predicts them. A run that was killed continues at its
 last fold.
 """
 
@@ -59,7 +59,8 @@ def run(params: Params, corpus: str) -> None:
 def predict(params: Params, corpus: str, column: str, splits: Splits, tagged: Splits) -> tuple[Splits, dict]:
     """Predict a column of tags in all splits; return the splits and the times.
 
-    The times are seconds of training and of jackknifing, and words per CPU second.
+    The times are CPU seconds of training, wall seconds of jackknifing with its number of workers, and words tagged per
+    CPU second.
     """
     train, dev = splits["train"], splits["dev"]
     settings = asdict(params.tagger) | {"seed": params.seed}
@@ -91,7 +92,7 @@ def predict(params: Params, corpus: str, column: str, splits: Splits, tagged: Sp
 
 
 def without(treebank: Treebank) -> Treebank:
-    """Return the treebank with empty lemmas and features, which nothing predicts."""
+    """Return the treebank with empty lemmas and features, since no tagger predicts them."""
     empty = np.zeros(treebank.words, np.int32)
     return replace(
         treebank,
@@ -108,7 +109,7 @@ def function(treebank: Treebank, fine: str, coarse: str) -> dict[str, str] | Non
 
 
 def mapped(treebank: Treebank, fine: str, coarse: str, mapping: dict[str, str]) -> Treebank:
-    """Return the treebank with coarse tags that its fine tags determine."""
+    """Return the treebank with the coarse tags to which `mapping` maps its fine tags."""
     vocabulary = Vocabulary(sorted(set(mapping.values())))
     table = np.array([vocabulary.get(mapping.get(tag, ""), 0) for tag in treebank.vocab[fine].strings], np.int32)
     return with_tags(treebank, coarse, vocabulary.strings, table[treebank.columns[fine]])

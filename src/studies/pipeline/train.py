@@ -13,7 +13,7 @@ from treebound.support.atomic import replacing
 def run(params: Params, corpus: str, model: str) -> None:
     """Write a model, its history and the seconds of its training.
 
-    The files are empty if the corpus lacks the model. Raises InputError for an unknown model.
+    The files are empty if params.yaml excludes the model for this corpus. Raises InputError for an unknown model.
     """
     if model not in params.models:
         hint = f"choose from {', '.join(params.models)}"

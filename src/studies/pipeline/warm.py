@@ -2,10 +2,10 @@
 
     python -m studies.pipeline.warm MODULE [ARGUMENT]...
 
-has the same effect as `python -m MODULE ARGUMENT...`, with the same folder, environment, streams and exit status.
-Inside a block of `interpreter(...)` the command runs in a fork of the warm interpreter; otherwise it runs in the
-current process. If either the command or the interpreter ends, so does the other. This works on Unix only. No state
-passes from one command to the next.
+This command has the same effect as `python -m MODULE ARGUMENT...`, with the same folder, environment, streams and exit
+status. Inside a block of `interpreter(...)`, it runs in a fork of the warm interpreter; otherwise it runs in the
+current process. If the requesting process or the warm interpreter ends, the fork ends, too. This works on Unix only. No
+state passes from one command to the next.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
-ADDRESS = "TREEBOUND_WARM"  #: environment variable with the socket of the warm interpreter
+ADDRESS = "TREEBOUND_WARM"  #: environment variable with the path of the socket of the warm interpreter
 STREAMS = (0, 1, 2)
 PATIENCE = 1.0  #: seconds between two checks that the other process still runs
 
 
 @contextmanager
 def interpreter(modules: Sequence[str], environment: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Let commands that start inside the block use a process that has imported `modules`.
+    """Start a warm interpreter, which imports `modules`; commands that start in the block run in its forks.
 
     environment  variables to add to the environment of the new process
 
@@ -47,7 +47,7 @@ def interpreter(modules: Sequence[str], environment: Mapping[str, str] | None = 
         )
         assert server.stdin is not None
         assert server.stdout is not None
-        server.stdout.read()  # ends when the server listens or has failed; then commands run in their own process
+        server.stdout.read()  # returns when the server listens or has failed; see `main` for failures
         os.environ[ADDRESS] = address
         try:
             yield
@@ -60,7 +60,7 @@ def interpreter(modules: Sequence[str], environment: Mapping[str, str] | None = 
 def serve(address: str, modules: Sequence[str]) -> None:
     """Import `modules`, close standard output, and fork for each command until standard input ends.
 
-    A fork returns from this function, and ends, when its command has ended.
+    In a fork, this function returns when the command has ended; the fork then ends.
     """
     for module in modules:
         import_module(module)
@@ -91,7 +91,7 @@ def _reap() -> None:
 
 
 def _serve_command(connection: socket.socket) -> None:
-    """Run, in a fork, the command that the other end of `connection` requests, and send its exit status there."""
+    """Run in this fork the command that is requested over `connection`, and send back its exit status."""
     _, descriptors, _, _ = socket.recv_fds(connection, 1, len(STREAMS))
     for stream, descriptor in zip(STREAMS, descriptors, strict=True):
         os.dup2(descriptor, stream)
@@ -110,9 +110,9 @@ def _serve_command(connection: socket.socket) -> None:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
         raise
     finally:
-        with suppress(ConnectionError):  # the command may have been ended meanwhile, as Jupyter ends kernels
+        with suppress(ConnectionError):  # the requester may have been killed meanwhile, as Jupyter kills kernels
             connection.sendall(bytes([status & 255]))
-        connection.detach()  # the end of the process closes it: the command must not return earlier
+        connection.detach()  # the end of this process closes the socket; only then may the requester return
 
 
 def _end_with(connection: socket.socket, server: int) -> None:
@@ -131,7 +131,7 @@ def _run(command: Sequence[str]) -> None:
 
 
 def _request(connection: socket.socket, command: Sequence[str]) -> int:
-    """Have a fork run `command` and return its exit status.
+    """Request that a fork of the warm interpreter runs `command`; wait, and return the exit status of the command.
 
     The status is 1 if the fork or the parent of this process has ended.
     """

@@ -1,1 +1,1 @@
-"""Turn metrics files into tables and notebooks into a site that shows published figures and runs side by side."""
+"""Turn metrics files into tables and notebooks into a site that shows published results beside our runs."""

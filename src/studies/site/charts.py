@@ -15,11 +15,12 @@ from treebound.plots.style import COLOURS, CYCLE, MARKERS, log_axis, panels, sty
 
 
 def times(data: pd.DataFrame) -> Figure:
-    """Draw mean CPU time per sentence against sentence length: one panel per model and space, one curve per solver and
-    corpus.
+    """Draw mean CPU time per sentence against sentence length.
 
-    data  index: run, corpus, model, space, longer_than (words); one column per solver, in ms. The first column is drawn
-          on top, in black
+    There is one panel for each model and space, and one curve for each solver and corpus.
+
+    data  index: run, corpus, model, space, longer_than (words); one column per solver, in ms. longer_than is
+          the lower end of a bin of sentence lengths. The first column is drawn on top, in black
     """
     groups = list(data.groupby(level=["model", "space"], sort=False))
     solvers = list(data.columns)
@@ -56,7 +57,7 @@ def times(data: pd.DataFrame) -> Figure:
 def bounds(trace: Sequence[dict[str, Any]]) -> Figure:
     """Draw the upper and lower bound of a search against the number of dynamic-program calls.
 
-    The bounds meet in the end, unless the search reaches a limit.
+    The two bounds meet when the search ends, unless it reaches a limit.
 
     trace  bounds of a decoder's record (`Parse.record.bounds`): call (from 1), node, ub (upper bound of the node), lb
            (score of the best tree so far). Raises ValueError if it is empty
@@ -68,7 +69,7 @@ def bounds(trace: Sequence[dict[str, Any]]) -> Figure:
     lower, upper = (
         lower.where(lower > -1e15),
         upper.where(upper.abs() < 1e15),
-    )  # huge values mean that there is no bound yet, or no tree
+    )  # a huge value means no bound or no tree yet
     with style():
         figure, (axes,) = panels(1, width=7.5, height=3.6)
         axes.fill_between(data["call"], lower, upper.clip(lower=lower), step="post", color=COLOURS["pale"], alpha=0.5)
@@ -88,8 +89,8 @@ def accuracy_speed(data: pd.DataFrame, columns: int = 2) -> Figure:
     """Draw UAS against words per CPU second, one panel per corpus.
 
     A line joins the Pareto front: the systems that no other system beats on both axes. A system far below the others is
-    drawn at the lower edge, with its figure, so that the others keep enough space. The most accurate system of a panel
-    is named.
+    drawn at the lower edge of the panel, with its UAS as text, so that the other systems keep enough space. The name of
+    the most accurate system of a panel is written beside its point.
 
     data  corpus, group (colour), system (marker), label (written at the point, may be empty), uas (%), words_per_cpu_s,
           and optionally proved (% of the sentences; NaN counts as 0). Markers are full if all trees are proved, and
@@ -133,7 +134,7 @@ def accuracy_speed(data: pd.DataFrame, columns: int = 2) -> Figure:
     return figure
 
 
-#: shares of proved trees that a legend explains
+#: shares of proved trees (%) whose fill styles the legend explains, with their texts
 PROOFS = {100.0: "all trees proved", 50.0: "some trees proved", 0.0: "no tree proved"}
 
 
@@ -159,9 +160,9 @@ def pareto(data: pd.DataFrame) -> pd.DataFrame:
 def scale(data: pd.DataFrame) -> Figure:
     """Draw cost per sentence and memory against the number of sentences.
 
-    There is one curve for each task and kind of workers.
+    There are three panels (CPU time, wall time, peak memory), with one curve for each task and kind of workers.
 
-    data  task, workers (the kind), sentences, cpu_ms_per_sentence, wall_ms_per_sentence, mebibytes
+    data  task, workers (name of their kind), sentences, cpu_ms_per_sentence, wall_ms_per_sentence, mebibytes
     """
     panel_titles = {"cpu_ms_per_sentence": "CPU time", "wall_ms_per_sentence": "Wall time", "mebibytes": "Peak memory"}
     with style():
@@ -205,7 +206,7 @@ def gains(data: pd.DataFrame, over: str = "the baseline", level: int = 95) -> Fi
     An interval that excludes zero is drawn thick, with a filled marker.
 
     data   corpus, system, difference, low, high (points; low and high are NaN if the difference was not tested)
-    over   the reference of the differences, in words
+    over   name of the baseline from which the differences are taken, for a label
     level  level of the intervals, %
     """
     corpora, systems = (list(dict.fromkeys(data[name])) for name in ("corpus", "system"))
@@ -228,12 +229,13 @@ def gains(data: pd.DataFrame, over: str = "the baseline", level: int = 95) -> Fi
 
 
 def on_printed_axes(data: pd.DataFrame, printed: pd.DataFrame) -> Figure:
-    """Draw mean time and calls by sentence length without pruning, on the axes of a paper's figures.
+    """Draw mean time and dynamic-program calls by sentence length, on axes as long as the axes of a paper's figures.
 
-    The axes are linear, as in the paper, so that heights can be compared with the printed figures.
+    The sentences are parsed without pruning. The axes are linear, as in the paper, so that heights can be compared with
+    the printed figures.
 
     data     corpus, lo, hi (inclusive ends of a bin of lengths), mean_s, mean_dp_calls
-    printed  corpus of the paper, words, seconds, DP calls: upper ends of the printed axes
+    printed  one row per figure of the paper: corpus, and the upper ends of the printed axes in words, seconds, DP calls
     """
     measures = {"mean_s": ("seconds", "mean time, s"), "mean_dp_calls": ("DP calls", "mean DP calls")}
     with style():

@@ -16,7 +16,7 @@ from studies.common.params import Params
 from treebound.core.errors import InputError
 
 REFERENCE, THIS_RUN = "reference", "this run"
-#: file in which a run that will become the reference describes itself, before its notebooks are executed
+#: description of a run that will become the reference; the file is written before the notebooks are executed
 ORIGIN = Path("results", "reference", "origin.json")
 
 
@@ -24,7 +24,7 @@ ORIGIN = Path("results", "reference", "origin.json")
 class Results:
     """The results of one run of the pipeline.
 
-    name    provenance, the column head in tables: REFERENCE or THIS_RUN
+    name    REFERENCE or THIS_RUN; tables call it the provenance and use it as a column heading
     folder  folder with `metrics/` and, for this run, `predictions/`
     params  parameters of the run
     info    description of a reference run: commit, date, machine, checksums; empty for this run
@@ -42,9 +42,9 @@ class Results:
 
     @property
     def keeps_sentences(self) -> bool:
-        """Return True if the run should have the tables that stages wrote sentence by sentence.
+        """Return True if the run should have the tables with one row per sentence.
 
-        A reference run is committed without them.
+        A reference run is committed without these tables.
         """
         return not self.info or (self.folder / "predictions").is_dir()
 
@@ -54,9 +54,11 @@ class Results:
         return list(self.params.corpora)
 
     def kept_table(self, name: str, **layout: Any) -> pd.DataFrame:
-        """Return a table that a reference run stores because its metrics are not sufficient; empty if it has none.
+        """Return a table that a reference run stores because its metrics do not suffice to compute the table.
 
-        layout  arguments of `pandas.read_csv` about header and index
+        The table is empty if the run does not store it.
+
+        layout  arguments of `pandas.read_csv` that state which rows are the header and which columns the index
         """
         path = self.folder / "tables" / f"{name}.csv"
         try:
@@ -67,7 +69,7 @@ class Results:
             raise InputError("not a table", path=path, hint="restore the file from the repository") from None
 
     def predicted(self, *parts: str, **options: Any) -> pd.DataFrame:
-        """Read a table that a stage wrote sentence by sentence. Raises InputError if it is missing or empty.
+        """Read a table of a stage with one row per sentence. Raises InputError if it is missing or empty.
 
         options  arguments of `pandas.read_csv`
         """
@@ -86,7 +88,7 @@ class Results:
     def has(self, *parts: str) -> bool:
         """Return True if the run has metrics at `parts`.
 
-        A run that is older than a stage has no metrics of the stage.
+        A run that was made before a stage was added to the pipeline has no metrics of the stage.
         """
         return metrics.has(self.folder, *parts)
 
@@ -94,7 +96,8 @@ class Results:
 def this_run(root: Path) -> Results:
     """Return the results of the pipeline in this checkout.
 
-    They are the reference itself if the file ORIGIN exists, as it does while `make reference` renders its pages.
+    If the file ORIGIN exists, this run is itself the reference: `make reference` writes the file before it makes the
+    pages.
     """
     folder, params = root / "results", root / "params.yaml"
     return _kept(folder, params, root / ORIGIN) or Results(THIS_RUN, folder, parameters.load(params))
@@ -109,21 +112,21 @@ def reference(root: Path) -> Results | None:
 def multilingual(root: Path) -> Results | None:
     """Return the multilingual part of the reference run, or None if there is none.
 
-    It tests a few systems on many more corpora.
+    The multilingual part tests a few systems on many more corpora.
     """
     folder = root / "results" / "reference" / "multilingual"
     return _kept(folder, folder / "params.yaml", folder / "run.json")
 
 
 def _kept(folder: Path, params: Path, origin: Path) -> Results | None:
-    """Return the reference results in `folder`, or None if the file `origin` does not exist."""
+    """Return the results in `folder` as a reference run, or None if its description `origin` does not exist."""
     if not origin.is_file():
         return None
     return Results(REFERENCE, folder, parameters.load(params), json.loads(origin.read_text(encoding="utf-8")))
 
 
 def provenances(root: Path) -> list[Results]:
-    """Return the reference run, if there is one, and this run: the order of the columns in every table.
+    """Return the reference run, if there is one, and then this run; the columns of every table have this order.
 
     If this run is about to become the reference, it is returned alone.
     """

@@ -40,7 +40,7 @@ def execute(source: Path, target: Path, parameters: dict[str, Any] | None = None
     error if a cell fails. After an error, `target` is unchanged.
     """
     logging.getLogger("papermill").setLevel(logging.ERROR)
-    read(source)  # read() has plainer error messages than papermill
+    read(source)  # the error messages of read() are clearer than the messages of papermill
     try:
         declared = papermill.inspect_notebook(str(source))
     except ValueError:
@@ -85,7 +85,7 @@ def write(notebook: nbformat.NotebookNode, path: Path) -> None:
 
 
 def scrub(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Remove everything that changes from run to run: times, durations, random ids, and how streams are split.
+    """Remove everything that differs between executions: times, durations, random ids, and the division of streams.
 
     Widgets are removed, too: their ids are random, and they do nothing without a kernel.
     """
@@ -115,7 +115,7 @@ def _merge_streams(outputs: list[nbformat.NotebookNode]) -> list[nbformat.Notebo
 
 @contextmanager
 def _kernel() -> Iterator[None]:
-    """Put a kernel that uses this interpreter first on Jupyter's path, without log messages and progress bars."""
+    """Put a kernel that uses this interpreter first on Jupyter's path; turn logs and progress bars off."""
     kernel = ["ipykernel_launcher", "--log-level=CRITICAL", "-f", "{connection_file}"]
     argv = [sys.executable, "-m", "studies.pipeline.warm", *kernel]
     with tempfile.TemporaryDirectory() as folder:

@@ -32,14 +32,14 @@ from treebound.plots.style import style
 from treebound.plots.svg import as_svg
 from treebound.support.atomic import replacing
 
-Tables = dict[str, tuple[str, Callable[[Results], pd.DataFrame]]]  #: name of the files -> (title, table)
-Figures = dict[str, tuple[str, Callable[[Results], Figure]]]  #: name of the files -> (alternative text, figure)
+Tables = dict[str, tuple[str, Callable[[Results], pd.DataFrame]]]  #: file name -> (title, function that makes it)
+Figures = dict[str, tuple[str, Callable[[Results], Figure]]]  #: file name -> (alternative text, function that makes it)
 FOLDERS = ("tables", "figures")
 DPI = 150
 
 
 def registered(attribute: str) -> dict[str, tuple[str, Callable[[Results], Any]]]:
-    """Collect TABLES or FIGURES from `files.py` of every question that has one."""
+    """Collect the dictionary TABLES or FIGURES from the module `files` of every question that has this module."""
     entries: dict[str, tuple[str, Callable[[Results], Any]]] = {}
     for _, module in modules_of_questions("files"):
         entries |= getattr(module, attribute, {})
@@ -47,7 +47,7 @@ def registered(attribute: str) -> dict[str, tuple[str, Callable[[Results], Any]]
 
 
 def export(root: Path, out: Path, only: Sequence[str] = ()) -> list[str]:
-    """Write tables and figures of the run in the project `root` under `out`; return what was left out, and why.
+    """Write tables and figures of the run in the project `root` under `out`; return the omissions with their reasons.
 
     only  names of tables: write these alone, without figures and claims; empty: write everything
     """
@@ -68,7 +68,7 @@ def export(root: Path, out: Path, only: Sequence[str] = ()) -> list[str]:
 
 
 def _written(run: Results, tables: Tables, figures: Figures, out: Path) -> list[str]:
-    """Write tables and figures into the folders of `out`; return what was left out, and why."""
+    """Write tables and figures into folders below `out`; return the omissions with their reasons."""
     left_out = []
     for name, (title, table) in tables.items():
         try:
@@ -95,7 +95,7 @@ def _written(run: Results, tables: Tables, figures: Figures, out: Path) -> list[
 def markdown(data: pd.DataFrame) -> str:
     """Return a DataFrame as a Markdown table of GitHub's dialect.
 
-    Levels of columns are joined. Floats have two decimals, p-values three.
+    The levels of a column name are joined. Floats have two decimals, p-values three.
     """
     flat = data.reset_index()
     names = [" ".join(str(part) for part in _levels(column) if str(part)) for column in flat.columns]
@@ -110,7 +110,7 @@ def markdown(data: pd.DataFrame) -> str:
 
 
 def _levels(label: object) -> tuple:
-    """Return a label as a tuple of levels."""
+    """Return the label of a row or column as a tuple with one entry per index level."""
     return label if isinstance(label, tuple) else (label,)
 
 

@@ -1,6 +1,6 @@
 """Show the factor families on one short sentence: their parts in a tree, and their bounds.
 
-No model is needed: the scores are chosen to show the bounds, and the tree is given.
+No model is needed: the tree is fixed, and the scores are chosen such that they show the bounds.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from treebound.kernels.arcs.parts import count_parts, index_parts
 from treebound.plots.svg import Svg
 from treebound.plots.tree import tree_svg
 
-#: form, coarse tag, fine tag, head
+#: example sentence: form, coarse tag, fine tag and head of each word
 SENTENCE = """
 She PRON PRP 2; gave VERB VBD 0; the DET DT 7; three NUM CD 7; big ADJ JJ 7; red ADJ JJ 7; balls NOUN NNS 2
 to ADP IN 12; her PRON PRP$ 12; rather ADV RB 11; shy ADJ JJ 12; neighbour NOUN NN 2; yesterday NOUN NN 2
 """
-#: a sentence with a pattern: *in spring rather than in autumn*
+#: example sentence for the family `pattern`, with the pattern *in spring rather than in autumn*
 PATTERN_SENTENCE = """
 They PRON PRP 2; travel VERB VBP 0; in ADP IN 4; spring NOUN NN 2; rather ADV RB 8; than ADP IN 5; in ADP IN 8
 autumn NOUN NN 4
@@ -44,7 +44,7 @@ EMPTY = {NONE: "none", NONE_OUTER: "none outside"}
 
 @dataclass(frozen=True)
 class Example:
-    """A factor family in the tree of its sentence.
+    """A factor family with its parts in the tree of an example sentence.
 
     words   n strings
     tags    coarse tags of the words
@@ -63,7 +63,11 @@ class Example:
 
     @property
     def shown(self) -> tuple:
-        """Return the part that figures and tables single out: the first with most arcs and then the longest reach."""
+        """Return the part that figures and tables highlight.
+
+        It is the part with the most arcs and, among equals, the largest sum of arc lengths; for `valency` it is the
+        part with the most modifiers.
+        """
         if self.family == "valency":
             return max(self.parts, key=lambda part: part[1])
         return max(self.parts, key=lambda part: (len(_arcs(part)), sum(abs(h - m) for h, m in _arcs(part))))
@@ -80,17 +84,20 @@ class Example:
         return pd.DataFrame(rows).set_index("part")
 
     def bound(self, score: float) -> pd.DataFrame:
-        """Return the bound on the part `shown` for every choice of its arcs and the two scores `score` and -`score`.
+        """Return bounds on the score of the part `shown`, for each set of its arcs that a tree may contain.
 
-        Columns: the score of the part, the bound at the start of the search with its slack, and the bound of the best
-        shares for the row's own choice of arcs, which is tight.
+        The part has the score `score` in one half of the columns and -`score` in the other half.
+
+        Columns: the score that the part contributes, the bound at the start of the search, and the slack of
+        this bound. The last column of each half is the bound with the shares that are best for the set of arcs of the
+        row; this bound is tight.
         """
         if self.family == "valency":
             return _lines(self.shown[1], score)
         names = self._names(self.shown)
         if (
             self.family == "grand-sibling"
-        ):  # bounded as a pair, since the backbone has a variable for neighbouring siblings
+        ):  # the part is bounded as a pair, since the backbone has a variable for two neighbouring siblings
             names = [names[0], f"neighbours {names[1]}, {names[2]}"]
         rows = {}
         for selection in sorted(product((0, 1), repeat=len(names)), key=lambda z: (sum(z), z[::-1])):
@@ -114,7 +121,7 @@ class Example:
         return table
 
     def _names(self, part: tuple) -> list[str]:
-        """Return the arcs or slots of a part in words."""
+        """Return a text for each arc and each empty slot of a part."""
         words = ["root", *self.words]
         if self.family == "valency":
             return [f"{words[part[0]]}: {part[1]}" + (" or more" if part[1] == 7 else "")]
@@ -127,10 +134,10 @@ def _arcs(part: tuple) -> list[tuple[int, int]]:
 
 
 def _bounds(phi: float, on: np.ndarray) -> tuple[float, float]:
-    """Return two bounds on a product of arcs: with the shares at the start of a search, and with the best shares.
+    """Return two bounds on the score of a part: with the shares at the start of a search, and with the best shares.
 
-    phi  score of the product
-    on   int[r], 1 for a selected arc
+    phi  score of the part: it counts if all r arcs are selected (a product of the arc variables z)
+    on   int[r], the values z: 1 for a selected arc, else 0
 
     phi >= 0: shares s >= 0 sum to phi, and the bound is sum s z; the shares start equal. phi < 0: there is one share 0
     <= s <= -phi, and the bound is s (r - 1) - s sum z; s starts at 0 (Qian & Liu 2013, section 3.2).
@@ -142,10 +149,10 @@ def _bounds(phi: float, on: np.ndarray) -> tuple[float, float]:
 
 
 def _lines(count: int, score: float) -> pd.DataFrame:
-    """Return a score f of the number of modifiers, and three lines that bound it from above.
+    """Return a score f(c) of the number c of modifiers, and three lines that bound f from above.
 
-    f is `score` at `count` and falls off on both sides. A line a + b c with a = max over c of f(c) - b c lies above all
-    scores for every slope b, and is linear in arcs.
+    f is `score` at c = `count` and decreases by 2 for each modifier more or less. A line a + b c with a = max over c of
+    f(c) - b c lies above all scores for every slope b, and is linear in arcs.
     """
     counts = np.arange(min(count + 3, 8))
     values = score - 2.0 * np.abs(counts - count)
@@ -158,7 +165,10 @@ def _lines(count: int, score: float) -> pd.DataFrame:
 
 
 def example(family: str) -> Example:
-    """Return the parts of a family in an example sentence. Raises TreeboundError for an unregistered family."""
+    """Return the factor family called `family` with its parts in an example sentence.
+
+    Raises TreeboundError for an unregistered family.
+    """
     code = FAMILIES[family].code
     treebank = treebank_of(PATTERN_SENTENCE if family == "pattern" else SENTENCE)
     words, tags, heads = treebank[0].strings("form"), treebank[0].strings("upos"), treebank[0].heads
@@ -171,13 +181,13 @@ def example(family: str) -> Example:
     if family == "arc":
         return Example(family, words, tags, heads, [((int(heads[m]), m),) for m in range(1, n + 1)], len(index.head))
     parts = tree_parts(family, heads)
-    if family == "adjacent-sibling":  # the root's only modifier has no part of this family
+    if family == "adjacent-sibling":  # drop the part of the root's only modifier, which the family does not have
         parts = [part for part in parts if part[1][0] > 0]
     return Example(family, words, tags, heads, parts, listed)
 
 
 def _matched(treebank: Treebank) -> Iterator[tuple]:
-    """Yield the parts of the shipped patterns that the only tree of a treebank has."""
+    """Yield the parts (tuples of arcs) where patterns of PATTERNS match the tree of a one-sentence treebank."""
     patterns = pattern_language.load(PATTERNS)
     heads = treebank.heads(0)
     for p, places in zip(*find(patterns, treebank).sentence(0), strict=True):
@@ -205,7 +215,7 @@ def treebank_of(sentence: str) -> Treebank:
 
 
 def show(family: str, score: float = 6.0) -> tuple[Svg | Table, ...]:
-    """Return what a notebook displays of a family: the tree, its parts, and the bound if a search may need one."""
+    """Return the displays of a factor family for a notebook: tree, parts, and the bounds if a search needs them."""
     example_ = example(family)
     total = "" if example_.listed is None else f", of {example_.listed:,} parts if every arc is a candidate"
     outputs: list[Svg | Table] = [
@@ -219,7 +229,7 @@ def show(family: str, score: float = 6.0) -> tuple[Svg | Table, ...]:
 
 
 def overview() -> pd.DataFrame:
-    """Return the size of the parts of every family, their number in the tree, and their number in a search."""
+    """Return for each factor family the arcs of its largest part, and its numbers of parts in tree and search."""
     rows = {}
     for name in FAMILIES:
         of_family = example(name)
@@ -232,7 +242,7 @@ def overview() -> pd.DataFrame:
 
 @about()
 def counted(table: pd.DataFrame) -> Sentences:
-    """Compare the number of parts that a search must bound with the number in a tree (`overview`)."""
+    """Compare the number of parts in a tree with the number of parts that a search may meet. table: `overview`."""
     has, meets = table["parts in the tree"], table["parts with every arc a candidate"]
     yield (
         f"A tree of {has['arc']:.0f} words has {span(has, '{:.0f}')} parts of a family. A search over all arcs of the "
@@ -242,12 +252,12 @@ def counted(table: pd.DataFrame) -> Sentences:
 
 
 def analysed(root: Path) -> list[str]:
-    """Return the corpora whose error analysis the reference run keeps."""
+    """Return the corpora whose error analysis the reference run stores."""
     return [path.name.split(".")[0] for path in (root / "results" / "reference" / "patterns").glob("*.patterns.csv")]
 
 
 def analysed_with(root: Path, corpus: str) -> list[str]:
-    """Return the shipped files of patterns that the error analysis of a corpus counts."""
+    """Return the names of the shipped pattern files that the error analysis of a corpus covers completely."""
     counted = set(analysis(root, corpus, "patterns")["pattern"])
     return [
         name
@@ -257,7 +267,7 @@ def analysed_with(root: Path, corpus: str) -> list[str]:
 
 
 def patterns(root: Path, corpus: str, name: str) -> pd.DataFrame:
-    """Return the patterns of a file with their evidence in the error analysis of the reference run.
+    """Return the patterns of a pattern file, with their counts in the error analysis of the reference run.
 
     Raises InputError if the analysis lacks a pattern.
     """
@@ -273,21 +283,24 @@ def patterns(root: Path, corpus: str, name: str) -> pd.DataFrame:
 
 
 def _spelt(pattern: pattern_language.Pattern) -> str:
-    """Return the arcs of a pattern by the names of its words."""
+    """Return the arcs of a pattern as text, with the names that the pattern gives its words."""
     names = {**dict(enumerate(pattern.names)), pattern_language.ROOT: "root", pattern_language.OUTSIDE: "outside"}
     arcs = [f"{names[h]} → {names[m]}" for h, m in pattern.arcs]
     return " | ".join(", ".join(arcs[k] for k in alternative) for alternative in pattern.ways)
 
 
 def candidates(root: Path, corpus: str, rows: int) -> pd.DataFrame:
-    """Return the first rows of the pattern candidates that the error analysis lists."""
+    """Return the first `rows` rows of the table of candidate patterns of the error analysis."""
     table = analysis(root, corpus, "candidates").set_index("rank").head(rows)
     table["consistency"] *= 100
     return table.rename(columns={"consistency": "consistent, %"})
 
 
 def analysis(root: Path, corpus: str, kind: str) -> pd.DataFrame:
-    """Read a table of `studies.qian_liu_2013.patterns` of the reference run. Raises InputError if it is missing."""
+    """Read the table `kind` that `studies.qian_liu_2013.patterns` wrote for a corpus in the reference run.
+
+    Raises InputError if it is missing.
+    """
     try:
         return pd.read_csv(root / "results" / "reference" / "patterns" / f"{corpus}.{kind}.csv")
     except (OSError, pd.errors.EmptyDataError):

@@ -1,7 +1,7 @@
 """Read the metrics of the stages that all questions share, as data frames.
 
-Rows follow the lists in params.yaml, not the files in a folder: files of a removed decoder remain and must not come
-back as a row. A listed file that is missing is an error.
+The rows are the rows that params.yaml lists, not the files in a folder: the files of a removed decoder remain there and
+must not appear as a row. If the file of a listed row is missing, InputError is raised.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from studies.common.params import SYSTEMS, Row
 from studies.site.collect import Results
 from treebound.core.errors import InputError
 
-#: systems whose rows have tables of their own
+#: systems whose rows are shown in separate tables, not in the table of peers
 OWN_TABLES = ("graph", "transition", "sampling")
 
 
 def convert(results: Results) -> pd.DataFrame:
     """Return the counts of the conversion, one row per corpus and split.
 
-    Tags, labels and dropped sentences are given by their number. `attrs["sources"]` maps each corpus to title, language
-    and licence. `attrs["seen"]` maps each corpus to the treebank columns, besides forms and tags, that the parsers see.
+    Columns include the numbers of distinct tags and labels, and of dropped sentences. `attrs["sources"]` maps each
+    corpus to title, language and licence. `attrs["seen"]` maps each corpus to the treebank columns, besides forms and
+    tags, that the parsers see.
     """
     rows, sources, seen = [], {}, {}
     for corpus in results.corpora:
@@ -63,7 +64,7 @@ def tagging(results: Results) -> pd.DataFrame:
 
 
 def pruner(results: Results) -> pd.DataFrame:
-    """Return corpus, split, k and recall: the share of words whose true head is among the k that the pruner keeps."""
+    """Return columns corpus, split, k and recall: share of words whose gold head is among the k kept heads."""
     rows = [
         {"corpus": corpus, "split": split, "k": int(k), "recall": recall}
         for corpus in results.corpora
@@ -74,9 +75,9 @@ def pruner(results: Results) -> pd.DataFrame:
 
 
 def pruner_thresholds(results: Results) -> pd.DataFrame:
-    """Return corpus, split, threshold, recall and heads_a_word of a pruner with a probability threshold.
+    """Return columns corpus, split, threshold, recall and heads_a_word of the pruner with a probability threshold.
 
-    The threshold prunes the k best heads of training further. May be empty.
+    The pruner keeps the k best heads, with the k of training, and then drops heads below the threshold. May be empty.
     """
     rows = [
         {"corpus": corpus, "split": split, **measured}
@@ -88,16 +89,15 @@ def pruner_thresholds(results: Results) -> pd.DataFrame:
 
 
 def decode(results: Results) -> pd.DataFrame:
-    """Return accuracy, certificates and work on test, one row per corpus and row of the parameters that all corpora
-    have.
+    """Return accuracy, certificates and work on test, for the parameter rows that all corpora have.
 
-    las and complete_labelled are NaN if there are no labels.
+    The table has one row for each corpus and parameter row. las and complete_labelled are NaN if there are no labels.
     """
     return frame(_decoded(results, lambda row: row.everywhere), results.folder / "metrics" / "decode")
 
 
 def variants(results: Results) -> pd.DataFrame:
-    """Return the metrics of `decode` for rows that only some corpora have, or with tags or a seed of their own.
+    """Return the metrics of `decode` for parameter rows with their own corpora, tags or seed.
 
     May have no rows.
     """
@@ -123,8 +123,8 @@ def train(results: Results) -> pd.DataFrame:
     """Return the training results, one row per corpus and trained model.
 
     best_epoch, dev_uas and dev_las belong to the best epoch (dev_las is NaN without labels); cpu_s and wall_s are
-    seconds of training. capped is the share (%) of the training sentences whose decoding reached the limit on dynamic
-    programs in the last epoch (NaN: not counted).
+    seconds of training. capped is the share (%) of the training sentences whose decoding reached the limit on
+    dynamic-program calls in the last epoch (NaN: not counted).
     """
     trained = {row.trained: row for row in results.params.rows.values() if row.everywhere}
     rows = []
@@ -147,14 +147,17 @@ def train(results: Results) -> pd.DataFrame:
 
 
 def benchmark(results: Results) -> pd.DataFrame:
-    """Return seconds, speed and work, one row per corpus and row of the parameters; medians over repeats."""
+    """Return seconds, speed and work as medians over repeats, one row per corpus and parameter row."""
     timed = [row for row in results.params.rows.values() if row.everywhere and row.benchmarked]
     rows = [_timed(results, corpus, row) for corpus in results.corpora for row in timed]
     return frame(rows, results.folder / "metrics" / "benchmark")
 
 
 def by_length(results: Results) -> pd.DataFrame:
-    """Return the benchmark by sentence length: corpus, row and its fields, lo, hi, sentences, means."""
+    """Return the benchmark by sentence length, one row per corpus, parameter row and length bin.
+
+    Columns: corpus, the parameter row and its fields, lo and hi (ends of the bin), sentences, and means over the bin.
+    """
     keys = ["corpus", "row", "model", "learner", "decoder", "k"]
     rows = [
         {**{key: row[key] for key in keys}, **part}
@@ -165,17 +168,18 @@ def by_length(results: Results) -> pd.DataFrame:
 
 
 def sentences(results: Results, corpus: str, row: Row) -> pd.DataFrame:
-    """Read the results of a row, one line per test sentence.
+    """Read the results of a parameter row on a corpus, one line per test sentence.
 
     Columns: n, value, bound, status, dp_calls, nodes, correct, scored, `words` (`attachment.marks`), correct_labelled
-    if there are labels, gold if the settings of the decoder require it. A reference run does not store them.
+    if there are labels, gold (score of the gold tree) if the settings of the decoder require it. A reference run stores
+    no such table.
     """
     data = results.predicted(corpus, "decode", row.trained, f"{row}.csv", dtype={"words": str}, keep_default_na=False)
     return data.set_index("sentence")
 
 
 def of_systems(results: Results, *systems: str) -> list[dict[str, Any]]:
-    """Return the `decode` metrics of the rows of some systems, with the seconds of training and the speed."""
+    """Return the `decode` metrics of all rows of the systems, with CPU seconds of training and words per CPU second."""
     rows = _decoded(results, lambda row: row.system in systems)
     for measured in rows:
         corpus, row = measured["corpus"], results.params.rows[measured["row"]]
@@ -220,7 +224,7 @@ def _timed(results: Results, corpus: str, row: Row) -> dict[str, Any]:
 def frame(rows: list[dict[str, Any]], path: Path) -> pd.DataFrame:
     """Make a data frame of rows of metrics. Raises InputError if there are none.
 
-    path  folder in which the metrics should be
+    path  folder that should contain the metrics, for the error message
     """
     if not rows:
         raise InputError(

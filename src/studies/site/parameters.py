@@ -54,7 +54,7 @@ class Parameters(Checked):
 def check(**parameters: object) -> None:
     """Check the types and ranges of all parameters of a notebook. Raises SettingError.
 
-    A parameter that papermill received and the notebook lacks is an error, too: papermill only warns about it.
+    A parameter that the notebook does not have is an error, too: papermill only warns about it.
     """
     for name in _injected():
         if name not in parameters:
@@ -78,7 +78,7 @@ def _injected() -> list[str]:
 
 
 def known(parameter: str, value: str, available: Iterable[str], kind: str | None = None) -> list[str]:
-    """Return the names in a text, separated by spaces. Raises SettingError for a name that is not available."""
+    """Split a text at spaces into names, and return the names. Raises SettingError for a name that is not available."""
     valid, kind = sorted(set(available)), kind or parameter
     for name in value.split():
         if name not in valid:
@@ -87,7 +87,10 @@ def known(parameter: str, value: str, available: Iterable[str], kind: str | None
 
 
 def one(parameter: str, value: str, available: Iterable[str], kind: str | None = None) -> str:
-    """Return the only name in a text. Raises SettingError for no name, several names, or an unavailable name."""
+    """Return the single name that a text contains.
+
+    Raises SettingError for no name, several names or an unavailable name.
+    """
     valid = set(available)
     names = known(parameter, value, valid, kind)
     if len(names) != 1:
@@ -97,9 +100,11 @@ def one(parameter: str, value: str, available: Iterable[str], kind: str | None =
 
 
 def corpora(corpus: str, results: Sequence[Results], question: Any = None) -> list[str]:
-    """Return the corpora to show; an empty list means all. Raises SettingError for a corpus that no run has.
+    """Return the corpora that the parameter `corpus` names; an empty list means all.
 
-    question  class of the settings that list the available corpora; None: the corpora of the run
+    Raises SettingError for a corpus that no run has.
+
+    question  settings class of a question; its `corpora` are the available ones. None: all corpora of the runs
     """
     available: set[str] = set()
     for run in results:
@@ -109,7 +114,7 @@ def corpora(corpus: str, results: Sequence[Results], question: Any = None) -> li
 
 
 def at_least(parameter: str, value: int, least: int) -> None:
-    """Raise SettingError for a number that is too small to show anything."""
+    """Raise SettingError if `value` is less than `least`, so that there would be nothing to show."""
     if value < least:
         raise SettingError(
             parameter, f"{value} is too small: nothing would be shown", f"choose a number of at least {least}"
@@ -117,7 +122,7 @@ def at_least(parameter: str, value: int, least: int) -> None:
 
 
 def words(sentence: str, gloss: str = "") -> Treebank:
-    """Return a sentence that a user typed as a treebank. Raises SettingError.
+    """Convert a sentence that a user typed to a treebank of one sentence. Raises SettingError if a line is not valid.
 
     gloss  optional translation, one word for each word of the sentence
     """
@@ -138,7 +143,7 @@ def words(sentence: str, gloss: str = "") -> Treebank:
 
 
 def derivation(parameter: str, text: str) -> Derivation:
-    """Return the CCG derivation of a Penn tree. Raises SettingError."""
+    """Convert a Penn tree in brackets to a CCG derivation. Raises SettingError if the text is no such tree."""
     from treebound.treebanks import brackets
     from treebound.treebanks.ccg.penn.translate import translate
 

@@ -2,9 +2,9 @@
 
     play = Playground(model, sentence)
     play.explore(k=5, without=["sibling"], forbid=[(2, 1)])
-    play.widgets(taggers)         # the same with buttons, in JupyterLab, and a line to type a sentence
+    play.widgets(taggers)         # the same with buttons and a text field for the sentence, in JupyterLab
 
-Every answer comes from the scored problem and the search that `treebound parse` uses. The options change the problem,
+Every result comes from the scored problem and the search that `treebound parse` uses. The options change the problem,
 never the search, so that status and bound keep their meaning.
 """
 
@@ -38,7 +38,7 @@ from treebound.systems.tagging.several import Taggers
 from treebound.treebanks import document
 
 Arc = tuple[int, int]
-ANY = [("(any)", -1)]  #: the choice of no word in a list of words
+ANY = [("(any)", -1)]  #: entry of a list of words that selects no word
 
 
 def typed(sentence: str) -> Treebank:
@@ -121,11 +121,11 @@ class Explored:
         return search_tree_svg(nodes[:steps], self.words)
 
     def lost(self, best: Explored, word: int, margin: float) -> Remarks:
-        """Compare the best tree with this tree, which lacks the arc of a word, and state the margin of the arc.
+        """Compare the best tree with this tree, which lacks one arc of the best tree, and state the margin of the arc.
 
         best    the unrestricted result
-        word    the dependent of the arc
-        margin  margin of the arc in the best tree
+        word    the dependent of the missing arc
+        margin  margin of the missing arc in the best tree
         """
         head = best.parse.heads[word]
         arc = f"{self.words[head - 1] if head else 'root'} → {self.words[word - 1]}"
@@ -145,7 +145,7 @@ class Playground:
     """A sentence with a model, whose problem can be changed and searched.
 
     sentence  typed lines (see `typed`), or a treebank, whose first sentence is taken
-    k         candidate heads per word; None: as the model was trained
+    k         candidate heads per word; None takes the number with which the model was trained
     families  the factor families that may be left out
     """
 
@@ -186,8 +186,9 @@ class Playground:
         trees: int = 0,
         **search: Any,
     ) -> Explored:
-        """Find the best tree of the changed problem, with margins, marginals and the `trees` best trees if it is
-        proved.
+        """Find the best tree of the changed problem, with margins and marginals, and the `trees` best trees.
+
+        The margins, marginals and further trees are computed only if the best tree is proved.
 
         k        candidate heads per word; None: the value of the playground
         without  factor families to leave out
@@ -217,7 +218,7 @@ class Playground:
 class Buttons:
     """Controls for `Playground.explore`: candidate heads, factors, a required and a forbidden arc, and search steps.
 
-    taggers  taggers for a typed sentence; None: there is no line to type a sentence
+    taggers  taggers for a typed sentence; None: there is no text field for a sentence
     found    the displayed result; None if there is no tree, and `said` then states the reason
     """
 
@@ -245,10 +246,10 @@ class Buttons:
         self.start()
 
     def start(self) -> None:
-        """Offer the words of the sentence without required or forbidden arcs, and show the best tree."""
+        """Fill the lists with the words of the sentence, require and forbid no arc, and show the best tree."""
         n = len(self.play.words)
         words = [("root", 0), *((f"{i} {word}", i) for i, word in enumerate(self.play.words, 1))]
-        self.starting = True  # setting the choices triggers events: search once, at the end
+        self.starting = True  # setting the lists triggers events: search only once, at the end
         for heads, modifiers in (self.require, self.forbid):
             heads.options, modifiers.options = [*ANY, *words], [*ANY, *words[1:]]
         self.k.max, self.k.value = n, min(self.play.k or n, n)
@@ -256,7 +257,7 @@ class Buttons:
         self.search()
 
     def type(self, _: Any = None) -> None:
-        """Replace the sentence by the typed one, with tags of the taggers."""
+        """Replace the sentence by the sentence that the user typed, with tags that the taggers predict."""
         assert self.taggers is not None
         try:
             self.play = Playground(self.play.model, tagged(self.text.value, self.taggers), self.play.k)

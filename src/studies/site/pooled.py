@@ -5,9 +5,10 @@ and treebanks in general. The error e_i, of variance v_i, comes from the choice 
 
 mu is the mean over treebanks, with the interval of Hartung & Knapp (2001) for equal weights. The spread between
 treebanks contains all sources of variance (u_i, sentences and seeds), whether v_i is known well or not. For comparison,
-a mean with weights by precision (Sidik & Jonkman 2002) is computed as well. With as few treebanks as here, its
-intervals are too narrow: page 94 has the simulation (`studies.across.verdicts`), docs/decisions/031 the reasons. tau^2
-is estimated by restricted maximum likelihood. The tests are published worked examples.
+a mean with weights by precision (Sidik & Jonkman 2002) is computed as well. With as few treebanks as in this project,
+the intervals of the weighted mean are too narrow: page 94 has the simulation (`studies.across.verdicts`), and
+docs/decisions/031 has the reasons. tau^2 is estimated by restricted maximum likelihood. The tests of this module are
+published worked examples.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Array = npt.NDArray[np.float64]
 
 
 class Interval(NamedTuple):
-    """An estimate, its standard error, and the ends of its interval; arrays if many analyses were made at once."""
+    """An estimate, its standard error, and the ends of its interval; arrays if there are several analyses."""
 
     effect: Array
     se: Array
@@ -40,12 +41,12 @@ class Interval(NamedTuple):
 class Pooled(NamedTuple):
     """A pooled effect, in the unit of the effects.
 
-    - mean: mu from equal weights.
+    - mean: estimate of mu with equal weights.
     - p: two-sided p-value of the hypothesis mu = null.
     - predicted_low, predicted_high: prediction interval, the range in which the effect on one more treebank is
       expected.
     - tau2, I2: variance between treebanks, and its share (%) of the total variance.
-    - weighted: mu from weights by precision.
+    - weighted: estimate of mu with weights by precision.
     """
 
     mean: Interval
@@ -150,7 +151,7 @@ class Mean(NamedTuple):
 
 
 def over_seeds(places: Sequence[Sequence[Sequence[float]]]) -> list[Mean]:
-    """Average over seeds, with intervals that allow for other sentences and other seeds.
+    """Average over seeds, with intervals that cover the random choice of both test sentences and seeds.
 
     Parameters
     ----------
@@ -160,8 +161,8 @@ def over_seeds(places: Sequence[Sequence[Sequence[float]]]) -> list[Mean]:
 
     The variance over sentences is the mean over seeds, since all seeds are tested on the same sentences. The variance
     of training is the variance between seeds, estimated from all places with several seeds together, divided by the
-    number of seeds. A place with one seed has the variance over sentences alone: the effect of its seed appears as
-    variance between treebanks.
+    number of seeds. A place with one seed gets the variance over sentences alone; the effect of its seed becomes part
+    of the variance between treebanks.
     """
     spread = [(np.var([row[0] for row in rows], ddof=1), len(rows) - 1) for rows in places if len(rows) > 1]
     training = sum(v * df for v, df in spread) / max(1, sum(df for _, df in spread))

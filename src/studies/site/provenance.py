@@ -1,4 +1,4 @@
-"""Describe the runs (what was run, on which data, at which cost) and single parses as tables."""
+"""Make tables that describe the runs (settings, data, cost) and single parses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from studies.site.collect import Results
 from studies.site.rows import stacked
 from treebound.core.parse import Parse
 
-#: column of `training`: share of training sentences that reached the limit
+#: column of `training`: share of training sentences whose decoding reached the limit on dynamic-program calls
 CAPPED = "at the limit, %"
 
 
@@ -28,7 +28,7 @@ def times(results: Results) -> pd.DataFrame:
 
 
 def provenance(results: Sequence[Results]) -> pd.DataFrame:
-    """Return facts about the runs, one column per run and one row per fact.
+    """Return facts about the runs (commit, data, machine, cost), one column per run and one row per fact.
 
     Facts about this run come from its parameters and metrics files.
     """
@@ -57,13 +57,16 @@ def provenance(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def models(results: Results) -> list[tuple[str, str]]:
-    """List (corpus, trained model) of every row that the stages `train` and `decode` have, of all systems and seeds."""
+    """List the pairs (corpus, trained model) of all rows in the parameters, for all systems and seeds."""
     pairs = ((corpus, row.trained) for corpus in results.corpora for row in results.params.rows_of(corpus))
     return list(dict.fromkeys(pairs))
 
 
 def _elsewhere(info: dict[str, Any]) -> str:
-    """Return the other commits at which stages of a reference run were computed, with the number of stages of each."""
+    """List the commits, other than the commit of a reference run, at which some of its stages were computed.
+
+    Each commit comes with the number of stages.
+    """
     return ", ".join(f"{count} at {commit[:12]}" for commit, count in info.get("other_commits", {}).items())
 
 
@@ -71,8 +74,8 @@ def time_spent(results: Sequence[Results]) -> pd.DataFrame:
     """Return the time that each kind of stage took: one row per run and kind, largest CPU time first.
 
     Columns: stages, CPU minutes, minutes by the clock. Stages of a kind run in parallel, so their minutes by the clock
-    add up to more than the duration of the run. The CPU time of a stage includes starting, reading and compiling; for
-    `train` it is therefore more than the seconds in `provenance`.
+    add up to more than the duration of the run. The CPU time of a stage includes starting Python, reading files and
+    compiling; for `train` it is therefore more than the seconds in `provenance`.
     """
     tables = [times(run).assign(provenance=run.name) for run in results]
     data = pd.concat(tables).assign(kind=lambda d: d["stage"].str.split("@").str[0])
@@ -88,11 +91,11 @@ def time_spent(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def training(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return every trained model: epochs, best epoch with its dev UAS and LAS, CPU seconds.
+    """Return one row per trained model: epochs, best epoch with its dev UAS and LAS, CPU seconds.
 
     The index is provenance, corpus, learner, model. CAPPED is the share of training sentences whose decoding reached
-    the limit on dynamic programs in the last epoch. The column of LAS is left out if no model has labels, CAPPED if no
-    training counted the limit.
+    the limit on dynamic-program calls in the last epoch. The column of LAS is left out if no model has labels. The
+    column CAPPED is left out if no training counted these sentences.
     """
     data = stacked(results, wanted, frames.train).rename(columns={"provenance": ""})
     data = data.sort_values(["", "corpus", "learner"], kind="stable").set_index(["", "corpus", "learner", "model"])
@@ -119,9 +122,9 @@ def certificate(parse: Parse, unit: float = 1.0) -> pd.DataFrame:
 
 
 def word_table(words: Sequence[str], parse: Parse, unit: float) -> pd.DataFrame:
-    """Return one row per word of a parse: head, margin, marginal and next head.
+    """Return one row per word of a parse: head, margin, marginal and the next best head.
 
-    The next head is the first different head of the word in the k-best list. Raises ValueError for a parse without
+    The next best head is the first different head of the word in the k-best list. Raises ValueError for a parse without
     margins and marginals.
     """
     confidence = parse.confidence
@@ -144,7 +147,7 @@ def word_table(words: Sequence[str], parse: Parse, unit: float) -> pd.DataFrame:
 
 
 def tree_table(words: Sequence[str], parse: Parse, unit: float) -> pd.DataFrame:
-    """Return one row per tree of the k-best list: score difference to the best tree, and the words with another head.
+    """Return one row per tree of the k-best list: score difference from the best tree, and changed words.
 
     Raises ValueError for a parse without a k-best list.
     """

@@ -18,7 +18,7 @@ QIAN_LIU = "qian_liu_2013"
 
 @cache
 def paper(key: str) -> dict:
-    """Return everything that a folder of `studies` stores about its paper: title, setting and tables."""
+    """Return the content of `published.toml` in the folder `key` of `studies`: title, setting and tables."""
     file = files("studies") / key / "published.toml"
     if not file.is_file():
         raise InputError(f"no published figures are stored for {key!r}", hint=f"add src/studies/{key}/published.toml")

@@ -41,9 +41,9 @@ from studies.site.execute import read
 from studies.site.show import STATEMENTS
 from treebound.core.errors import InputError
 
-INDEX = "index"  #: the notebook that becomes the entry page
+INDEX = "index"  #: name of the notebook that becomes the entry page
 LONG = 24  #: a table with more rows than this is folded away under its caption
-SAID = 3  #: sentences of a remark that are shown; the others are folded away
+SAID = 3  #: number of sentences of a remark that are shown; the other sentences are folded away
 
 
 @dataclass
@@ -95,7 +95,7 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
 
 
 def _replace(new: Path, old: Path) -> None:
-    """Put the folder `new` in the place of `old`."""
+    """Move the folder `new` to the path `old`, replacing the folder there."""
     if old.exists():
         aside = new.parent / "old"
         os.replace(old, aside)
@@ -110,7 +110,7 @@ def _page(path: Path, site: Path) -> Page:
     notebook = read(path)
     page = Page(path.stem)
     markdown = _markdown(page, path)
-    code: list[str] = []  # code of the cells since the last text, folded away together
+    code: list[str] = []  # code of all cells since the last Markdown cell, which is folded away as one block
 
     def fold() -> None:
         if code:
@@ -118,7 +118,7 @@ def _page(path: Path, site: Path) -> Page:
             page.cells.append(f"<details><summary>Code</summary>{listing}</details>")
             code.clear()
 
-    section = ""  # closing tag of the folded section
+    section = ""  # closing tag of the folded section that is open; empty if none is open
     for number, cell in enumerate(notebook.cells, 1):
         tags = cell.metadata.get("tags", ())
         if cell.cell_type == "markdown":
@@ -138,7 +138,7 @@ def _page(path: Path, site: Path) -> Page:
                 raise InputError(f"cell {number} was not executed", path=path, hint="run studies.site.execute first")
             for i, output in enumerate(cell.outputs, 1):
                 markup = _output(output, f"{page.name}-{number}-{i}", path, number, site, markdown)
-                if "answer" in tags:  # shown below the question, wherever it was computed
+                if "answer" in tags:  # an answer stands below the question, wherever in the notebook it is computed
                     page.cells.insert(1, f'<div class="answer">{markup}</div>')
                 else:
                     page.cells.append(markup)
@@ -186,7 +186,7 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
     A table with many rows is folded away under its caption.
     """
     link = ""
-    linked_file = re.search(r'href="([\w-]+\.csv)"', markup)  # a file that the notebook names and links to
+    linked_file = re.search(r'href="([\w-]+\.csv)"', markup)  # CSV file with a name that the notebook itself has chosen
     if "text/csv" in data:
         file = linked_file[1] if linked_file else f"tables/{name}.csv"
         (site / file).write_text(data["text/csv"], encoding="utf-8")
@@ -195,7 +195,7 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
     caption = re.search("<caption>(.*?)</caption>", markup, re.S)
     label = re.sub("<[^>]*>", "", caption[1]) if caption else "Table"
     opening = f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">'
-    tally = 'class="claims"' in markup  # the caption sums up the table, so that the first page shows it
+    tally = 'class="claims"' in markup  # claims: the first page shows the caption, which is a summary
     if caption is None or (tally and linked_file):
         return f"{opening}{markup}</div>{link}"
     content = f"{opening}{markup.replace(caption[0], '', 1)}</div>{link}"
@@ -206,7 +206,7 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
 
 
 def _figure(site: Path, name: str, content: bytes, alt: str) -> str:
-    """Write a figure to the site, unless it has the same figure already, and return its HTML."""
+    """Write a figure to the site, unless a file with the same content exists, and return the HTML of the figure."""
     files = sorted((site / "figures").iterdir())
     name = next(
         (path.name for path in files if path.read_bytes() == content), name
@@ -245,7 +245,7 @@ def _markdown(page: Page, path: Path) -> mistune.Markdown:
             return f"<p>{text}</p>\n"
 
         def link(self, text: str, url: str, title: str | None = None) -> str:
-            url = re.sub(r"^([\w-]+)\.ipynb\b", r"\1.html", url)  # notebooks link to notebooks, pages to pages
+            url = re.sub(r"^([\w-]+)\.ipynb\b", r"\1.html", url)  # a link to a notebook becomes a link to its page
             return f'<a href="{safe_entity(url)}">{text}</a>'
 
     markdown = mistune.Markdown(renderer=Renderer(escape=True), plugins=[math, table])  # words may look like HTML

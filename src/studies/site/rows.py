@@ -1,4 +1,4 @@
-"""Find the rows of the parameters that tables and claims use, and combine the tables of several runs."""
+"""Find the parameter rows (a model with a decoder) that tables and claims use, and combine tables of several runs."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from studies.site import frames
 from studies.site.collect import Results
 from treebound.core.errors import InputError
 
-#: columns that identify a row of the metrics, and columns that show it in tables
+#: columns that identify a row of the metrics, and columns that describe the row in tables
 AT = ["corpus", "row"]
 KEYS = ["corpus", "model", "learner", "decoder", "k"]
 
 
 def at(corpus: str, row: Row) -> tuple[str, str]:
-    """Return the values of the columns AT for a row of a corpus."""
+    """Return the values of the columns AT (corpus and row name) for a parameter row on a corpus."""
     return corpus, row.name
 
 
 def find(params: Params, corpus: str = "", **fields: object) -> list[Row]:
     """Return the rows of our own parser whose fields have the given values.
 
-    corpus  rows of this corpus with its tags and the seed of the run, rows of all corpora first; empty: only rows that
-            all corpora have
+    corpus  only rows of this corpus, with the tags of the corpus and the seed of the run; rows that all corpora have
+            come first. Empty: only rows that all corpora have
     """
     rows = [row for row in params.rows_of(corpus) if params.plain(corpus, row)] if corpus else params.rows.values()
     ours = [row for row in rows if row.system == "graph" and (corpus or row.everywhere)]
@@ -49,7 +49,7 @@ def corpora_of(results: Sequence[Results], wanted: Sequence[str]) -> dict[str, l
 def stacked(
     results: Sequence[Results], wanted: Sequence[str], frame: Callable[[Results], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Concatenate a table of every provenance; the first column is `provenance`."""
+    """Concatenate the tables that `frame` makes of the runs; a new column `provenance` has the name of the run."""
     keep = corpora_of(results, wanted)
     parts = []
     for r in results:
@@ -60,7 +60,7 @@ def stacked(
 
 
 def of_one_run(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the first run, so that sums over corpora count no sentence of two runs twice.
+    """Return the rows of the first run, so that sums over corpora do not count the sentences of a second run again.
 
     data  has a column `run`
     """
@@ -68,9 +68,9 @@ def of_one_run(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def agreed(data: pd.DataFrame) -> pd.DataFrame:
-    """Merge rows that several provenances share; the column `in` names the provenances.
+    """Merge equal rows of several runs into one row; its column `in` names the runs.
 
-    Rows that differ stay separate.
+    Rows that differ between runs remain separate. data: has a column `provenance`.
     """
     keys = [column for column in data.columns if column != "provenance"]
     merged = data.groupby(keys, sort=False, dropna=False)["provenance"].agg(", ".join).reset_index()
@@ -78,7 +78,7 @@ def agreed(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def whole(params: Params, row: Row) -> bool:
-    """Return True if a row decodes the whole test set, not only its first sentences."""
+    """Return True if the decoder of a row decodes the whole test split, not only its first sentences."""
     return params.decoders[row.decoder].sentences is None
 
 
@@ -89,11 +89,11 @@ def exhaustive(params: Params, row: Row) -> bool:
 
 
 def main_rows(params: Params, learner: str, corpus: str = "") -> dict[str, Row]:
-    """Map each model to its row of the main comparison: the whole test set, decoded with the k of training.
+    """Map each model to its row in the main comparison, which decodes the whole test set with the k of training.
 
     corpus  see `find`
 
-    A row whose search has no limit is preferred to a row whose search may give up. Rows of AD3 are excluded.
+    A row whose search has no limit is preferred to a row whose search may stop at a limit. Rows of AD3 are excluded.
     """
     rows = [row for row in find(params, corpus, learner=learner, k=params.train.k) if whole(params, row)]
     rows = [row for row in rows if params.decoders[row.decoder].decoder != AD3]
@@ -126,10 +126,10 @@ def metrics_of(results: Results) -> pd.DataFrame:
 
 
 def sweep(params: Params) -> list[Row]:
-    """Return the rows that differ in k alone, from most to least pruned.
+    """Return the rows that differ only in k, the number of candidate heads per word, smallest k first.
 
-    Several models may have rows like these; the model with most of them is taken. Raises InputError if there are fewer
-    than two rows.
+    If several models have such rows, the model with the most rows is taken. Raises InputError if no model has at least
+    two rows.
     """
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in find(params):
@@ -141,9 +141,9 @@ def sweep(params: Params) -> list[Row]:
 
 
 def configurations(params: Params) -> list[Row]:
-    """Return the rows that decode the same scores with the published configuration and then with tuned ones.
+    """Return rows that decode the same scores: first with the published search configuration, then with tuned ones.
 
-    The first tuned row has the same backbone as the published one, if there is a row with it. Raises InputError if no
+    If possible, the first tuned row has the same backbone as the published row. Raises InputError if no
     row is decoded with both configurations.
     """
     for published in find(params):
@@ -165,9 +165,11 @@ def configurations(params: Params) -> list[Row]:
 
 
 def tour_row(params: Params, model: str = "", k: int | str = 10) -> Row:
-    """Return the row that notebook 00-tour shows: a model at `k`, if possible with the learner of `sweep`.
+    """Return the row of notebook 00-tour: a model decoded with `k` candidate heads.
 
-    model  empty: the model of `sweep`
+    If possible, the row has the learner of `sweep`.
+
+    model  name of the model; empty: the model of `sweep`
 
     Raises InputError if params.yaml has no row with this model and k.
     """
@@ -180,11 +182,11 @@ def tour_row(params: Params, model: str = "", k: int | str = 10) -> Row:
     return next((row for row in rows if row.learner == swept.learner), rows[0])
 
 
-# --- rows by the names that claims use
+# --- find rows by the names that the files of claims use
 
 ALL_FACTORS, PUBLISHED_SEARCH, TUNED_SEARCH = "all factors", "published search", "tuned search"
-AD3 = "ad3"  #: decoder whose rows have the names that `relaxed` makes
-#: rows of parsers of other projects, named after their packages
+AD3 = "ad3"  #: decoder of linear-programming relaxations; `relaxed` makes the names of its rows
+#: names of rows of parsers of other projects: the names of their packages
 OTHERS = tuple(name for name in SYSTEMS if name not in ("graph", "transition", "sampling"))
 
 
@@ -228,5 +230,5 @@ def relaxed(model: str) -> str:
 
 
 def pruning(k: object) -> str:
-    """Return the name of a pruning setting in legends and tables."""
+    """Return the text for a number k of candidate heads in legends and tables: `k = 10` or `no pruning`."""
     return "no pruning" if str(k) == "none" else f"k = {k}"

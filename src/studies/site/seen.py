@@ -15,16 +15,16 @@ ALL = ("graph", "sampling")
 
 
 def offered(results: Results) -> dict[str, list[str]]:
-    """Map each corpus to the columns, among NAMES, that parsers may see."""
+    """Map each corpus to the treebank columns (keys of NAMES) that it offers to parsers besides forms and tags."""
     return dict(frames.convert(results).attrs["seen"])
 
 
 def seen(results: Results, corpus: str, row: Row, columns: Collection[str]) -> tuple[str, ...]:
-    """Return the `columns` that the parser of a row sees.
+    """Return the entries of `columns` that the parser of a row sees.
 
-    columns  `offered` of the corpus
+    columns  the columns that the corpus offers, see `offered`
 
-    Graph-based parsers and parsers that sample see all of them. A transition-based parser sees the columns for which
+    Graph-based parsers and parsers that sample see all columns. A transition-based parser sees the columns for which
     its feature model has cells; the metrics of its training name the feature model. Packages of other projects are
     trained with forms and tags alone.
     """
@@ -39,7 +39,7 @@ def seen(results: Results, corpus: str, row: Row, columns: Collection[str]) -> t
 
 
 def in_words(columns: Collection[str]) -> str:
-    """Join the names of columns for a sentence."""
+    """Join the names of columns into a phrase for a sentence."""
     return " and ".join(NAMES[column] for column in columns)
 
 

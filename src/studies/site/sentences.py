@@ -1,9 +1,9 @@
 """Build the sentences of the remarks from the figures of a run.
 
-A difference comes with its interval and p-value, or with a note that it was not tested. A range names the places of its
-ends, a share its total. A list of several tests states how many of them would be significant by chance alone. A remark
-is a generator of sentences under `about`. `about` stores the cells that each sentence was computed from, so that they
-can be read beside it (`studies.site.statements`).
+A difference comes with its interval and p-value, or with a note that it was not tested. A range names the rows where
+its smallest and largest values occur; a share names its total. A list of several tests states how many of them would be
+significant by chance alone. A remark is written as a generator of sentences with the decorator `about`. The decorator
+stores the cells that each sentence was computed from, so that they can be read beside it (`studies.site.statements`).
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from studies.site.show import Remarks, Sentence, p_in_words
 from treebound.metrics.calibration import wilson
 
 LEVEL = 0.05  #: p below which a difference counts as significant
-FEW = 8  #: a comparison with at most this many rows names all of them; a longer one only the significant ones
-RUNS = (f", {REFERENCE}", f", {THIS_RUN}")  #: ends of labels that name the run; a page states the run once
+FEW = 8  #: a comparison of at most this many rows names all rows; a longer comparison names only the significant rows
+RUNS = (f", {REFERENCE}", f", {THIS_RUN}")  #: ends of labels that name the run; a page names it once
 ONE_SEED = "Each figure comes from one training run with one seed."
 UNTESTED = "These differences were not tested for significance."
 
-Sentences = Iterator[str | tuple[str, Any]]  #: sentences, each alone or with the rows that it was computed from
+Sentences = Iterator[str | tuple[str, Any]]  #: sentences, or pairs of a sentence and the table rows behind it
 
 
 def about(absent: str = "") -> Callable[[Callable[..., Sentences]], Callable[..., Remarks]]:
     """Turn a generator of sentences about a table into a function that returns `Remarks`.
 
-    absent  the only sentence of a remark about a table without rows; empty: the generator runs in any case
+    absent  sentence that replaces the remark if the table has no rows; empty: the generator is run in this case, too
     """
 
     def decorate(generator: Callable[..., Sentences]) -> Callable[..., Remarks]:
@@ -58,7 +58,7 @@ def named(label: Any) -> str:
 
 
 def short_labels(index: pd.Index) -> list[str]:
-    """Return the labels of rows without the levels and without the name of a run that all rows share."""
+    """Return the row labels as text, without index levels and without a run name that are the same for all rows."""
     constant_levels = [level for level in range(index.nlevels) if index.get_level_values(level).nunique() == 1]
     labels = [
         named(label)
@@ -69,7 +69,7 @@ def short_labels(index: pd.Index) -> list[str]:
 
 
 def listing(parts: Iterable[Any], nothing: str = "none") -> str:
-    """Join things with commas, or return `nothing` if the list is empty."""
+    """Join items with commas, or return `nothing` if there are no items."""
     return ", ".join(map(named, parts)) or nothing
 
 
@@ -103,17 +103,17 @@ def differences(rows: pd.DataFrame) -> str:
 
 
 def by_chance(tests: int, level: float = LEVEL) -> str:
-    """Say how many of `tests` independent tests pass a level by chance if nothing differs."""
+    """Say how many of `tests` independent tests are significant by chance if there are no true differences."""
     expected = level * tests
     return f"about {expected:.0f}" if expected >= 1 else "fewer than one"
 
 
 def significance_text(rows: pd.DataFrame, level: float = LEVEL, short: bool = False) -> str:
-    """List the significantly better and worse rows and count the others; say what chance alone would pass.
+    """List the significantly better or worse rows, count the others, and say how many are expected by chance.
 
     rows   has difference and p, or an interval (low, high) at this level, or both; the index names the
            comparisons
-    short  leave out the list of the other rows and the remark about chance, for the answer at the top of a page
+    short  True leaves out the other rows and the remark about chance, for the answer at the top of a page
     """
     rows = rows.set_axis(short_labels(rows.index))
     significant, tests = rows["p"] < level if "p" in rows else (rows["low"] > 0) | (rows["high"] < 0), len(rows)
@@ -135,14 +135,14 @@ def significance_text(rows: pd.DataFrame, level: float = LEVEL, short: bool = Fa
 def share(part: int, whole: int) -> str:
     """Describe a share in % with its 95 % interval and its total.
 
-    The interval (Wilson) takes the counted things for independent.
+    The Wilson interval assumes that the counted cases are independent.
     """
     low, high = (100 * end for end in wilson(part, whole))
     return f"{100 * part / whole if whole else float('nan'):.1f} % [{low:.1f}, {high:.1f}] of {whole:,}"
 
 
 def span(values: pd.Series, text: str = "{:.2f}") -> str:
-    """Describe the smallest and the largest of several figures with their places; a single figure stands alone."""
+    """Describe the smallest and the largest of several values (or a single value) with their row labels."""
     values = values.dropna()
     values = values.set_axis(short_labels(values.index))
     ends = [
@@ -153,7 +153,7 @@ def span(values: pd.Series, text: str = "{:.2f}") -> str:
 
 
 def ranked(values: pd.Series, text: str = "{:.2f}") -> str:
-    """List figures with their places, largest first, and say that their differences were not tested."""
+    """List values with their row labels, largest first, and say that their differences were not tested."""
     order = values.set_axis(short_labels(values.index)).dropna().sort_values(ascending=False, kind="stable")
     return f"{listing(f'{place} {text.format(value)}' for place, value in order.items())}. {ONE_SEED} {UNTESTED}"
 
@@ -185,7 +185,7 @@ def correlation(x: pd.Series, y: pd.Series, groups: pd.Series | None = None) -> 
 
 
 def mean_with_interval(values: pd.Series) -> str:
-    """Return the mean of one figure for each treebank with its 95 % interval over treebanks, if there are several."""
+    """Describe the mean of values, one per treebank, with its 95 % interval if there are several treebanks."""
     values = values.dropna().astype(float)
     if len(values) < 2:
         return f"{values.mean():+.2f}"
@@ -194,7 +194,10 @@ def mean_with_interval(values: pd.Series) -> str:
 
 
 def seeds_in_words(seeds: pd.Series) -> str:
-    """Say how many trainings the figures are means of; the index of `seeds` names their places."""
+    """Say over how many seeds the results are averaged.
+
+    seeds  number of seeds of each result; the index names the result, for instance by its corpus
+    """
     places: dict[int, list[str]] = {}
     for place, count in zip(short_labels(seeds.index), seeds.astype(int), strict=True):
         places.setdefault(count, []).append(place)
@@ -222,7 +225,7 @@ def unproved(shares: pd.Series, what: str) -> str:
     """Say whether every tree is proved optimal, and list the rows that a limit on the search left unproved.
 
     shares  share of proved trees for each row, in %
-    what    the rows in words
+    what    words that describe the rows, for the sentence
     """
     unfinished = shares[shares < 100]
     if unfinished.empty:

@@ -11,16 +11,16 @@ from typing import Any
 
 import pandas as pd
 
-#: text of a table cell without a figure
+#: text of a table cell that has no value
 NOTHING = "–"
-#: number of table rows that are stored with a sentence about the table; MIME type of sentences with their cells
+#: largest number of table rows that are stored with a sentence about the table; MIME type of sentences with their cells
 CELLS, STATEMENTS = 40, "application/vnd.treebound.statements+json"
 
 
 def typeset(text: str) -> str:
-    """Return text for people: the hyphen before a number becomes a minus sign.
+    """Replace the hyphen before a negative number by a minus sign, in text that people read.
 
-    A hyphen between two things, as in 31-40, stays.
+    A hyphen between two numbers or words, as in 31-40, is not changed.
     """
     return re.sub(r"(?<![\w.)\]-])-(?=\.?\d)", "\N{MINUS SIGN}", text)
 
@@ -75,7 +75,7 @@ class Table:
             for _, run in groupby(_levels(column)[: level + 1] for column in columns):
                 width = len(list(run))
                 label = escape(typeset(str(_levels(columns[start])[level]))).replace(" = ", "\u00a0=\u00a0")
-                label = label.replace("+", "+<wbr>")  # names of models are long
+                label = label.replace("+", "+<wbr>")  # names of models are long: allow line breaks
                 scope = "colgroup" if level + 1 < columns.nlevels else "col"
                 kind = f' class="{self._kind(start)}"' if self._kind(start) != "number" else ""
                 span = f' colspan="{width}"' if width > 1 else ""
@@ -83,7 +83,7 @@ class Table:
                 start += width
             rows.append("<tr>" + "".join(cells) + "</tr>")
         if not any(names) and columns.nlevels == 1 and not any(columns):
-            return []  # a table of facts needs no heading
+            return []  # a table with one column without a name, such as a list of facts, needs no heading
         return rows
 
     def _row(self, i: int) -> str:
@@ -140,7 +140,8 @@ def is_p(name: str) -> bool:
 def p_value(p: float, digits: int = 3) -> str:
     """Format a p-value.
 
-    A value that would be rounded to 0 is shown as below the last digit, since no p-value is 0.
+    A value that would be rounded to 0 is shown as less than the smallest number with `digits` decimals, since no
+    p-value is 0.
     """
     least = 10.0**-digits
     return f"< {least:.{digits}f}" if p < least else f"{p:.{digits}f}"
@@ -186,12 +187,12 @@ class Remarks:
 
     @property
     def short(self) -> Remarks:
-        """Return the first sentence alone, which opens a page."""
+        """Return a remark of the first sentence alone, which is shown at the top of a page."""
         return Remarks(self.sentences[:1])
 
     @property
     def rest(self) -> Remarks:
-        """Return all sentences but the first."""
+        """Return a remark of all sentences except the first."""
         return Remarks(self.sentences[1:])
 
     def __add__(self, other: Remarks) -> Remarks:

@@ -2,7 +2,7 @@
 
     python -m studies.site.statements [--notebooks results/notebooks] [--sample 50] [--seed 0]
 
-The sample is drawn from the pages in turn, so that long pages do not crowd out short ones.
+The sample takes one statement from each page in turn, so that it does not consist mainly of statements of long pages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Describe a search of branch and bound step by step: each node in words, beside the search tree so far.
+"""Describe a search of branch and bound node by node, each node with the part of the search tree that exists so far.
 
 The page contains all steps one below the other; its script shows one at a time.
 """
@@ -16,7 +16,7 @@ from treebound.core.problem import Problem
 from treebound.plots.search_tree import search_tree_svg
 from treebound.scores.statement import problem
 
-LIMIT = 24  #: number of nodes that are shown; a list of hundreds is unreadable
+LIMIT = 24  #: largest number of nodes that are shown, since a list of hundreds of nodes is unreadable
 NONE_YET = 1e15  #: a larger bound means that there is no tree, or no tree yet
 
 
@@ -41,7 +41,7 @@ class Steps:
         return f'<ol class="steps">{"".join(entries)}</ol>{note}'
 
     def describe(self, node: dict[str, Any]) -> str:
-        """Describe a node: its restriction, how its bound moves, and how the search leaves it."""
+        """Describe a node: its restriction, the change of its bound, and whether the search closes or splits it."""
         calls = [bound for bound in self.bounds if bound["node"] == node["id"]]
         restriction = "All trees of the sentence."
         if node["arc"] is not None:
@@ -60,7 +60,7 @@ class Steps:
         )
 
     def _outcome(self, node: dict[str, Any], best: float) -> str:
-        """Describe how the search leaves a node; `best` is the score of the best tree so far."""
+        """Describe whether the search closes or splits a node; `best` is the score of the best tree so far."""
         if node["ub"] < -NONE_YET:
             return "The node has no tree and is closed."
         if node["status"] == "branched":
@@ -73,7 +73,7 @@ class Steps:
         return f"The status of the node is {node['status']}."
 
     def _name(self, arc: Sequence[int]) -> str:
-        """Return an arc in words."""
+        """Return an arc as text: the form of the head, an arrow, and the form of the dependent."""
         h, m = arc
         return f"{self.words[h - 1] if h else 'root'} → {self.words[m - 1]}"
 
@@ -84,7 +84,7 @@ def _score(value: float) -> str:
 
 
 def drawn(n: int, seed: int, rich: float = 0.5) -> Problem:
-    """Draw random scores for n words, in thousandths, to show a search without a model.
+    """Draw random scores for a sentence of n words, to show a search without a model; 1,000 integer steps are 1.0.
 
     There are scores of arcs (standard deviation 1), of all pairs of siblings and of all chains of two arcs (standard
     deviation `rich`).

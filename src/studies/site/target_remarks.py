@@ -23,5 +23,5 @@ def targets(table: pd.DataFrame) -> Sentences:
 
 
 def _short(value: float) -> str:
-    """Format a figure with four significant digits, or without decimals from 1,000."""
+    """Format a number with four significant digits, or without decimals from 1,000."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -14,9 +14,11 @@ COLUMNS = ["measured", "target", "met", "how"]
 
 
 def targets(root: Path) -> pd.DataFrame:
-    """Return one row per figure: measured, target, met ("yes" or "no"), how (the command). The index is its name.
+    """Return one row per benchmark result: measured, target, met ("yes" or "no"), how (the command).
 
-    The table is empty if no figures are stored. Raises InputError if the file is not a list of targets.
+    The index has the name of the result.
+
+    The table is empty if no results are stored. Raises InputError if the file is not a list of targets.
     """
     path = root / KEPT
     try:

@@ -12,7 +12,7 @@ EXACT = "branch and bound"
 class Contestant(NamedTuple):
     """A decoder of the comparison: its registered name, fixed options, and options that params.yaml sets.
 
-    `settings` maps an option of the decoder to the field of `Approximations` that holds its value.
+    `settings` maps an option of the decoder to the field of `Approximations` that has the value of the option.
     """
 
     decoder: str

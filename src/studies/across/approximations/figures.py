@@ -7,11 +7,11 @@ from matplotlib.figure import Figure
 
 from treebound.plots.style import COLOURS, CYCLE, MARKERS, log_axis, panels, style
 
-APART = 3  #: number of points of a curve from one marker to the next; more markers would triple the file size
+APART = 3  #: every APART-th point of a curve has a marker; a marker at every point would triple the file size
 
 
 def over_time(data: pd.DataFrame) -> Figure:
-    """Draw the share of sentences whose best tree, and whose proof, each decoder has within a CPU time.
+    """Draw the share of sentences whose best tree, or proof, each decoder finds within a CPU time, against this time.
 
     Each model and space has two panels, one for best trees and one for proofs, with one curve per decoder.
 

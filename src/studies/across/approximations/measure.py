@@ -1,8 +1,9 @@
 """Stage: measure the cost of each approximation in score, accuracy and time, compared with exact search.
 
-The stage is timed and runs alone. Every decoder parses the same scored sentences: sentences scored by trained models,
-and dense synthetic scores without a pruner. A decoder is skipped for spaces and factor families that it cannot handle.
-If two proofs contradict each other, one of them is wrong; the stage then fails and names the sentence.
+The stage is timed and runs alone. All decoders parse the same sentences. One set is scored by trained models; the
+other has synthetic scores of all arcs and parts, without a pruner. A decoder is skipped for spaces and factor families
+that it cannot handle. If two proofs contradict each other, one of them is wrong; the stage then fails and names the
+sentence.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 from treebound.treebanks.projectivise import in_space
 
-#: limit of the warm-up of a decoder, in CPU seconds
+#: CPU seconds after which the warm-up of a decoder ends
 WARM = 0.5
-#: time limits in CPU ms for which `within` counts best trees and proofs
+#: time limits, in CPU ms, within which `within` counts best trees and proofs
 WITHIN = tuple(round(10 ** (e / 4), 4) for e in range(-4, 17))
 
 
 def made(contestant: Contestant, space: Space, settings: Approximations) -> Decoder | None:
-    """Return the decoder of a contestant for a space, or None if the decoder cannot search the space."""
+    """Make the decoder of a contestant for a space of trees, or return None if the decoder cannot search this space."""
     options = {**contestant.options} | {name: getattr(settings, field) for name, field in contestant.settings.items()}
     decoder = DECODERS[contestant.decoder](**options)
     if decoder.space == space:
@@ -60,7 +61,7 @@ def contest(
 
     Value, bound and tolerance are on the scale of the scores of the model.
 
-    judge  maps the parses of all sentences to a table with one row per sentence, which evaluates the trees
+    judge  function from the parses of all sentences to a table that evaluates the trees, with one row per sentence
     """
     tables = []
     families = frozenset().union(*(problem.families for problem in scored))
@@ -79,7 +80,7 @@ def contest(
 def _warm(decoder: Decoder, scored: Sequence[Problem]) -> None:
     """Decode sentences without timing, to compile all kernels, until `WARM` CPU seconds have passed.
 
-    More than one sentence is decoded because some sentences need further kernels.
+    More than one sentence is decoded because not every sentence uses all kernels.
     """
     decoder.decode(scored[0])
     start = time.process_time()
@@ -90,7 +91,7 @@ def _warm(decoder: Decoder, scored: Sequence[Problem]) -> None:
 
 
 def _row(problem: Problem, parse: Parse) -> dict[str, Any]:
-    """Return length, value, bound, tolerance, and whether a tree was found and proved, for one sentence."""
+    """Return length, value, bound and tolerance of one sentence, and whether a tree was found and proved."""
     unit = problem.unit or 1.0
     scores = (problem.arc, *(table.score for table in problem.parts.values()))
     largest = max(float(np.abs(s[np.isfinite(s)]).max(initial=0.0)) for s in scores)
@@ -105,10 +106,10 @@ def _row(problem: Problem, parse: Parse) -> dict[str, Any]:
 
 
 def against(gold: Treebank, parser: Parser, scored: Sequence[Problem]) -> Callable[[list[Parse]], pd.DataFrame]:
-    """Return the judge of `contest` for sentences of a treebank.
+    """Return the function `judge` for `contest`, for sentences of a treebank with gold trees.
 
-    The judge counts correct words. It adds the score that the model gives the gold tree, -inf if the space does not
-    contain the gold tree.
+    The function counts the correct words of each tree. It adds the score that the model gives the gold tree; the score
+    is -inf if the gold tree is not in the space.
     """
     projective = parser.decoder.space == "projective"
     gold_scores = [
@@ -131,8 +132,8 @@ def against(gold: Treebank, parser: Parser, scored: Sequence[Problem]) -> Callab
 def run(params: Params, corpus: str, model: str) -> None:
     """Write the values and CPU seconds of every decoder on the scores of a model.
 
-    For the first model of the settings, also write those on synthetic scores. Raises TreeboundError if two decoders
-    contradict each other.
+    For the first model of the settings, also write the values and CPU seconds on synthetic scores. Raises
+    TreeboundError if two decoders contradict each other.
     """
     settings = params.section(Approximations)
     test = load(corpus, "test")
@@ -172,7 +173,7 @@ def _problems(
         yield kind, scored, lambda parses: pd.DataFrame(index=range(len(parses)))
 
 
-#: columns that exist only for sentences with a gold tree
+#: counts that exist only for sentences with a gold tree
 COUNTS = ("scored", "correct", "correct_labelled")
 
 

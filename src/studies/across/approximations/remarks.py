@@ -24,7 +24,7 @@ ONE_RUN = (
 
 @about(HOW)
 def answer(table: pd.DataFrame) -> Sentences:
-    """Tell which approximations are worthwhile: faster than exact search and as accurate. table: `tables.worth`."""
+    """Tell which approximations are both faster than exact search and as accurate. table: `tables.worth`."""
     worthwhile = table.groupby(level=["model", "space"], sort=False)["worth it"].agg(["sum", "size"])
     synthetic = worthwhile.index.get_level_values("model").isin(SYNTHETIC)
     on_synthetic = (
@@ -59,7 +59,10 @@ def _how_many(worthwhile: pd.DataFrame) -> str:
 
 
 def _answer(model: str, space: str, rows: pd.DataFrame) -> str:
-    """Name the three fastest approximations that are as good as exact search, or else the best faster approximation."""
+    """Name the three fastest approximations that are as good as exact search.
+
+    If there are none, name the best of the approximations that are faster.
+    """
     synthetic = model in SYNTHETIC
     best = rows[rows["worth it"]].sort_values("times as fast", ascending=False)
     faster = rows[rows["times as fast"] >= FASTER].sort_values("best tree, %" if synthetic else "UAS", ascending=False)
@@ -117,7 +120,7 @@ def _proofs(model: str, space: str, rows: pd.DataFrame) -> str:
 
 
 def _bin(lows: pd.Index, low: int) -> str:
-    """Return in words which sentence lengths belong to the bin of sentences longer than `low`."""
+    """Describe in words the bin of sentence lengths whose lower end is `low`."""
     upper = min((end for end in lows if end > low), default=0)
     if not upper:
         return f"over {low} words" if low else "of any length"

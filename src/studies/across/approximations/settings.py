@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, config=STRICT)
 class Approximations(Section):
-    """Comparison of every decoder on the scores of trained models and on synthetic scores; see `measure`.
+    """Settings for comparing all decoders on the scores of trained models and on synthetic scores; see `measure`.
 
     models     names of the trained models
     k          number of candidate heads per word
     sentences  number of test sentences, evenly spaced
     made_up    number of sentences with synthetic scores; they have the lengths of the first test sentences
-    longest    length limit of the sentences with synthetic scores, in words
+    longest    largest length of the sentences with synthetic scores, in words
     calls      limit of branch and bound, in dynamic-program calls per sentence
     seconds    time limit of a linear program, in seconds
     """
@@ -34,5 +34,5 @@ class Approximations(Section):
     seconds: Above = 5.0
 
     def check(self, params: Params) -> None:
-        """Raise ValueError if no row trains one of the models."""
+        """Raise ValueError if one of the models is not the trained model of a row that all corpora have."""
         params.check_trained(*self.models)

@@ -1,4 +1,4 @@
-"""Synthetic scores for every arc and part: random scores, and scores that resemble neural parsers."""
+"""Synthetic scores for every arc and part: random scores, and scores that resemble the scores of neural parsers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def synthetic(kind: str, n: int, seed: int, space: Space) -> Problem:
 
     random       independent normal scores
     neural-like  log-probabilities of the heads of each word, from a biaffine form over word vectors (Dozat & Manning
-                 2017). They are peaked and favour near heads. Trilinear forms over the same vectors score the parts.
+                 2017). Few heads of a word have a high probability, and near heads are preferred. Trilinear forms over
+                 the same vectors score the parts.
 
     The problem has O(n^3) scores.
     """
@@ -41,7 +42,7 @@ def synthetic(kind: str, n: int, seed: int, space: Space) -> Problem:
 def _trilinear(word: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return float64[n + 1, n + 1, n + 1] scores of variance about 1.
 
-    A score is the sum over the products of three random projections of the word vectors.
+    The score of three words is the sum, over dimensions, of the products of random projections of their vectors.
     """
     first, second, third = (word @ rng.normal(size=(WIDTH, WIDTH)) / np.sqrt(WIDTH) for _ in range(3))
     return np.einsum("ik,jk,lk->ijl", first, second, third) / np.sqrt(WIDTH)

@@ -1,6 +1,6 @@
 """Tables of the stage `approximations`: cost of each approximation compared with exact search.
 
-Every function accepts several runs and returns an empty table if none of them has the stage.
+The tables are empty if no run has the results of the stage.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from treebound.core.spaces import Space
 KEYS = ["run", "corpus", "model", "space"]
 SUMS = ["sentences", "words", "known", "proved", "found", "best", "bounded", "wrong", "search_errors"]
 SUMS += ["seconds", "gap", "loss", "scored", "correct", "correct_labelled"]
-#: UAS points that a decoder may lose and still count as equally accurate; speed ratio from which it counts as faster
+#: largest UAS loss (points) of a decoder that counts as equally accurate; smallest speed ratio that counts as faster
 SAME, FASTER = 0.05, 1.1
 
 
 def measured(results: Results) -> pd.DataFrame:
-    """Return the stored sums, one row per corpus, model, space, decoder and length bin.
+    """Return the sums that the stage stored, one row per corpus, model, space, decoder and length bin.
 
-    The table is empty for runs that are older than the stage.
+    The table is empty for a run that was made before the stage was added.
     """
     rows = [{"corpus": corpus, **row} for corpus, content in _files(results) for row in content["rows"]]
     return pd.DataFrame(rows, columns=None if rows else ["corpus", "model", "space", "solver", "longer_than"])
 
 
 def within(results: Results) -> list[dict[str, Any]]:
-    """Return the stored counts of `measure.within`, one entry per corpus, model, space and decoder."""
+    """Return the counts of `measure.within` that the stage stored, one entry per corpus, model, space and decoder."""
     return [{"corpus": corpus, **row} for corpus, content in _files(results) for row in content["within"]]
 
 
@@ -55,7 +55,9 @@ def contest(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
 
 
 def sums(data: pd.DataFrame, keys: Sequence[str] = KEYS) -> pd.DataFrame:
-    """Sum the measures over all lengths. Index: keys and solver.
+    """Sum the measures over all rows with the same keys and decoder, by default over all length bins.
+
+    Index: keys and solver. `slowest` is a maximum, not a sum.
 
     A sum is NaN if the measure is missing for some sentences.
     """
@@ -91,7 +93,7 @@ def costs(data: pd.DataFrame) -> pd.DataFrame:
 def lengths(data: pd.DataFrame) -> pd.DataFrame:
     """Return the share (%) of sentences for which each decoder (column) finds the best tree, by sentence length.
 
-    The first column counts the sentences.
+    The first column is the number of sentences.
     """
     if data.empty:
         return pd.DataFrame()
@@ -104,7 +106,7 @@ def lengths(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def synthetic(data: pd.DataFrame) -> pd.DataFrame:
-    """Compare exact search with the fastest decoder that is as good, on synthetic scores, by sentence length.
+    """Compare exact search with the fastest decoder that finds as many best trees, on synthetic scores, by length.
 
     Rows: (model, space, longer_than). Columns: CPU ms per sentence of exact search, the share of sentences that it
     proves (%), the fastest decoder that finds as many best trees in less time, and its speed ratio.
@@ -135,7 +137,7 @@ def synthetic(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def synthetic_times(data: pd.DataFrame, limit: int = 7) -> pd.DataFrame:
-    """Return the CPU ms per sentence by length on synthetic scores, as points of `site.charts.times`.
+    """Return the CPU ms per sentence on synthetic scores by sentence length, as input of `site.charts.times`.
 
     The columns are exact search and the `limit` decoders that find the most best trees.
     """
@@ -171,9 +173,10 @@ def errors(data: pd.DataFrame) -> pd.DataFrame:
 def worth(data: pd.DataFrame) -> pd.DataFrame:
     """Compare each approximation with exact search over all corpora: speed ratio, UAS difference, share of best trees.
 
-    An approximation is worth it if it is faster and as accurate. Synthetic scores have no accuracy; for them, it must
-    find as many best trees as exact search. `corpora` names the corpora of the test sentences or, for synthetic scores,
-    of the sentence lengths. `proved` counts the sentences that exact search proves.
+    The column `worth it` is True if the approximation is faster and as accurate. Accuracy is unknown for synthetic
+    scores; there, the approximation must find as many best trees as exact search. `corpora` names the corpora from
+    which the test sentences or, for synthetic scores, their lengths are taken. `proved` counts the sentences that exact
+    search proves.
     """
     if data.empty:
         return pd.DataFrame()
@@ -202,7 +205,7 @@ def worth(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def front(data: pd.DataFrame) -> pd.DataFrame:
-    """Return accuracy and speed of every decoder with the last model, as points of `site.charts.accuracy_speed`.
+    """Return accuracy and speed of every decoder with the last model, as input of `site.charts.accuracy_speed`.
 
     Columns: corpus (with the space), group (whether the decoder has a bound), system (the decoder), label, uas,
     words_per_cpu_s (of decoding alone), proved (%).

@@ -9,7 +9,10 @@ from studies.site.sentences import Sentences, about, span
 
 @about()
 def conversion(data: pd.DataFrame) -> Sentences:
-    """Describe the sizes and the non-projectivity of the corpora. data: `frames.convert` of one or several runs."""
+    """Describe the sizes and the non-projectivity of the corpora.
+
+    data: rows of `frames.convert` of one or several runs.
+    """
     by_split = {split: rows.drop_duplicates("corpus").set_index("corpus") for split, rows in data.groupby("split")}
     crossing = 100 * by_split["test"]["nonprojective_sentences"] / by_split["test"]["sentences"]
     yield (

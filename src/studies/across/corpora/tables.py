@@ -14,7 +14,8 @@ from studies.site.rows import agreed, corpora_of, stacked
 def tagging(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return the accuracy of predicted tags.
 
-    Rows: (run, corpus, tag column). Columns: accuracy on each split, unknown words, training time and speed.
+    Rows: (run, corpus, tag column). Columns: accuracy on each split, accuracy on unknown words, training time and
+    speed.
     """
     data = stacked(results, wanted, frames.tagging)
     index = ["provenance", "corpus", "column"]

@@ -1,9 +1,9 @@
 """Stage: train with an approximate decoder in the loop, to test whether learning repairs or suffers from search errors.
 
 The base system of `steps` is trained once with each of several decoders of `approximations` in place of its own
-decoder. The model of the epoch with the best accuracy on dev, parsed by this decoder, is stored. Each model then parses
-dev with its own decoder and exactly. The exactly trained model parses dev with every decoder, so that a difference
-shows the effect of training alone.
+decoder. The stored model is the model of the epoch with the best accuracy on dev when this decoder parses. Each model
+then parses dev both with the decoder of its training and with exact search. The model that was trained with exact
+search also parses dev with every decoder, so that two models can be compared under the same decoder.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import Search, accuracy, train
 
-#: name of a training -> decoder of `approximations`, for decoders that are about as fast as exact search
+#: name of a trainer -> its decoder in `approximations`. The decoders are about as fast as exact search
 TRAINERS: dict[str, str] = {
     "exact": EXACT,
     "capped-1": "capped, 1",
@@ -48,9 +48,9 @@ FOLDER = stage.METRICS / "in-the-loop"
 
 
 def how(trainer: str, spec: Settings | None = None) -> Search:
-    """Return the registered name of a trainer's decoder, and its options.
+    """Return the registered name and the options of the decoder with which a trainer trains.
 
-    The exact decoder has the limit of `spec` on dynamic-program calls if `spec` is given, and no limit otherwise.
+    If `spec` is given, exact search has its limit on dynamic-program calls; otherwise it has no limit.
     """
     name = TRAINERS[trainer]
     if name != EXACT:
@@ -66,13 +66,13 @@ def _labels(model: Model, parses: Sequence[Parse]) -> list[list[str]] | None:
 def parsed(model: Model, dev: Treebank, trainers: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Parse the development set with a model and the decoder of each trainer, and evaluate the trees.
 
-    `trainers` must contain "exact", whose decoder runs without a limit. Besides the attachment scores, the figures of a
-    trainer are:
+    `trainers` must contain "exact", whose decoder runs without a limit. Besides the attachment scores, the results for
+    each trainer are:
 
     best           number of sentences whose tree scores as much as the tree of exact search
     search_errors  number of wrong trees that score less than the gold tree
     certified      number of sentences with a proof
-    right          `marks` of every sentence
+    right          marks of the correct words of every sentence, see `attachment.marks`
     """
     parses = {}
     for trainer in trainers:

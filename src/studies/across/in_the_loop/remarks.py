@@ -16,9 +16,9 @@ NONE = (
 
 @about(NONE)
 def repaired(data: pd.DataFrame, tests: pd.DataFrame) -> Sentences:
-    """Tell whether the learner repairs search errors or suffers from them.
+    """Tell whether training with an approximate decoder makes parsing with this decoder better or worse.
 
-    data: `tables.trainings`, tests: `contrasts`.
+    data: `tables.trainings`; tests: `tables.contrasts`.
     """
     for place, table in each(data, ""):
         contrasts = dict(each(tests.xs(place, level="place"), "contrast"))

@@ -1,4 +1,4 @@
-"""Settings of the stage `in-the-loop`: the decoders that are trained with."""
+"""Settings of the stage `in-the-loop`: the decoders that models are trained with."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from studies.common.fields import STRICT, Name, Section
 
 @dataclass(frozen=True, config=STRICT)
 class InTheLoop(Section):
-    """Decoders in the training of the base system of `steps`, on the corpora of `steps`.
+    """Settings for training the base system of `steps` with several decoders, on the corpora of `steps`.
 
-    trainers  keys of `measure.TRAINERS`; they must contain "exact", with which the others are compared
+    trainers  keys of `measure.TRAINERS`; they must contain "exact", with which the other trainers are compared
     """
 
     trainers: tuple[Name, ...] = ()

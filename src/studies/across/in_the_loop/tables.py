@@ -1,6 +1,6 @@
 """Tables of the stage `in_the_loop`: training with an approximate decoder, compared with exact training.
 
-Every function accepts several runs and returns an empty table if none of them has the stage.
+The tables are empty if no run has the results of the stage.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from studies.qian_liu_2013.steps.settings import Steps
 from studies.qian_liu_2013.steps.tables import from_marks
 from studies.site.collect import Results
 
-#: name of a contrast -> (trained with, parsed with) for both sides; "own" is the decoder of the row
+#: name of a contrast -> its two sides, each (decoder of training, decoder of parsing); "own" is the decoder of the row
 CONTRASTS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
     "parsed with it": (("own", "own"), ("exact", "own")),
     "parsed exactly": (("own", "exact"), ("exact", "exact")),
@@ -28,7 +28,7 @@ CONTRASTS: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
 def measured(results: Results) -> dict[str, dict[str, Any]]:
     """Return the metrics of the stage `in_the_loop`: corpus -> trainer -> metrics.
 
-    The result is empty for runs that are older than the stage.
+    The result is empty for a run that was made before the stage was added.
     """
     trainers = results.params.section(InTheLoop).trainers
     return {
@@ -39,7 +39,7 @@ def measured(results: Results) -> dict[str, dict[str, Any]]:
 
 
 def _places(results: Sequence[Results], wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], int]]:
-    """Yield ("corpus, run", trainer -> figures of its parses, seed) for each corpus and run.
+    """Yield ("corpus, run", trainer -> results of parsing with its model, seed) for each corpus and run.
 
     wanted  corpora to include; all if empty
     """
@@ -56,10 +56,10 @@ def _places(results: Sequence[Results], wanted: Sequence[str]) -> Iterator[tuple
 def trainings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Compare models trained exactly with models trained with an approximate decoder, on dev.
 
-    Rows: (place, decoder), where a place is a corpus and a run. Both models parse with the decoder of the row. Their
-    columns are the UAS (%), the share of sentences with the best tree under the model (%), and the share of search
-    errors (wrong trees that score less than the gold tree, %). A last column is the UAS (%) of the model trained with
-    the decoder, parsed exactly.
+    Rows: (place, decoder), where a place is a corpus and a run. Both models parse with the decoder of the row.
+    Three columns per model are its UAS (%), the share of sentences with the best tree under the model (%), and the
+    share of sentences with a search error (%). In a search error, a wrong tree scores less than the gold tree. The last
+    column is the UAS (%) of the model that was trained with the decoder of the row and parses exactly.
     """
     rows = {}
     for place, parsed, _ in _places(results, wanted):
@@ -80,7 +80,7 @@ def trainings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Data
 def contrasts(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Test the difference in UAS between the two sides of each contrast, on the same sentences.
 
-    Rows: (place, contrast, decoder). Columns: `TESTED`.
+    Rows: (place, contrast, decoder). The columns are listed in `TESTED`.
     """
     rows = []
     for place, parsed, seed in _places(results, wanted):

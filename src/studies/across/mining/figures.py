@@ -14,7 +14,7 @@ from treebound.plots.tree import tree_svg
 
 
 def precision(points: pd.DataFrame) -> Figure:
-    """Draw the precision of the first k words with 95 % intervals, one panel per treebank and one curve per ranking.
+    """Draw precision among the first k words against k, with 95 % intervals, one panel per treebank.
 
     points  `tables.points`. A dashed line is the precision of a random order.
     """
@@ -26,7 +26,7 @@ def precision(points: pd.DataFrame) -> Figure:
                 curve = rows[rows["ranking"] == ranking]
                 if curve.empty:
                     continue
-                x = curve["k"] * (1 + 0.03 * (i - 2))  # shifted, so that the intervals of the curves do not overlap
+                x = curve["k"] * (1 + 0.03 * (i - 2))  # shift each curve, so that the intervals do not overlap
                 ends = [100 * (curve["precision"] - curve["low"]), 100 * (curve["high"] - curve["precision"])]
                 panel.errorbar(
                     x, 100 * curve["precision"], ends, color=CYCLE[i], marker=MARKERS[i], markersize=4, capsize=2,

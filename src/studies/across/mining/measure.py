@@ -1,4 +1,4 @@
-"""Stage: measure how many suspects of `treebound mine` are errors, by a later release or by planted errors."""
+"""Stage: measure how many suspects of `treebound mine` are errors, known from a later release or planted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from treebound.mining.preparation import prepare
 from treebound.mining.settings import Settings
 from treebound.support.workers import spread
 
-EXAMPLES = 12  #: number of suspects of a run with planted errors that are stored for a page to draw
+EXAMPLES = 12  #: number of suspects of a run with planted errors that are stored, so that a page can draw their trees
 
 
 def run(params: Params, name: str) -> None:
@@ -56,8 +56,8 @@ def run(params: Params, name: str) -> None:
 def _trained(sample: Sample, run: Run, folder: Path, workers: int) -> tuple[Treebank, list[tuple[Part, Path]]]:
     """Train the models of a run in its folder. Return the treebank as the models read it, and (part, model file) pairs.
 
-    `mine` finds the model files in the folder, treats them as the state of an interrupted run, and removes them at the
-    end. Each returned file is therefore a second link to the model.
+    `mine` takes the model files in the folder for the state of an interrupted run, uses them, and removes them at the
+    end. The returned paths are therefore additional hard links, which remain.
     """
     prepared = prepare(sample.treebank, sample.reference, run.training)
     names = [str(i + 1) for i in range(len(sample.treebank))]

@@ -28,13 +28,13 @@ ENTROPY, VARIATION, RANDOM = "entropy of the head", "variation n-grams", "random
 HEADS = (OURS, MARGIN, MARGINAL, LIST, ENTROPY, VARIATION, RANDOM)
 #: rankings of labels
 LABELS = (MARGIN, VARIATION, RANDOM)
-UNLISTED = -np.inf  #: the score of a word that a ranking does not list
+UNLISTED = -np.inf  #: score of a word that a ranking does not list
 
 
 class _Judge(NamedTuple):
     """The parser and the sentences with which a worker process scores heads.
 
-    suspected  bool[sentences]: sentences that have a suspect
+    suspected  bool[sentences]: True for sentences that have a suspect
     trees      length of the k-best lists
     """
 
@@ -45,7 +45,7 @@ class _Judge(NamedTuple):
 
 
 class Doubts(NamedTuple):
-    """Three scores float64[W] of the head of every word, by models that were not trained on the sentences.
+    """Three scores of doubt, float64[W], about the head of every word, by models that were not trained on its sentence.
 
     improbable  1 minus the probability of the annotated arc
     entropy     entropy of the distribution of the word's head, in nats
@@ -74,7 +74,7 @@ def of_heads(treebank: Treebank, suspects: Sequence[Suspect], doubts: Doubts, se
 def of_labels(treebank: Treebank, suspects: Sequence[Suspect], seed: int) -> dict[str, np.ndarray]:
     """Return the rankings of labels: name -> float64[W], higher for more suspicious words.
 
-    `treebound mine` lists the labels only of words whose head is no suspect.
+    `treebound mine` lists a label as a suspect only if the head of the word is no suspect.
     """
     labels = [suspect for suspect in suspects if suspect.kind == "label"]
     return {
@@ -97,7 +97,7 @@ def _of_suspects(treebank: Treebank, suspects: Sequence[Suspect], scores: Sequen
 
 
 def _variation(treebank: Treebank) -> np.ndarray:
-    """Return float64[W]: the variation score of each word's arc. Words without variation are not listed."""
+    """Return float64[W]: the variation score of each word's arc, or `UNLISTED` if the score is 0."""
     scores = variation_scores(treebank)
     return np.where(scores > 0, scores, UNLISTED)
 
@@ -109,7 +109,7 @@ def doubts(
     trees: int,
     workers: int = 1,
 ) -> Doubts:
-    """Score the head of every word with the models that judged the treebank.
+    """Score the head of every word with the models by which `treebound mine` judged the treebank.
 
     models  parts of the treebank, each with the file of its model
     trees   length of the k-best lists, which are computed only for sentences with suspects

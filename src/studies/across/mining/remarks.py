@@ -12,7 +12,7 @@ from treebound.mining.groups import SYSTEMATIC
 
 HOW = "No run on this page mines a treebank. Run `python -m studies.pipeline.run mining`."
 RIVALS = (MARGIN, MARGINAL, LIST, ENTROPY, VARIATION, RANDOM)
-USUAL = 200  #: length of the list that sentences report, if it does not exceed the numbers of suspects and errors
+USUAL = 200  #: largest list length k for which remarks report results, see `usual`
 
 
 @about(HOW)
@@ -58,7 +58,10 @@ def rivals(data: pd.DataFrame) -> Sentences:
 
 @about(HOW)
 def recall(data: pd.DataFrame) -> Sentences:
-    """Report how many errors the whole list contains, and how many proposals are exact. data: `tables.measured`."""
+    """Report how many errors the whole list contains, and how many proposed heads equal the right head.
+
+    data: `tables.measured`.
+    """
     for row in data.to_dict("records"):
         listed, exact = row["heads"][OURS]["hits"], row["exact"]
         yield (
@@ -100,7 +103,7 @@ def sporadic(data: pd.DataFrame) -> Sentences:
 
 
 def usual(row: dict[str, Any], kind: str = "heads") -> int | None:
-    """Return the list length k that sentences report, or None.
+    """Return the list length k for which remarks report results, or None.
 
     It is the largest measured length that exceeds neither `USUAL` nor the number of errors.
     """
@@ -115,14 +118,14 @@ def _place(row: dict[str, Any]) -> str:
 
 
 def _truth(row: dict[str, Any]) -> str:
-    """Return in words which heads count as errors."""
+    """Describe in words which heads count as errors."""
     if row["later"]:
         return f"heads that {row['later']} annotates differently"
     return f"planted in {100 * row['planted']:g} % of the heads"
 
 
 def _models(row: dict[str, Any]) -> str:
-    """Return in words which models judge the treebank."""
+    """Describe in words the models that judge the treebank."""
     if row["trained"] == "later release":
         return f"one model trained on the training part of {row['later']}"
     return f"cross-validation with {row['trained']}"

@@ -20,7 +20,7 @@ class Sample:
     """A treebank to mine, and the annotation that counts as right.
 
     treebank   the treebank to mine
-    known      bool[W]: words of sentences whose right annotation is known
+    known      bool[W]: True for words of sentences whose right annotation is known
     head       int32[W]: right heads; -1 if unknown
     label      object[W]: right labels; "" if unknown
     reference  treebanks on which one model is trained; empty if models are trained on folds instead
@@ -34,12 +34,12 @@ class Sample:
 
     @property
     def head_changed(self) -> np.ndarray:
-        """Return bool[W]: words whose head is an error."""
+        """Return bool[W]: True for words whose head is an error."""
         return self.known & (self.head != self.treebank.head)
 
     @property
     def label_changed(self) -> np.ndarray:
-        """Return bool[W]: words whose label is an error."""
+        """Return bool[W]: True for words whose label is an error."""
         return self.known & (self.label != labels_of(self.treebank))
 
     @property
@@ -54,7 +54,10 @@ def labels_of(treebank: Treebank) -> np.ndarray:
 
 
 def make(run: Run, seed: int, limit: int | None = None) -> Sample:
-    """Read the treebanks of a run. limit: a limit on the number of sentences, in addition to the limit of the run."""
+    """Read the treebanks of a run and return its sample.
+
+    limit: largest number of sentences; the run may have a lower limit.
+    """
     treebank = joined([gold(run.treebank, split) for split in run.splits])
     sentences = min(len(treebank), *(count for count in (run.sentences, limit) if count is not None), 1_000_000_000)
     treebank = treebank.select(np.arange(sentences)) if sentences < len(treebank) else treebank
@@ -67,7 +70,7 @@ def make(run: Run, seed: int, limit: int | None = None) -> Sample:
 
 
 def compared(treebank: Treebank, later: Treebank) -> Sample:
-    """Return a sample whose right annotation is a later release, for the sentences that both releases have."""
+    """Return a sample whose right annotation comes from a later release, for the sentences that both releases have."""
     head, label = np.full(treebank.words, -1, np.int32), np.full(treebank.words, "", object)
     known, labels = np.zeros(treebank.words, bool), labels_of(later)
     for i, j in enumerate(aligned(treebank, later).tolist()):
@@ -98,7 +101,7 @@ def with_planted_errors(treebank: Treebank, share: float, seed: int) -> Treebank
     """Return the treebank with a share of its heads replaced by other words, drawn at random.
 
     Every sentence remains a tree with the same roots and at most as many crossing arcs, so that the shape of the tree
-    does not reveal an error. Words without such a head are skipped.
+    does not reveal an error. A word is skipped if it has no other head that meets these conditions.
     """
     rng = np.random.default_rng(seed)
     head = treebank.head.copy()
@@ -117,7 +120,7 @@ def with_planted_errors(treebank: Treebank, share: float, seed: int) -> Treebank
 
 
 def _other_heads(heads: np.ndarray, word: int) -> list[int]:
-    """Return the heads that a word can get without breaking the tree and without adding crossing arcs."""
+    """Return the other heads of a word with which the arcs still form a tree and no more arcs cross."""
     if heads[word] <= 0:
         return []
     limit = np.count_nonzero(crossing(heads))

@@ -14,7 +14,7 @@ from treebound.metrics.calibration import wilson
 from treebound.mining.groups import SYSTEMATIC, groups
 from treebound.mining.suspects import Suspect
 
-DECIMALS = 9  #: scores that agree in this many decimals count as equal
+DECIMALS = 9  #: number of decimals to which scores are rounded before they are compared
 
 
 def order_of(scores: np.ndarray, counted: np.ndarray, seed: int) -> np.ndarray:
@@ -22,7 +22,8 @@ def order_of(scores: np.ndarray, counted: np.ndarray, seed: int) -> np.ndarray:
 
     scores   float64[W]: higher for more suspicious words
     counted  bool[W]: words that can be listed; all other words count neither as hits nor as misses
-    seed     random seed for the order of words with equal scores, so that the treebank order favours no ranking
+    seed     random seed for the order of words with equal scores; in treebank order, rankings with ties could gain or
+             lose
     """
     listed = np.flatnonzero(counted & (scores > UNLISTED))
     shuffled = np.random.default_rng(seed).permutation(listed)
@@ -59,7 +60,7 @@ def judged(order: np.ndarray, wrong: np.ndarray, counted: np.ndarray, ks: Sequen
 
 
 def change_names(sample: Sample) -> np.ndarray:
-    """Return object[W]: the name that the group view gives each change of a head; "" for words without a change."""
+    """Return object[W]: the name of each change of a head in the group view of `treebound mine`; else ""."""
     old, new = labels_of(sample.treebank), sample.label
     out = np.full(sample.treebank.words, "", object)
     for w in np.flatnonzero(sample.head_changed).tolist():
@@ -68,7 +69,7 @@ def change_names(sample: Sample) -> np.ndarray:
 
 
 def _change(head: int, label: str, new_head: int, new_label: str) -> str:
-    """Return the name of a change of a head, as `Suspect.group` does."""
+    """Return the name of a change of a head, in the same form as `Suspect.group`."""
     return Suspect(0, "", 1, "", "head", head, label, "", new_head, new_label, "", 0.0, True, 0.0).group
 
 

@@ -23,7 +23,7 @@ class Run:
     splits     splits of the treebank that are mined together, as one document
     later      a later release of the treebank; annotations that it changed count as errors. "" plants errors instead
     planted    share of heads that are replaced at random if there is no later release
-    reference  whether one model is trained on the training split of the later release, instead of one model per fold
+    reference  True trains one model on the training split of the later release, instead of one model per fold
     folds      number of folds; each fold is parsed by a model trained on the other folds
     sentences  number of sentences that are mined, from the first; null means all
     training   settings of the models that differ from the defaults of `treebound mine`
@@ -53,7 +53,7 @@ class Mining(Section):
     trees: Positive = 10
 
     def check(self, params: Params) -> None:
-        """Raise ValueError for a treebank that is not fetched, and for a run whose errors are not well defined."""
+        """Raise ValueError if a treebank is unknown, or if a run does not have exactly one of `later` and `planted`."""
         for name, run in self.runs.items():
             for treebank in filter(None, (run.treebank, run.later)):
                 if params.treebanks and treebank not in params.treebanks:  # parameters of older runs list no treebanks

@@ -16,10 +16,10 @@ from studies.across.mining.settings import Mining
 from studies.site.collect import Results
 from studies.site.show import NOTHING
 
-#: lists of words that are evaluated: name of the metrics -> heading
+#: ranked lists of words that are evaluated: key in the metrics -> heading in tables
 LISTS = {"heads": "heads", "sporadic_heads": "heads, systematic changes apart", "labels": "labels"}
 PLACE = ["in", "run"]  #: index columns: the run of the pipeline, and the mined treebank
-LONGEST_DRAWN = 14  #: length limit of the sentences that are drawn, in words
+LONGEST_DRAWN = 14  #: largest length of the sentences that are drawn, in words
 
 
 def measured(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -46,7 +46,7 @@ def measured(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
 
 
 def training_of(reference: bool, folds: int) -> str:
-    """Return in words on which data the models of a run are trained."""
+    """Describe in words the data on which the models of a run are trained."""
     return "later release" if reference else f"{folds} folds"
 
 
@@ -109,7 +109,10 @@ def recalls(data: pd.DataFrame, kind: str = "heads") -> pd.DataFrame:
 
 
 def _wide(data: pd.DataFrame, kind: str, measure: str) -> pd.DataFrame:
-    """Return a measure (%) by ranking and k. measure: `precision` or `recall`; precision adds two columns."""
+    """Return a measure (%), one row per treebank and ranking and one column per k.
+
+    measure  `precision` or `recall`. With precision, the average precision and the number of listed words are added
+    """
     long = points(data, kind)
     if long.empty:
         return pd.DataFrame()
@@ -166,7 +169,7 @@ def _percent(entry: dict[str, int]) -> float:
 
 
 def examples(results: Results, count: int = 3) -> list[dict[str, Any]]:
-    """Return the first suspects in short sentences of a run with planted errors. A reference run stores none."""
+    """Return the first suspects in short sentences of a run with planted errors; empty for a reference run."""
     for name, run_settings in results.params.section(Mining).runs.items():
         path = results.folder / "predictions" / "mining" / f"{name}.jsonl"
         if run_settings.planted and path.is_file():

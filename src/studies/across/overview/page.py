@@ -40,9 +40,9 @@ ALT = "Accuracy against speed of every timed row, one panel per treebank; the mo
 
 
 def headline(root: Path) -> tuple[str, dict[Path, Svg]]:
-    """Return the text between the marks and the figures by path.
+    """Return the text that belongs between the two marks in docs/results.md, and the figures by path.
 
-    Without a reference run, the text is a sentence that says so, and there are no figures.
+    If there is no reference run, the text is a sentence that states this, and there are no figures.
     """
     reference = collect.reference(root)
     if reference is None:
@@ -97,7 +97,10 @@ def _formatted(data: pd.DataFrame, titles: pd.Series) -> pd.DataFrame:
 
 
 def _gains(data: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Return gains with intervals and numbers of seeds. A text is empty if the best row is the baseline itself."""
+    """Return one text per row: a gain with its interval and number of seeds.
+
+    It is empty if the best row is the baseline.
+    """
     return [
         f"{gain:+.2f} [{low:+.2f}, {high:+.2f}] ({seeds:.0f})" if gain == gain else ""
         for gain, low, high, seeds in data[list(columns)].itertuples(index=False)
@@ -105,7 +108,7 @@ def _gains(data: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 
 def _clear(data: pd.DataFrame) -> int:
-    """Count the treebanks on which the interval of the gain of all factors excludes 0."""
+    """Count the treebanks where the interval of the gain by the model with all factor families excludes 0."""
     return int(((data["low"] > 0) | (data["high"] < 0)).sum())
 
 
@@ -150,13 +153,13 @@ def _cell(row: pd.Series) -> str:
 
 
 def _tags(results: collect.Results) -> str:
-    """Return in words on which corpora the parsers saw predicted tags and on which gold tags."""
+    """Describe in words on which corpora the parsers saw predicted tags and on which corpora gold tags."""
     predicted = [corpus for corpus in results.corpora if results.params.tags_of(corpus) == "predicted"]
     return f"predicted tags on {' and '.join(predicted)}, gold tags elsewhere" if predicted else "gold tags"
 
 
 def _added(results: collect.Results) -> str:
-    """Return in words the factor families that the model of the headline has and the baseline lacks."""
+    """Return as text the factor families that the model of the headline has and the baseline lacks."""
     models = results.params.graph_models
     added = [f for f in models[sweep(results.params)[0].model].families if f not in models[BASELINE].families]
     names = [FAMILY_NAMES.get(family, family) for family in added]

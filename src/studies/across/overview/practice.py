@@ -9,7 +9,7 @@ import pandas as pd
 from studies.site.sentences import Sentences, about, each, listing
 from treebound.support import tomlfile
 
-#: purpose of this project
+#: sentences that state the purpose of this project, for the page with the comparison
 PURPOSE = (
     "This project does not aim at the highest accuracy. It finds best trees with proofs under the scores of any "
     "parser, including neural parsers. It also measures, on a CPU and under equal conditions, the effect of the search "
@@ -29,8 +29,8 @@ def practice(data: pd.DataFrame, headline: pd.DataFrame, tags: dict[str, str]) -
     """Compare the published figures with the best rows of this project.
 
     data      `published`
-    headline  `headline.headline` of one run and learner, by corpus
-    tags      corpus -> predicted or gold
+    headline  result of `headline.headline` for one run and learner, indexed by corpus
+    tags      corpus -> "predicted" or "gold", the tags that our parsers see
     """
     for corpus, rows in each(data, "corpus"):
         listed = listing(
@@ -54,5 +54,5 @@ def practice(data: pd.DataFrame, headline: pd.DataFrame, tags: dict[str, str]) -
 
 
 def _segmented(segmentation: str) -> str:
-    """Return in words whether words and sentences are gold or predicted from raw text."""
+    """Describe whether the division into words and sentences is gold or predicted from raw text."""
     return "gold words and sentences" if segmentation == "gold" else f"{segmentation} words and sentences from raw text"

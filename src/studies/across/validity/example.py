@@ -22,8 +22,8 @@ class Example:
     """The best tree and the best valid tree of a sentence.
 
     sentence      a treebank of one sentence
-    plain, valid  the parses without rules and with them
-    labels        the labels of both, n strings each
+    plain, valid  the parses without rules and with rules
+    labels        the labels of the two parses, n strings each
     broken        ids of the rules that `plain` breaks, without duplicates
     unit          number of integer steps in a score of 1.0
     """

@@ -1,4 +1,4 @@
-"""Stage: errors of the official validator in parses of the test split, with and without the rules of the validator.
+"""Stage: count the errors that the official validator finds in parses of the test split, with and without its rules.
 
 A parser and taggers are trained on the first sentences of a treebank. The parser parses the test split without and with
 rules, both under the tags of the treebank and under the tags of the taggers. The installed parsers of other projects
@@ -39,8 +39,8 @@ from treebound.treebanks.document import Document, read
 RULES = "ud"
 TAGS = ("gold", "predicted")
 COLUMNS = ("upos", "xpos", "feats", "lemma")
-#: largest share of training words with a non-universal label that still counts as typing errors; a larger share means
-#: that the treebank has a label set of its own
+#: up to this share of training words, labels that are not universal are taken for typing errors; if the share is
+#: larger, the treebank is taken to have its own label set
 MISTYPED = 0.01
 
 
@@ -62,13 +62,13 @@ class Data:
 
     @property
     def coverage(self) -> Coverage:
-        """Return which rules can and cannot be applied to the tags and labels of the treebank."""
+        """Return an object that states which rules can be applied to the tags and labels of the treebank."""
         tags, labels = ({s for t in (self.train, self.test) for s in t.values(c)} for c in ("upos", "deprel"))
         return covered(load(RULES), tags, labels, ("feats", "misc", "lemma"))
 
     @property
     def foreign(self) -> bool:
-        """Return whether the treebank has a label set of its own, to which the rules do not apply."""
+        """Return True if the treebank has its own label set, to which the rules do not apply."""
         unknown = set(self.coverage.labels)
         return sum(label in unknown for label in self.train.strings("deprel")) > MISTYPED * self.train.words
 
@@ -89,7 +89,10 @@ class Parses:
 
 
 def parsed(model: Model, seen: Treebank, misc: Sequence[Sequence[str]], repeats: int) -> Parses:
-    """Parse a treebank without and with rules. The timed runs alternate, so that both parsers meet the same load."""
+    """Parse a treebank without and with rules.
+
+    The timed runs of the two parsers alternate, so that other load on the machine affects both alike.
+    """
     plain, valid = Parser(model), Parser(model, valid=RULES)
     first, second = plain.parse(seen), valid.parse(seen, misc=misc)
     seconds: dict[str, list[float]] = {"plain": [], "valid": []}
@@ -110,7 +113,7 @@ def trees(model: Model, seen: Treebank, parses: Sequence[Parse]) -> Trees:
 
 
 def gains(test: Treebank, before: Trees, after: Trees) -> dict[str, Any]:
-    """Return UAS and LAS before and after, and the gain of `after`: difference, low, high, p."""
+    """Return UAS and LAS of the trees `before` and `after`, and the gain of `after`: difference, low, high, p."""
     scores = [evaluate(test, side.heads or [], side.labels) for side in (before, after)]
     out: dict[str, Any] = {}
     for name, column in (("uas", "correct"), ("las", "correct_labelled")):
@@ -126,7 +129,10 @@ def _counts(scores: Evaluation, column: str) -> dict[str, np.ndarray]:
 
 
 def proofs(parses: Parses) -> dict[str, Any]:
-    """Count the sentences that are proved, searched and changed. List the sentences without a valid tree, from 1."""
+    """Count the sentences that are proved, that needed a second search, and whose tree the rules change.
+
+    Also list the sentences for which no valid tree was found, numbered from 1.
+    """
     pairs = zip(parses.plain, parses.valid, strict=True)
     return {
         "proved": sum(parse.certified for parse in parses.valid),
@@ -140,7 +146,7 @@ def proofs(parses: Parses) -> dict[str, Any]:
 
 
 def _same(a: Parse, b: Parse) -> bool:
-    """Return whether two parses have the same heads and labels."""
+    """Return True if two parses have the same heads and labels."""
     return np.array_equal(a.heads, b.heads) and np.array_equal(a.labels, b.labels)  # type: ignore[arg-type]
 
 
@@ -156,7 +162,7 @@ def by_peer(peer: Peer, data: Data, seed: int, options: dict[str, Any]) -> Trees
 
 
 def measured(settings: ValidTrees, data: Data, seed: int, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Train and parse, and return (metrics, CPU seconds) of a treebank with universal labels.
+    """Train the parser and taggers, parse a treebank with universal labels, and return (metrics, CPU seconds).
 
     The model is written to `path`.
     """

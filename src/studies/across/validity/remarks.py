@@ -18,7 +18,7 @@ WORST = 1.3  #: the target for the time with rules, as a multiple of the time wi
 
 
 def _errors(count: int) -> str:
-    """Return a number of errors in words."""
+    """Return a number of errors as a phrase."""
     return f"{count:,} error" if count == 1 else f"{count:,} errors"
 
 

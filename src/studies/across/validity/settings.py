@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, config=STRICT)
 class ValidTrees(Section):
-    """Errors that the official validator of Universal Dependencies finds in parses with and without rules.
+    """Settings for counting the errors that the official validator of Universal Dependencies finds in parses.
 
     corpora  treebanks of Universal Dependencies, version 2
     train    largest number of training sentences; null means all
     test     largest number of sentences of the development and the test split; null means all
     model    settings of `treebound train --system graph`
-    tagger   settings of `treebound train --system tagging`, whose tags are the predicted ones
+    tagger   settings of `treebound train --system tagging`, for the taggers of the predicted tags
     repeats  number of timed runs of each parser
     peers    name of a peer (`spacy`, `udpipe`) -> settings of its training
     """

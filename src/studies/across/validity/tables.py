@@ -13,11 +13,11 @@ from studies.site.collect import Results
 
 TAGS = ("gold", "predicted")
 INDEX = ["run", "corpus", "tags"]
-#: figures of one corpus under one kind of tags
+#: columns of `measured` that one corpus has for each kind of tags
 FIGURES = ["sentences", "words", "training_sentences", "before", "after", "sentences_before", "sentences_after"]
 FIGURES += ["uas", "uas_valid", "las", "las_valid", "uas_gain", "las_gain"]
 FIGURES += ["proved", "searched", "regions", "every", "changed", "named", "cpu_s", "cpu_s_valid"]
-#: gain in accuracy by the rules: order of the four figures in a metrics file
+#: order of the four numbers of a gain in accuracy in a metrics file
 GAIN = ("difference", "low", "high", "p")
 
 
@@ -45,7 +45,10 @@ def measured(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.Data
 
 
 def _figures(metrics: dict[str, Any], own: dict[str, Any], seconds: dict[str, list[float]]) -> dict[str, Any]:
-    """Return the figures of a corpus under one kind of tags, whose metrics are `own`."""
+    """Return the values of the columns FIGURES for a corpus under one kind of tags.
+
+    metrics  metrics of the corpus; `own` is their part for this kind of tags
+    """
     out = {name: metrics[name] for name in ("sentences", "words", "training_sentences")}
     for when in ("before", "after"):
         out |= {when: own[when]["errors"], f"sentences_{when}": own[when]["sentences"]}
@@ -86,7 +89,7 @@ def by_rule(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataF
 
 
 def gains(data: pd.DataFrame, score: str) -> pd.DataFrame:
-    """Return the gain in UAS or LAS by the rules, with its interval and p. data: `measured`.
+    """Return the gain in UAS or LAS that the rules bring, with its interval and p-value. data: `measured`.
 
     score  `uas` or `las`
     """
@@ -94,7 +97,7 @@ def gains(data: pd.DataFrame, score: str) -> pd.DataFrame:
 
 
 def accuracy(data: pd.DataFrame) -> pd.DataFrame:
-    """Return UAS and LAS without and with rules, and p of the difference. data: `measured`."""
+    """Return UAS and LAS without and with rules, and the p-value of the difference. data: `measured`."""
     columns: dict[tuple[str, str], pd.Series] = {}
     for score in ("uas", "las"):
         head = score.upper()
@@ -140,7 +143,7 @@ def peers(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFra
 def uncovered(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFrame:
     """Return for each run and corpus a note about the rules that cannot be applied.
 
-    refused: whether nothing was parsed, because the treebank has labels of its own.
+    The column `refused` is True if nothing was parsed because the treebank has its own label set.
     """
     rows = [
         {"run": name, "corpus": corpus, "note": metrics["coverage"]["says"], "refused": "gold" not in metrics}

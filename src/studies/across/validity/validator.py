@@ -56,8 +56,8 @@ class Errors:
 def errors(document: Document, parses: Mapping[str, Trees]) -> dict[str, Errors]:
     """Return the errors of each parse of a document, by the name of the parse.
 
-    Only rules about heads, labels and tags are counted: the rules of the set `ud`, and the rules that the arcs form a
-    tree. All parses are written to one temporary file, so that the program starts only once.
+    Only rules about heads, labels and tags are counted: the rules of the set `ud`, and the rules which require that
+    the arcs form a tree. All parses are written to one temporary file, so that the program starts only once.
 
     Raises InputError if the program is not installed or fails.
     """
@@ -78,7 +78,7 @@ def errors(document: Document, parses: Mapping[str, Trees]) -> dict[str, Errors]
 
 
 def _incidents(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (sentence, rule) of every error in a file whose sentences are named t0, t1, ..."""
+    """Run the validator on a file whose sentences are named t0, t1, ...; yield (sentence, rule) for every error."""
     program = Path(sys.executable).with_name(PROGRAM)
     ids = (*load("ud").ids, *STRUCTURE)
     command = [str(program), str(path), "--level", "3", "--lang", "ud", "--max-err", "0", "--include-only", *ids]

@@ -18,7 +18,7 @@ MANY = 8  #: claims with more treebanks than this are drawn in a separate figure
 
 
 def families(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
-    """Group by paper the claims whose effect is pooled over treebanks.
+    """Group the claims whose effect is pooled over treebanks, by paper.
 
     Claims with more than `MANY` treebanks form a group of their own.
     """
@@ -60,7 +60,7 @@ def _names(item: Judged) -> list[str]:
 
 
 def _panel(axes: Axes, item: Judged, named: bool) -> None:
-    """Draw the forest plot of one claim. named: whether the lines are labelled."""
+    """Draw the forest plot of one claim into `axes`. named: True labels the lines."""
     assert item.claim is not None
     assert item.claim.than is not None
     assert item.effect is not None
@@ -91,7 +91,7 @@ def _panel(axes: Axes, item: Judged, named: bool) -> None:
 
 
 def power(data: pd.DataFrame) -> Figure:
-    """Draw the share of studies that detect an effect against its size, one curve per design.
+    """Draw the share of studies that detect an effect, against the size of the effect, one curve per design.
 
     data  result of `simulation.power`
     """

@@ -28,13 +28,16 @@ def simulated(data: pd.DataFrame) -> Sentences:
 
 
 def _range(shares: pd.Series) -> str:
-    """Return the smallest and the largest of some shares in %, in words."""
+    """Return the smallest and the largest of several shares (%) as a phrase."""
     return f"{shares.min():.1f} to {shares.max():.1f} %"
 
 
 @about()
 def found(data: pd.DataFrame) -> Sentences:
-    """Describe which size of an effect each design detects in 80 % of the studies. data: `simulation.power`."""
+    """Describe the smallest effect that each design detects in at least 80 % of the studies.
+
+    data: `simulation.power`.
+    """
     for name in data.columns:
         enough = data.index[data[name] >= 80]
         least = f"an effect of {enough[0]:.2f}" if len(enough) else f"only effects above {data.index[-1]:.2f}"

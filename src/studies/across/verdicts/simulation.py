@@ -1,8 +1,8 @@
 """Simulate studies with a known effect, to test whether the 95 % interval of a pooled effect covers the true effect.
 
-Each simulated study trains two models with several seeds on several treebanks and pools their difference in UAS as the
-verdicts do (`site.pooled`). The standard errors over sentences and over seeds are as large as in the runs of this
-project.
+Each simulated study trains two models with several seeds on several treebanks and pools their difference in UAS in the
+same way as the verdicts do (`site.pooled`). The standard errors over sentences and over seeds are as large as in the
+runs of this project.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import pandas as pd
 
 from studies.site.pooled import pool
 
-EFFECTS = (0.0, 0.1, 0.3)  #: true differences, in UAS points
-TAUS = (0.0, 0.15)  #: standard deviations of the effect between treebanks
+EFFECTS = (0.0, 0.1, 0.3)  #: true differences between the two models, in UAS points
+TAUS = (0.0, 0.15)  #: standard deviations (tau) of the effect between treebanks, in UAS points
 SEEDS = (1, 3, 5)
 TREEBANKS = (5, 18)
 STUDIES = 10_000  #: number of simulated studies of each design
 SENTENCES = (0.08, 0.35)  #: range of the standard errors over sentences, drawn uniformly for each treebank
-TRAINING = 0.15  #: standard deviation of the difference between seeds
+TRAINING = 0.15  #: standard deviation of the difference between the models over seeds, in UAS points
 
 #: names of the columns of `coverage`
 HOLDS, ABOVE, PREDICTED = "holds the effect", "above 0", "prediction holds"
@@ -31,9 +31,9 @@ Rng = np.random.Generator
 def simulated(rng: Rng, effect: float, tau: float, seeds: int, treebanks: int, studies: int) -> dict[str, np.ndarray]:
     """Simulate `studies` studies of one design and pool the effects of each study.
 
-    Returns arrays [studies]. `low` and `high` are the ends of the interval with equal weights, `weighted_low` and
-    `weighted_high` the ends with weights by precision. `predicted` tells whether the prediction interval contains the
-    estimate of one more treebank.
+    Returns arrays [studies]. `low` and `high` are the ends of the interval with equal weights. `weighted_low` and
+    `weighted_high` are the ends of the interval with weights by precision. `predicted` is True if the prediction
+    interval contains the estimate on one more treebank.
     """
     se = rng.uniform(*SENTENCES, size=(studies, treebanks + 1))
     shared = effect + tau * rng.standard_normal(se.shape) + se * rng.standard_normal(se.shape)

@@ -24,8 +24,8 @@ class Trees:
 
     heads    int32[n + 1] for each sentence
     labels   n names for each sentence; None if the system predicts no labels
-    columns  name -> one value per sentence, for the file of predictions
-    facts    figures about all sentences, for the metrics besides accuracy
+    columns  name -> list of one value per sentence, for the file of predictions
+    facts    values about all sentences together, which become metrics in addition to the accuracy
     """
 
     heads: Sequence[np.ndarray]
@@ -39,8 +39,8 @@ class Loaded(NamedTuple):
 
     - parse: the timed function, from a treebank to the system's own result.
     - trees: function from a treebank and the result to the trees that are reported.
-    - work: function from the result to lists with one number per sentence, by name: seconds, dp_calls, nodes,
-      certified. Empty if unknown.
+    - work: function from the result to a dictionary: seconds, dp_calls, nodes, certified -> one number per sentence.
+      The dictionary is empty if the system does not report them.
     """
 
     parse: Callable[[Treebank], Any]
@@ -52,7 +52,7 @@ class Trainer(Protocol):
     """The functions that each module of this package defines."""
 
     def train(self, params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str, Any], dict[str, float]]:
-        """Train a model and write it to `path`; return its metrics (the same in every run) and its seconds."""
+        """Train a model and write it to `path`; return its metrics (the same in every run) and its times in seconds."""
 
     def load(self, params: Params, corpus: str, row: Row, path: Path) -> Loaded:
         """Load the model of a row, with the settings of the row for parsing."""

@@ -24,7 +24,7 @@ from treebound.systems.graph.trainer import train as train_model
 
 
 def specification(params: Params, model: str, examples: Treebank, seed: int) -> Settings:
-    """Return the settings of the trainer, without labels or patterns if the corpus lacks them."""
+    """Return the settings for training a model; labels or patterns are left out if the corpus does not support them."""
     own = params.models[model].settings
     settings = replace(
         params.train,
@@ -80,7 +80,10 @@ def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
 
 
 def _trees(params: Params, row: Row, parser: Parser, gold: Treebank, parses: list[Parse]) -> Trees:
-    """Return the trees, bounds, dynamic-program calls and nodes; also the scores of gold trees if `settings.gold`."""
+    """Return the trees with bounds, dynamic-program calls and nodes.
+
+    The scores of the gold trees are added if the settings of the decoder have `gold`.
+    """
     model, settings = parser.model, params.decoders[row.decoder]
     columns: dict[str, Any] = {
         name: [getattr(parse, name) for parse in parses] for name in ("value", "bound", "status")

@@ -1,4 +1,4 @@
-"""Train systems that learn from a class of settings: load the splits, write checkpoints and progress, take times."""
+"""Train systems that take an object of settings: load splits, write checkpoints, report progress and times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def splits(params: Params, corpus: str, name: str) -> tuple[Treebank, Treebank]:
 
 
 def progress(corpus: str, name: str) -> Callable[[Iterable, str], Iterable]:
-    """Return a function that reports an activity of a training and returns the items of the activity."""
+    """Return a function (items, activity) that reports the start of a training activity and returns the items."""
 
     def report(items: Iterable, activity: str) -> Iterable:
         stage.say(f"{corpus} {name}: {activity}")
@@ -33,7 +33,7 @@ def progress(corpus: str, name: str) -> Callable[[Iterable, str], Iterable]:
 def checkpoint(corpus: str, name: str) -> Path:
     """Return the path of the checkpoint of a training, and create its folder.
 
-    The checkpoint itself records the training to which it belongs.
+    The content of the checkpoint, not its path, identifies the settings of the training to which it belongs.
     """
     path = stage.CHECKPOINTS / f"{corpus}.{name}.npz"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ def checkpoint(corpus: str, name: str) -> Path:
 def learn(
     system: Any, settings: Any, params: Params, corpus: str, name: str, path: Path
 ) -> tuple[Any, dict[str, Any], dict[str, float]]:
-    """Train a model and write it; return the model, its settings and history, and the seconds.
+    """Train a model and write it to `path`; return the model, its settings and history, and the seconds of training.
 
     A run that was killed continues from the last checkpoint of its system.
     """

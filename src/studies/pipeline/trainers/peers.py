@@ -1,4 +1,4 @@
-"""Train and apply parsers of other projects, on the same splits and tags as ours.
+"""Train and apply parsers of other projects, on the same splits and tags as our own parser.
 
 The time is measured from treebank columns to heads, which includes filling the data structures of the package.
 """
@@ -23,7 +23,7 @@ from treebound.systems.peers.peer import Tree
 from treebound.systems.peers.registry import PEERS
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"):
-    os.environ[variable] = "1"  # must be set before a package is imported
+    os.environ[variable] = "1"  # the variable must be set before a package is imported
 
 
 def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str, Any], dict[str, float]]:
@@ -40,8 +40,8 @@ def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str,
 def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
     """Load a parser of another project, see `Trainer`.
 
-    Packages name the label of roots in different ways. Predicted roots get the most frequent label of roots in training
-    instead.
+    Packages use different labels for the root's dependents. Their label is therefore replaced by the most frequent
+    label of such words in the training set.
     """
     peer, (tags, _) = PEERS[row.system], params.tags_and_seed(corpus, row)
     examples = load_split(corpus, "train", params.limit("train"), tags)
@@ -51,7 +51,7 @@ def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
 
 
 def reported(training: Treebank, facts: dict[str, Any], gold: Treebank, trees: list[Tree]) -> Trees:
-    """Return the trees, with the most frequent root label of the training set on their roots."""
+    """Return the trees, whose dependents of the root get the most frequent label of such words in training."""
     counts = np.bincount(training.columns["deprel"][training.head == 0], minlength=1)
     root = training.vocab["deprel"][int(counts.argmax())]
     labels = [

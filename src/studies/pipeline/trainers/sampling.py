@@ -35,9 +35,9 @@ def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
 
 
 def _trees(parser: Parser, facts: dict[str, Any], gold: Treebank, parses: list[Parse]) -> Trees:
-    """Return the trees with their scores and the scores of gold trees.
+    """Return the trees with their scores and the scores of the gold trees.
 
-    A gold tree with a higher score counts as an error of the search, not of the model.
+    If the gold tree has a higher score than the predicted tree, the error is a search error, not a model error.
     """
     values, gold_values = [parse.value for parse in parses], parser.scores_of_trees(gold)
     columns: dict[str, Any] = {
@@ -51,5 +51,5 @@ def _trees(parser: Parser, facts: dict[str, Any], gold: Treebank, parses: list[P
 
 
 def _work(parses: list[Parse]) -> dict[str, list[float]]:
-    """Return nothing: sentences are not timed one by one."""
+    """Return an empty dictionary, since single sentences are not timed."""
     return {}

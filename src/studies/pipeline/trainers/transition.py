@@ -25,8 +25,8 @@ from treebound.systems.transition.training import PACKAGES
 def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str, Any], dict[str, float]]:
     """Train a transition-based model, see `Trainer`.
 
-    A run that was killed continues at its last epoch or classifier. If the package of the learner is not installed, the
-    model file is empty and the metrics name the package; the run continues.
+    A run that was killed continues at its last epoch, or at the last of its classifiers. If the package of the learner
+    is not installed, the model file is empty and the metrics name the package; the run continues.
     """
     model = params.models[name]
     settings = replace(model.settings, seed=params.tags_and_seed(corpus, model)[1])
@@ -43,7 +43,7 @@ def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str,
 def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
     """Load a transition-based model with the beam of the row, see `Trainer`.
 
-    An empty file, for a learner whose package is not installed, gives trees without arcs between words.
+    The model file is empty if the package of its learner is not installed. The trees then have no arcs between words.
     """
     settings = params.models[row.trained].settings
     facts: dict[str, Any] = {"params_hash": digest({"model": row.model, "beam": row.beam}, asdict(settings))}
@@ -60,11 +60,11 @@ def _trees(parser: Parser, facts: dict[str, Any], gold: Treebank, parses: list[P
 
 
 def _nothing(facts: dict[str, Any], gold: Treebank, result: None) -> Trees:
-    """Attach every word to the root; the fact `missing` marks this as no result."""
+    """Return trees that attach every word to the root; `missing` in the facts marks them as a missing result."""
     heads = [np.concatenate([[-1], np.zeros(n, int)]) for n in gold.lengths.tolist()]
     return Trees(heads, [["_"] * n for n in gold.lengths.tolist()], facts=facts)
 
 
 def _work(result: Any) -> dict[str, list[float]]:
-    """Return nothing: sentences are not timed one by one."""
+    """Return an empty dictionary, since single sentences are not timed."""
     return {}

@@ -59,8 +59,8 @@ class Effect(NamedTuple):
 class Judged:
     """A claim, the measured values that bear on it, and the verdict.
 
-    claim     None: no claims of the paper have been written down yet
-    adjusted  p-value of `effect`, adjusted for the other claims of the paper (Holm); None: there is no p-value
+    claim     the claim; None if the file of the paper has no claims yet
+    adjusted  p-value of `effect`, adjusted for all claims of the paper (Holm); None if there is no p-value
     """
 
     paper: Paper
@@ -79,7 +79,7 @@ class Judged:
     def p(self) -> float | None:
         """Return the two-sided p-value of the hypothesis that the effect equals the threshold of the claim.
 
-        None: nothing was pooled, as with a single treebank.
+        Return None if no effects were pooled, for instance because there is a single treebank.
         """
         return None if self.effect is None or self.effect.pooled is None else float(self.effect.pooled.p)
 
@@ -98,7 +98,7 @@ class Judged:
 
     @property
     def because(self) -> str:
-        """Explain the verdict in a few sentences, with the figures that it rests on."""
+        """Explain the verdict in a few sentences, with the values on which it is based."""
         if self.claim is None:
             return "The claims of this paper have not been written down yet."
         if self.claim.needs:
@@ -162,7 +162,7 @@ def effect_of(places: Sequence[Measured], scale: Scale = Scale.LINEAR, null: flo
 
 
 def verdict_of(claim: Claim, effect: Effect) -> str:
-    """Compare a pooled effect with a claim and return the verdict.
+    """Compare the pooled effect with the published effect and the threshold of a claim, and return the verdict.
 
     Replicated: the interval lies on the claimed side of the threshold, and reaches or exceeds the published effect.
     Replicated, smaller: it lies on the claimed side, but ends below the published effect.
@@ -261,12 +261,15 @@ def _effect_in_words(claim: Claim, effect: Effect, measured: Sequence[Measured],
 
 
 def _number(text: str) -> str:
-    """Return the format of a value without its unit."""
+    """Return the replacement field of a format string, for instance `{:.1f}` of `{:.1f} %`."""
     return text[text.index("{") : text.index("}") + 1]
 
 
 def value_in_words(measured: Measured, text: str) -> str:
-    """Describe a value with its place and with its interval, if it has one."""
+    """Describe a measured value with its place and, if it has one, its interval.
+
+    text  format of a value with its unit, see `Measure`
+    """
     low, high = (_number(text).format(end) for end in (measured.low, measured.high))
     ends = f" [{low}, {high}]" if measured.low < measured.high else ""
     seeds = f", {measured.seeds} seeds" if measured.seeds > 1 else ""
@@ -274,9 +277,9 @@ def value_in_words(measured: Measured, text: str) -> str:
 
 
 def judge(runs: Sequence[Results], papers: Sequence[Paper]) -> list[Judged]:
-    """Judge every claim of some papers.
+    """Judge every claim of the given papers by the results of the runs.
 
-    runs  results that belong together: a main run, and optionally one over more corpora
+    runs  runs whose results are judged together: a main run, and optionally a run over more corpora
     """
     verdicts = []
     for paper in papers:
@@ -293,7 +296,7 @@ def judge(runs: Sequence[Results], papers: Sequence[Paper]) -> list[Judged]:
 
 
 def _adjusted(judged: Sequence[Judged]) -> list[Judged]:
-    """Return the claims of one paper with p-values adjusted for all its claims."""
+    """Return the judged claims of one paper, with each p-value adjusted for the number of claims (Holm)."""
     p = {i: claim.p for i, claim in enumerate(judged) if claim.p is not None and claim.p == claim.p}
     adjusted = dict(zip(p, holm(list(p.values())), strict=True)) if p else {}
     return [replace(claim, adjusted=float(adjusted[i])) if i in adjusted else claim for i, claim in enumerate(judged)]

@@ -30,16 +30,17 @@ class Claim(BaseModel):
     - measure: one of `measures.MEASURES`.
     - rows, compare: arguments of the measure.
     - corpora: corpora that the test uses; empty: all.
-    - test: relation of the pooled value to `than`: more, less, at least, at most. The test `within` allows a distance
-      of `tolerance`; `all` requires 100 % in every place.
+    - test: required relation of the pooled value to the threshold `than`: more, less, at least, at most. The test
+      `within` allows a distance of `tolerance`; `all` requires a value of 100 % in every place.
     - effects: published values of the measured quantity, one for each data set of the paper; empty: none.
     - margin: largest difference from `than` that counts as no effect (for ratios: a factor); requires `effects`.
-    - limit: limit of the run on the work for each sentence. Sentences that it stopped count neither for nor against
-      the claim.
-    - otherwise: difference between run and claim that makes a decision impossible; empty: none.
-    - needs: requirement that no run here meets; a claim with it has no measure.
+    - limit: limit of the run on the work for each sentence. Sentences whose search reached the limit count neither
+      for nor against the claim.
+    - otherwise: how the run differs from the setting of the claim, if the difference makes a decision impossible;
+      empty: no such difference.
+    - needs: what a test of the claim requires and no run of this project has; such a claim has no measure.
     - ours: True if the claim is made by this project, not by the paper.
-    - page: notebook with the table.
+    - page: notebook that has the table with the measured values.
 
     `effects`, `than` and `margin` are fixed before a run is judged.
     """
@@ -121,7 +122,7 @@ def load() -> tuple[Paper, ...]:
 def read(path: Path, params: Params | None = None) -> Paper:
     """Read a file of claims. Raises InputError with file, line and reason.
 
-    params  of a project; with it, a claim may name only rows that these parameters can have
+    params  parameters of the project; if given, a claim that names a row which they cannot have is an error
     """
     text = path.read_text(encoding="utf-8")
     try:
@@ -151,9 +152,9 @@ def read(path: Path, params: Params | None = None) -> Paper:
 
 
 def _line(text: str, keys: tuple[int | str, ...]) -> tuple[int | None, str]:
-    """Return the line (from 1) of a key of a claim, and the claim and key in words.
+    """Return the line (from 1) of a key of a claim, and a prefix for messages: the names of the claim and of the key.
 
-    A key that the file lacks gets the line where its claim begins.
+    If the file lacks the key, the line is the first line of the claim.
     """
     lines = text.splitlines()
     starts = [i for i, line in enumerate(lines) if line.strip() == "[[claims]]"]

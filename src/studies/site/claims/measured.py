@@ -1,4 +1,4 @@
-"""Define the results of measures, pool them, and provide functions that several measures share."""
+"""Define the values that measures return, convert them to the scale of pooling, and help several measures."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from studies.site.pooled import Z
 class Measured(NamedTuple):
     """A quantity measured in one place, with the ends of its 95 % interval.
 
-    low, high   NaN if there is no interval
-    place   the corpus and whatever else distinguishes values: `en_ewt, dev`
+    low, high   ends of the interval; NaN if there is no interval
+    place   the corpus, and further words that distinguish the values of one corpus, for instance `en_ewt, dev`
     data    treebank of the measurement; empty: the part of `place` before its first comma
-    seeds   number of trainings that the value is a mean of
-    part, whole   counts of a share; whole is 0 if the quantity is not a share
+    seeds   number of training runs over which the value is averaged
+    part, whole   numerator and denominator of a share; whole is 0 if the quantity is not a share
     """
 
     place: str
@@ -86,7 +86,7 @@ def least(place: str, comparisons: Sequence[Sequence[float]], seeds: int = 1) ->
 
 
 def pairs(rows: Sequence[str], compare: str) -> list[tuple[str, str]]:
-    """Return the pairs of rows that are compared: each with the next one, or the first with each of the others."""
+    """Return the pairs of rows to compare: each row with the next row, or the first row with each other row."""
     return list(pairwise(rows)) if compare == "next" else [(rows[0], row) for row in rows[1:]]
 
 
@@ -107,7 +107,7 @@ def on_scale(measured: Measured, scale: Scale) -> tuple[float, float]:
     """Return effect and variance of a value on the scale where it is pooled.
 
     The variance belongs to a normal distribution with the same 95 % interval. It is 0 if there is no interval. Shares
-    become empirical log odds. Half a case is added on either side, so that 0 and 100 % are finite.
+    become empirical log odds. Half a case is added to the part and to its complement, so that 0 and 100 % are finite.
     """
     if scale is Scale.ODDS and measured.whole:
         inside, outside = measured.part + 0.5, measured.whole - measured.part + 0.5

@@ -1,9 +1,9 @@
 """Collect the measures of all papers. A measure reads a quantity from the rows of a run.
 
-A measure takes the results of a run, the names of rows, and which of them are compared (`each`: the first with each of
-the others; `next`: each with the one after it). It returns a `Measured` for every corpus, learner or set of folds that
-has all these rows. If one place has several comparisons, the measure returns the least of them, so that all of them
-pass a bound which this one passes.
+A measure takes the results of a run, the names of rows, and the way to compare the rows (`each`: the first row with
+each other row; `next`: each row with the row after it). It returns a `Measured` for every corpus, learner or set of
+folds that has all these rows. If one place has several comparisons, the measure returns the smallest difference: if it
+exceeds a threshold, all differences do.
 
 To add a measure, write a function in `claims.py` of its paper and add a line to `MEASURES` in the same module.
 """

@@ -80,7 +80,7 @@ def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
     """Return the table row of one claim.
 
     row   the verdicts of all runs on the claim
-    here  True on the page of the claim's table, where links from the first page lead
+    here  True on the page that has the table of the claim; the row then gets an anchor for links from the first page
     """
     last, anchor = row[-1], ""
     if last.claim is None:
@@ -118,7 +118,7 @@ def _p_values(judged: Judged) -> str:
 def verdicts(root: Path, run: Results, papers: Sequence[Paper] | None = None) -> list[Judged]:
     """Judge the claims of all papers, or of `papers`, by one run of a project.
 
-    The reference run is joined by its multilingual part, if the project has one.
+    If `run` is the reference run and has a multilingual part, both are judged together.
     """
     multilingual_run = collect.multilingual(root) if run.name == collect.REFERENCE else None
     return judge([run] if multilingual_run is None else [run, multilingual_run], load() if papers is None else papers)
@@ -129,7 +129,7 @@ def replication(root: Path, page: str = "") -> Replication:
 
     page  name of a notebook: the table has only the claims of this page; empty: the front page, with all claims
 
-    The reference run is joined by its multilingual part.
+    The reference run is judged together with its multilingual part.
     """
     papers = load() if not page else [paper for paper in map(partial(_on, page), load()) if paper.claims]
     runs = collect.provenances(root)
@@ -140,12 +140,12 @@ def replication(root: Path, page: str = "") -> Replication:
 
 
 def _on(page: str, paper: Paper) -> Paper:
-    """Return a paper with only the claims whose tables a page has."""
+    """Return a copy of a paper that keeps only the claims whose table is on a page."""
     return paper.model_copy(update={"claims": tuple(claim for claim in paper.claims if claim.page == page)})
 
 
 def summary(judged: Sequence[Judged]) -> Remarks:
-    """Count the verdicts of all papers together, if there are several, and then of each paper."""
+    """Count the verdicts on all papers together, if there are several papers, and on each paper."""
     papers = len({entry.paper.key for entry in judged if entry.claim is not None})
     sentences = [f"{papers} papers, {_tally(judged)}"] if papers > 1 else []
     for paper, group in groupby(judged, key=lambda entry: entry.paper):
@@ -155,7 +155,7 @@ def summary(judged: Sequence[Judged]) -> Remarks:
 
 
 def _tally(judged: Sequence[Judged]) -> str:
-    """Count the verdicts of a paper, without claims of this project; empty if the paper has no claims yet."""
+    """Count the verdicts on the claims of papers, leaving out claims of this project; empty if there are no claims."""
     of_paper = [entry for entry in judged if entry.claim is not None and not entry.claim.ours]
     counts = Counter(entry.verdict for entry in of_paper)
     parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
