@@ -120,7 +120,7 @@ def test_significance_over_arcs_uses_the_differing_words(results: list[collect.R
     scored = frames.sentences(this, "tr_twt", runs["combined"])["scored"].sum()
     assert (row["only it"] - row["only the baseline"]) * 100 / scored == pytest.approx(row["difference"])
     assert len(words)
-    assert "only with the seed of the run, significantly better at the 5 % level" in str(
+    assert "only models with the seed of the run: significantly better at the 5 % level" in str(
         comparison_remarks.significance(tested)
     )
 
@@ -187,7 +187,7 @@ def test_more_languages_are_those_of_their_parameters(root: Path) -> None:
     np.testing.assert_allclose(gained["combined"], data["UAS", "combined"] - data["UAS", "carreras+sibling"])
     np.testing.assert_allclose(gained["non-projective"], data["UAS", "non-projective"] - data["UAS", "combined"])
     text = str(languages_remarks.multilingual(data))
-    assert f"On {len(data)} more corpora combined gains on average" in text
+    assert f"On {len(data)} more corpora the system combined gains on average" in text
     assert "what non-projective gains over the system before it" in text
     assert "p" not in data.columns.get_level_values(1)
 
@@ -219,7 +219,7 @@ def test_more_languages_are_tested_if_the_run_stored_the_missing_metrics(root: P
         data["combined against the baseline", "UAS"], data["UAS", "combined"] - data["UAS", "carreras"]
     )
     text = str(languages_remarks.multilingual(data))
-    assert f"On {len(data)} more corpora combined gains on average" in text
+    assert f"On {len(data)} more corpora the system combined gains on average" in text
     assert "means of 3 seeds" in text
 
 

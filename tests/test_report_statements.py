@@ -317,7 +317,7 @@ def test_columns_that_only_our_parsers_read_are_named_beside_the_claim(this: col
     steps = steps_tables.step_tests(steps_tables.steps([this]))
     text = str(speed_remarks.peers(others.peers([this]), {"tr_twt": ["lemma", "feats"]}, steps))
     assert "Our graph-based and sampling parsers also see the treebank's own lemmas and morphological" in text
-    assert "not between parsers alone" in text
+    assert "not due to the parsers alone" in text
     row = steps.loc[("tr_twt, this run", "UAS", "no-features")]
     assert f"UAS without morphological features {sentences.difference(row)}" in text
     assert f"[{row['low']:+.2f}, {row['high']:+.2f}], {show.p_in_words(row['p'])}" in text
