@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import language
@@ -106,3 +107,15 @@ def test_options_use_the_terms_of_the_glossary() -> None:
     assert len(names) > 60
     words = " ".join(name.strip("-").replace("-", " ") for name in names)
     assert [word for word in avoided if re.search(rf"\b{word}\b", words)] == []
+
+
+def test_table_headings_use_the_terms_of_the_glossary() -> None:
+    """Check the tables of the reference run: their titles and the headings of their columns."""
+    _, avoided = glossary()
+    tables = sorted((REPOSITORY / "results" / "reference" / "tables").glob("*.md"))
+    assert len(tables) > 20
+    for path in tables:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        headings = [lines[0], *(line for line, rule in pairwise(lines) if rule.startswith("| ---"))]
+        words = re.findall(r"[a-z][a-z -]*", " ".join(headings).lower())
+        assert [word for word in avoided if any(re.search(rf"\b{word}\b", text) for text in words)] == [], path.name
