@@ -19,9 +19,9 @@ scored as well; g is the head of h, and d = -1 (left) or +1 (right) is a side.
     goal <- C(0, m, 1, -1)  C(0, m, n, +1)          | one root              | arc(0, m)
     goal <- C(-, 0, n, +1)                          | any number of roots   |
 
-Every projective tree has exactly one derivation. If no exact family needs g, it is left out of C and I. A family counts
-even if it has no parts, because a search that keeps g in its items removes edges accordingly. With k candidate heads
-per word: O(n k^2 (n + k)) edges, O(n^4) without pruning.
+Every projective tree has exactly one derivation. If no exact family needs g, it is left out of C and I. A family
+without parts also keeps g in the items: the search does the same, and its proofs remove edges between such items. With
+k candidate heads per word: O(n k^2 (n + k)) edges, O(n^4) without pruning.
 """
 
 from __future__ import annotations

@@ -55,11 +55,12 @@ def steps(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFram
 
 
 def step_tests(data: pd.DataFrame) -> pd.DataFrame:
-    """Test each training against the base of its place on the same sentences of the development set.
+    """Compare each training with the base training of the same corpus and run, by paired tests on the development set.
 
     data  result of `steps`
 
-    Rows: (place, figure, training), if both trainings have the figure. The columns are the same as in `significance`.
+    Returns one row for each (place, figure, training). A place is a corpus and a run; a figure is UAS or LAS. A row is
+    left out if one of the two trainings lacks the figure. The columns are the same as in `significance`.
     """
     rows = []
     for place, runs in data[data["applies"].astype(bool)].groupby("place", sort=False):

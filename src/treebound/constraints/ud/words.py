@@ -1,4 +1,8 @@
-"""Validity rules about one arc: the label's inventory, the word's tag, the direction, the head's features."""
+"""Validity rules about a single arc.
+
+They check that the label is in the inventory of Universal Dependencies, and that it fits the word's tag, the direction
+of the arc and the features of the head.
+"""
 
 from __future__ import annotations
 

@@ -53,13 +53,18 @@ class Stated(NamedTuple):
 class Tables(NamedTuple):
     """Rules as the kernels look them up.
 
-    key   int64[H] left << 32 | right of the known pairs, -1 in empty places: an open-addressing hash table, H a power
-          of 2;
-    pair  int32[H, 2]: the pair in place p has the rules pair[p, 0] .. pair[p, 1] - 1;
-    result, kind, head, slot  int32[R] of rules; slot is the filled argument of the functor, 0 if the rule fills none;
-    rule_hash                 int64[R];
-    unary_first, unary_result, unary_hash  int32[C + 1], int32[U], int64[U]: unary rules, sorted by child;
-    category_hash, root       int64[C], bool[C]
+    There are C categories, R binary rules and U unary rules.
+
+    key   int64[H], an open-addressing hash table, where H is a power of 2. An entry is (left category << 32) | right
+          category of a known pair, or -1 if the slot is empty
+    pair  int32[H, 2]: the pair of slot p has the binary rules pair[p, 0] .. pair[p, 1] - 1
+    result, kind, head, slot  int32[R]: result category, kind, and head child of each binary rule; slot is the argument
+                              of the functor that the rule fills, or 0
+    rule_hash      int64[R], the hash of each binary rule, for features
+    unary_first    int32[C + 1]: category c has the unary rules unary_first[c] .. unary_first[c + 1] - 1
+    unary_result, unary_hash  int32[U], int64[U]: result category and hash of each unary rule
+    category_hash  int64[C], the hash of each category, for features
+    root           bool[C], whether a category may be the root of a derivation
     """
 
     key: np.ndarray

@@ -54,8 +54,8 @@ class Perceptron:
 class LinearSVM:
     """A one-against-rest classifier by LIBLINEAR (Fan et al. 2008) through scikit-learn, over the same hashed features.
 
-    The result of training is a `Linear` as for the perceptron, but its rows do not overlap. So the same kernel parses
-    with it.
+    Training produces a `Linear`, like the perceptron, so that the same kernel parses with it. No two of its rows share
+    a weight, whereas rows of the perceptron may.
 
     C     cost of a training error
     bits  base-2 logarithm of the number of rows

@@ -226,7 +226,7 @@ def _among_siblings(ints, reals, b):
 
 @kernel
 def _at_modifier(ints, reals, b):
-    """Return the score that arc b adds by parts that contain the modifiers of its modifier."""
+    """Return the score of the parts that join arc b = (h, m) with arcs out of m: grandchildren and grand-siblings."""
     total = 0.0
     m, into = ints[ints[at.MOD] + b], ints[at.ARC_INTO]
     left, right = ints[ints[at.FIRST] + m], ints[ints[at.LAST] + m]

@@ -7,14 +7,15 @@ integer, and a node closes as soon as its bound is below the incumbent plus one.
 The search differs from the paper in four ways. Each of them keeps it exact:
 
 - *elimination* removes an arc, or an edge of the hypergraph, if the bound of its best tree is not above the incumbent;
-- *folding* simplifies factors. The last arc into a word is certain. A factor of a certain arc becomes a factor of its
-  other arcs, and a factor of a removed arc vanishes;
+- *folding* simplifies factors. If a single candidate arc into a word remains, this arc is certain. A factor of a
+  certain arc becomes a factor of its other arcs, and a factor of a removed arc vanishes;
 - *head stars* (optional) score all parts of one head jointly and exactly, instead of bounding the parts one by one.
   Multipliers make the stars agree with the tree (`treebound.kernels.head_stars.solve`);
 - children inherit the graph and the shares of their parent, and every node is searched by a few steps only.
 
-Options are values, so that one compiled search serves all of them. There are two compiled versions. The version without
-head stars is for projective trees; its `handover` and `star` are None. The version with head stars serves both spaces.
+Options are values of arguments, so that one compiled search serves all settings. There are two compiled versions. The
+version without head stars is for projective trees; its `handover` and `star` are None. The version with head stars
+serves both spaces.
 
 Oracle: tests/contract enumerates all trees; two backbones must agree; HiGHS must agree.
 """

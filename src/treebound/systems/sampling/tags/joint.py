@@ -42,11 +42,12 @@ class Tagged(NamedTuple):
 class Joint:
     """A sentence for which both tags and heads are searched.
 
-    by, allowed   as in `scored`;
-    rows, tag     as in `scored`, with the predicted tags;
-    options       int64[k, 3] for each word: hash of tag, hash of coarse tag and tag id of each candidate, in the form
-                  of rows and tag, the predicted tag first;
-    tag_features  whether the model has features of tag sequences (`tags.features`).
+    by            the model that scores the sentence
+    allowed       bool[n + 1, n + 1], the candidate arcs, head first
+    rows, tag     token rows and tag ids of the sentence under its predicted tags
+    options       for each word int64[k, 3], with one row per candidate tag: the hash of the tag, the hash of the coarse
+                  tag, and the tag id. Row 0 is the predicted tag
+    tag_features  whether the model has features of tag sequences (`tags.features`)
     """
 
     def __init__(
