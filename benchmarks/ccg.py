@@ -42,8 +42,8 @@ def model(folder: Path, train: Path, dev: Path, options: list[str]) -> Path:
 def main() -> None:
     """Train a model if necessary, measure both orders of beams, and print one line for each."""
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cli.add_argument("train", type=Path)
-    cli.add_argument("dev", type=Path)
+    cli.add_argument("train", type=Path, help="training treebank")
+    cli.add_argument("dev", type=Path, help="development treebank")
     cli.add_argument(
         "--folder",
         type=Path,

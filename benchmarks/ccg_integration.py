@@ -98,8 +98,8 @@ def check(model: CCGModel, dev: Treebank, count: int) -> int:
 def main() -> None:
     """Measure every decoder with both orders of beams, print the tables, and check some proofs."""
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cli.add_argument("model", type=Path)
-    cli.add_argument("dev", type=Path)
+    cli.add_argument("model", type=Path, help="model file")
+    cli.add_argument("dev", type=Path, help="development treebank")
     cli.add_argument(
         "--sentences", type=int, default=0, help="Number of sentences from the start of DEV. Default: 0, all sentences."
     )

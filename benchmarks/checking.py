@@ -82,12 +82,17 @@ def main() -> None:
     cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("train", "dev", "text"):
         cli.add_argument(name, type=Path)
-    cli.add_argument("--sentences", type=int, default=100)
+    cli.add_argument("--sentences", type=int, default=100, help="number of sentences (default: %(default)s)")
     cli.add_argument(
         "--plain", type=int, default=10, help="Number of sentences to check with Python's numbers. Default: 10."
     )
-    cli.add_argument("--epochs", type=int, default=2)
-    cli.add_argument("--folder", type=Path, default=Path("build/checking"))
+    cli.add_argument("--epochs", type=int, default=2, help="number of training epochs (default: %(default)s)")
+    cli.add_argument(
+        "--folder",
+        type=Path,
+        default=Path("build/checking"),
+        help="folder for models and parses (default: %(default)s)",
+    )
     arguments = cli.parse_args()
     print("CPU seconds per 100 sentences")
     print("trees       words  stored_proofs  proposed_proofs  no_proofs  proofs_compiled  proofs_plain  ratio")

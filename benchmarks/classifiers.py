@@ -68,7 +68,7 @@ def by_libsvm(svm: QuadraticSVM, X: np.ndarray, y: np.ndarray, held_out: np.ndar
 def main() -> None:
     """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus")
+    parser.add_argument("corpus", help="name of a corpus in params.yaml")
     parser.add_argument("--sentences", type=int, help="Number of sentences of the training split. Default: all.")
     option(parser)
     arguments = parser.parse_args()

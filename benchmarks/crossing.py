@@ -40,7 +40,7 @@ def crossing(treebank: Treebank, longest: int, count: int) -> Treebank:
 def main() -> int:
     """Compare the decoders on every corpus, and return exit status 1 if they disagree."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpora", nargs="+")
+    parser.add_argument("corpora", nargs="+", help="names of corpora in params.yaml")
     parser.add_argument("--sentences", type=int, default=70, help="Number of sentences of each corpus. Default: 70.")
     parser.add_argument("--longest", type=int, default=14, help="Largest number of words of a sentence. Default: 14.")
     parser.add_argument("--train", type=int, default=600, help="Number of sentences to train on. Default: 600.")

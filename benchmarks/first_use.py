@@ -77,7 +77,7 @@ def versions(kernels: Path) -> int:
 def main() -> None:
     """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", type=Path)
+    parser.add_argument("model", type=Path, help="model file")
     parser.add_argument("text", type=Path, help="CoNLL-U file.")
     parser.add_argument(
         "--old", type=Path, help="Another checkout to compare with, in alternating runs. Default: none."

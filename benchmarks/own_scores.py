@@ -292,7 +292,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scores", nargs="*", help="Files of scores. Default: synthetic matrices.")
     parser.add_argument("--sentences", type=int, default=1000, help="Number of synthetic matrices. Default: 1000.")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument(
+        "--repeats", type=int, default=5, help="number of measurements; the median is reported (default: %(default)s)"
+    )
     option(parser)
     parser.add_argument(
         "--baseline", type=Path, metavar="SRC", help="Folder src of another checkout to measure as well. Default: none."

@@ -137,8 +137,10 @@ def main() -> None:
         "--models", type=Path, nargs=2, metavar=("OLD", "NEW"), help="Trained models. Default: train them."
     )
     parser.add_argument("--patterns", default="", help="Hand-crafted patterns, for instance en_ud. Default: none.")
-    parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--epochs", type=int, default=2, help="number of training epochs (default: %(default)s)")
+    parser.add_argument(
+        "--repeats", type=int, default=9, help="number of measurements; the median is reported (default: %(default)s)"
+    )
     parser.add_argument(
         "--threshold", type=float, default=0.0, help="Also parse with this threshold of the pruner. Default: 0, no."
     )

@@ -77,25 +77,42 @@ def compare(settings: Settings, examples: Treebank, dev: Treebank, thresholds: l
 def main() -> None:
     """Print a line for every combination of training and parsing, for every seed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("train", type=Path)
-    parser.add_argument("dev", type=Path)
+    parser.add_argument("train", type=Path, help="training treebank")
+    parser.add_argument("dev", type=Path, help="development treebank")
     parser.add_argument(
         "--sentences",
         type=int,
         default=1000,
         help="Number of training sentences; dev has at most a third of this number. Default: 1000.",
     )
-    parser.add_argument("--epochs", type=int, default=Settings.epochs)
-    parser.add_argument("--thresholds", type=float, nargs="+", default=[1e-4, 1e-3, 1e-2])
-    parser.add_argument("--space", choices=["projective", "non-projective"], default=Settings.space)
+    parser.add_argument(
+        "--epochs", type=int, default=Settings.epochs, help="number of training epochs (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--thresholds",
+        type=float,
+        nargs="+",
+        default=[1e-4, 1e-3, 1e-2],
+        help="pruning thresholds to compare (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--space",
+        choices=["projective", "non-projective"],
+        default=Settings.space,
+        help="set of trees (default: %(default)s)",
+    )
     parser.add_argument(
         "--folds",
         type=int,
         default=2,
         help="Number of folds for jackknifing; 0 uses thresholds in parsing only. Default: 2.",
     )
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
+    parser.add_argument(
+        "--repeats", type=int, default=5, help="number of measurements; the median is reported (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seeds", type=int, nargs="+", default=[1], help="random seeds of the trainings (default: %(default)s)"
+    )
     arguments = parser.parse_args()
     examples, dev = load(arguments.train, arguments.sentences), load(arguments.dev, arguments.sentences // 3)
     settings = Settings(epochs=arguments.epochs, pruner_folds=arguments.folds, space=arguments.space).adapted_settings(

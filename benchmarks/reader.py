@@ -40,8 +40,10 @@ def compare(data: bytes, repeats: int) -> dict[str, float]:
 def main() -> None:
     """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("file", type=Path, help="treebank to read")
+    parser.add_argument(
+        "--repeats", type=int, default=5, help="number of measurements; the median is reported (default: %(default)s)"
+    )
     arguments = parser.parse_args()
     result = compare(arguments.file.read_bytes(), arguments.repeats)
     print(f"treebound {result['treebound']:.3f} s CPU ({result['words']:,.0f} words per second)")

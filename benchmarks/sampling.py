@@ -86,8 +86,8 @@ def line(name: str, parses: list[Parse], proved: list[Parse], cpu: float, featur
 def main() -> None:
     """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", type=Path)
-    parser.add_argument("treebank", type=Path)
+    parser.add_argument("model", type=Path, help="model file")
+    parser.add_argument("treebank", type=Path, help="treebank to parse")
     parser.add_argument(
         "--sentences",
         type=int,

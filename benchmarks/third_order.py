@@ -63,10 +63,17 @@ def compare(corpus: str, problems: Sequence[Problem], program: str, backbone: st
 def main() -> None:
     """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpora", nargs="+", metavar="CORPUS")
-    parser.add_argument("--models", type=Path, default=Path("results/models"))
-    parser.add_argument("--model", default="carreras+grandchild+sibling")
-    parser.add_argument("--k", type=int, default=10)
+    parser.add_argument("corpora", nargs="+", metavar="CORPUS", help="names of corpora in params.yaml")
+    parser.add_argument(
+        "--models",
+        type=Path,
+        default=Path("results/models"),
+        help="folder of the models of a run (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--model", default="carreras+grandchild+sibling", help="name of the model (default: %(default)s)"
+    )
+    parser.add_argument("--k", type=int, default=10, help="number of candidate heads per word (default: %(default)s)")
     parser.add_argument(
         "--sentences", type=int, help="Number of sentences from the start of the test split. Default: all."
     )

@@ -58,16 +58,20 @@ def trained(space: str, examples: Treebank, dev: Treebank, pruner: Pruner, epoch
 def main() -> None:
     """Print a line for every run and the ratios of their medians."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("train", type=Path)
-    parser.add_argument("dev", type=Path)
+    parser.add_argument("train", type=Path, help="training treebank")
+    parser.add_argument("dev", type=Path, help="development treebank")
     parser.add_argument(
         "--sentences",
         type=int,
         default=2000,
         help="Number of training sentences; dev has at most a fifth of this number. Default: 2000.",
     )
-    parser.add_argument("--epochs", type=int, default=Settings.epochs)
-    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument(
+        "--epochs", type=int, default=Settings.epochs, help="number of training epochs (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=1, help="number of measurements; the median is reported (default: %(default)s)"
+    )
     option(parser)
     arguments = parser.parse_args()
     examples, dev = load(arguments.train, arguments.sentences), load(arguments.dev, arguments.sentences // 5)

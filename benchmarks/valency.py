@@ -80,10 +80,14 @@ def root_bound(problem: Problem, steps: int) -> float:
 def main() -> None:
     """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--words", type=int, nargs="+", default=[5, 6, 7, 8])
+    parser.add_argument(
+        "--words", type=int, nargs="+", default=[5, 6, 7, 8], help="sentence lengths (default: %(default)s)"
+    )
     parser.add_argument("--problems", type=int, default=50, help="Number of problems of each size. Default: 50.")
-    parser.add_argument("--steps", type=int, nargs="+", default=[20, 200])
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--steps", type=int, nargs="+", default=[20, 200], help="limits of steps (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: %(default)s)")
     arguments = parser.parse_args()
     wrong = 0
     gaps = "".join(f"{f'gap {s}, %':>14}" for s in arguments.steps)
