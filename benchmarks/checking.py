@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-from treebound.checker.certificates import _Numbers, _walk
+from treebound.checker.certificates import _node_faults, _Numbers
 from treebound.checker.proofs import proof
 from treebound.cli.annotate import Parsing, parsed
 from treebound.cli.checking import Checking, Claimed, checked
@@ -71,7 +71,7 @@ def plain_seconds(parser: Parser, claimed: list[Claimed]) -> float:
         bounded = {family: table for family, table in problem.parts.items() if family not in exact}
         numbers = _Numbers(problem, bounded, exact, parser.decoder.space == "projective")
         started = time.process_time()
-        if _walk(problem, bound, certificate, numbers):
+        if _node_faults(problem, bound, certificate, numbers):
             raise SystemExit(f"sentence {sentence.number}: not proved")
         total += time.process_time() - started
     return total * 100 / len(claimed)
