@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 #: a docstring's first sentence begins with a verb in the imperative or with a noun, never with one of the words here
 FIRST_WORDS = re.compile(
-    r"(what|that|those|of|as|by|so|such|how|where|whether|which|who|whose|why|when|if|in|on|at|with|without|from|to|for|"
+    r"(the same|"
+    r"what|that|those|of|as|by|so|such|how|where|whether|which|who|whose|why|when|if|in|on|at|with|without|from|to|for|"
     r"and|or|but|not|nor|it|its|itself|this|these|there|here|all|each|none|some|any|both|either|neither|only|also|"
     r"again|more|most|same|other|others|another)\b",
     re.IGNORECASE,
@@ -193,11 +194,9 @@ def check_page(path: Path) -> Iterator[Finding]:
     """Yield the findings of a Markdown file, code blocks and tables aside."""
     source = path.read_text(encoding="utf-8")
     prose = re.sub(r"```.*?```|^    .*?$|^\|.*?$", lambda match: "\n" * match[0].count("\n"), source, flags=re.S | re.M)
-    start = 1
-    for paragraph in re.split(r"(?<=\n)\n+", prose):
-        for rule, detail in check_prose(paragraph):
-            yield Finding(path, start, rule, detail)
-        start = prose[: prose.find(paragraph) + len(paragraph)].count("\n") + 1
+    for paragraph in re.finditer(r"\S.*?(?=\n\s*\n|\Z)", prose, re.DOTALL):
+        for rule, detail in check_prose(paragraph[0]):
+            yield Finding(path, prose.count("\n", 0, paragraph.start()) + 1, rule, detail)
 
 
 def check(paths: list[Path]) -> list[Finding]:

@@ -38,6 +38,7 @@ def test_notebooks_are_plain(path: Path, tmp_path: Path) -> None:
     [
         ("What is trained with a model.", "first word"),
         ("Of the settings and treebanks.", "first word"),
+        ("The same heads with their labels.", "first word"),
         ("Sentence i.", "too short"),
         ("Return the scores of trees, where those of arcs are -inf.", "phrase"),
         ("Return so many trees as there are arcs.", "phrase"),

@@ -120,7 +120,7 @@ def test_it_parses(trained: tuple[Machine, np.ndarray, np.ndarray, QuadraticSVM]
     assert (heads == dev.head).mean() > 0.8
 
     class Slow:
-        """The same classifier without the method `best`, which is slower."""
+        """A classifier with the scores of `svm` but without the method `best`, which makes parsing slower."""
 
         scores = staticmethod(svm.scores)
 

@@ -6,11 +6,12 @@ import sys
 import time
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, get_args
 
 import typer
 
 from treebound.core.errors import InputError
+from treebound.core.spaces import Space
 from treebound.support.progress import say
 
 if TYPE_CHECKING:
@@ -129,6 +130,7 @@ def decoder_names() -> list[str]:
     return list(DECODERS)
 
 
+SPACES: tuple[Space, ...] = get_args(Space)
 MANY = 1_000_000_000  #: largest count that an option accepts; larger ones overflow the counters of the kernels
 
 

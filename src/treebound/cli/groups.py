@@ -36,6 +36,7 @@ from treebound.cli.common import (
 from treebound.core.errors import InputError
 
 GENERAL = "Options"
+CONFIGS = ("tuned", "published")  #: search configurations of branch and bound
 
 
 class Group:
@@ -102,7 +103,7 @@ class Search(Candidates):
     config: Annotated[
         str,
         typer.Option(
-            autocompletion=lambda: ["tuned", "published"],
+            autocompletion=lambda: list(CONFIGS),
             help="Search configuration of branch-and-bound: tuned, or published, the slower search of the paper.",
         ),
     ] = "tuned"
@@ -128,7 +129,7 @@ class Search(Candidates):
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of a parser. Raises InputError for options that exclude each other."""
-        choose("config", (self.config,), ("tuned", "published"))
+        choose("config", (self.config,), CONFIGS)
         options = _changed({"decoder": self.decoder, "config": self.config, "max_dp_calls": self.max_dp_calls}, Search)
         if self.certificates is not None:
             if self.decoder not in self.PROVING or self.config != "tuned":
@@ -295,12 +296,12 @@ def _options(group: type[Group]) -> list[inspect.Parameter]:
 
 
 class Meaning(NamedTuple):
-    """Help, default, limits (`min`, `max`) and section of an option for the models of one system."""
+    """Help, default, limits (`min`, `max`) and heading of the section of an option for the models of one system."""
 
     help: str
     default: Any
     limits: Mapping[str, float]
-    section: type[Group]
+    section: str
 
 
 class GroupedCommand(TyperCommand):
@@ -315,11 +316,12 @@ class GroupedCommand(TyperCommand):
         records: dict[str, list[tuple[str, str]]] = {"Arguments": []}
         for parameter in self.get_params(ctx):
             group, own = sections.get(parameter.name or "", Group), meanings.get(parameter.name or "", {})
+            title = group.SECTION
             if self.shown not in own if own else group.SYSTEM not in ("", self.shown):
                 continue  # an option of another system
             if own:
                 meaning = own[self.shown]
-                group = own.get("", meaning).section
+                title = own.get("", meaning).section
                 parameter.help, parameter.default = meaning[:2]  # type: ignore[attr-defined]
                 for name in ("min", "max"):
                     if hasattr(parameter, name):
@@ -327,7 +329,7 @@ class GroupedCommand(TyperCommand):
             record = parameter.get_help_record(ctx)
             if record is None:
                 continue
-            section = "Arguments" if parameter.param_type_name == "argument" else group.SECTION
+            section = "Arguments" if parameter.param_type_name == "argument" else title
             records.setdefault(section, []).append(record)
         general = records.pop(GENERAL, [])
         for section, entries in {**records, GENERAL: general}.items():

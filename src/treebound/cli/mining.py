@@ -12,6 +12,7 @@ import typer
 
 from treebound.cli.common import (
     MANY,
+    SPACES,
     Encoding,
     Workers,
     check_files,
@@ -66,7 +67,7 @@ class Judges(Group):
     space: Annotated[
         str,
         typer.Option(
-            autocompletion=lambda: ["projective", "non-projective"],
+            autocompletion=lambda: list(SPACES),
             help="Trees of the models: projective, which lists crossing arcs as suspects, or non-projective, which "
             "allows them and is slower.",
         ),
@@ -94,7 +95,7 @@ class Judges(Group):
         """Return the settings of training that the command line names."""
         from treebound.support.settings import split
 
-        choose("space", (self.space,), ("projective", "non-projective"))
+        choose("space", (self.space,), SPACES)
         named = {"families": self.families, "epochs": self.epochs, "bits": self.bits, "seed": self.seed}
         settings = {name: split(value) for name, value in named.items() if value is not None}
         return settings | ({} if self.space == "projective" else {"space": self.space})

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 import typer
 from pydantic.fields import FieldInfo
 
-from treebound.cli.groups import Group, Meaning, help_for
+from treebound.cli.groups import Meaning, help_for
 
 
 def options_of(classes: dict[str, type]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -37,10 +37,9 @@ def options_of(classes: dict[str, type]) -> Callable[[Callable[..., None]], Call
         parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *options, *last)]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in parameters}
-        command.sections = {name: _section(uses[0].whose) for name, uses in settings.items()}  # type: ignore[attr-defined]
         meanings = {
             name: {
-                system: Meaning(use.help, _typed(use.default), _kind(use.hint, use.default)[1], _section(use.whose))
+                system: Meaning(use.help, _typed(use.default), _kind(use.hint, use.default)[1], _title(use.whose))
                 for use in reversed(uses)  # if several classes have meanings for a system, the first class counts
                 for system in (["", *systems] if use.whose == ALL else use.systems)
             }
@@ -69,10 +68,9 @@ class _Use(NamedTuple):
         return self.whose.strip().split(", ")
 
 
-def _section(whose: str) -> type[Group]:
-    """Return the section of the help that holds the options of some systems."""
-    title = {"": "Model", ALL: "Treebanks"}.get(whose, f"Options of {whose}")
-    return type("Section", (Group,), {"SECTION": title, "SYSTEM": whose.strip().partition(",")[0]})
+def _title(whose: str) -> str:
+    """Return the heading of the section of the help that holds the options of some systems."""
+    return {"": "Model", ALL: "Treebanks"}.get(whose, f"Options of {whose}")
 
 
 def _typed(default: Any) -> Any:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from treebound.cli.valid import Report
     from treebound.treebanks.document import Document
 
+Files = Annotated[
+    list[Path] | None, typer.Argument(help="CoNLL-U files. Without a file, or for -, standard input is read.")
+]
 BATCH = 100  #: sentences per task of a worker
 
 
@@ -42,9 +45,7 @@ def parse(
     transitions: Transitions,
     ccg: CCG,
     running: Running,
-    files: Annotated[
-        list[Path] | None, typer.Argument(help="CoNLL-U files. Without a file, or for -, standard input is read.")
-    ] = None,
+    files: Files = None,
     output: Output = None,
 ) -> None:
     """Parse CoNLL-U files, and prove which trees are optimal.
@@ -127,9 +128,7 @@ def _loaded(model: Path, options: dict[str, Any]) -> Any:
 def tag(
     model: Annotated[Path, typer.Argument(help="Tagger file that `treebound train --system tagging` wrote.")],
     running: Running,
-    files: Annotated[
-        list[Path] | None, typer.Argument(help="CoNLL-U files. Without a file, or for -, standard input is read.")
-    ] = None,
+    files: Files = None,
     output: Output = None,
 ) -> None:
     """Tag CoNLL-U files.

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treebound.cli.common import MANY, Marginals, Margins, Output, Workers, check_files, decoder_names, output_file
+from treebound.cli.common import (
+    MANY,
+    SPACES,
+    Marginals,
+    Margins,
+    Output,
+    Workers,
+    check_files,
+    decoder_names,
+    output_file,
+)
 from treebound.cli.groups import Group, grouped
 from treebound.support.progress import counting
 
@@ -31,7 +41,7 @@ class Stated(Group):
     space: Annotated[
         str,
         typer.Option(
-            autocompletion=lambda: ["projective", "non-projective"],
+            autocompletion=lambda: list(SPACES),
             help="Trees to search: projective, or non-projective, which allows crossing arcs.",
         ),
     ] = "projective"
