@@ -61,6 +61,9 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "mean loss")] == 8
     assert errors.loc[("this run", "xx", "BP, k = 5"), ("dev", "AST", "below optimum, %")] == 0
     assert "100.0 % of the 49 derivations of the parser alone" in str(ccg_integration_remarks.errors(errors))
+    assert "least often: BP, k = 5" in str(ccg_integration_remarks.errors(errors))
+    exact_by_risk = errors.rename(index={"BP, k = 5": "exact, least risk"})
+    assert "exact, least risk" not in str(ccg_integration_remarks.errors(exact_by_risk)), "it is not approximate"
 
 
 def expected_columns() -> list[tuple[str, int]]:
