@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from studies.qian_liu_2013.confidence import figures as confidence_figures
 from studies.qian_liu_2013.speed import figures as speed_figures
 from studies.qian_liu_2013.tuning import figures as tuning_figures
 from studies.site import charts
+from treebound.plots.labels import spread
 from treebound.plots.search_tree import search_tree_svg
-from treebound.plots.style import COLOURS
+from treebound.plots.style import COLOURS, CYCLE, end_labels, panels, style, text_colour
 from treebound.plots.svg import Svg, as_svg
 from treebound.plots.tree import tree_svg
 
@@ -218,3 +222,48 @@ def test_any_name_gives_a_well_formed_figure(tmp_path) -> None:
     svg = as_svg(figure, "a \x02 figure")
     assert ElementTree.fromstring(svg.markup).attrib["aria-label"] == "a ␂ figure"
     assert svg.save(tmp_path / "figure.svg").exists()
+
+
+# --- figures for screens
+
+
+def _luminance(colour: str) -> float:
+    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_colours_have_the_contrast_that_marks_and_text_need() -> None:
+    for colour in CYCLE:
+        assert 1.05 / (_luminance(colour) + 0.05) >= 3, colour
+        assert 1.05 / (_luminance(text_colour(colour)) + 0.05) >= 4.5, colour
+
+
+@given(st.lists(st.floats(-100, 100), max_size=8), st.floats(0.5, 20))
+def test_spread_labels_keep_their_distance_and_order(heights: list[float], distance: float) -> None:
+    """Labels that are far enough apart stay in place."""
+    heights = sorted(heights)
+    moved = spread(heights, distance)
+    assert all(b - a >= distance - 1e-6 for a, b in pairwise(moved))
+    if all(b - a >= distance for a, b in pairwise(heights)):
+        assert moved == pytest.approx(heights)
+
+
+def test_a_figure_has_a_narrow_form_with_all_its_text() -> None:
+    with style():
+        figure, axes = panels(2, width=9)
+        for i, panel in enumerate(axes):
+            panel.plot([0, 1], [i, i + 1], label="curve")
+            panel.set_title(f"panel {i}")
+            end_labels(panel, [(1, i + 1, f"end {i}", CYCLE[i])])
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center")
+    drawn = as_svg(figure, "two panels")
+    for markup in (drawn.markup, drawn.narrow):
+        assert {"panel 0", "panel 1", "end 0", "end 1", "curve"} <= set(
+            re.findall(r"<text[^>]*>([^<]*)</text>", markup)
+        )
+    width, height = (float(re.search(rf'{name}="([\d.]+)pt"', drawn.narrow)[1]) for name in ("width", "height"))
+    assert width < 300 < height
+    with style():
+        figure, _ = panels(1, width=4)
+    assert as_svg(figure, "narrow already").narrow == ""

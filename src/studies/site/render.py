@@ -40,6 +40,7 @@ from studies.site.command import status
 from studies.site.execute import read
 from studies.site.show import STATEMENTS
 from treebound.core.errors import InputError
+from treebound.plots.svg import NARROW
 
 INDEX = "index"  #: name of the notebook that becomes the entry page
 LONG = 24  #: a table with more rows than this is folded away under its caption
@@ -160,7 +161,8 @@ def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, 
     if "image/svg+xml" in data:
         markup = data["image/svg+xml"]
         alt = re.search(r'aria-label="([^"]*)"', markup)
-        return _figure(site, f"{name}.svg", markup.encode(), unescape(alt[1]) if alt else f"Figure of cell {cell}")
+        label = unescape(alt[1]) if alt else f"Figure of cell {cell}"
+        return _figure(site, f"{name}.svg", markup.encode(), label, data.get(NARROW, ""))
     if "image/png" in data:
         return _figure(site, f"{name}.png", base64.b64decode(data["image/png"]), f"Figure of cell {cell}")
     if (
@@ -205,18 +207,25 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
     return f'<details class="long">{summary}{content}</details>'
 
 
-def _figure(site: Path, name: str, content: bytes, alt: str) -> str:
-    """Write a figure to the site, unless a file with the same content exists, and return the HTML of the figure."""
-    files = sorted((site / "figures").iterdir())
-    name = next(
-        (path.name for path in files if path.read_bytes() == content), name
-    )  # a figure that two pages show is stored once
-    (site / "figures" / name).write_bytes(content)
-    file = f"figures/{name}"
+def _figure(site: Path, name: str, content: bytes, alt: str, narrow: str = "") -> str:
+    """Write a figure and its form for narrow screens to the site, and return the HTML of the figure."""
+    file = _stored(site, name, content)
     if b"<title>" in content.partition(b"</title>")[2]:  # tooltips work only if the page contains the SVG itself
         return f'<figure>{content.decode()}<figcaption><a href="{file}" download>SVG</a></figcaption></figure>'
     save = f'<figcaption><a href="{file}" download>{Path(name).suffix[1:].upper()}</a></figcaption>'
-    return f'<figure><img src="{file}" alt="{escape(alt)}">{save}</figure>'
+    image = f'<img src="{file}" alt="{escape(alt)}">'
+    if narrow:
+        other = _stored(site, name.replace(".svg", "-narrow.svg"), narrow.encode())
+        image = f'<picture><source media="(max-width: 38rem)" srcset="{other}">{image}</picture>'
+    return f"<figure>{image}{save}</figure>"
+
+
+def _stored(site: Path, name: str, content: bytes) -> str:
+    """Write a figure to the site and return its path. A figure that several pages show is stored once."""
+    files = sorted((site / "figures").iterdir())
+    name = next((path.name for path in files if path.read_bytes() == content), name)
+    (site / "figures" / name).write_bytes(content)
+    return f"figures/{name}"
 
 
 def _markdown(page: Page, path: Path) -> mistune.Markdown:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 
+#: fonts of the text of a figure, in order of preference
+FONTS = "'DejaVu Sans',Verdana,sans-serif"
 _DIGITS = 2  #: decimals of coordinates, which are in points; numbers below 1 keep six significant digits
 _OFTEN = 3  #: a style that occurs at least this often becomes a class
 
@@ -14,6 +16,8 @@ def compacted(markup: str) -> str:
     markup = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", markup, flags=re.S)
     markup = re.sub(r"> +<", "><", re.sub(r"\s*\n\s*", " ", markup))
     markup = re.sub(r"-?\d+\.\d{3,}", lambda number: _short(float(number[0])), markup)
+    markup = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", markup)
+    markup = markup.replace("'DejaVu Sans'", FONTS)  # a machine without the font takes one of the same width
     salt = "s" + hashlib.sha256(markup.encode()).hexdigest()[:5]
     return _with_classes(_with_short_names(markup, salt), salt)
 

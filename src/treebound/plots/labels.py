@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from treebound.plots.style import COLOURS
+from treebound.plots.style import COLOURS, END_GAP, END_LABEL
 from treebound.support.extras import needs
 
 with needs("plots"):
@@ -20,7 +20,7 @@ STEPS = 8
 
 def point_labels(figure: Figure) -> list[Annotation]:
     """Return the visible labels at points, panel by panel."""
-    texts = (text for axes in figure.axes for text in axes.texts)
+    texts = (text for axes in figure.axes for text in axes.texts if text.get_gid() != END_LABEL)
     return [text for text in texts if isinstance(text, Annotation) and text.get_text() and text.get_visible()]
 
 
@@ -30,6 +30,7 @@ def settle(figure: Figure) -> None:
     A label moves to the nearest free place around its point, and a thin line leads to a label that is far away. A label
     without any free place is hidden; the legend and the tables hold its information.
     """
+    _settle_ends(figure)
     labels = point_labels(figure)
     if not labels:
         return
@@ -55,6 +56,51 @@ def settle(figure: Figure) -> None:
                     break
             else:
                 label.set_visible(False)
+
+
+def _settle_ends(figure: Figure) -> None:
+    """Put the labels at the ends of curves below each other, as near to the ends as their heights allow."""
+    ends = {
+        axes: [text for text in axes.texts if isinstance(text, Annotation) and text.get_gid() == END_LABEL]
+        for axes in figure.axes
+    }
+    if not any(ends.values()):
+        return
+    figure.draw_without_rendering()  # a constrained layout places panels only when drawn
+    scale = figure.dpi / 72
+    for axes, labels in ends.items():
+        points = sorted(((*axes.transData.transform(label.xy), i) for i, label in enumerate(labels)), key=_height)
+        if not points:
+            continue
+        right = max(x for x, _, _ in points)
+        heights = spread([y for _, y, _ in points], max(float(label.get_fontsize()) for label in labels) * 1.25 * scale)
+        for (x, y, i), height in zip(points, heights, strict=True):
+            offset = ((right - x) / scale + END_GAP, (height - y) / scale)
+            labels[i].xyann = offset
+            if abs(offset[1]) > STEP / 3 or offset[0] > END_GAP + STEP:
+                _lead(axes, labels[i], offset)
+
+
+def _height(point: tuple[float, float, int]) -> float:
+    """Return the height of a point (x, y, number)."""
+    return point[1]
+
+
+def spread(heights: list[float], distance: float) -> list[float]:
+    """Return heights as near to the increasing `heights` as possible, with at least `distance` between neighbours.
+
+    Neighbours that are too close form a group around the mean of their heights (isotonic regression by pooling
+    adjacent violators). O(number of heights).
+    """
+    groups: list[tuple[float, int]] = []  # sum of height - rank * distance in a group, and the size of the group
+    for rank, height in enumerate(heights):
+        total, count = height - rank * distance, 1
+        while groups and groups[-1][0] * count >= total * groups[-1][1]:
+            total, count = total + groups[-1][0], count + groups[-1][1]
+            groups.pop()
+        groups.append((total, count))
+    means = [total / count for total, count in groups for _ in range(count)]
+    return [mean + rank * distance for rank, mean in enumerate(means)]
 
 
 def _places(width: float, height: float) -> Iterator[tuple[float, float]]:
@@ -90,4 +136,6 @@ def _within(box: Bbox, area: Bbox) -> bool:
 def _lead(axes: Axes, label: Annotation, to: tuple[float, float]) -> None:
     """Draw a line from a point to the middle of its label, below everything else."""
     line = {"arrowstyle": "-", "color": COLOURS["grey"], "linewidth": 0.5, "shrinkA": 7, "shrinkB": 4}
-    axes.annotate("", label.xy, to, textcoords="offset points", arrowprops=line, zorder=1).set_in_layout(False)
+    lead = axes.annotate("", label.xy, to, textcoords="offset points", arrowprops=line, zorder=1)
+    lead.set_in_layout(False)
+    lead.set_annotation_clip(False)

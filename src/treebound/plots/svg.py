@@ -17,18 +17,31 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+#: MIME type of the form of a figure for narrow screens
+NARROW = "application/vnd.treebound.narrow+xml"
+
+
 @dataclass(frozen=True)
 class Svg:
-    """SVG markup that Jupyter displays as an image; `alt` describes the picture to readers who cannot see it."""
+    """SVG markup that Jupyter displays as an image.
+
+    alt     a description of the picture for readers who cannot see it
+    narrow  markup of the same picture for narrow screens, with its panels below each other; empty: there is none
+    """
 
     markup: str
     alt: str
+    narrow: str = ""
 
     def __repr__(self) -> str:
         return f"<Svg: {self.alt}>"
 
     def _repr_svg_(self) -> str:
         return self.markup
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        bundle = {"image/svg+xml": self.markup, "text/plain": repr(self)}
+        return bundle | ({NARROW: self.narrow} if self.narrow else {})
 
     def save(self, path: str | Path) -> Path:
         """Write the SVG to `path` in UTF-8, completely or not at all. Raises InputError."""
@@ -80,7 +93,18 @@ def text(
 
 
 def as_svg(figure: Figure, alt: str) -> Svg:
-    """Return the figure as SVG, byte for byte the same for the same figure (no date, fixed ids)."""
+    """Return the figure as SVG, byte for byte the same for the same figure (no date, fixed ids).
+
+    A figure that is too wide for a narrow screen also gets a narrow form, with its panels below each other.
+    """
+    from treebound.plots.narrow import narrowed
+
+    other = narrowed(figure)  # before labels are placed in the wide form
+    return Svg(_markup(figure, alt), alt, "" if other is None else _markup(other, alt))
+
+
+def _markup(figure: Figure, alt: str) -> str:
+    """Place the labels of a figure and return the figure as SVG markup."""
     from treebound.plots.labels import settle
 
     out = io.StringIO()
@@ -89,4 +113,4 @@ def as_svg(figure: Figure, alt: str) -> Svg:
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     markup = out.getvalue()
     markup = markup[markup.index("<svg ") :]  # a page can embed SVG without XML declaration and DOCTYPE
-    return Svg(well_formed(compacted(markup).replace("<svg ", f'<svg role="img" aria-label={quoteattr(alt)} ', 1)), alt)
+    return well_formed(compacted(markup).replace("<svg ", f'<svg role="img" aria-label={quoteattr(alt)} ', 1))

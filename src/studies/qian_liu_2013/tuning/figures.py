@@ -18,7 +18,7 @@ def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
     measures  column -> title of its panel
     """
     corpora, decoders = (list(dict.fromkeys(data[c])) for c in ("corpus", "decoder"))
-    order = ["vermilion", "green", "blue", "purple", "orange"]
+    order = ["vermilion", "green", "blue", "purple", "brown"]
     with style():
         figure, axes = panels(
             len(measures), columns=len(measures), width=2.8 * len(measures) + 1.2, height=1.4 + 0.5 * len(corpora)
