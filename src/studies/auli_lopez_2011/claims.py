@@ -65,12 +65,14 @@ def ccg_speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[M
 def faster(place: str, rates: Sequence[float], seconds: Sequence[Sequence[float] | None], data: str = "") -> Measured:
     """Return the speed of the first of two systems divided by the speed of the second, with a 95 % interval.
 
-    The interval comes from the jackknife of the log ratio, which leaves out each part in turn, with Student's
-    distribution. Without seconds, there is no interval.
+    The interval comes from the jackknife of the log ratio, with Student's distribution. The jackknife leaves out each
+    part of the sentences in turn. Without `seconds`, there is no interval.
 
+    place    name of the treebank or parser in the result
     rates    sentences per CPU second of both systems
     seconds  CPU seconds of both systems on the same parts of the sentences, which were timed alternately; None for runs
              that stored none
+    data     name of the test treebank
     """
     from scipy.stats import t
 
@@ -176,7 +178,9 @@ def joint_convergence(results: Results, rows: Sequence[str], compare: str) -> It
 
 
 def joint_training(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Yield the LF of a column of a jointly trained parser `x-joint` minus the LF of `x`, on dev and on test.
+    """Yield the gain in LF from joint training, on dev and on test, for one column of the joint model.
+
+    The gain is the LF of the parser named `x-joint`, trained jointly, minus the LF of the parser `x` in this column.
 
     The interval comes from the jackknife over the sentences that both parsers analyse. For runs that stored no counts,
     the difference covers each parser's own sentences and has no interval.

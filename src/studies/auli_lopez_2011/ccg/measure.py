@@ -135,7 +135,7 @@ def timed(model: CCGModel, treebank: Treebank) -> dict[str, tuple[list[Decoded],
 
 
 def order_row(gold: list[Derivation], results: list[Decoded], beams: tuple[str, ...]) -> Row:
-    """Return the scores of one order, with the number of sentences whose first derivation each beam yields."""
+    """Return the scores of one order of beams. Also count, for each beam, the sentences first parsed with this beam."""
     levels_used = np.bincount([result.level for result in results if result.parsed], minlength=len(beams)).tolist()
     return {"sentences": len(gold), "levels": levels_used} | evaluate(gold, results).summary() | _means(results)
 

@@ -84,7 +84,10 @@ def _size(treebank: Treebank) -> list[int]:
 
 
 def _score(shared: tuple[Params, str, str, int], point: Point) -> dict[str, Any]:
-    """Train and test one point, or read its stored result. Return accuracy on dev and CPU seconds."""
+    """Train and test a parser with the parameters of `point`, or read the stored result.
+
+    Returns the accuracy on dev and the CPU seconds.
+    """
     params, corpus, learner, share = shared
     settings = settings_of(params, learner, point)
     train, dev = sample(params, corpus)

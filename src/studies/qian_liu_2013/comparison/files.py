@@ -16,12 +16,12 @@ from studies.site.rows import seeds_of
 
 
 def claimed(results: Results) -> pd.DataFrame:
-    """Return `differences` of all rows that claims or the headline compare.
+    """Return the table `differences` for all pairs of rows that claims or the headline compare.
 
     A run stores this table, because a reference run is committed without the sentences that `differences` needs.
 
-    The headline compares rows of several seeds, and rows of other systems, with the baseline. Graph-based rows with the
-    seed of the run alone are left out: `significance` stores them.
+    The headline compares rows with the baseline. Of these comparisons, the table has the rows that were trained with
+    several seeds and the rows of other systems. The other graph-based rows are in the stored table `significance`.
     """
     claims = [claim for paper in load() for claim in paper.claims if claim.measure == "UAS"]
     compared = [pair for claim in claims for pair in pairs(claim.rows, claim.compare)]

@@ -132,7 +132,10 @@ def _systems(models: set[str]) -> list[tuple[tuple[str, str], str | None, dict, 
 
 
 def in_order(data: pd.DataFrame, results: Sequence[Results], keep: dict[str, list[str]]) -> pd.DataFrame:
-    """Order the columns: published figures, reference run, this run, note."""
+    """Order the columns: published figures, then the corpora of each run, then the note.
+
+    keep  name of a run -> corpora to include, as `corpora_of` returns them
+    """
     columns = [(PUBLISHED, "PTB"), (PUBLISHED, "CTB"), *((r.name, c) for r in results for c in keep[r.name])]
     data.columns = pd.MultiIndex.from_tuples(list(data.columns))
     return data[[*columns, ("", "note")]]
@@ -187,8 +190,8 @@ def tested(system: pd.DataFrame, base: pd.DataFrame, figure: str, seed: int) -> 
 
     `significance` explains the values.
 
-    system, base  one row per sentence: scored (number of words), correct (words that are right by the figure), words
-                  (`attachment.marks`)
+    system, base  tables with one row per sentence. Columns: scored (number of scored words), correct (number of words
+                  that count as right for `figure`), words (result of `attachment.marks`)
     figure        "UAS" or "LAS"
 
     Raises ValueError if the sentences differ.
@@ -199,7 +202,9 @@ def tested(system: pd.DataFrame, base: pd.DataFrame, figure: str, seed: int) -> 
 
 
 def scored(results: Results, corpus: str, run: Row, figure: str) -> pd.DataFrame:
-    """Return `frames.sentences` of a row, where `correct` counts the words that are right by the figure.
+    """Return `frames.sentences` of a row. The column `correct` counts the words of a sentence that are right.
+
+    figure  a key of FIGURES, which decides whether a word with the right head also needs the right label
 
     The table is empty for a labelled figure if the row has no labels.
     """
@@ -209,6 +214,6 @@ def scored(results: Results, corpus: str, run: Row, figure: str) -> pd.DataFrame
 
 
 def _right(data: pd.DataFrame, figure: str) -> np.ndarray:
-    """Return bool[W]: whether each scored word counts as right by the figure. `data` is a result of `scored`."""
+    """Return bool[W]: whether each scored word counts as right for UAS or LAS. `data` is a result of `scored`."""
     right_marks = (LABELLED,) if figure == "LAS" else (HEAD, LABELLED)
     return np.isin(list("".join(data["words"])), right_marks)

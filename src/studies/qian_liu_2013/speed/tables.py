@@ -74,7 +74,7 @@ def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
 
 
 def _swept(results: Results, figure: str) -> pd.Series:
-    """Return one figure by (corpus, "k-<k>") for the rows that differ in k alone."""
+    """Return one figure of the rows that differ in k alone, with the index (corpus, "k-<k>")."""
     column = {"UAS": "uas", "LAS": "las", "w/s": "words_per_cpu_s"}.get(figure, "dp_calls")
     data = (frames.benchmark(results) if figure == "w/s" else frames.decode(results)).set_index(AT)
     values = data[column] / data["sentences"] if figure == "DP calls" else data[column]
@@ -127,10 +127,10 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
 def by_system(results: Results, learner: str) -> pd.DataFrame:
     """Return the accuracy and speed of every system on whole test sets. Systems without rows in the run are left out.
 
-    Index: group, system. Columns: (corpus, "UAS"), (corpus, "seeds"), the number of seeds in the mean UAS, (corpus,
-    "words per CPU second") and (corpus, "sees"). The graph-based models with `learner` are the baseline, all factors
-    with the number of heads of training, and every model that is the best row of some corpus (`headline.best`). A best
-    row that was not timed has NaN for its speed.
+    Index: group, system. Columns: (corpus, name), where the names are "UAS", "seeds" (number of seeds in the mean UAS),
+    "words per CPU second" and "sees". Three kinds of graph-based models with `learner` are included: the baseline, all
+    factors with the number of heads of training, and every model that is the best row of some corpus (`headline.best`).
+    The speed of a best row that was not timed is NaN.
     """
     params, values, offered = results.params, accuracies(results), seen.offered(results)
     points = accuracy_and_speed(results)
