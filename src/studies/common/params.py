@@ -339,7 +339,10 @@ class Params:
                 raise ValueError(f"models: {name}: no model {model.same_as!r}; choose from {', '.join(self.models)}")
 
     def _check_row(self, row: Row) -> None:
-        """Raise ValueError if a row lacks keys, has an unknown decoder or corpus, or needs missing predicted tags."""
+        """Raise ValueError if a row lacks a key, or names an unknown decoder or corpus.
+
+        Also raise ValueError if the row uses predicted tags of a corpus whose tags are gold.
+        """
         if row.system == "graph":
             parsing = self.decode[row.trained][row.name]
             if missing := [key for key in ("decoder", "k") if not getattr(parsing, key)]:

@@ -3,7 +3,8 @@
 These constructions are candidates for hand-crafted patterns. A *frame* is a sequence of two to four words, either
 adjacent or in two groups with a short gap between them. Each word is described by its lower-cased form, its tag or its
 coarse tag, and at least one word by its form. A frame is a candidate if its words are nearly always attached to each
-other in the same way, and if several parses of unseen sentences differ from that (`studies.qian_liu_2013.held_out`).
+other in the same way, and if several parses of unseen sentences attach them differently. The module
+`studies.qian_liu_2013.held_out` makes these parses.
 """
 
 from __future__ import annotations

@@ -59,8 +59,8 @@ def trainings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Data
     """Compare models trained exactly with models trained with an approximate decoder, on dev.
 
     Rows: (place, decoder), where a place is a corpus and a run. Both models parse with the decoder of the row.
-    Three columns per model are its UAS (%), the share of sentences with the best tree under the model (%), and the
-    share of sentences with a search error (%). In a search error, a wrong tree scores less than the gold tree. The last
+    Each model has three columns: UAS (%), the share of sentences with the best tree under the model (%), and the share
+    of sentences with a search error (%). In a search error, a wrong tree scores less than the gold tree. The last
     column is the UAS (%) of the model that was trained with the decoder of the row and parses exactly.
     """
     rows = {}

@@ -20,7 +20,7 @@ MANY = 8  #: claims with more treebanks than this are drawn in a separate figure
 def families(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
     """Group the claims whose effect is pooled over treebanks, by paper.
 
-    The claims of a paper about more than `MANY` treebanks form a second group of that paper.
+    Claims about more than `MANY` treebanks form a separate group of the paper.
     """
     out: dict[str, list[Judged]] = {}
     for item in judged:

@@ -3,9 +3,9 @@
 If `classifier_search` lists the corpus, the parameters of the learners are first chosen on development sentences.
 
 Every learner is trained with every feature model and parses sentences that it has not seen. With the last feature
-model, it is also trained on shares of the training set. The cells of this table run in parallel on all cores. Each
-result is stored as soon as it is computed, so that an interrupted run resumes with the missing cells. All seconds are
-CPU seconds.
+model, it is also trained on shares of the training set. A training with its test is a cell of the table of results.
+Cells run in parallel on all cores. Each result is stored as soon as it is computed, so that an interrupted run resumes
+with the missing cells. All seconds are CPU seconds.
 """
 
 from __future__ import annotations

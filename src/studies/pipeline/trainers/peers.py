@@ -40,8 +40,8 @@ def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str,
 def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
     """Load a parser of another project, see `Trainer`.
 
-    Packages use different labels for words whose head is the root. The label of these words is therefore replaced by
-    the most frequent label of such words in the training set.
+    Packages use different labels for dependents of the root. All dependents of the root therefore get one label, the
+    most frequent label of the root's dependents in the training set.
     """
     peer, (tags, _) = PEERS[row.system], params.tags_and_seed(corpus, row)
     examples = load_split(corpus, "train", params.limit("train"), tags)

@@ -86,8 +86,8 @@ def ablation_table(data: pd.DataFrame) -> pd.DataFrame:
 def ablation_ranking(data: pd.DataFrame) -> pd.DataFrame:
     """Return the configurations over all corpora, fastest first.
 
-    Columns: DP calls, nodes and ms divided by those of the first configuration (geometric means over corpora), and the
-    smallest share of proved sentences on any corpus. Configurations that some corpus lacks are left out.
+    Columns: DP calls, nodes and ms as multiples of the first configuration's numbers (geometric means over corpora),
+    and the smallest share of proved sentences on any corpus. Configurations that some corpus lacks are left out.
     """
     first = data.groupby("corpus", sort=False)[list(MEASURES)].transform("first")
     ratio = np.log(data[list(MEASURES)] / first)

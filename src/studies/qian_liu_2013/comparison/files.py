@@ -20,8 +20,8 @@ def claimed(results: Results) -> pd.DataFrame:
 
     A run stores this table, because a reference run is committed without the sentences that `differences` needs.
 
-    The headline compares rows with the baseline. Of these comparisons, the table has the rows that were trained with
-    several seeds and the rows of other systems. The other graph-based rows are in the stored table `significance`.
+    The headline compares rows with the baseline. The table includes these comparisons for rows that were trained with
+    several seeds, and for rows of other systems. The stored table `significance` has the other graph-based rows.
     """
     claims = [claim for paper in load() for claim in paper.claims if claim.measure == "UAS"]
     compared = [pair for claim in claims for pair in pairs(claim.rows, claim.compare)]

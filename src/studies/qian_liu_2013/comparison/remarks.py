@@ -129,7 +129,9 @@ def against(more: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def over_corpora(system: str, rows: pd.DataFrame, learner: str = "") -> str:
-    """Describe a system's gains over the baseline: their mean over treebanks, their mean without one language, and each.
+    """Describe the gains of a system over the baseline: means over treebanks, with and without each language.
+
+    The significance of each single gain is described as well.
 
     system, rows  one pair of the result of `against`
     """

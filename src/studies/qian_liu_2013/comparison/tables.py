@@ -56,8 +56,8 @@ PEERS = "parsers of others, trained here"  #: group name for the rows of peers, 
 def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return all FIGURES (%) of our main rows, and the share of test sentences whose tree is proved optimal.
 
-    Rows: (learner, system, corpus). Columns: (provenance, figure). A figure without values is left out, for example
-    labelled figures if no corpus has labels.
+    Rows: (learner, system, corpus). Columns: (name of the run, figure). A figure without values is left out, for
+    example labelled figures if no corpus has labels.
     """
     keep = corpora_of(results, wanted)
     cells: dict[tuple[str, str], dict[tuple[str, str, str], float]] = {}
@@ -78,16 +78,16 @@ def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
 
 
 def _models(results: Results, corpora: Sequence[str], learner: str) -> list[str]:
-    """Return the models that have a row with this learner: first the models of every corpus, then the others."""
+    """Return the models that have a main row with this learner: first the models that all corpora have."""
     of_corpora = [model for corpus in corpora for model in main_rows(results.params, learner, corpus)]
     return list(dict.fromkeys([*main_rows(results.params, learner), *of_corpora]))
 
 
 def comparison(results: Sequence[Results], learner: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the UAS (%) of every system. Rows: (group, system). Columns: (provenance, corpus) and a note.
+    """Return the UAS (%) of every system: published figures beside the figures of our runs.
 
-    Our row is the model of the same name, trained with `learner`. A NaN means that there is no figure; the note says
-    why.
+    Rows: (group, system). Columns: ("published" or the name of a run, corpus), and a note. Our figures come from the
+    model of the same name, trained with `learner`. A NaN means that there is no figure; the note states the reason.
     """
     keep = corpora_of(results, wanted)
     uas = {r.name: metrics_of(r)["uas"] for r in results}

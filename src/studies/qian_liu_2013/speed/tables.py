@@ -18,7 +18,9 @@ from studies.zhang_2014.comparison import tables as comparison_tables
 
 
 def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return one figure of Table 3. Rows: systems. Columns: (provenance, corpus) and a note.
+    """Return one figure of Table 3, published and measured.
+
+    Rows: systems. Columns: ("published" or the name of a run, corpus), and a note.
 
     figure  "UAS" or "LAS" (%; no LAS was published), "w/s" (ours: words per CPU second; published: per second), "DP
             calls" (per sentence) or "total DP calls" (of the test set)
@@ -85,10 +87,11 @@ def _swept(results: Results, figure: str) -> pd.Series:
 def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return the points of the accuracy-speed figure: one for every timed row that decodes whole test sets.
 
-    Columns: corpus; system (the model); group (the learner, or "all factors, by pruning"); label (k for that group,
-    otherwise the decoder if the main comparison uses another one); uas, the mean over `seeds` trainings;
-    words_per_cpu_s; proved (% of the sentences; NaN if the system proves nothing); sees (columns besides forms and
-    tags: `site.seen`). Transition-based parsers, samplers and peers form separate groups.
+    Columns: corpus; system (the model); group (the learner, or "all factors, by pruning"); label (k in the group "all
+    factors, by pruning", otherwise the decoder if it differs from the decoder of the main comparison); uas (mean over
+    the trainings that `seeds` counts); words_per_cpu_s; proved (% of the sentences; NaN if the system proves nothing);
+    sees (treebank columns that the system reads besides forms and tags, see `site.seen`). Transition-based parsers,
+    samplers and peers form separate groups.
     """
     decoded, speed = frames.decode(results).set_index(AT), frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
     values, offered = accuracies(results), seen.offered(results)

@@ -149,9 +149,9 @@ def step_epochs(data: pd.DataFrame) -> pd.DataFrame:
 
     data  result of `steps`
 
-    One row per place, training and epoch: UAS, LAS (%; NaN without labels). Epoch e of a longer training equals epoch e
-    of a shorter one under the same settings, because the order of the sentences does not depend on the number of
-    epochs.
+    One row per place, training and epoch: UAS, LAS (%; NaN without labels). The order of the sentences does not depend
+    on the number of epochs. Epoch e of a longer training therefore equals epoch e of a shorter training under the same
+    settings.
     """
     rows = [
         {"place": row["place"], "training": row["name"], "base": row["base"], "epoch": record["epoch"]}
