@@ -209,7 +209,7 @@ def joined(data: pd.DataFrame) -> pd.DataFrame:
 def summary(data: pd.DataFrame) -> list[dict[str, Any]]:
     """Sum the measures over sentences, one row per model, space, decoder and length bin (`longer_than` words).
 
-    The sums are, among others:
+    The columns with a special meaning are:
 
     best           sentences whose tree scores as much as the best tree that any decoder found
     known          sentences whose best tree is proved by at least one decoder

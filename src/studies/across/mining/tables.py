@@ -129,7 +129,11 @@ def _wide(data: pd.DataFrame, kind: str, measure: str) -> pd.DataFrame:
 
 
 def systematic(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the systematic changes of later releases, each with the rank, size and hits of its group of suspects."""
+    """Return the systematic changes of later releases, one row per change.
+
+    Columns: number of changed words; rank and size of the group of suspects with this change; and the number of
+    suspects of this group whose head was changed.
+    """
     rows = [
         {"in": row["in"], "run": row["run"], **change}
         for row in data.to_dict("records")

@@ -69,6 +69,8 @@ class Dev:
     def oracles(self, orders: dict[str, list[Decoded]]) -> tuple[dict[str, Row], list[Row]]:
         """Return the scores of the best and worst derivations under both orders, and the differences between orders.
 
+        The scores of the best derivations from gold categories alone are included.
+
         orders  derivations of the parser, by order
         """
         results = orders | {

@@ -193,8 +193,9 @@ def columns_of(sentences: Sequence[Studied], iterations: Sequence[int]) -> dict[
 
 
 def column_rows(parsed: Sequence[Studied], sentences: int, iterations: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the scores of every column, one row per column.
+    """Return the scores of every column, one row per column. A row also has these keys:
 
+    parsed   number of sentences with a derivation
     settled  number of sentences whose beliefs converged, or whose two models agreed
     proved   number of sentences whose optimum is proved
     less     number of derivations that score less than the proved optimum
@@ -228,7 +229,8 @@ def compared(a: Column, b: Column) -> bool:
 def difference_rows(orders: dict[str, list[Studied]], iterations: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Yield the differences in LF between two columns (`reverse bp 1`, `AST exact`), with intervals.
 
-    The differences cover the sentences that both orders parse.
+    Two columns of one order are paired if `compared` returns True for them. Every column is also compared between the
+    two orders. The differences cover the sentences that both orders parse.
     """
     common = set.intersection(*({sentence.sentence for sentence in parsed} for parsed in orders.values()))
     outcomes = {
@@ -260,7 +262,7 @@ def curve_rows(parsed: Sequence[Studied], sentences: int, most: int) -> Iterator
 
 
 def settled_at(parsed: Sequence[Studied]) -> dict[str, list[int]]:
-    """Return for each decoder the iteration in which each sentence settled, or 0 if it did not settle."""
+    """Return for each iterative decoder the iteration in which each sentence settled, or 0 if it did not settle."""
     return {name: [sentence.decoders[name].viterbi.settled for sentence in parsed] for name in ITERATED}
 
 
@@ -322,8 +324,8 @@ def tables(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return all tables of the stage, and separately the CPU seconds that belong to the rows of `lengths`.
 
-    by_split   split -> order -> studied sentences
-    by_beam    beam -> studied sentences of dev
+    by_split   split -> order -> results for the sentences with a derivation
+    by_beam    beam -> results for the dev sentences with a derivation
     sentences  number of sentences of each split
     """
     rows, proofs = [], []

@@ -121,7 +121,7 @@ def search(params: Params, corpus: str, learner: str) -> pd.DataFrame:
 
 
 def choose(params: Params, corpus: str) -> tuple[Chosen, dict[str, Any]]:
-    """Search the grids of all learners of `classifiers` whose package is installed.
+    """Search the grids of all learners of the stage `classifiers` whose packages are installed.
 
     Returns the best point of each learner, and a record of the search: features, numbers of sentences and words of the
     training and the development set, and all points with their accuracy.
