@@ -65,12 +65,14 @@ def ccg_speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[M
 def faster(place: str, rates: Sequence[float], seconds: Sequence[Sequence[float] | None], data: str = "") -> Measured:
     """Return the speed of the first of two systems divided by the speed of the second, with a 95 % interval.
 
-    The interval comes from the jackknife of the log ratio, which leaves out each part in turn, with Student's
-    distribution. Without seconds, there is no interval.
+    The interval comes from the jackknife of the log ratio, with Student's distribution. The jackknife leaves out each
+    part of the sentences in turn. Without `seconds`, there is no interval.
 
+    place    name of the treebank or parser in the result
     rates    sentences per CPU second of both systems
     seconds  CPU seconds of both systems on the same parts of the sentences, which were timed alternately; None for runs
              that stored none
+    data     name of the test treebank
     """
     from scipy.stats import t
 
@@ -91,7 +93,10 @@ def ccg_coverage(results: Results, rows: Sequence[str], compare: str) -> Iterato
 
 
 def joint_difference(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Yield the LF of the first column of the joint model minus the LF of the second column, on dev and on test."""
+    """Yield the LF of a first column of the joint model minus the LF of a second column, on dev and on test.
+
+    A column is a decoder with its iterations and output rule; `rows` names the two columns.
+    """
     for name, data, metrics in _parsers(results, ccg_integration_tables.measured(results)):
         for comparison in metrics["differences"]:
             if [comparison["a"], comparison["b"]] == list(rows):
@@ -109,7 +114,9 @@ def joint_difference(results: Results, rows: Sequence[str], compare: str) -> Ite
 
 
 def joint_share(results: Results, rows: Sequence[str], compare: str, figure: str) -> Iterator[Measured]:
-    """Yield the share (%) of a column's derivations with a property, on dev and on test.
+    """Yield the share (%) of derivations with a property in one column of the joint model, on dev and on test.
+
+    A column is a decoder with its iterations and output rule; `rows` names the column.
 
     figure  `proved`: the optimum of the sentence is proved; `less`: the derivation scores less than the proved optimum
     """
@@ -134,7 +141,10 @@ def joint_settled(results: Results, rows: Sequence[str], compare: str) -> Iterat
 
 
 def joint_speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Yield the speed of the first column of the joint model divided by the speed of the second column, on dev."""
+    """Yield the speed of a first column of the joint model divided by the speed of a second column, on dev.
+
+    A column is a decoder with its iterations and output rule; `rows` names the two columns.
+    """
     for name, data, metrics in _parsers(results, ccg_integration_tables.measured(results)):
         by_name = {column_of(row).name(row["order"]): row for row in metrics["timing"]["columns"]}
         if all(row in by_name for row in rows):
@@ -176,7 +186,9 @@ def joint_convergence(results: Results, rows: Sequence[str], compare: str) -> It
 
 
 def joint_training(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Yield the LF of a column of a jointly trained parser `x-joint` minus the LF of `x`, on dev and on test.
+    """Yield the gain in LF from joint training, on dev and on test, for one column of the joint model.
+
+    The gain is the LF of the parser named `x-joint`, trained jointly, minus the LF of the parser `x` in this column.
 
     The interval comes from the jackknife over the sentences that both parsers analyse. For runs that stored no counts,
     the difference covers each parser's own sentences and has no interval.
@@ -197,9 +209,9 @@ def joint_training(results: Results, rows: Sequence[str], compare: str) -> Itera
 
 
 def _counts(metrics: dict[str, Any] | None, split: str, column: str) -> dict[int, list[int]] | None:
-    """Return, by sentence, the counts (correct, predicted, gold) of labelled dependencies under a column.
+    """Return index of a sentence -> counts (correct, predicted, gold) of its labelled dependencies in one column.
 
-    Return None if the run stored no counts.
+    A column is a decoder with its iterations and output rule. Return None if the run stored no counts.
     """
     order, _, column_name = column.partition(" ")
     counts = (metrics or {}).get("counts", {}).get(split, {}).get(order, {})
@@ -223,7 +235,7 @@ def _timed(params: Params) -> list[str]:
 
 
 def _each_column(params: Params) -> list[Column]:
-    """Return all columns of the joint model for one order."""
+    """Return all columns of the joint model (decoder, iterations, output rule), which are the same for both orders."""
     return columns(params.section(CCGIntegration).iterations)
 
 

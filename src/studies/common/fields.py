@@ -13,7 +13,10 @@ STRICT = ConfigDict(extra="forbid")
 
 
 class Section:
-    """The base class of a question's settings: the section of params.yaml with the name of the question's folder."""
+    """The base class of the settings of a question, that is, of a folder `studies/<paper>/<question>`.
+
+    The section of params.yaml with the name of this folder holds the settings.
+    """
 
     def check(self, params: Params) -> None:
         """Raise ValueError if the settings contradict other parameters."""

@@ -108,8 +108,8 @@ class Model:
 
     - system: one of SYSTEMS.
     - settings: settings of the system, as `_SETTINGS` checks them.
-    - same_as: name of another model that differs only in learner, tags or seed; tables show this model by that name.
-      Empty: tables show it by its own name.
+    - same_as: name of another model that differs only in learner, tags or seed; tables show the name of the other model
+      instead of the model's own name. Empty: tables show the model's own name.
     - corpora: corpora that have the model; empty: all.
     - tags, seed: tags and seed for training and testing; None: the values of the corpus and of the run.
     """
@@ -131,12 +131,12 @@ _COMMON = ("system", "same_as", "corpora", "tags", "seed")
 
 
 def _settings_of(value: dict[str, Any]) -> Any:
-    """Return the settings class for the system that the keys of a model name."""
+    """Return the class of a model's settings, which depends on the key `system` in `value`."""
     return _SETTINGS.get(value.get("system", "graph"), dict[str, int | FiniteFloat | str])
 
 
 def model(value: Any) -> Model:
-    """Make a model from its keys in params.yaml. Raises ValidationError.
+    """Make a model from its keys in params.yaml. Raises ValidationError if a key or a value is invalid.
 
     Keys that are not common to all models are settings of the system.
     """
@@ -236,7 +236,7 @@ class Row:
 
     @property
     def everywhere(self) -> bool:
-        """Return True for a row of our own parser that all corpora have, with their tags and the seed of the run."""
+        """Return True for a graph-based row that all corpora have, and that sets neither tags nor a seed of its own."""
         return self.system == "graph" and not self.corpora and self.tags is None and self.seed is None
 
     @property
@@ -293,10 +293,10 @@ class Params:
                     raise ValueError(f"decode: {first_name} and {row} are the same row of {corpus}")
 
     def section(self, kind: type[T]) -> T:
-        """Return the settings of a question by their class.
+        """Return the settings of a question, which are identified by their class.
 
-        If the file lacks the section, the result has the default settings of the class, with which the stages of the
-        question have nothing to do.
+        If the file lacks the section, the result has the default values of the class. With these defaults, the stages
+        of the question do nothing.
         """
         settings = self.questions.get(_question(kind))
         return settings if isinstance(settings, kind) else kind()
@@ -339,7 +339,10 @@ class Params:
                 raise ValueError(f"models: {name}: no model {model.same_as!r}; choose from {', '.join(self.models)}")
 
     def _check_row(self, row: Row) -> None:
-        """Raise ValueError if a row lacks keys, has an unknown decoder or corpus, or needs missing predicted tags."""
+        """Raise ValueError if a row lacks a key, or names an unknown decoder or corpus.
+
+        Also raise ValueError if the row uses predicted tags of a corpus whose tags are gold.
+        """
         if row.system == "graph":
             parsing = self.decode[row.trained][row.name]
             if missing := [key for key in ("decoder", "k") if not getattr(parsing, key)]:
@@ -390,11 +393,11 @@ class Params:
         return {name: model.settings for name, model in own.items() if model.system == "graph"}
 
     def has(self, corpus: str, model: str) -> bool:
-        """Return True if a corpus has a model."""
+        """Return True if a model is trained on a corpus."""
         return not self.models[model].corpora or corpus in self.models[model].corpora
 
     def rows_of(self, corpus: str) -> list[Row]:
-        """Return the rows of a corpus: first rows that all corpora have, then rows that only some corpora have."""
+        """Return the rows of a corpus: first the rows that all corpora have, then the rows that only some have."""
         of_corpus = [row for row in self.rows.values() if not row.corpora or corpus in row.corpora]
         return sorted(of_corpus, key=lambda row: bool(row.corpora))
 
@@ -409,7 +412,7 @@ class Params:
         return row.tags or self.tags_of(corpus), self.seed if row.seed is None else row.seed
 
     def plain(self, corpus: str, row: Row | Model) -> bool:
-        """Return True if a row has the tags of its corpus and the seed of the run.
+        """Return True if a row, or a model, has the tags of the corpus and the seed of the run.
 
         Rows with this property can be compared and stand together in tables.
         """
@@ -432,7 +435,10 @@ class Params:
 
 
 def sections() -> dict[str, type[Section]]:
-    """Map each question's section of params.yaml to its class, which `settings.py` of the question defines."""
+    """Map the name of each question's section of params.yaml to the class of its settings.
+
+    The file `settings.py` in the folder of the question defines the class.
+    """
     classes = {}
     for question, module in modules_of_questions("settings"):
         kinds = (kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Section))
@@ -441,7 +447,7 @@ def sections() -> dict[str, type[Section]]:
 
 
 def _question(kind: type) -> str:
-    """Return the name of the section of params.yaml that a settings class of a question describes."""
+    """Return the name of the section of params.yaml whose settings have the class `kind`."""
     return kind.__module__.split(".")[-2]
 
 

@@ -30,10 +30,12 @@ def timed(decoder: Decoder, problem: Problem) -> tuple[Parse, float]:
 
 
 def disagreement(data: pd.DataFrame) -> str:
-    """Describe the first contradiction between two solvers; empty if there is none.
+    """Describe the first contradiction between two solvers; the text is empty if there is none.
 
-    Solvers contradict each other if their proved values differ, or if a tree of one scores more than a bound of the
-    other.
+    Solvers contradict each other if their proved values differ, or if the tree of one solver scores more than the bound
+    of the other solver.
+
+    data  one row per solver and sentence, with the columns sentence, solver, value, bound, tolerance, found and proved
     """
     for sentence, rows in data.groupby("sentence"):
         tolerance = rows["tolerance"].max()

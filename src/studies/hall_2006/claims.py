@@ -15,10 +15,11 @@ from studies.site.pooled import Z
 
 
 def classifiers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Yield the UAS of the first cell of the stage `classifiers` minus the UAS of the second cell, for each corpus.
+    """Yield the UAS of a first cell of the stage `classifiers` minus the UAS of a second cell, for each corpus.
 
-    The 95 % interval is the stored interval of the paired bootstrap over sentences. Older runs stored no interval; for
-    these, it is computed from the counts of words, which are treated as independent.
+    A cell is a learner with a feature model; `rows` names the two cells. The 95 % interval is the stored interval of
+    the paired bootstrap over sentences. Older runs stored no interval; it is then computed from the counts of words,
+    which are treated as independent.
     """
     for corpus, tests in classifiers_tables.tests(results).groupby("corpus", sort=False):
         for (a, b), sign in ((rows, 1.0), (tuple(reversed(rows)), -1.0)):
@@ -34,11 +35,11 @@ def classifiers(results: Results, rows: Sequence[str], compare: str) -> Iterator
 
 
 def classifier_training(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Yield the training time of the first cell divided by the training time of the second cell, for each corpus.
+    """Yield the training time of a first cell divided by the training time of a second cell, for each corpus.
 
-    Times are CPU seconds of training on the whole training set. If both cells were trained several times, the value is
-    the ratio of the mean times, with Welch's 95 % interval on the log scale, which covers the noise of the machine. A
-    single training gives no interval.
+    A cell is a learner with a feature model; `rows` names the two cells. Times are CPU seconds of training on the whole
+    training set. If both cells were trained several times, the value is the ratio of the mean times. Its 95 % interval
+    is Welch's interval on the log scale, which covers the noise of the machine. A single training gives no interval.
     """
     data = classifiers_tables.cells(results)
     data = data[(data["share"] == 100) & (data["missing"] == "")]
@@ -68,7 +69,7 @@ def _ratio(place: str, a: np.ndarray, b: np.ndarray) -> Measured:
 
 
 def _cells(params: Params) -> list[str]:
-    """Return the names of all cells. A name consists of the learner and the feature model."""
+    """Return the names of all pairs of a learner and a feature model that claims can compare."""
     settings = params.section(Classifiers)
     return [f"{name} {features}" for name in settings.learners for features in settings.features]
 

@@ -21,16 +21,16 @@ SPLIT = "test"
 
 
 def sentences(params: Params, corpus: str, row: Row) -> Treebank:
-    """Return the test sentences that a row parses: up to the limits of the parameters and of its decoder."""
+    """Return the first test sentences that a row parses; the parameters and the decoder may limit their number."""
     first = params.decoders[row.decoder].sentences if row.decoder else None
     limits = [n for n in (params.limit(SPLIT), first) if n is not None]
     return load(corpus, SPLIT, min(limits, default=None), params.tags_and_seed(corpus, row)[0])
 
 
 def table_of(gold: Treebank, trees: Trees) -> pd.DataFrame:
-    """Return one row per sentence: values that the system reports, and the number of correct heads and labels.
+    """Return one row per sentence: values that the system reports, and the numbers of correct heads and labels.
 
-    The column `words` marks every scored word (`attachment.marks`).
+    The column `words` holds a string that marks each scored word as right or wrong (`attachment.marks`).
     """
     score = evaluate(gold, trees.heads, trees.labels).sentences
     table = pd.DataFrame({"sentence": range(len(gold)), "n": gold.lengths, **trees.columns})
@@ -42,10 +42,10 @@ def table_of(gold: Treebank, trees: Trees) -> pd.DataFrame:
 
 
 def accuracies(table: pd.DataFrame) -> dict[str, float]:
-    """Compute the accuracies of a table, in %.
+    """Compute the accuracies (%) from the result of `table_of`.
 
-    uas and complete are the shares of words and of whole sentences with correct heads; las and complete_labelled are
-    the same for heads and labels, if there are labels.
+    uas is the share of words with the correct head, and complete is the share of sentences in which all heads are
+    correct. If there are labels, las and complete_labelled are these shares for heads with labels.
     """
     scored = int(table["scored"].sum())
     percentages: dict[str, float] = {"scored_words": scored}

@@ -100,7 +100,7 @@ def export(folder: Path, target: Path, *options: str) -> None:
 
 
 def compute(folder: Path, overlay: Path, *targets: str) -> None:
-    """Run stages with the parameters of an overlay; exit if a stage fails."""
+    """Run stages in `folder`, where the file `overlay` overrides params.yaml; exit if a stage fails."""
     scratch.prepare(folder, yaml.safe_load(overlay.read_text(encoding="utf-8")))
     if code := scratch.run(folder, *targets):
         sys.exit(code)

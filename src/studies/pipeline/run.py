@@ -1,6 +1,6 @@
 """Run the stages of the pipeline like `dvc repro`, but several at the same time.
 
-DVC runs one stage after another. This module asks DVC which stages would run and which stages each one waits for. It
+DVC runs one stage after another. This module asks DVC which stages would run and which stages each stage waits for. It
 runs every stage in a separate process as soon as the stages before it have ended. DVC's own locks coordinate the
 processes. A stage that dvc.yaml marks with `meta: {alone: true}` is timed, or uses all cores: it runs without other
 stages. A run may be killed and started again at any time; files that DVC left half-written are repaired first.
@@ -42,7 +42,8 @@ class Job(NamedTuple):
 
     - waits_for: names of the stages that have to end before this stage starts.
     - alone: True if no other stage may run at the same time as this stage.
-    - together: True for a short stage, which shares DVC and an interpreter with other short stages.
+    - together: True for a short stage. Several short stages run one after another in one process, and their commands
+      are started from one interpreter.
     """
 
     waits_for: frozenset[str]

@@ -66,9 +66,10 @@ def available(corpora: list[str]) -> list[str]:
 
 
 def overlaid(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
-    """Return `base` overridden by `overlay`: dictionaries are merged, the rows and all other values are replaced.
+    """Return the parameters `base`, overridden by `overlay`.
 
-    The key `seeds` of an overlay (model: number of seeds) adds models and rows, see `_seeded`. Raises InputError if it
+    Dictionaries are merged; the rows (key `decode`) and all other values are replaced. The key `seeds` of an overlay
+    maps a model to a number of seeds, and adds a model and a row for each seed from 2 on. Raises InputError if `seeds`
     names a model without rows.
     """
     merged = _merged(base, {key: value for key, value in overlay.items() if key != SEEDS})

@@ -109,7 +109,7 @@ def function(treebank: Treebank, fine: str, coarse: str) -> dict[str, str] | Non
 
 
 def mapped(treebank: Treebank, fine: str, coarse: str, mapping: dict[str, str]) -> Treebank:
-    """Return the treebank with the coarse tags to which `mapping` maps its fine tags."""
+    """Return the treebank with coarse tags: `mapping` maps the fine tag of each word to its coarse tag."""
     vocabulary = Vocabulary(sorted(set(mapping.values())))
     table = np.array([vocabulary.get(mapping.get(tag, ""), 0) for tag in treebank.vocab[fine].strings], np.int32)
     return with_tags(treebank, coarse, vocabulary.strings, table[treebank.columns[fine]])

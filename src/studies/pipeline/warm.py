@@ -133,7 +133,7 @@ def _run(command: Sequence[str]) -> None:
 def _request(connection: socket.socket, command: Sequence[str]) -> int:
     """Request that a fork of the warm interpreter runs `command`; wait, and return the exit status of the command.
 
-    The status is 1 if the fork or the parent of this process has ended.
+    The status is 1 if the fork ends without reporting a status, or if the parent of this process has ended.
     """
     request = {"command": command, "folder": str(Path.cwd()), "environment": dict(os.environ)}
     socket.send_fds(connection, [b"+"], STREAMS)

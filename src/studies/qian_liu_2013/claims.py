@@ -56,7 +56,7 @@ def accuracy(results: Results, rows: Sequence[str], compare: str, figure: str) -
 
 
 def alone(results: Results, rows: Sequence[str], compare: str, column: str) -> Iterator[Measured]:
-    """Measure a column of the metrics of one row. For the column `dp_calls`, measure the mean per sentence."""
+    """Measure the value of one row in `column` of the metrics; for `dp_calls`, divide by the number of sentences."""
     data = metrics_of(results)
     for place, (run,) in _places(results, rows):
         metrics = data.loc[run]
@@ -83,7 +83,7 @@ def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
 
 
 def _ratio(a: pd.Series, b: pd.Series) -> list[float]:
-    """Return the time per word of row `b` divided by that time of row `a`, then the smallest and the largest ratio.
+    """Return the time per word of row `b` divided by the time per word of row `a`, and the ends of its range.
 
     The smallest and the largest ratio combine the fastest and the slowest repeats of both rows.
     """
@@ -104,8 +104,8 @@ def calls(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
 def growth(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Measure the steepest growth of a row's mean time, as the exponent p of `time ~ length ** p`.
 
-    The exponent is estimated between each two neighbouring length bins, and the largest one counts. Bins of more than
-    SMOOTH words or fewer than ENOUGH sentences are left out.
+    The exponent is estimated between each two neighbouring length bins, and the largest exponent counts. Bins with
+    sentences of more than SMOOTH words, or with fewer than ENOUGH sentences, are left out.
     """
     data = frames.by_length(results).set_index(AT) if results.has("benchmark") else pd.DataFrame()
     for place, (key,) in _places(results, rows):
@@ -117,7 +117,10 @@ def growth(results: Results, rows: Sequence[str], compare: str) -> Iterator[Meas
 
 
 def _places(results: Results, rows: Sequence[str]) -> Iterator[tuple[str, list[tuple]]]:
-    """Yield each corpus that has all the named rows, with their index keys for the first learner."""
+    """Yield each corpus that has all the rows named in `rows`, with the rows' keys in tables of metrics.
+
+    The rows are trained with the first learner.
+    """
     learner = learners_of(results.params)[0]
     for corpus in results.corpora:
         named: dict[str, Row] = named_rows(results.params, corpus, learner)
@@ -153,7 +156,7 @@ def _ablation(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def lists(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Measure the share (%) of sentences whose list of best trees is proved complete."""
+    """Measure the share (%) of sentences whose list of best trees is proved complete, for the model of `confidence`."""
     if results.has("confidence"):
         for row in confidence_tables.measured(results).itertuples():
             yield share(row.corpus, int(row.complete), int(row.sentences))

@@ -3,7 +3,8 @@
 These constructions are candidates for hand-crafted patterns. A *frame* is a sequence of two to four words, either
 adjacent or in two groups with a short gap between them. Each word is described by its lower-cased form, its tag or its
 coarse tag, and at least one word by its form. A frame is a candidate if its words are nearly always attached to each
-other in the same way, and if several parses of unseen sentences differ from that (`studies.qian_liu_2013.held_out`).
+other in the same way, and if several parses of unseen sentences attach them differently. The module
+`studies.qian_liu_2013.held_out` makes these parses.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def candidates(treebank: Treebank, heads: np.ndarray, limit: int = 100) -> pd.Da
 
 
 def _rank(candidate: _Candidate) -> tuple:
-    """Return the sort key of a candidate: the one with most wrong words times consistency comes first."""
+    """Return the sort key of a candidate; candidates with more wrong words times consistency come first."""
     consistency = candidate.consistent / candidate.occurrences
     return -len(candidate.errors) * consistency, len(candidate.descriptions), candidate.descriptions, candidate.shape
 
@@ -143,7 +144,11 @@ def _describe(treebank: Treebank, heads: np.ndarray) -> _Words:
 
 
 def _places(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> Iterator[np.ndarray]:
-    """Yield word numbers of M possible frames, as intp[words of the shape, M], one array for each length of the gap."""
+    """Yield the word numbers of all possible frames: one array intp[words in a frame, M] for each length of the gap.
+
+    shape  sizes of the one or two groups of words in a frame
+    kinds  attribute that describes each word
+    """
     total, size = len(words.sentence), sum(shape)
     columns = [words.kinds[kind] for kind in kinds]
     if len(shape) == 2:
@@ -179,7 +184,11 @@ def _next_same(description: np.ndarray, sentence: np.ndarray, backwards: bool = 
 
 
 def _inside(place: np.ndarray, head: np.ndarray) -> np.ndarray:
-    """Return int8[words, M]: the position of each word's head in its frame, or the frame's size if it is outside."""
+    """Return int8[words, M]: the position of each word's head in the frame, or the frame's size for a head outside.
+
+    place  intp[words, M]: word numbers of M frames
+    head   int64[W]: number of the head of every word
+    """
     size = len(place)
     position = np.full(place.shape, size, np.int8)
     for s in range(size):
@@ -188,7 +197,11 @@ def _inside(place: np.ndarray, head: np.ndarray) -> np.ndarray:
 
 
 def _frames(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> list[_Candidate]:
-    """Find the candidates of one shape whose words are described by the attributes `kinds`, one for each word."""
+    """Find the candidates of one shape.
+
+    shape  sizes of the one or two groups of words in a frame
+    kinds  attribute that describes each word of the frame
+    """
     size = sum(shape)
     columns = [words.kinds[kind] for kind in kinds]
 

@@ -76,7 +76,12 @@ def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.
 
 
 def _held(pattern: Pattern, tree: np.ndarray, places: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Return bool[arcs, matches]: whether each arc of a pattern is in the tree (int32[W] heads) at each match."""
+    """Return bool[arcs, matches]: whether each arc of a pattern is in the tree at each match.
+
+    tree    int32[W] heads of all words
+    places  for each match the words of the pattern, numbered within their sentence
+    before  for each match a number; a word's number in its sentence plus this number is its number in the treebank
+    """
     held = np.empty((len(pattern.arcs), len(places)), bool)
     for k, (h, m) in enumerate(pattern.arcs):
         head = tree[before + places[:, m]]
@@ -88,7 +93,7 @@ def _held(pattern: Pattern, tree: np.ndarray, places: np.ndarray, before: np.nda
 
 
 def _fires(pattern: Pattern, held: np.ndarray) -> np.ndarray:
-    """Return bool[matches]: whether some alternative of the pattern holds. `held` is the result of `_held`."""
+    """Return bool[matches]: whether all arcs of some alternative of the pattern hold. `held` is a result of `_held`."""
     return np.any([held[list(alternative)].all(axis=0) for alternative in pattern.ways], axis=0)
 
 

@@ -37,9 +37,10 @@ def folds(
     combination: str = "value",
     scale: Scale = Scale.LINEAR,
 ) -> Iterator[Measured]:
-    """Measure a figure of one system, or of two systems compared, over all folds of a corpus.
+    """Measure a figure of one system, or compare it between two systems, over all folds of a corpus.
 
-    combination  a name in HOW
+    figure       a key of FIGURES
+    combination  a key of HOW: the way in which the figures of the systems are combined, for instance by a difference
     scale        scale of the jackknife over folds that gives the interval: with Scale.LOG the interval of a ratio stays
                  above 0, with Scale.ODDS the interval of a share stays between 0 and 100
     """
@@ -54,7 +55,9 @@ def folds(
 
 
 def counted(results: Results, rows: Sequence[str], compare: str, count: str) -> Iterator[Measured]:
-    """Measure the share (%) of sentences that the entry `count` of a system counts, over all folds.
+    """Measure the share (%) of sentences with a property in the results of one system, over all folds.
+
+    count  key of the number of such sentences in the sums of a system
 
     The interval is a Wilson interval.
     """
@@ -87,9 +90,9 @@ def better(results: Results, rows: Sequence[str], compare: str, level: float) ->
 def in_the_loop(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Measure the gain in LAC of a system from training with the integer program in the loop.
 
-    The gain is its LAC after this training minus its LAC after training with Chu-Liu-Edmonds. The two trainings are
-    paired over folds, and the interval is a jackknife over folds. If there is a single fold, the two LAC are treated as
-    unpaired shares, whose interval is wider.
+    LAC is the share (%) of words with the right head and label. The gain is the system's LAC after this training minus
+    the system's LAC after training with Chu-Liu-Edmonds. The two trainings are paired over folds, and the interval is a
+    jackknife over folds. If there is a single fold, both LAC are treated as unpaired shares, whose interval is wider.
     """
     for corpus, folds in constraints_tables.looped(results).items():
         name = rows[0]

@@ -11,12 +11,12 @@ APART = 3  #: every APART-th point of a curve has a marker; a marker at every po
 
 
 def over_time(data: pd.DataFrame) -> Figure:
-    """Draw the share of sentences whose best tree, or proof, each decoder finds within a CPU time, against this time.
+    """Draw the share of sentences for which each decoder finds the best tree, or a proof, against CPU time.
 
     Each model and space has two panels, one for best trees and one for proofs, with one curve per decoder.
 
-    data  model, space, solver, ms (CPU time per sentence), best and proved (% of the sentences). The first decoder is
-          drawn on top, in black.
+    data  table with the columns model, space, solver, ms (CPU time per sentence), best and proved (% of the sentences).
+          The first decoder is drawn on top, in black.
     """
     solvers = list(dict.fromkeys(data["solver"]))
     groups = list(data.groupby(["model", "space"], sort=False))

@@ -59,7 +59,7 @@ def contest(
 ) -> pd.DataFrame:
     """Decode sentences with every contestant. Return one row per contestant and sentence.
 
-    Value, bound and tolerance are on the scale of the scores of the model.
+    The columns value, bound and tolerance are on the scale of the scores of the model.
 
     judge  function from the parses of all sentences to a table that evaluates the trees, with one row per sentence
     """
@@ -106,10 +106,10 @@ def _row(problem: Problem, parse: Parse) -> dict[str, Any]:
 
 
 def against(gold: Treebank, parser: Parser, scored: Sequence[Problem]) -> Callable[[list[Parse]], pd.DataFrame]:
-    """Return the function `judge` for `contest`, for sentences of a treebank with gold trees.
+    """Return the argument `judge` of `contest`: a function that evaluates parses of a treebank by its gold trees.
 
-    The function counts the correct words of each tree. It adds the score that the model gives the gold tree; the score
-    is -inf if the gold tree is not in the space.
+    The function counts the correct words of each tree. It also reports the score that the model gives the gold tree;
+    this score is -inf if the gold tree is not in the space.
     """
     projective = parser.decoder.space == "projective"
     gold_scores = [
@@ -158,9 +158,10 @@ def run(params: Params, corpus: str, model: str) -> None:
 def _problems(
     settings: Approximations, corpus: str, name: str, gold: Treebank, space: Space
 ) -> Iterator[tuple[str, list[Problem], Callable[[list[Parse]], pd.DataFrame]]]:
-    """Yield (name, scored sentences, judge) of a model, then of synthetic scores for sentences of similar lengths.
+    """Yield (name, scored sentences, judge) for a model, then for each kind of synthetic scores.
 
-    Only the first model of the settings is followed by synthetic scores.
+    The function `judge` is an argument of `contest`. Only for the first model of the settings are synthetic scores
+    yielded; their sentences have lengths of sentences in `gold`.
     """
     parser = Parser(Model.load(model_file(corpus, name)), k=settings.k, space=space)
     scored = [parser.problem(gold, i) for i in range(len(gold))]
@@ -180,7 +181,15 @@ COUNTS = ("scored", "correct", "correct_labelled")
 def joined(data: pd.DataFrame) -> pd.DataFrame:
     """Compare each tree with the best value that any decoder found for its sentence, and with the gold tree.
 
-    Adds the columns best, known, is_best, gap, loss, wrong and search_error to the table of `contest`.
+    Adds these columns to the table of `contest`:
+
+    best          best value that any decoder found for the sentence
+    known         whether a decoder proved the best tree of the sentence
+    is_best       whether the tree scores as much as `best`
+    gap           bound of the decoder minus `best`; NaN for an infinite bound
+    loss          `best` minus the value of the tree; NaN if the decoder found no tree
+    wrong         whether the tree has a wrong head
+    search_error  whether the tree is wrong and scores less than the gold tree
     """
     keys = ["model", "space", "sentence"]
     best = data[data["found"]].groupby(keys)["value"].max().rename("best")
@@ -199,6 +208,8 @@ def joined(data: pd.DataFrame) -> pd.DataFrame:
 
 def summary(data: pd.DataFrame) -> list[dict[str, Any]]:
     """Sum the measures over sentences, one row per model, space, decoder and length bin (`longer_than` words).
+
+    The columns with a special meaning are:
 
     best           sentences whose tree scores as much as the best tree that any decoder found
     known          sentences whose best tree is proved by at least one decoder

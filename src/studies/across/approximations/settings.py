@@ -19,7 +19,7 @@ class Approximations(Section):
     models     names of the trained models
     k          number of candidate heads per word
     sentences  number of test sentences, evenly spaced
-    made_up    number of sentences with synthetic scores; they have the lengths of the first test sentences
+    synthetic  number of sentences with synthetic scores; they have the lengths of the first test sentences
     longest    largest length of the sentences with synthetic scores, in words
     calls      limit of branch and bound, in dynamic-program calls per sentence
     seconds    time limit of a linear program, in seconds

@@ -27,7 +27,7 @@ SAME, FASTER = 0.05, 1.1
 
 
 def measured(results: Results) -> pd.DataFrame:
-    """Return the sums that the stage stored, one row per corpus, model, space, decoder and length bin.
+    """Return the sums of measures that the stage stored, one row per corpus, model, space, decoder and length bin.
 
     The table is empty for a run that was made before the stage was added.
     """
@@ -36,7 +36,9 @@ def measured(results: Results) -> pd.DataFrame:
 
 
 def within(results: Results) -> list[dict[str, Any]]:
-    """Return the counts of `measure.within` that the stage stored, one entry per corpus, model, space and decoder."""
+    """Return the stored numbers of best trees and proofs within time limits, as computed by `measure.within`.
+
+    The list has one dictionary per corpus, model, space and decoder."""
     return [{"corpus": corpus, **row} for corpus, content in _files(results) for row in content["within"]]
 
 
@@ -57,7 +59,7 @@ def contest(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
 def sums(data: pd.DataFrame, keys: Sequence[str] = KEYS) -> pd.DataFrame:
     """Sum the measures over all rows with the same keys and decoder, by default over all length bins.
 
-    Index: keys and solver. `slowest` is a maximum, not a sum.
+    Index: the columns `keys`, and `solver`, which names the decoder. The column `slowest` is a maximum, not a sum.
 
     A sum is NaN if the measure is missing for some sentences.
     """
@@ -108,8 +110,9 @@ def lengths(data: pd.DataFrame) -> pd.DataFrame:
 def synthetic(data: pd.DataFrame) -> pd.DataFrame:
     """Compare exact search with the fastest decoder that finds as many best trees, on synthetic scores, by length.
 
-    Rows: (model, space, longer_than). Columns: CPU ms per sentence of exact search, the share of sentences that it
-    proves (%), the fastest decoder that finds as many best trees in less time, and its speed ratio.
+    Rows: (model, space, longer_than). The first column is the number of sentences. Columns for exact search: CPU ms per
+    sentence, and the share of proved sentences (%). Columns for the fastest decoder that finds as many best trees in
+    less time: its name and its speed ratio. Decoders that prove as many sentences as exact search are left out.
     """
     synthetic = data[data["model"].isin(SYNTHETIC)] if len(data) else data
     if synthetic.empty:

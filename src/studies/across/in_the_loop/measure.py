@@ -1,9 +1,10 @@
 """Stage: train with an approximate decoder in the loop, to test whether learning repairs or suffers from search errors.
 
-The base system of `steps` is trained once with each of several decoders of `approximations` in place of its own
-decoder. The stored model is the model of the epoch with the best accuracy on dev when this decoder parses. Each model
-then parses dev both with the decoder of its training and with exact search. The model that was trained with exact
-search also parses dev with every decoder, so that two models can be compared under the same decoder.
+The base system of the stage `steps` is trained once with each of several decoders of the stage `approximations`. Each
+of them replaces the decoder with which the base system is normally trained. The stored model comes from the epoch with
+the best accuracy on dev, measured with the decoder of training. Each model then parses dev both with the decoder of its
+training and with exact search. The model that was trained with exact search also parses dev with every decoder, so that
+two models can be compared under the same decoder.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ FOLDER = stage.METRICS / "in-the-loop"
 def how(trainer: str, spec: Settings | None = None) -> Search:
     """Return the registered name and the options of the decoder with which a trainer trains.
 
-    If `spec` is given, exact search has its limit on dynamic-program calls; otherwise it has no limit.
+    trainer  a key of `TRAINERS`
+    spec     settings whose limit on dynamic-program calls applies to exact search; None means no limit
     """
     name = TRAINERS[trainer]
     if name != EXACT:

@@ -39,7 +39,9 @@ def measured(results: Results) -> dict[str, dict[str, Any]]:
 
 
 def _places(results: Sequence[Results], wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], int]]:
-    """Yield ("corpus, run", trainer -> results of parsing with its model, seed) for each corpus and run.
+    """Yield ("corpus, run", results by trainer, seed of the run) for each corpus and run.
+
+    The results of a trainer are the evaluations of the trees that its model finds, by decoder.
 
     wanted  corpora to include; all if empty
     """
@@ -57,8 +59,8 @@ def trainings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Data
     """Compare models trained exactly with models trained with an approximate decoder, on dev.
 
     Rows: (place, decoder), where a place is a corpus and a run. Both models parse with the decoder of the row.
-    Three columns per model are its UAS (%), the share of sentences with the best tree under the model (%), and the
-    share of sentences with a search error (%). In a search error, a wrong tree scores less than the gold tree. The last
+    Each model has three columns: UAS (%), the share of sentences with the best tree under the model (%), and the share
+    of sentences with a search error (%). In a search error, a wrong tree scores less than the gold tree. The last
     column is the UAS (%) of the model that was trained with the decoder of the row and parses exactly.
     """
     rows = {}
@@ -78,9 +80,10 @@ def trainings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Data
 
 
 def contrasts(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Test the difference in UAS between the two sides of each contrast, on the same sentences.
+    """Test the differences in UAS between pairs of training and parsing decoders, on the same sentences.
 
-    Rows: (place, contrast, decoder). The columns are listed in `TESTED`.
+    Rows: (place, contrast, decoder), where a place is a corpus and a run. `CONTRASTS` defines the two sides of each
+    contrast. `TESTED` lists the columns, two of which are renamed for the first and the second side.
     """
     rows = []
     for place, parsed, seed in _places(results, wanted):

@@ -48,7 +48,7 @@ def precision(points: pd.DataFrame) -> Figure:
 def pair(entry: dict[str, Any]) -> tuple[Svg, Svg]:
     """Draw the annotated tree of a suspect and the best tree. Arcs that differ between the trees are highlighted.
 
-    entry  an entry of `tables.examples`
+    entry  one element of the list that `tables.examples` returns
     """
     trees = [[-1, *entry["annotated"]], [-1, *entry["proposed"]]]
     names = (f"Annotated tree, suspect {entry['rank']}", f"Best tree of the model, suspect {entry['rank']}")

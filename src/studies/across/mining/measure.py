@@ -54,7 +54,9 @@ def run(params: Params, name: str) -> None:
 
 
 def _trained(sample: Sample, run: Run, folder: Path, workers: int) -> tuple[Treebank, list[tuple[Part, Path]]]:
-    """Train the models of a run in its folder. Return the treebank as the models read it, and (part, model file) pairs.
+    """Train the models of a run in its folder. Return the treebank as the models read it, and the model files.
+
+    Each model file is paired with the part of the treebank that its model judges.
 
     `mine` takes the model files in the folder for the state of an interrupted run, uses them, and removes them at the
     end. The returned paths are therefore additional hard links, which remain.

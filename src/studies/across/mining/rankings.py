@@ -135,7 +135,9 @@ def _doubts(judge: _Judge, sentences: range) -> list[Doubts]:
 
 
 def _of_sentence(judge: _Judge, table: object, i: int) -> Doubts:
-    """Score the words of one sentence. The annotated arcs are candidates, as in `treebound.mining.sentences`."""
+    """Score the words of sentence `i`. Annotated arcs are added to the candidate arcs of the pruner.
+
+    table  result of `Parser.token_table` for the treebank"""
     parser, annotated = judge.parser, judge.treebank.heads(i)
     n = len(annotated) - 1
     arcs = np.zeros((n + 1, n + 1), np.bool_)

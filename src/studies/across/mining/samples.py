@@ -100,7 +100,7 @@ def aligned(treebank: Treebank, later: Treebank) -> np.ndarray:
 def with_planted_errors(treebank: Treebank, share: float, seed: int) -> Treebank:
     """Return the treebank with a share of its heads replaced by other words, drawn at random.
 
-    Every sentence remains a tree with the same roots and at most as many crossing arcs, so that the shape of the tree
+    Every sentence remains a tree with the same roots and at most as many crossing arcs. The shape of the tree therefore
     does not reveal an error. A word is skipped if it has no other head that meets these conditions.
     """
     rng = np.random.default_rng(seed)

@@ -22,8 +22,8 @@ def order_of(scores: np.ndarray, counted: np.ndarray, seed: int) -> np.ndarray:
 
     scores   float64[W]: higher for more suspicious words
     counted  bool[W]: words that can be listed; all other words count neither as hits nor as misses
-    seed     random seed for the order of words with equal scores; in treebank order, rankings with ties could gain or
-             lose
+    seed     random seed for the order of words with equal scores. Treebank order could favour or harm a ranking in
+             which many words have equal scores
     """
     listed = np.flatnonzero(counted & (scores > UNLISTED))
     shuffled = np.random.default_rng(seed).permutation(listed)
@@ -32,14 +32,14 @@ def order_of(scores: np.ndarray, counted: np.ndarray, seed: int) -> np.ndarray:
 
 
 def judged(order: np.ndarray, wrong: np.ndarray, counted: np.ndarray, ks: Sequence[int]) -> dict[str, Any]:
-    """Return the hits and the recall at each k, with intervals, and the average precision of a ranked list.
+    """Return the average precision of a ranked list, and the hits and the recall among its first k words for each k.
 
     order    words, best first
     wrong    bool[W]: words whose annotation is an error
     counted  bool[W]: words that are evaluated
 
-    `low` and `high` are the ends of the 95 % Wilson interval of the precision. A list that is shorter than k has no
-    entry at k. The average precision is the mean of the precision at the rank of each error; an error that is not
+    `low` and `high` are the ends of the 95 % Wilson interval of the precision. A k larger than the length of the list
+    is left out. The average precision is the mean of the precision at the rank of each error; an error that is not
     listed counts 0.
     """
     is_error = wrong[order]
@@ -60,7 +60,10 @@ def judged(order: np.ndarray, wrong: np.ndarray, counted: np.ndarray, ks: Sequen
 
 
 def change_names(sample: Sample) -> np.ndarray:
-    """Return object[W]: the name of each change of a head in the group view of `treebound mine`; else ""."""
+    """Return object[W]: the name of the change of each wrong head, or "" for a word whose head is no error.
+
+    The group view of `treebound mine` uses the same names.
+    """
     old, new = labels_of(sample.treebank), sample.label
     out = np.full(sample.treebank.words, "", object)
     for w in np.flatnonzero(sample.head_changed).tolist():

@@ -53,7 +53,10 @@ class Mining(Section):
     trees: Positive = 10
 
     def check(self, params: Params) -> None:
-        """Raise ValueError if a treebank is unknown, or if a run does not have exactly one of `later` and `planted`."""
+        """Raise ValueError if a treebank is unknown, or if the settings of a run contradict each other.
+
+        A run needs exactly one of `later` and `planted`. `reference` needs `later`, and must not mine the split train.
+        """
         for name, run in self.runs.items():
             for treebank in filter(None, (run.treebank, run.later)):
                 if params.treebanks and treebank not in params.treebanks:  # parameters of older runs list no treebanks

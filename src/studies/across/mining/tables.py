@@ -129,7 +129,11 @@ def _wide(data: pd.DataFrame, kind: str, measure: str) -> pd.DataFrame:
 
 
 def systematic(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the systematic changes of later releases, each with the rank, size and hits of its group of suspects."""
+    """Return the systematic changes of later releases, one row per change.
+
+    Columns: number of changed words; rank and size of the group of suspects with this change; and the number of
+    suspects of this group whose head was changed.
+    """
     rows = [
         {"in": row["in"], "run": row["run"], **change}
         for row in data.to_dict("records")
@@ -164,12 +168,15 @@ def exact(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def _percent(entry: dict[str, int]) -> float:
-    """Return the share of exact proposals in %, or NaN without errors."""
+    """Return the share (%) of errors whose proposed head is exactly right, or NaN if there are no errors."""
     return 100 * entry["exact"] / entry["errors"] if entry["errors"] else float("nan")
 
 
 def examples(results: Results, count: int = 3) -> list[dict[str, Any]]:
-    """Return the first suspects in short sentences of a run with planted errors; empty for a reference run."""
+    """Return the first suspects in short sentences of a run with planted errors.
+
+    The list is empty for a committed reference run, which does not store the suspects.
+    """
     for name, run_settings in results.params.section(Mining).runs.items():
         path = results.folder / "predictions" / "mining" / f"{name}.jsonl"
         if run_settings.planted and path.is_file():
@@ -180,7 +187,10 @@ def examples(results: Results, count: int = 3) -> list[dict[str, Any]]:
 
 
 def example_table(entries: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Return the word, its annotated, proposed and right head, and the margin, one row per example."""
+    """Return a table with the word, its annotated, proposed and right head, and the margin of each example.
+
+    entries  result of `examples`
+    """
 
     def word(entry: dict[str, Any], head: int) -> str:
         """Return the index and the form of a word."""

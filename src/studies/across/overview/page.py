@@ -99,7 +99,7 @@ def _formatted(data: pd.DataFrame, titles: pd.Series) -> pd.DataFrame:
 def _gains(data: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     """Return one text per row: a gain with its interval and number of seeds.
 
-    It is empty if the best row is the baseline.
+    The text is empty if the best row is the baseline.
     """
     return [
         f"{gain:+.2f} [{low:+.2f}, {high:+.2f}] ({seeds:.0f})" if gain == gain else ""

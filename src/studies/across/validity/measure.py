@@ -46,7 +46,10 @@ MISTYPED = 0.01
 
 @dataclass(frozen=True)
 class Data:
-    """The sentences of a treebank that the stage reads. `document` has all lines of the sentences of `test`."""
+    """The sentences of a treebank that the stage reads.
+
+    document  the CoNLL-U lines of the sentences of `test`, with comments
+    """
 
     train: Treebank
     dev: Treebank
@@ -113,7 +116,10 @@ def trees(model: Model, seen: Treebank, parses: Sequence[Parse]) -> Trees:
 
 
 def gains(test: Treebank, before: Trees, after: Trees) -> dict[str, Any]:
-    """Return UAS and LAS of the trees `before` and `after`, and the gain of `after`: difference, low, high, p."""
+    """Return UAS and LAS of the trees `before` and `after`, and the gains of `after` over `before`.
+
+    A gain is a list: the difference, the low and the high end of its 95 % interval, and the p-value.
+    """
     scores = [evaluate(test, side.heads or [], side.labels) for side in (before, after)]
     out: dict[str, Any] = {}
     for name, column in (("uas", "correct"), ("las", "correct_labelled")):
@@ -129,7 +135,7 @@ def _counts(scores: Evaluation, column: str) -> dict[str, np.ndarray]:
 
 
 def proofs(parses: Parses) -> dict[str, Any]:
-    """Count the sentences that are proved, that needed a second search, and whose tree the rules change.
+    """Count proved sentences, sentences that needed a second search, and sentences whose tree the rules change.
 
     Also list the sentences for which no valid tree was found, numbered from 1.
     """

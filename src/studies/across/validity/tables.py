@@ -47,7 +47,9 @@ def measured(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.Data
 def _figures(metrics: dict[str, Any], own: dict[str, Any], seconds: dict[str, list[float]]) -> dict[str, Any]:
     """Return the values of the columns FIGURES for a corpus under one kind of tags.
 
-    metrics  metrics of the corpus; `own` is their part for this kind of tags
+    metrics  metrics of the corpus
+    own      the part of the metrics for this kind of tags
+    seconds  name of the parser -> CPU seconds of each timed run
     """
     out = {name: metrics[name] for name in ("sentences", "words", "training_sentences")}
     for when in ("before", "after"):

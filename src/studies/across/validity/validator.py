@@ -28,7 +28,7 @@ class Trees:
 
     heads    int[n + 1] of each sentence; None means the heads of the document
     labels   n labels of each sentence; None means the labels of the document
-    columns  name -> n strings of each sentence
+    columns  name of a replaced column -> n strings of each sentence
     """
 
     heads: Sequence[np.ndarray] | None = None

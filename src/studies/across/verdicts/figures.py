@@ -20,7 +20,7 @@ MANY = 8  #: claims with more treebanks than this are drawn in a separate figure
 def families(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
     """Group the claims whose effect is pooled over treebanks, by paper.
 
-    Claims with more than `MANY` treebanks form a group of their own.
+    Claims about more than `MANY` treebanks form a separate group of the paper.
     """
     out: dict[str, list[Judged]] = {}
     for item in judged:

@@ -13,9 +13,9 @@ CURVES = {"LF": ("blue", "o"), "oracle LF": ("vermilion", "^")}
 def beams(data: pd.DataFrame, each: str = "parser", score: str = "model score") -> Figure:
     """Draw the score (grey, right axis) and labelled F-scores (LF) by beam, narrow beams first, one panel per parser.
 
-    data   columns `each`, beam, `score`, LF and, optionally, oracle LF
-    each   column that has one panel for each of its values
-    score  column that holds the score of the right axis
+    data   table with the columns beam, LF and, optionally, oracle LF, and with the two columns named below
+    each   name of a column; the figure has one panel for each of its values
+    score  name of the column that holds the score of the right axis
     """
     names = list(dict.fromkeys(data[each]))
     with style():

@@ -69,6 +69,8 @@ class Dev:
     def oracles(self, orders: dict[str, list[Decoded]]) -> tuple[dict[str, Row], list[Row]]:
         """Return the scores of the best and worst derivations under both orders, and the differences between orders.
 
+        The scores of the best derivations from gold categories alone are included.
+
         orders  derivations of the parser, by order
         """
         results = orders | {
@@ -135,7 +137,7 @@ def timed(model: CCGModel, treebank: Treebank) -> dict[str, tuple[list[Decoded],
 
 
 def order_row(gold: list[Derivation], results: list[Decoded], beams: tuple[str, ...]) -> Row:
-    """Return the scores of one order, with the number of sentences whose first derivation each beam yields."""
+    """Return the scores of one order of beams. Also count, for each beam, the sentences first parsed with this beam."""
     levels_used = np.bincount([result.level for result in results if result.parsed], minlength=len(beams)).tolist()
     return {"sentences": len(gold), "levels": levels_used} | evaluate(gold, results).summary() | _means(results)
 

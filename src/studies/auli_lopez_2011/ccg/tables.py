@@ -73,9 +73,10 @@ def treebanks(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def orders(results: Sequence[Results]) -> pd.DataFrame:
-    """Return table 2: figures on dev of the derivations that the parser, the best and the worst oracle choose.
+    """Return table 2: scores on dev of the derivations chosen by the parser, the best oracle and the worst oracle.
 
-    Rows: (run, parser, order); the published rows come first. Columns: (derivation, figure).
+    Rows: (run, parser, order); the published rows come first. Columns: (who chooses the derivation, name of the score),
+    and the number of categories per word in the charts.
     """
     rows: list[dict[Any, Any]] = []
     for line in published.table(PAPER, "oracle").to_dict("records"):
@@ -95,9 +96,10 @@ def orders(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def accuracy(results: Sequence[Results]) -> pd.DataFrame:
-    """Return labelled and unlabelled F-score (LF, UF), supertag accuracy (ST), coverage, and sentences per CPU second.
+    """Return the accuracy, coverage and speed of each parser under both orders of beams.
 
-    Rows: (run, parser, split, order); the published rows come first.
+    Rows: (run, parser, split, order); the published rows come first. Columns: labelled and unlabelled F-score (LF, UF),
+    supertag accuracy (ST), coverage (%), sentences per CPU second, and edges per chart.
     """
     rows = [
         {"run": PRINTED, "parser": f"CCGbank, {line['tags']} tags", "split": line["split"], "order": line["order"]}

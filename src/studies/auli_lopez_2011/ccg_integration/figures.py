@@ -17,8 +17,8 @@ DASHES = {"AST": "--", "reverse": "-"}
 def accuracy(data: pd.DataFrame, baselines: pd.DataFrame) -> Figure:
     """Draw figure 4: LF of each decoder by iteration, with horizontal lines for the parser alone and the optimum.
 
-    data       order, decoder, iterations and LF of one parser
-    baselines  `parser alone` and `exact`, by order
+    data       table of one parser with the columns order, decoder, iterations and LF
+    baselines  table with one row per order; the columns `parser alone` and `exact` hold LF
     """
     with style():
         figure, axes = panels(len(baselines), height=3.6, width=8.5)
@@ -41,7 +41,7 @@ def accuracy(data: pd.DataFrame, baselines: pd.DataFrame) -> Figure:
 def convergence(data: pd.DataFrame) -> Figure:
     """Draw figure 6: share of sentences (%) that have settled, by iteration on a logarithmic axis.
 
-    data  order, decoder, iterations and settled of one parser
+    data  table of one parser with the columns order, decoder, iterations and settled
     """
     with style():
         figure, (panel,) = panels(1, height=3.6, width=6.0)
@@ -59,6 +59,6 @@ def convergence(data: pd.DataFrame) -> Figure:
 def beams(data: pd.DataFrame) -> Figure:
     """Draw figure 5: joint score and LF by beam, one panel per decoder.
 
-    data  decoder, beam, joint score and LF of one parser
+    data  table of one parser with the columns decoder, beam, joint score and LF
     """
     return figures.beams(data, "decoder", "joint score")

@@ -5,24 +5,22 @@
 The metrics have these parts:
 
 - `columns`: accuracy of each decoder and output rule (`systems.ccg.output`) on dev and test, under adaptive
-supertagging
-  and its reverse, and the derivations that score less than the optimum. The decoders are the parser alone, belief
-  propagation and dual decomposition after some iterations, and exact search. Dual decomposition runs with the step
-  sizes of this project (`dd`) and of the paper (`dd-published`).
+  supertagging and its reverse, and the number of derivations that score less than the optimum. The decoders are the
+  parser alone, belief propagation and dual decomposition after some iterations, and exact search. Dual decomposition
+  runs with the step sizes of this project (`dd`) and of the paper (`dd-published`).
 - `curves`: accuracy and share of settled sentences on dev, by iteration.
 - `settled`: the iteration in which each dev sentence settled.
 - `lengths`: cost of the proofs by sentence length.
 - `beams`: joint score and accuracy of the decoders for each single beam on dev, over the sentences that have a
-derivation
-  under every beam.
+  derivation under every beam.
 - `differences`: differences in labelled F-score, with intervals.
-- `counts`: labelled dependencies of each sentence under belief propagation, to compare two parsers sentence by
-sentence.
+- `counts`: numbers of labelled dependencies of each sentence under belief propagation, so that two parsers can be
+  compared sentence by sentence.
 
 Seconds are stored in a separate file. Timing is interleaved: every decoder parses PART sentences before any decoder
-parses the next ones, so that a slowdown of the machine affects all decoders. The CPU seconds of each part are stored
-and give the interval of a ratio of speeds. This needs one pass over dev. Repeated runs would need several passes, and
-would not show how the ratio varies with the sentences.
+parses the next PART sentences, so that a slowdown of the machine affects all decoders. The CPU seconds of each part are
+stored and give the interval of a ratio of speeds. This needs one pass over dev. Repeated runs would need several
+passes, and would not show how the ratio varies with the sentences.
 
 Parts of PART sentences run in parallel on all cores. Each result is stored as soon as it is computed, so that an
 interrupted run resumes with the missing parts.
@@ -78,11 +76,11 @@ LENGTHS = (10, 20, 30, 40, 1_000_000)  #: largest sentence length of each bin, i
 
 
 class Task(NamedTuple):
-    """Sentences that are studied with the beams of one order, or with one beam.
+    """Sentences that all decoders parse, with the beams of one order or with a single beam.
 
-    beams  beams that are tried in turn
-    most   largest number of iterations
-    kept   folder of the stored parts
+    beams  beams that are tried in turn, until a sentence has a derivation
+    most   largest number of iterations of a decoder
+    kept   folder with the stored results; each file holds the results of PART sentences
     key    digest of the model and the sentences
     """
 
@@ -96,13 +94,13 @@ class Task(NamedTuple):
 
 
 def studied(task: Task, workers: int) -> list[Studied]:
-    """Study all sentences in parallel. Return the sentences that have a derivation, in order."""
+    """Parse all sentences with every decoder, in parallel. Return results for the sentences with a derivation."""
     parts = range(0, len(task.treebank), PART)
     return [sentence for part in spread(_part, task, parts, workers=workers) for sentence in part]
 
 
 def _part(task: Task, begin: int) -> list[Studied]:
-    """Study the PART sentences from `begin` on, or read their stored results."""
+    """Parse the PART sentences from `begin` on with every decoder, or read their stored results."""
     end = min(begin + PART, len(task.treebank))
     path = task.kept / f"{digest(task.key, task.beams, task.most, begin, end)}.json"
     try:
@@ -125,7 +123,7 @@ def _part(task: Task, begin: int) -> list[Studied]:
 
 
 def _read(data: Any) -> Studied:
-    """Read a sentence that was written as JSON."""
+    """Read the results of all decoders for one sentence, which were written as JSON."""
     sentence, words, edges, decoders, *remaining = data
     outputs = {name: Outputs(*(_course(course) for course in courses)) for name, courses in decoders.items()}
     return Studied(sentence, words, edges, {name: outputs[name] for name in DECODERS}, *remaining)
@@ -145,7 +143,7 @@ class Column(NamedTuple):
     output: Output
 
     def name(self, order: str) -> str:
-        """Return the column's name in comparisons: `reverse bp 1`, `AST parser least-risk`.
+        """Return the column's name in comparisons, for example `reverse bp 1` or `AST parser least-risk`.
 
         The name omits the output rule if the paper uses this rule with the decoder.
         """
@@ -195,8 +193,9 @@ def columns_of(sentences: Sequence[Studied], iterations: Sequence[int]) -> dict[
 
 
 def column_rows(parsed: Sequence[Studied], sentences: int, iterations: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the scores of every column, one row per column.
+    """Return the scores of every column, one row per column. A row also has these keys:
 
+    parsed   number of sentences with a derivation
     settled  number of sentences whose beliefs converged, or whose two models agreed
     proved   number of sentences whose optimum is proved
     less     number of derivations that score less than the proved optimum
@@ -230,7 +229,8 @@ def compared(a: Column, b: Column) -> bool:
 def difference_rows(orders: dict[str, list[Studied]], iterations: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Yield the differences in LF between two columns (`reverse bp 1`, `AST exact`), with intervals.
 
-    The differences cover the sentences that both orders parse.
+    Two columns of one order are paired if `compared` returns True for them. Every column is also compared between the
+    two orders. The differences cover the sentences that both orders parse.
     """
     common = set.intersection(*({sentence.sentence for sentence in parsed} for parsed in orders.values()))
     outcomes = {
@@ -262,7 +262,7 @@ def curve_rows(parsed: Sequence[Studied], sentences: int, most: int) -> Iterator
 
 
 def settled_at(parsed: Sequence[Studied]) -> dict[str, list[int]]:
-    """Return for each decoder the iteration in which each sentence settled, or 0 if it did not settle."""
+    """Return for each iterative decoder the iteration in which each sentence settled, or 0 if it did not settle."""
     return {name: [sentence.decoders[name].viterbi.settled for sentence in parsed] for name in ITERATED}
 
 
@@ -324,8 +324,8 @@ def tables(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return all tables of the stage, and separately the CPU seconds that belong to the rows of `lengths`.
 
-    by_split   split -> order -> studied sentences
-    by_beam    beam -> studied sentences of dev
+    by_split   split -> order -> results for the sentences with a derivation
+    by_beam    beam -> results for the dev sentences with a derivation
     sentences  number of sentences of each split
     """
     rows, proofs = [], []
@@ -392,7 +392,7 @@ def run(params: Params, name: str) -> None:
     treebanks, folder = {split: load(name, split) for split in SPLITS}, stage.CHECKPOINTS / f"ccg-integration.{name}"
 
     def study(split: str, beams: tuple[str, ...]) -> list[Studied]:
-        """Study the sentences of a split with the given beams, and report the number of proofs."""
+        """Parse a split with every decoder and the given beams, and report the number of proofs."""
         treebank = treebanks[split]
         key = digest(stage.sha256(path), stage.sha256(file_of(name, split)))
         task = Task(model, treebank, read_derivations(treebank, model.meta["tag"]), beams, settings.most, folder, key)

@@ -65,7 +65,7 @@ RULES = {"viterbi": "Viterbi", "least-risk": "least risk"}
 
 
 def _titled(column: Column) -> str:
-    """Return the name of a column in tables."""
+    """Return the name that tables show for a column of the stage: decoder, iterations and output rule."""
     return name(column.decoder, column.iterations, "" if column.usual else column.output)
 
 
@@ -75,7 +75,7 @@ def titled(column: str) -> str:
 
 
 def _table(rows: Cells) -> pd.DataFrame:
-    """Return a table of cells by row and column. Columns with the same first levels are adjacent."""
+    """Convert cells, grouped by row, to a table. Columns that differ only in their last level are adjacent."""
     if not rows:
         return pd.DataFrame([], columns=ROW).set_index(ROW)
     data = pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=ROW))
@@ -88,7 +88,7 @@ def _table(rows: Cells) -> pd.DataFrame:
 def accuracy(results: Sequence[Results]) -> pd.DataFrame:
     """Return tables 4 and 5: labelled and unlabelled F-score (LF, UF) and supertag accuracy (ST) of each decoder.
 
-    Rows: (run, parser, decoder); the published rows come first. Columns: (split, order, figure).
+    Rows: (run, parser, decoder); the published rows come first. Columns: (split, order, name of the score).
     """
     rows: Cells = {}
     for line in published.table(PAPER, "accuracy").to_dict("records"):
@@ -109,15 +109,15 @@ def predicted_tags() -> pd.DataFrame:
 
 
 def _figures(row: Mapping[Any, Any]) -> Row:
-    """Return the cells of one decoder, split and order."""
+    """Return the scores in a row of metrics, by the column of the table: (split, order, name of the score)."""
     return {(row["split"], row["order"], figure): row[figure] for figure in FIGURES}
 
 
 def errors(results: Sequence[Results]) -> pd.DataFrame:
     """Return the share of derivations (%) that score less than the proved optimum.
 
-    Rows: (run, parser, decoder). Columns: (split, order, ...) with the share, the number of sentences whose optimum is
-    proved, and the mean loss in score of the derivations below the optimum.
+    Rows: (run, parser, decoder). Each split and order has three columns: this share, the number of sentences whose
+    optimum is proved, and the mean loss in score of the derivations below the optimum.
     """
     rows: Cells = {}
     for run_and_parser, metrics in _each(results):
@@ -137,7 +137,8 @@ def errors(results: Sequence[Results]) -> pd.DataFrame:
 def speed(results: Sequence[Results]) -> pd.DataFrame:
     """Return table 6: sentences per CPU second, LF and derivations below the optimum, on dev.
 
-    Rows: (run, parser, decoder); the published rows come first. Columns: (order, ...).
+    Rows: (run, parser, decoder); the published rows come first. Each order has three columns: the speed, LF, and the
+    share of derivations (%) that score less than the proved optimum.
     """
     rows: Cells = {}
     for line in published.table(PAPER, "speed").to_dict("records"):

@@ -11,7 +11,7 @@ from treebound.plots.style import CYCLE, MARKERS, log_axis, panels, style
 def training_cost(data: pd.DataFrame) -> Figure:
     """Draw LAS against CPU seconds of training: points are feature models, curves are learners, panels are corpora.
 
-    data  corpus, learner, features, las, train_cpu_s
+    data  table with the columns corpus, learner, features, las and train_cpu_s
     """
     return _curves(data.sort_values("train_cpu_s"), "train_cpu_s", "CPU seconds of training (log scale)", "features")
 
@@ -19,13 +19,16 @@ def training_cost(data: pd.DataFrame) -> Figure:
 def learning_curve(data: pd.DataFrame) -> Figure:
     """Draw LAS against the size of the training set in words, one curve per learner and one panel per corpus.
 
-    data  corpus, learner, trained_words, las
+    data  table with the columns corpus, learner, trained_words and las
     """
     return _curves(data.sort_values("trained_words"), "trained_words", "words in the training set (log scale)", "")
 
 
 def _curves(data: pd.DataFrame, x: str, label: str, annotation: str) -> Figure:
-    """Draw LAS against the column `x`, with the text of the column `annotation` at each point unless it is empty."""
+    """Draw LAS against the column `x`: one curve per learner, one panel per corpus.
+
+    annotation  name of the column whose text stands at each point; "" writes no text
+    """
     corpora, learners = (list(dict.fromkeys(data[name])) for name in ("corpus", "learner"))
     with style():
         figure, axes = panels(len(corpora), height=3.6, width=8.5 if len(corpora) > 1 else 6.0)

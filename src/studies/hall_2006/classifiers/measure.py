@@ -3,9 +3,9 @@
 If `classifier_search` lists the corpus, the parameters of the learners are first chosen on development sentences.
 
 Every learner is trained with every feature model and parses sentences that it has not seen. With the last feature
-model, it is also trained on shares of the training set. The cells of this table run in parallel on all cores. Each
-result is stored as soon as it is computed, so that an interrupted run resumes with the missing cells. All seconds are
-CPU seconds.
+model, it is also trained on shares of the training set. A training with its test is a cell of the table of results.
+Cells run in parallel on all cores. Each result is stored as soon as it is computed, so that an interrupted run resumes
+with the missing cells. All seconds are CPU seconds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WHOLE = 100
 
 
 class Cell(NamedTuple):
-    """A cell of the table: one training, and the section that the trained model parses.
+    """A cell of the table of results: one training, and the test section that the trained model parses.
 
     section   the section that is parsed; -1 means the test split
     features  name of the feature model
@@ -94,9 +94,9 @@ def name_of(row: dict[str, Any]) -> str:
 def compared(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Compare every two cells that share a learner or a feature model, over all sections.
 
-    A comparison has the names a and b of the cells and the number of scored words. The counts only_a and only_b are the
-    words that only one of the cells attaches correctly, with p of McNemar's test. The difference is the UAS of a minus
-    the UAS of b, with the 95 % interval low, high of the paired bootstrap over sentences.
+    A comparison has the names `a` and `b` of the cells and the number of scored words. The counts `only_a` and `only_b`
+    are the words that only one of the cells attaches correctly; `p` comes from McNemar's test. `difference` is the UAS
+    of a minus the UAS of b. `low` and `high` are the ends of its 95 % interval by the paired bootstrap over sentences.
     """
     whole = [row for row in rows if row["share"] == WHOLE and "marks" in row]
     marked: dict[str, list[str]] = {}

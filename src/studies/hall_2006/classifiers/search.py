@@ -84,7 +84,10 @@ def _size(treebank: Treebank) -> list[int]:
 
 
 def _score(shared: tuple[Params, str, str, int], point: Point) -> dict[str, Any]:
-    """Train and test one point, or read its stored result. Return accuracy on dev and CPU seconds."""
+    """Train and test a parser with the parameters of `point`, or read the stored result.
+
+    Returns the accuracy on dev and the CPU seconds.
+    """
     params, corpus, learner, share = shared
     settings = settings_of(params, learner, point)
     train, dev = sample(params, corpus)
@@ -118,7 +121,7 @@ def search(params: Params, corpus: str, learner: str) -> pd.DataFrame:
 
 
 def choose(params: Params, corpus: str) -> tuple[Chosen, dict[str, Any]]:
-    """Search the grids of all learners of `classifiers` whose package is installed.
+    """Search the grids of all learners of the stage `classifiers` whose packages are installed.
 
     Returns the best point of each learner, and a record of the search: features, numbers of sentences and words of the
     training and the development set, and all points with their accuracy.

@@ -20,8 +20,8 @@ class Classifiers(Section):
     """The experiments of Hall, Nivre & Nilsson (2006); see `measure`.
 
     corpora    corpora of the experiments
-    sections   corpus -> sections, for a corpus whose splits are not used: sentence i is in section i % 10, and each
-               listed section is parsed by models that are trained on the nine others
+    sections   corpus -> sections that are test sets, for a corpus whose splits are not used. Sentence i is in section
+               i % 10. Each listed section is parsed by models that are trained on the nine other sections
     features   feature models, the one with fewest features first
     learners   name of a learner -> its settings
     shares     shares of the training set, in %, for the learning curve with the last feature model

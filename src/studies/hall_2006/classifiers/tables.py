@@ -14,7 +14,7 @@ LEVEL = 0.01  #: significance level of McNemar's test, as in the paper
 
 
 def cells(results: Results) -> pd.DataFrame:
-    """Return the cells of the stage `classifiers`, one row per corpus and cell.
+    """Return the results of the stage `classifiers`, one row per corpus and cell (one training and its test).
 
     Columns: section, features, learner, share, accuracy and CPU seconds. `trainings` lists the CPU seconds of each
     training; it is NaN in older runs, which timed only one training. `missing` names a package that was not installed.
@@ -126,7 +126,7 @@ def _tested(rows: pd.DataFrame) -> str:
 
 
 def table(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of the paper: attachment scores, exact match, training time and speed. data: `summed`.
+    """Return the table of Hall et al. (2006): attachment scores, exact match, training time and speed. data: `summed`.
 
     AS is the attachment score and EM the share of sentences without an error; U is unlabelled and L is labelled.
     """
@@ -142,11 +142,12 @@ def table(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def significance(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the difference in UAS between every two learners with the same features, with its interval and p.
+    """Return the difference in UAS between every two learners with the same features, its interval and its p-value.
 
     Rows: (run, corpus, features, first, second). The difference is the UAS of the first learner minus the UAS of the
     second, with an interval over sentences. Columns `only first` and `only second` count the words that only one
-    learner attaches correctly, p comes from McNemar's test, and `better` names the learner that is better at `LEVEL`.
+    learner attaches correctly, and p comes from McNemar's test. `better` names the learner that is significantly better
+    at the level `LEVEL`.
     """
     rows = []
     for r in results:

@@ -44,8 +44,9 @@ def divided(params: Params, corpus: str, section: int) -> tuple[Treebank, Treeba
 def development(params: Params, corpus: str) -> tuple[Treebank, Treebank]:
     """Return the training sentences and the development sentences of the search for parameters.
 
-    If the corpus is not divided into sections, they are the splits train and dev. Otherwise, only sections that no cell
-    parses are used: the first such section is the development set, and the later sections are the training set.
+    If the corpus is not divided into sections, these are the splits train and dev. Otherwise, sections that the
+    experiments use as test sets are left out. The first remaining section is the development set, and the later
+    sections are the training set.
     """
     sections = params.section(Classifiers).sections.get(corpus)
     tags = params.tags_of(corpus)
@@ -66,7 +67,9 @@ def missing(settings: Settings) -> str:
 
 
 def measured(settings: Settings, train: Treebank, test: Treebank, repeats: int = 1) -> dict[str, Any]:
-    """Train a parser on one treebank and parse another. Return accuracy, CPU seconds, and `attachment.marks`.
+    """Train a parser on one treebank and parse another. Return accuracy, CPU seconds, and marks of correct words.
+
+    `attachment.marks` defines the marks.
 
     repeats  number of trainings, which give equal models. `train_cpu_s` is the mean of their CPU seconds, and
              `trainings` lists the CPU seconds of each training.

@@ -12,9 +12,10 @@ from treebound.plots.style import CYCLE, MARKERS, panels, style
 
 
 def error_rates(tables: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw the share of words with an error (%) in each bin, one panel per table and one curve per parser.
+    """Draw the share of words with an error (%) in each bin of words, one panel per table and one curve per parser.
 
-    tables  name of a panel -> table with one row per bin; every column except `words` is a parser
+    tables  name of a panel -> table with one row per bin, for instance per sentence length; every column except `words`
+            is a parser
     """
     with style():
         figure, axes = panels(len(tables), height=3.4, width=8.5)
@@ -33,7 +34,7 @@ def error_rates(tables: Mapping[str, pd.DataFrame]) -> Figure:
 def time_by_length(data: pd.DataFrame) -> Figure:
     """Draw CPU milliseconds against sentence length, with the best-fitting line through the origin for each parser.
 
-    data  index: words; one column per parser, in ms
+    data  table with one row per sentence length (index `words`) and one column of milliseconds per parser
     """
     words = data.index.to_numpy(float)
     with style():

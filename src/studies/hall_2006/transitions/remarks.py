@@ -39,9 +39,12 @@ def mended(data: pd.DataFrame, corpus: str, seen: pd.DataFrame | None = None) ->
 
 
 def _sees_more(name: str, seen: pd.DataFrame) -> str:
-    """Name the word attributes that only this parser reads, compared with the first parser, and its other features.
+    """Name the word attributes that a parser reads and the first parser ignores, and the features of the parser.
 
-    The text is empty if both parsers read the same attributes and features.
+    name  name of the parser
+    seen  `tables.seen`; its first row is the first parser
+
+    The text is empty if the parser reads no additional attributes and has the features of the first parser.
     """
     greedy, reader = seen.iloc[0], seen.loc[name]
     known = greedy["attributes"].split(", ")

@@ -69,7 +69,9 @@ def compared_with_maltparser(results: Sequence[Results], wanted: Sequence[str] =
 
 
 def seen(results: Results, corpus: str, gold: Treebank | None, marks: dict[str, Sequence[str]]) -> pd.DataFrame:
-    """List the attributes of words, the features and the tags that each parser of `marked` reads.
+    """List the attributes of words, the features and the tags that each parser reads.
+
+    gold, marks  results of `marked`, which selects the parsers
 
     The features of a graph-based parser are its factor families. The features of a transition-based parser are its
     feature model.
@@ -118,7 +120,7 @@ def parsers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
 
 
 def points(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the parsers of the last run with a known speed, as points of `site.charts.accuracy_speed`.
+    """Return the parsers with a known speed as points of `site.charts.accuracy_speed`, for the last run that has any.
 
     table  `parsers`
     """
@@ -131,8 +133,8 @@ def points(table: pd.DataFrame) -> pd.DataFrame:
 def marked(root: Path, results: Results, corpus: str) -> tuple[Treebank | None, dict[str, Sequence[str]]]:
     """Return the gold test sentences, and row -> `attachment.marks` of the parsers to compare on a corpus.
 
-    These are the transition-based parsers, followed by the last main row of the last learner, a graph-based parser. The
-    result is (None, {}) if the run does not store the sentences of all these rows, if no transition-based parser is
+    The parsers are all transition-based parsers, then one graph-based parser: the last main row of the last learner.
+    The result is (None, {}) if the run does not store the sentences of all these rows, if no transition-based parser is
     measured, or if the corpus is not converted.
     """
     path, params = root / stage.CONVERTED / corpus / "test.npz", results.params
@@ -189,10 +191,11 @@ def _fastest(parser: Any, sentences: Treebank) -> float:
 
 
 def errors(gold: Treebank, marked: dict[str, Sequence[str]]) -> dict[str, pd.DataFrame]:
-    """Count the errors of each parser by the kinds of bins in `BINS`, and by label. Return kind -> table.
+    """Return tables of the errors of each parser by distance, depth, sentence length and label.
 
-    A table has one row per bin. Its columns are the number of words and the share of errors (%) of each parser. An
-    error is a wrong head; in the table of labels, it is a wrong head or a wrong label.
+    The result maps each property to a table with one row per bin; `BINS` defines the bins. Columns: the number of
+    words, and the share of errors (%) of each parser. An error is a wrong head; in the table of labels, it is a wrong
+    head or a wrong label. The table of labels has the 15 most frequent labels.
 
     gold    annotated sentences
     marked  row -> `attachment.marks` of its sentences
@@ -249,7 +252,7 @@ def _depths(heads: np.ndarray) -> np.ndarray:
 
 
 def mended(marked: dict[str, Sequence[str]]) -> pd.DataFrame:
-    """Return the share of the errors of the first parser that each other parser corrects, and the new errors it makes.
+    """Return, for each other parser, the share of the first parser's errors that it corrects, and its new errors.
 
     marked  row -> `attachment.marks` of its sentences, beginning with the first parser
     """

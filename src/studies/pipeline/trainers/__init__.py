@@ -24,7 +24,7 @@ class Trees:
 
     heads    int32[n + 1] for each sentence
     labels   n names for each sentence; None if the system predicts no labels
-    columns  name -> list of one value per sentence, for the file of predictions
+    columns  name of a column of the file of predictions -> list of one value per sentence
     facts    values about all sentences together, which become metrics in addition to the accuracy
     """
 
@@ -39,8 +39,8 @@ class Loaded(NamedTuple):
 
     - parse: the timed function, from a treebank to the system's own result.
     - trees: function from a treebank and the result to the trees that are reported.
-    - work: function from the result to a dictionary: seconds, dp_calls, nodes, certified -> one number per sentence.
-      The dictionary is empty if the system does not report them.
+    - work: function from the result to a dictionary with the keys seconds, dp_calls, nodes and certified. Each value is
+      a list of one number per sentence. The dictionary is empty if the system does not report these numbers.
     """
 
     parse: Callable[[Treebank], Any]

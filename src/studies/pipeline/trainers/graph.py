@@ -82,7 +82,7 @@ def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
 def _trees(params: Params, row: Row, parser: Parser, gold: Treebank, parses: list[Parse]) -> Trees:
     """Return the trees with bounds, dynamic-program calls and nodes.
 
-    The scores of the gold trees are added if the settings of the decoder have `gold`.
+    The scores of the gold trees are added if `gold` is True in the settings of the row's decoder.
     """
     model, settings = parser.model, params.decoders[row.decoder]
     columns: dict[str, Any] = {

@@ -45,7 +45,10 @@ def learn(
 ) -> tuple[Any, dict[str, Any], dict[str, float]]:
     """Train a model and write it to `path`; return the model, its settings and history, and the seconds of training.
 
-    A run that was killed continues from the last checkpoint of its system.
+    A run that was killed continues from the last checkpoint that the system has written.
+
+    system    module of the system, with the functions `train` and `report`
+    settings  settings of the system
     """
     examples, dev = splits(params, corpus, name)
     with Stopwatch() as watch:

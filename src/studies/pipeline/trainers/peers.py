@@ -40,8 +40,8 @@ def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str,
 def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
     """Load a parser of another project, see `Trainer`.
 
-    Packages use different labels for the root's dependents. Their label is therefore replaced by the most frequent
-    label of such words in the training set.
+    Packages use different labels for dependents of the root. All dependents of the root therefore get one label, the
+    most frequent label of the root's dependents in the training set.
     """
     peer, (tags, _) = PEERS[row.system], params.tags_and_seed(corpus, row)
     examples = load_split(corpus, "train", params.limit("train"), tags)
@@ -51,7 +51,7 @@ def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
 
 
 def reported(training: Treebank, facts: dict[str, Any], gold: Treebank, trees: list[Tree]) -> Trees:
-    """Return the trees, whose dependents of the root get the most frequent label of such words in training."""
+    """Return the trees with one label for all dependents of the root: their most frequent label in training."""
     counts = np.bincount(training.columns["deprel"][training.head == 0], minlength=1)
     root = training.vocab["deprel"][int(counts.argmax())]
     labels = [

@@ -19,7 +19,10 @@ MEASURES = {"dp_calls": "DP calls", "nodes": "nodes", "ms": "ms"}
 
 
 def measured(results: Results) -> pd.DataFrame:
-    """Return one row per corpus and configuration: its metrics, and the column `changed` with its options in words."""
+    """Return the metrics of the stage `ablation`, one row per corpus and configuration.
+
+    The column `changed` describes the options of the configuration in words.
+    """
     settings = results.params.section(Ablation)
     path = results.folder / "metrics" / "ablation"
     rows = []
@@ -83,8 +86,8 @@ def ablation_table(data: pd.DataFrame) -> pd.DataFrame:
 def ablation_ranking(data: pd.DataFrame) -> pd.DataFrame:
     """Return the configurations over all corpora, fastest first.
 
-    Columns: DP calls, nodes and ms as multiples of the first configuration's, as geometric means over corpora; and the
-    smallest share of proved sentences on any corpus. Configurations that some corpus lacks are left out.
+    Columns: DP calls, nodes and ms as multiples of the first configuration's numbers (geometric means over corpora),
+    and the smallest share of proved sentences on any corpus. Configurations that some corpus lacks are left out.
     """
     first = data.groupby("corpus", sort=False)[list(MEASURES)].transform("first")
     ratio = np.log(data[list(MEASURES)] / first)

@@ -21,15 +21,15 @@ KEYS = ["corpus", "learner", "figure", "row", "other", "seed"]
 def differences(results: Results, pairs: Iterable[tuple[str, str, str]], wanted: Collection[str] = ()) -> pd.DataFrame:
     """Return how much more accurate one row is than another: one line for each seed that both rows have.
 
-    Index: KEYS. Columns: difference, low, high (points, 95 % interval), interval (method).
+    Index: KEYS. Columns: difference (points), low and high (ends of its 95 % interval), interval (the method).
 
-    pairs   (figure of comparison.FIGURES, row, other row), by the names of `rows.named_rows` or the name of a row of
-            another system; a pair has no line for a corpus that lacks one of its rows
+    pairs   (key of `comparison.tables.FIGURES`, name of a row, name of another row). Names of graph-based rows are keys
+            of `rows.named_rows`. A pair has no line for a corpus that lacks one of the two rows
     wanted  corpora; empty means all
 
     The method `paired` is a bootstrap over sentences, computed or read from a stored table. The method `unpaired` is
-    used if neither the sentences nor a stored result exist: it treats the words of the two rows as two independent
-    samples. Both rows err on much the same words, so this interval is wider.
+    used if neither the sentences nor a stored result exist. It treats the words of the two rows as two independent
+    samples. In fact both rows err on much the same words, so this interval is wider.
     """
     stored, metrics, lines = _kept(results), metrics_of(results), {}
     other_systems = set(SYSTEMS) - {"graph"}

@@ -31,7 +31,7 @@ def errors(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
     Rows: (corpus, system, search), for the rows whose decoder scores the gold trees as well (`gold: true`). Columns:
     COLUMNS. A search error is a tree that scores less than the best tree. If the exact tree is not the gold tree, there
     are two cases. Either the model scores the gold tree lower, or the parser cannot return it because its arcs cross or
-    one of them was pruned. For a reference run without sentences, the stored rows are returned.
+    one of its arcs was pruned. For a reference run without sentences, the stored rows are returned.
     """
     rows = {}
     keep = corpora_of([results], wanted)[results.name]

@@ -16,12 +16,12 @@ from studies.site.rows import seeds_of
 
 
 def claimed(results: Results) -> pd.DataFrame:
-    """Return `differences` of all rows that claims or the headline compare.
+    """Return the table `differences` for all pairs of rows that claims or the headline compare.
 
     A run stores this table, because a reference run is committed without the sentences that `differences` needs.
 
-    The headline compares rows of several seeds, and rows of other systems, with the baseline. Graph-based rows with the
-    seed of the run alone are left out: `significance` stores them.
+    The headline compares rows with the baseline. The table includes these comparisons for rows that were trained with
+    several seeds, and for rows of other systems. The stored table `significance` has the other graph-based rows.
     """
     claims = [claim for paper in load() for claim in paper.claims if claim.measure == "UAS"]
     compared = [pair for claim in claims for pair in pairs(claim.rows, claim.compare)]

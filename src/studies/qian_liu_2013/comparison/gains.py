@@ -44,7 +44,7 @@ FAMILIES = tuple(
 
 @about("This run has no gains of all factors over the baseline.")
 def answer(gains: pd.DataFrame) -> Sentences:
-    """Describe the gain of all factors over the baseline: `headline.gains`."""
+    """Describe the gain of all factors over the baseline. gains: `headline.gains`."""
     for (name, learner), rows in each(gains, ["run", "learner"]):
         rows = rows.droplevel("system")
         seeds = seeds_in_words(rows["seeds"])
@@ -69,7 +69,7 @@ def headline(data: pd.DataFrame, gains: pd.DataFrame, more: pd.DataFrame) -> Sen
     """Describe `headline.headline`: the gain of all factors, the best row, and the share of proofs.
 
     gains  `headline.gains` of all learners
-    more   `tables.multilingual`, which may have no rows
+    more   `languages.tables.multilingual`, which may have no rows
     """
     first, *other_answers = answer(gains).sentences
     yield first, gains
@@ -133,7 +133,7 @@ def families(gained: pd.DataFrame, learner: str) -> Sentences:
 
 
 def learners(perceptron: pd.DataFrame, mira: pd.DataFrame) -> Remarks:
-    """Compare two learners on the same systems and corpora, by their tables of `tables.comparison`."""
+    """Compare two learners on the same systems and corpora. Each argument is `tables.comparison` of one learner."""
     tables = (data[data.index.get_level_values(0) != PEERS] for data in (perceptron, mira))
     measured = [data.drop(columns=["published", ""], level=0) for data in tables]
     gap = (measured[1] - measured[0]).stack([0, 1], future_stack=True).dropna()

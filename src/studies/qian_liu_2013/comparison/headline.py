@@ -27,7 +27,7 @@ BEST = ("best row", "UAS, best row", *BEST_GAIN)
 
 
 def contenders(results: Results, corpus: str, learner: str) -> dict[str, Row]:
-    """Return the rows among which the best row of a treebank is chosen, by the names that `differences` knows.
+    """Return the rows among which the best row of a treebank is chosen, by name.
 
     These are the graph-based rows of the main comparison with this learner. For the first learner, all rows of
     OTHER_SYSTEMS with the tags of the treebank and the seed of the run are added.

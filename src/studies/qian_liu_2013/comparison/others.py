@@ -12,9 +12,9 @@ from studies.site.rows import corpora_of, find, metrics_of, stacked
 
 
 def variants(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Compare rows that use other tags or another seed with the default rows from which they differ.
+    """Compare each row that uses other tags or another seed with the default row of the same system.
 
-    The column `difference` is the UAS of the variant minus the UAS of the default row.
+    The column `difference` is the UAS of the row with other tags or seed minus the UAS of the default row.
     """
     data, params = stacked(results, wanted, frames.variants), {r.name: r.params for r in results}
     uas = pd.concat({r.name: metrics_of(r)["uas"] for r in results})
@@ -49,7 +49,7 @@ def peers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFram
 
 
 def peer_uas(results: Sequence[Results], wanted: Sequence[str] = ()) -> dict[str, dict[tuple[str, str], float]]:
-    """Map each peer to its UAS by (provenance, corpus), for the rows of the main comparison."""
+    """Map each peer to its UAS by (name of the run, corpus), for the main comparison."""
     keep = corpora_of(results, wanted)
     by_peer: dict[str, dict[tuple[str, str], float]] = {}
     for r in results:

@@ -30,7 +30,7 @@ def significance(data: pd.DataFrame) -> Sentences:
 
 @about("No row was trained with several seeds: see variants in params.yaml.")
 def seeds(data: pd.DataFrame) -> Sentences:
-    """Describe `tables.seeds`, which may have no rows: the deviation of accuracy over seeds."""
+    """Describe `repeats.seeds`, which may have no rows: the standard deviation of accuracy over seeds."""
     yield (
         "If only the order of the training sentences differs, the standard deviation of UAS is "
         f"{span(data['UAS', 'deviation'])}, over {listing(sorted(set(data['', 'seeds'].astype(int))))} seeds."
@@ -39,7 +39,10 @@ def seeds(data: pd.DataFrame) -> Sentences:
 
 
 def over_seeds(data: pd.DataFrame) -> Sentences:
-    """Describe every system's difference from the baseline: the mean over seeds and the standard deviation."""
+    """Describe the gain of each system over the baseline: mean and standard deviation over seeds.
+
+    data  `repeats.seeds`, which may have no rows
+    """
     gains = data["UAS over the baseline"].assign(seeds=data["", "seeds"]).dropna() if len(data) else data
     listed = listing(
         f"{row['mean']:+.2f} on {corpus} ({system}, {learner}, {row['seeds']:.0f} seeds, standard deviation "
@@ -75,7 +78,7 @@ def training(data: pd.DataFrame, limit: int) -> Sentences:
 
 @about("No row was run with gold tags beside predicted ones: see variants in params.yaml.")
 def tags(data: pd.DataFrame) -> Sentences:
-    """Describe `tables.tags`, which may have no rows: the effect of gold tags on accuracy and on gains."""
+    """Describe `repeats.tags`, which may have no rows: the effect of gold tags on accuracy and on gains."""
     yield (
         f"Gold tags in training and test change UAS by {span(data['UAS', 'difference'], '{:+.2f}')}. "
         f"{UNTESTED} {ONE_SEED}"
@@ -91,7 +94,7 @@ def tags(data: pd.DataFrame) -> Sentences:
 
 @about("No run here compares a search with a limit and an exact search: see `gold` in params.yaml.")
 def errors(data: pd.DataFrame) -> Sentences:
-    """Describe `tables.errors`, which may have no rows: errors of the search and of the model."""
+    """Describe `errors.errors`, which may have no rows: errors of the search and of the model."""
     for search, rows in each(data["the search"], "search"):
         yield (
             f"{search} misses the best tree in {span(rows['search errors, %'], '{:.1f}')} % of the sentences, which "
@@ -109,9 +112,11 @@ def errors(data: pd.DataFrame) -> Sentences:
 
 
 def against(more: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return (system, table of its differences from the baseline by corpus) for each system of `tables.multilingual`.
+    """Return (system, table of the differences between system and baseline) for each system of a multilingual run.
 
-    The table may have no rows. Columns: difference, low, high, seeds.
+    more  `languages.tables.multilingual`, which may have no rows
+
+    A table has one row per corpus. Columns: difference, low, high, seeds.
     """
     groups = [group for group in more.columns.unique(0) if group.endswith(AGAINST)] if len(more) else []
     return [
@@ -124,7 +129,12 @@ def against(more: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def over_corpora(system: str, rows: pd.DataFrame, learner: str = "") -> str:
-    """Describe one pair of `against`: the mean over treebanks, the means without one language, and each treebank."""
+    """Describe the gains of a system over the baseline: means over treebanks, with and without each language.
+
+    The significance of each single gain is described as well.
+
+    system, rows  one pair of the result of `against`
+    """
     pooled, without_one = mean_with_interval(rows["difference"]), ""
     if "language" in rows.index.names:
         languages = rows.index.get_level_values("language")

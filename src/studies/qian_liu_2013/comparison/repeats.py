@@ -40,7 +40,7 @@ def seeds(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFram
 
 
 def _seeded(results: Results, corpus: str, row: Row) -> bool:
-    """Return whether a graph-based row differs from the default of its corpus in the seed alone."""
+    """Return whether a row is graph-based and has the tags of the corpus, but another seed than the run."""
     params = results.params
     tags, seed = params.tags_and_seed(corpus, row)
     return row.system == "graph" and tags == params.tags_of(corpus) and seed != params.seed
@@ -49,7 +49,8 @@ def _seeded(results: Results, corpus: str, row: Row) -> bool:
 def _by_seed(results: Results, repeats: Sequence[Row], corpus: str, learner: str, model: str) -> pd.DataFrame:
     """Return UAS and LAS of one model: one row per seed.
 
-    The rows are its main row, and the rows of `repeats` with the same model, learner, decoder and k.
+    The results come from the main row of the model, and from the rows of `repeats` with the same model, learner,
+    decoder and k.
     """
     main = main_rows(results.params, learner, corpus).get(model)
     alike = [row for row in repeats if (row.learner, row.model) == (learner, model)]

@@ -56,8 +56,8 @@ PEERS = "parsers of others, trained here"  #: group name for the rows of peers, 
 def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return all FIGURES (%) of our main rows, and the share of test sentences whose tree is proved optimal.
 
-    Rows: (learner, system, corpus). Columns: (provenance, figure). A figure without values is left out, for example
-    labelled figures if no corpus has labels.
+    Rows: (learner, system, corpus). Columns: (name of the run, figure). A figure without values is left out, for
+    example labelled figures if no corpus has labels.
     """
     keep = corpora_of(results, wanted)
     cells: dict[tuple[str, str], dict[tuple[str, str, str], float]] = {}
@@ -78,16 +78,16 @@ def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
 
 
 def _models(results: Results, corpora: Sequence[str], learner: str) -> list[str]:
-    """Return the models that have a row with this learner: first the models of every corpus, then the others."""
+    """Return the models that have a main row with this learner: first the models that all corpora have."""
     of_corpora = [model for corpus in corpora for model in main_rows(results.params, learner, corpus)]
     return list(dict.fromkeys([*main_rows(results.params, learner), *of_corpora]))
 
 
 def comparison(results: Sequence[Results], learner: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the UAS (%) of every system. Rows: (group, system). Columns: (provenance, corpus) and a note.
+    """Return the UAS (%) of every system: published figures beside the figures of our runs.
 
-    Our row is the model of the same name, trained with `learner`. A NaN means that there is no figure; the note says
-    why.
+    Rows: (group, system). Columns: ("published" or the name of a run, corpus), and a note. Our figures come from the
+    model of the same name, trained with `learner`. A NaN means that there is no figure; the note states the reason.
     """
     keep = corpora_of(results, wanted)
     uas = {r.name: metrics_of(r)["uas"] for r in results}
@@ -132,7 +132,10 @@ def _systems(models: set[str]) -> list[tuple[tuple[str, str], str | None, dict, 
 
 
 def in_order(data: pd.DataFrame, results: Sequence[Results], keep: dict[str, list[str]]) -> pd.DataFrame:
-    """Order the columns: published figures, reference run, this run, note."""
+    """Order the columns: published figures, then the corpora of each run, then the note.
+
+    keep  name of a run -> corpora to include, as `corpora_of` returns them
+    """
     columns = [(PUBLISHED, "PTB"), (PUBLISHED, "CTB"), *((r.name, c) for r in results for c in keep[r.name])]
     data.columns = pd.MultiIndex.from_tuples(list(data.columns))
     return data[[*columns, ("", "note")]]
@@ -187,8 +190,8 @@ def tested(system: pd.DataFrame, base: pd.DataFrame, figure: str, seed: int) -> 
 
     `significance` explains the values.
 
-    system, base  one row per sentence: scored (number of words), correct (words that are right by the figure), words
-                  (`attachment.marks`)
+    system, base  tables with one row per sentence. Columns: scored (number of scored words), correct (number of words
+                  that count as right for `figure`), words (result of `attachment.marks`)
     figure        "UAS" or "LAS"
 
     Raises ValueError if the sentences differ.
@@ -199,7 +202,9 @@ def tested(system: pd.DataFrame, base: pd.DataFrame, figure: str, seed: int) -> 
 
 
 def scored(results: Results, corpus: str, run: Row, figure: str) -> pd.DataFrame:
-    """Return `frames.sentences` of a row, where `correct` counts the words that are right by the figure.
+    """Return `frames.sentences` of a row. The column `correct` counts the words of a sentence that are right.
+
+    figure  a key of FIGURES, which decides whether a word with the right head also needs the right label
 
     The table is empty for a labelled figure if the row has no labels.
     """
@@ -209,6 +214,6 @@ def scored(results: Results, corpus: str, run: Row, figure: str) -> pd.DataFrame
 
 
 def _right(data: pd.DataFrame, figure: str) -> np.ndarray:
-    """Return bool[W]: whether each scored word counts as right by the figure. `data` is a result of `scored`."""
+    """Return bool[W]: whether each scored word counts as right for UAS or LAS. `data` is a result of `scored`."""
     right_marks = (LABELLED,) if figure == "LAS" else (HEAD, LABELLED)
     return np.isin(list("".join(data["words"])), right_marks)

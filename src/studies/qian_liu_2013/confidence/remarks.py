@@ -13,7 +13,7 @@ from studies.site.show import Remarks
 
 
 def drawn_by(model: str, settings: Confidence, tour: Row) -> Remarks:
-    """State which model parsed the sentence of this page, and whether the guided tour parses it with the same model.
+    """State which model parsed the sentence of this page, and whether the guided tour uses the same model.
 
     tour  the row (model and decoder) that the tour uses (`rows.tour_row`)
     """

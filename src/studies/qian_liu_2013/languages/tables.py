@@ -20,9 +20,9 @@ from treebound.core.errors import InputError
 def multilingual(results: Results | None) -> pd.DataFrame:
     """Return the systems of a run over many corpora. Rows: (language, corpus). Empty if there is no run.
 
-    Columns: the share of test sentences with crossing arcs (%); UAS and LAS (%) of every system as means over its
-    seeds; the share of sentences that it proves optimal with the seed of the run; its UAS minus the UAS of the system
-    before it; and its UAS minus the UAS of the baseline with the 95 % interval and the number of seeds
+    Columns of a treebank: the number of test sentences, and the share with crossing arcs (%). Columns of every system:
+    UAS and LAS (%, means over seeds); the share of sentences (%) proved optimal with the seed of the run; the gain in
+    UAS over the preceding system; and the gain in UAS over the baseline with its 95 % interval and number of seeds
     (`headline.over_baseline`). `attrs["learner"]` names the learner.
     """
     if results is None:

@@ -90,12 +90,11 @@ WITHOUT = {"no-lemmas": NAMES["lemma"], "no-features": NAMES["feats"]}
 
 @about("No parser of others was run: name some under peers in params.yaml.")
 def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame) -> Sentences:
-    """Describe `tables.peers`: the treebank columns that peers see, and the columns that only our parsers see.
+    """Describe the treebank columns that peers see, and the columns that only our parsers see.
 
-    The table may have no rows.
-
+    data   `comparison.others.peers`, which may have no rows
     seen   corpus -> columns of the treebank that graph-based and sampling parsers see
-    steps  `tables.step_tests`, which show the loss of a graph-based parser without such columns
+    steps  `steps.tables.step_tests`, which show the loss of a graph-based parser without such columns
     """
     corpora = list(dict.fromkeys(data.index.get_level_values("corpus")))
     if equal_view := [corpus for corpus in corpora if not seen.get(corpus)]:

@@ -18,7 +18,9 @@ from studies.zhang_2014.comparison import tables as comparison_tables
 
 
 def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return one figure of Table 3. Rows: systems. Columns: (provenance, corpus) and a note.
+    """Return one figure of Table 3, published and measured.
+
+    Rows: systems. Columns: ("published" or the name of a run, corpus), and a note.
 
     figure  "UAS" or "LAS" (%; no LAS was published), "w/s" (ours: words per CPU second; published: per second), "DP
             calls" (per sentence) or "total DP calls" (of the test set)
@@ -74,7 +76,7 @@ def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
 
 
 def _swept(results: Results, figure: str) -> pd.Series:
-    """Return one figure by (corpus, "k-<k>") for the rows that differ in k alone."""
+    """Return one figure of the rows that differ in k alone, with the index (corpus, "k-<k>")."""
     column = {"UAS": "uas", "LAS": "las", "w/s": "words_per_cpu_s"}.get(figure, "dp_calls")
     data = (frames.benchmark(results) if figure == "w/s" else frames.decode(results)).set_index(AT)
     values = data[column] / data["sentences"] if figure == "DP calls" else data[column]
@@ -85,10 +87,11 @@ def _swept(results: Results, figure: str) -> pd.Series:
 def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return the points of the accuracy-speed figure: one for every timed row that decodes whole test sets.
 
-    Columns: corpus; system (the model); group (the learner, or "all factors, by pruning"); label (k for that group,
-    otherwise the decoder if the main comparison uses another one); uas, the mean over `seeds` trainings;
-    words_per_cpu_s; proved (% of the sentences; NaN if the system proves nothing); sees (columns besides forms and
-    tags: `site.seen`). Transition-based parsers, samplers and peers form separate groups.
+    Columns: corpus; system (the model); group (the learner, or "all factors, by pruning"); label (k in the group "all
+    factors, by pruning", otherwise the decoder if it differs from the decoder of the main comparison); uas (mean over
+    the trainings that `seeds` counts); words_per_cpu_s; proved (% of the sentences; NaN if the system proves nothing);
+    sees (treebank columns that the system reads besides forms and tags, see `site.seen`). Transition-based parsers,
+    samplers and peers form separate groups.
     """
     decoded, speed = frames.decode(results).set_index(AT), frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
     values, offered = accuracies(results), seen.offered(results)
@@ -127,10 +130,10 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
 def by_system(results: Results, learner: str) -> pd.DataFrame:
     """Return the accuracy and speed of every system on whole test sets. Systems without rows in the run are left out.
 
-    Index: group, system. Columns: (corpus, "UAS"), (corpus, "seeds"), the number of seeds in the mean UAS, (corpus,
-    "words per CPU second") and (corpus, "sees"). The graph-based models with `learner` are the baseline, all factors
-    with the number of heads of training, and every model that is the best row of some corpus (`headline.best`). A best
-    row that was not timed has NaN for its speed.
+    Index: group, system. Columns: (corpus, name), where the names are "UAS", "seeds" (number of seeds in the mean UAS),
+    "words per CPU second" and "sees". Three kinds of graph-based models with `learner` are included: the baseline, all
+    factors with the number of heads of training, and every model that is the best row of some corpus (`headline.best`).
+    The speed of a best row that was not timed is NaN.
     """
     params, values, offered = results.params, accuracies(results), seen.offered(results)
     points = accuracy_and_speed(results)

@@ -84,7 +84,10 @@ class Steps(Section):
         return next(iter(self.runs), "")
 
     def check(self, params: Params) -> None:
-        """Raise ValueError for an unknown model, corpus or family."""
+        """Raise ValueError for an unknown model or corpus, or for a family that cannot be added or dropped.
+
+        A family cannot be added if the model has it already, and cannot be dropped if the model lacks it.
+        """
         if not self.runs:
             return
         if self.model not in params.models or params.models[self.model].system != "graph":

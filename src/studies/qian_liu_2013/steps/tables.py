@@ -149,9 +149,9 @@ def step_epochs(data: pd.DataFrame) -> pd.DataFrame:
 
     data  result of `steps`
 
-    One row per place, training and epoch: UAS, LAS (%; NaN without labels). Epoch e of a longer training equals epoch e
-    of a shorter one under the same settings, because the order of the sentences does not depend on the number of
-    epochs.
+    One row per place, training and epoch: UAS, LAS (%; NaN without labels). The order of the sentences does not depend
+    on the number of epochs. Epoch e of a longer training therefore equals epoch e of a shorter training under the same
+    settings.
     """
     rows = [
         {"place": row["place"], "training": row["name"], "base": row["base"], "epoch": record["epoch"]}
@@ -168,8 +168,8 @@ def step_arcs(data: pd.DataFrame) -> pd.DataFrame:
     data  result of `steps`
 
     One row per place and training: heads_a_word, threshold, learnt (whether a jackknifed pruner used the threshold in
-    training), UAS, LAS (NaN without labels). A place has no rows if its base, or every other training, is so old that
-    these heads were not counted.
+    training), UAS, LAS (NaN without labels). A place has no rows if the candidate heads of its base training, or of all
+    its other trainings, were not counted, as in old runs.
     """
     rows = [
         {"place": row["place"], "training": row["name"], "heads_a_word": row["heads_a_word"]}

@@ -71,13 +71,14 @@ class Gold:
 def derive(treebank: Treebank) -> dict[str, dict[str, Any]]:
     """Return the rules that hold in a treebank annotated like Universal Dependencies.
 
-    The result maps each family to its settings and, under `held`, to the counts for each label.
+    The result maps each family of rules to a dictionary of its settings. The key `held` of this dictionary maps a label
+    to two counts: the trees in which the rule holds, and the trees that have the label.
     """
     gold = Gold(treebank)
     rules: dict[str, dict[str, Any]] = {}
 
     def holding(family: str, about: Collection[str], **settings: Any) -> list[str]:
-        """Return the labels of `about` for which the rule holds, and record their counts."""
+        """Return the labels of `about` for which the rule of a family holds, and record their counts."""
         counts = gold.holds(CONSTRAINTS[family](**settings))
         counted = {
             label: (held, total)
@@ -106,7 +107,7 @@ def derive(treebank: Treebank) -> dict[str, dict[str, Any]]:
 
 
 def _coordinated(gold: Gold) -> Counter[frozenset[str]]:
-    """Count, for each two word classes, the trees in which a word of one class has a conjunct of the other class."""
+    """Count, for each pair of word classes, the trees in which a word of one class has a conjunct of the other."""
     counts: Counter[frozenset[str]] = Counter()
     if CONJUNCT not in gold.names:
         return counts
