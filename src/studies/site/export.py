@@ -2,9 +2,9 @@
 
     python -m studies.site.export FOLDER [--only TABLE...]
 
-Writes FOLDER/tables (CSV and Markdown), FOLDER/figures (SVG and PNG) and FOLDER/claims.csv from the results of the
-project in the working folder, and replaces what these folders held. With --only, writes the named tables and nothing
-else. A table or figure for which the run has no results is left out, with a message.
+The command writes FOLDER/tables (CSV and Markdown), FOLDER/figures (SVG and PNG) and FOLDER/claims.csv from the results
+of the project in the working folder, and replaces what these folders held. With --only, it writes the named tables and
+nothing else. A table or figure for which the run has no results is left out, with a message.
 """
 
 from __future__ import annotations

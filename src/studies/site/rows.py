@@ -70,7 +70,9 @@ def of_one_run(data: pd.DataFrame) -> pd.DataFrame:
 def agreed(data: pd.DataFrame) -> pd.DataFrame:
     """Merge equal rows of several runs into one row; its column `in` names the runs.
 
-    Rows that differ between runs remain separate. data: has a column `provenance`.
+    Rows that differ between runs remain separate.
+
+    data  has a column `provenance`
     """
     keys = [column for column in data.columns if column != "provenance"]
     merged = data.groupby(keys, sort=False, dropna=False)["provenance"].agg(", ".join).reset_index()
@@ -89,7 +91,9 @@ def exhaustive(params: Params, row: Row) -> bool:
 
 
 def main_rows(params: Params, learner: str, corpus: str = "") -> dict[str, Row]:
-    """Map each model to its row in the main comparison, which decodes the whole test set with the k of training.
+    """Map each model to its row in the main comparison, which decodes the whole test split.
+
+    The row has the same number k of candidate heads as training.
 
     corpus  see `find`
 

@@ -58,7 +58,7 @@ def named(label: Any) -> str:
 
 
 def short_labels(index: pd.Index) -> list[str]:
-    """Return the row labels as text, without index levels and without a run name that are the same for all rows."""
+    """Return the row labels as text. Index levels and run names that are the same in all rows are left out."""
     constant_levels = [level for level in range(index.nlevels) if index.get_level_values(level).nunique() == 1]
     labels = [
         named(label)

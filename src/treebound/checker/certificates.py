@@ -2,8 +2,8 @@
 
 A proof is a search tree of branch and bound (`core.certificate`). Every node stands for the trees over the arcs that it
 still allows. A step bounds all scores from above. The bound is a function that is linear in the arcs (`majorants`),
-plus the families that the chart scores exactly (Qian & Liu 2013, section 3). Edges or arcs whose best tree does not
-exceed the claimed bound are removed. No code here is shared with a decoder.
+plus the families that the chart scores exactly (Qian & Liu 2013, section 3). Edges of the chart, or arcs, are removed
+if their best tree does not exceed the claimed bound. No code here is shared with a decoder.
 """
 
 from __future__ import annotations

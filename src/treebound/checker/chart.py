@@ -50,8 +50,8 @@ class Edge(NamedTuple):
 
     arc    the arc that the edge selects; -1 for none
     score  the score of the edge, without the score of the arc
-    after  the arc to the next modifier towards the head on the same side, or NONE. With `arc` it is an adjacent-sibling
-           part. None if the edge selects no arc, or the only arc of a single root
+    after  the arc to the next modifier towards the head on the same side, or NONE. `after` and `arc` form an
+           adjacent-sibling part. None if the edge selects no arc, or the only arc of a single root
     """
 
     head: int
@@ -129,7 +129,7 @@ class _Builder:
         self.edges.append(Edge(head, tuple(self.items[tail] for tail in tails), arc, sum(scores), after))
 
     def _half(self, h: int, m: int, e: int, d: int) -> tuple:
-        """Return the item C of word m with head h."""
+        """Return the item C(h, m, e, d), without h if items do not keep the head of a head."""
         return ("C", h if self.with_head else ANY, m, e, d)
 
     def _score(self, family: str, *arcs: int) -> Number:

@@ -94,7 +94,7 @@ class _Siblings:
         self.top = np.abs(self.phi)
 
     def start(self) -> np.ndarray:
-        """Return initial shares: half of each positive score, and 0 for negative scores."""
+        """Return initial shares: half of each positive score, rounded down if scores are integers; otherwise 0."""
         half = np.floor(self.top / 2) if self.problem.unit else self.top / 2
         return np.where(self.phi >= 0, half, 0.0)
 

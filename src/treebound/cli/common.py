@@ -145,7 +145,10 @@ def proofs_of(parser: Any) -> Of:
 
 
 def read_document(path: Path, annotated: bool = True, encoding: str = "utf-8", needed: Sequence[str] = ()) -> Document:
-    """Read a treebank of any known format. A path `-` is standard input. `needed` lists columns that it must have."""
+    """Read a treebank of any known format. A path `-` is standard input.
+
+    needed  columns that the treebank must have
+    """
     from treebound.treebanks.document import read
 
     source = sys.stdin.buffer if str(path) == "-" else path
@@ -218,7 +221,7 @@ def check_binary(path: Path, content: str, compressed: bool = False) -> None:
     """Raise InputError if a binary file would go to standard output, or if its name promises a wrong compression.
 
     content     description of the content, for the message
-    compressed  whether the file is compressed as the ending of its name says
+    compressed  True if the file is compressed as the ending of its name says; then every ending is valid
     """
     from treebound.support.compression import suffix_of
 

@@ -275,8 +275,10 @@ def _claims(
 ) -> Iterator[Claimed]:
     """Yield the sentences of a parsed file, each a document, with their proofs.
 
-    stored   a `Reader` of certificates, or none; chosen  the sentences whose proofs are checked, None for all
-    columns  warns about the columns of the sentences
+    stored   a `Reader` of certificates, or None
+    fast     whether to check no proofs
+    chosen   numbers of the sentences whose proofs are checked; None for all
+    columns  object that warns about the columns of the sentences
     """
     from treebound.cli.checking import Claimed
 

@@ -64,7 +64,7 @@ class _Use(NamedTuple):
 
     @property
     def systems(self) -> list[str]:
-        """Return the systems that have the field, "" for graph-based models."""
+        """Return the names of the systems that have the field; the name is "" for graph-based models."""
         return self.whose.strip().split(", ")
 
 

@@ -77,14 +77,14 @@ class Claim(BaseModel):
     @field_validator("measure")
     @classmethod
     def _known(cls, name: str) -> str:
-        """Check that the measure exists."""
+        """Check that a measure of this name exists, and return the name."""
         if name and name not in MEASURES:
             raise ValueError(f"no measure {name!r}; choose from {', '.join(MEASURES)}")
         return name
 
     @model_validator(mode="after")
     def _whole(self) -> Claim:
-        """Check that the keys of the claim fit together."""
+        """Check that the keys of the claim fit together, and return the claim."""
         if bool(self.measure) == bool(self.needs):
             raise ValueError("give a measure, or under needs what a test needs and no run has")
         if self.measure and (self.than is None) != (self.test == "all"):

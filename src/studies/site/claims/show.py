@@ -127,7 +127,7 @@ def verdicts(root: Path, run: Results, papers: Sequence[Paper] | None = None) ->
 def replication(root: Path, page: str = "") -> Replication:
     """Return the table of claims, judged by every run of `collect.provenances`.
 
-    page  name of a notebook: the table has only the claims of this page; empty: the front page, with all claims
+    page  name of a notebook, whose claims alone are in the table; empty: all claims, for the front page
 
     The reference run is judged together with its multilingual part.
     """
@@ -155,7 +155,7 @@ def summary(judged: Sequence[Judged]) -> Remarks:
 
 
 def _tally(judged: Sequence[Judged]) -> str:
-    """Count the verdicts on the claims of papers, leaving out claims of this project; empty if there are no claims."""
+    """Count the verdicts on the claims of papers, without claims of this project; the text is empty without claims."""
     of_paper = [entry for entry in judged if entry.claim is not None and not entry.claim.ours]
     counts = Counter(entry.verdict for entry in of_paper)
     parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
@@ -213,7 +213,7 @@ def _pooled(judged: Judged) -> dict[str, float | None]:
 
 
 def write(root: Path, run: Results, path: Path) -> None:
-    """Write the `frame` of a run as CSV."""
+    """Judge the claims by a run, and write the table that `frame` makes of the verdicts as CSV."""
     with replacing(path) as file:
         file.write(_csv(verdicts(root, run)).encode())
 
