@@ -124,7 +124,7 @@ def peers(results: Results) -> pd.DataFrame:
 
 
 def train(results: Results) -> pd.DataFrame:
-    """Return the training results, one row per corpus and trained model.
+    """Return the training results: one row per corpus and model, for the parameter rows that all corpora have.
 
     best_epoch, dev_uas and dev_las belong to the best epoch (dev_las is NaN without labels); cpu_s and wall_s are
     seconds of training. capped is the share (%) of the training sentences whose decoding reached the limit on
@@ -183,7 +183,10 @@ def sentences(results: Results, corpus: str, row: Row) -> pd.DataFrame:
 
 
 def of_systems(results: Results, *systems: str) -> list[dict[str, Any]]:
-    """Return the `decode` metrics of all rows of the systems, with CPU seconds of training and words per CPU second."""
+    """Return the `decode` metrics of all rows of the systems, with CPU seconds of training and speed.
+
+    The speed is in words per CPU second; it is NaN for rows that are not benchmarked.
+    """
     rows = _decoded(results, lambda row: row.system in systems)
     for measured in rows:
         corpus, row = measured["corpus"], results.params.rows[measured["row"]]

@@ -77,7 +77,7 @@ class Chart:
 
 
 def exact_number(problem: Problem) -> Callable[[float], Number]:
-    """Return a function that reads a score exactly: as int if scores are integers, else as Fraction."""
+    """Return a function that converts a score to an exact number: an int if scores are integers, else a Fraction."""
     read = int if problem.unit else Fraction
     return lambda x: -math.inf if x == -math.inf else read(x)
 

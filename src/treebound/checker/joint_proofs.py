@@ -25,7 +25,7 @@ class Statement(NamedTuple):
     word        word of every variable, ascending; every word has a variable
     tag         tag of every variable: its row and column in `transition`
     emission    emission score of every variable
-    transition  square matrix, whose last row and column are for the border
+    transition  square matrix of scores; the last row and column are for the two ends of the sentence
     """
 
     first: Sequence[int]

@@ -99,7 +99,9 @@ class _Siblings:
         return np.where(self.phi >= 0, half, 0.0)
 
     def fold(self, share: np.ndarray, alive: np.ndarray, certain: np.ndarray) -> np.ndarray:
-        """Return the shares with exact values for pairs that have a removed or a certain arc.
+        """Return new shares, which make the bound exact for pairs that have a removed or a certain arc.
+
+        The shares of all other pairs are unchanged.
 
         alive    bool[A]: the remaining arcs
         certain  bool[A]: the remaining arcs that are the only arc into their word

@@ -37,7 +37,7 @@ ENDINGS = (".tsv", ".conllu", ".html")
 
 @dataclass(frozen=True)
 class Judges(Group):
-    """The models whose trees are compared with the annotation."""
+    """Options that choose the models whose trees are compared with the annotation."""
 
     SECTION = "Models that judge the annotation"
     folds: Annotated[

@@ -91,7 +91,7 @@ def program(constraints: list[Constraint], q: int | None = None, **options: Any)
 
 
 def systems(corpus: str, qs: tuple[int, ...]) -> dict[str, System]:
-    """Return the systems to compare, by name. Every other system is compared with the first system."""
+    """Map names to the systems to compare. The first system is the one that all others are compared with."""
     compared: dict[str, System] = {BASELINE: baseline, CONSTRAINTS: program(load(corpus))}
     published = load(corpus, (OneHead(), NoCycles("cycle")))
     compared[PUBLISHED] = program(published, start="none", relaxation="never")

@@ -122,7 +122,7 @@ def load() -> tuple[Paper, ...]:
 def read(path: Path, params: Params | None = None) -> Paper:
     """Read a file of claims. Raises InputError with file, line and reason.
 
-    params  parameters of the project; if given, a claim that names a row which they cannot have is an error
+    params  parameters of the project; if they are given, a claim may name only rows that they can have
     """
     text = path.read_text(encoding="utf-8")
     try:

@@ -132,7 +132,8 @@ def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     that both rows have. The interval is a paired bootstrap over sentences. If there are several seeds, it also covers
     the variation between seeds (`site.pooled.over_seeds`). p belongs to the seed of the run.
 
-    A pair has no lines in a run that lacks one of its rows. For a reference run that is committed without its sentences, the stored gains of PAIRS are returned.
+    A pair has no lines in a run that lacks one of its rows. For a reference run that is committed without its
+    sentences, the stored gains of PAIRS are returned.
     """
     keys, columns = ["corpus", "row", "other"], DIFFERENCES
     if not results.keeps_sentences:

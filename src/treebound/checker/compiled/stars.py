@@ -160,7 +160,7 @@ def count_score(single_root, scores, h, count):
 
 @kernel
 def comb_score(scores, a, run):
-    """Return the score of the combs that end with arc a, the last of `run` neighbours; NO (-inf) if one is forbidden."""
+    """Return the score of the combs that end with arc a, the last of `run` neighbours; NO (-inf) if forbidden."""
     score_sum = np.int64(0)
     if scores.has_combs:
         for length in range(1, run + 1):
