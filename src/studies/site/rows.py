@@ -23,7 +23,7 @@ def at(corpus: str, row: Row) -> tuple[str, str]:
 
 
 def find(params: Params, corpus: str = "", **fields: object) -> list[Row]:
-    """Return the rows of our own parser whose fields have the given values.
+    """Return the rows of graph-based parsers whose fields have the given values.
 
     corpus  only rows of this corpus, with the tags of the corpus and the seed of the run; rows that all corpora have
             come first. Empty: only rows that all corpora have
@@ -119,7 +119,7 @@ def seeds_of(params: Params, corpus: str, row: Row) -> dict[int, Row]:
 
 
 def learners_of(params: Params) -> list[str]:
-    """Return the learners of all rows, including rows of single corpora."""
+    """Return the learners of all rows of graph-based parsers, including rows of single corpora."""
     return list(dict.fromkeys(row.learner for corpus in ("", *params.corpora) for row in find(params, corpus)))
 
 

@@ -22,7 +22,7 @@ def _fixed_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _goeswith_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `goeswith-gap`: parts of a split word are adjacent, and the first is their head."""
+    """Decide whether every tree breaks `goeswith-gap`: parts of a split word are adjacent, the first is the head."""
 
     def is_bad(m: int, h: int, label: str) -> bool:
         if universal(label) != "goeswith" or h == 0:

@@ -218,7 +218,7 @@ def is_standard(path: Path | None) -> bool:
 
 
 def check_binary(path: Path, content: str, compressed: bool = False) -> None:
-    """Raise InputError if a binary file would go to standard output, or if its name wrongly ends like a compressed file.
+    """Raise InputError if a binary file would go to standard output, or wrongly has the ending of a compressed file.
 
     content     description of the content, for the message
     compressed  True if the file is compressed as the ending of its name says; then every ending is valid

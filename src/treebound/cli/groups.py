@@ -254,7 +254,7 @@ def _changed(values: Mapping[str, Any], group: type[Group]) -> dict[str, Any]:
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of the groups among its parameters, in the order of the groups."""
+    """Replace the parameters of a command that are groups by the options of these groups, in the same order."""
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type[Group]] = {}

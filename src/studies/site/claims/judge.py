@@ -166,9 +166,10 @@ def verdict_of(claim: Claim, effect: Effect) -> str:
     """Compare the pooled effect with the published effect and the threshold of a claim, and return the verdict.
 
     Replicated: the interval lies on the claimed side of the threshold, and reaches or exceeds the published effect.
-    Replicated, smaller: the interval lies on the claimed side, but ends below the published effect.
+    Replicated, smaller: the interval lies on the claimed side, but does not reach the published effect.
     Contradicted: the interval lies on the other side.
-    No effect this large: the interval ends below the published effect, within the margin around the threshold.
+    No effect this large: the interval does not reach the published effect, and lies within the margin around the
+    threshold.
     Inconclusive: all other cases, and every effect without an interval.
 
     A claim with a tolerance is replicated if the whole interval lies within the tolerance, and contradicted if the

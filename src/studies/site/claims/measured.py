@@ -106,8 +106,9 @@ def share(place: str, part: int, whole: int, level: float = 0.95, method: str = 
 def on_scale(measured: Measured, scale: Scale) -> tuple[float, float]:
     """Return effect and variance of a value on the scale where it is pooled.
 
-    The variance belongs to a normal distribution with the same 95 % interval. It is 0 if there is no interval. Shares
-    become empirical log odds. Half a case is added to the part and to its complement, so that 0 and 100 % are finite.
+    The variance is the variance of a normal distribution with the same 95 % interval; it is 0 without an interval. On
+    the scale of log odds, a share with its counts becomes an empirical log odds with the variance of these counts. Half
+    a case is added to the part and to its complement, so that 0 and 100 % are finite.
     """
     if scale is Scale.ODDS and measured.whole:
         inside, outside = measured.part + 0.5, measured.whole - measured.part + 0.5
