@@ -124,7 +124,7 @@ def learners_of(params: Params) -> list[str]:
 
 
 def metrics_of(results: Results) -> pd.DataFrame:
-    """Return the `decode` metrics of all rows of our own parser, indexed by AT."""
+    """Return the `decode` metrics of all rows of graph-based parsers, indexed by the columns AT."""
     parts = [data for data in (frames.decode(results), frames.variants(results)) if len(data)]
     return pd.concat(parts).set_index(AT)
 

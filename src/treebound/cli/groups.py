@@ -254,7 +254,7 @@ def _changed(values: Mapping[str, Any], group: type[Group]) -> dict[str, Any]:
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameters of a command that are groups by the options of these groups, in the same order."""
+    """Replace every parameter of a command that is a group by the options of the group."""
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type[Group]] = {}

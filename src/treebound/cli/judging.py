@@ -210,7 +210,10 @@ def check(
 
 @contextmanager
 def _stored(proofs: Proofs, parser: Any) -> Iterator[Any]:
-    """Yield a `Reader` of the certificate file, or None if no file is needed. Raises InputError for proofs of another kind."""
+    """Yield a `Reader` of the certificate file, or None if no file is needed.
+
+    Raises InputError for proofs of another kind.
+    """
     from treebound.checker.proofs import reading
 
     if proofs.certificates is None or (proofs.fast and not derives(parser)):
