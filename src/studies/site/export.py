@@ -4,7 +4,8 @@
 
 The command writes FOLDER/tables (CSV and Markdown), FOLDER/figures (SVG and PNG) and FOLDER/claims.csv from the results
 of the project in the working folder, and replaces what these folders held. With --only, it writes the named tables and
-nothing else; the previous content of both folders is removed all the same. A table or figure for which the run has no results is left out, with a message.
+nothing else; the previous content of both folders is removed all the same. A table or figure for which
+the run has no results is left out, with a message.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ DPI = 150
 
 
 def registered(attribute: str) -> dict[str, tuple[str, Callable[[Results], Any]]]:
-    """Collect the dictionary TABLES or FIGURES from the module `files` of every question that has this module."""
+    """Merge the dictionaries called `attribute`, TABLES or FIGURES, from the modules `files` of all questions."""
     entries: dict[str, tuple[str, Callable[[Results], Any]]] = {}
     for _, module in modules_of_questions("files"):
         entries |= getattr(module, attribute, {})

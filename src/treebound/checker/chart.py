@@ -20,7 +20,7 @@ scored as well; g is the head of h, and d = -1 (left) or +1 (right) is a side.
     goal <- C(-, 0, n, +1)                          | any number of roots   |
 
 Every projective tree has exactly one derivation. If no exact family needs g, it is left out of C and I. A family
-without parts also keeps g in the items: the search does the same, and its proofs remove edges between such items. With
+that needs g keeps it even without parts: the search does the same, and its proofs remove edges between such items. With
 k candidate heads per word: O(n k^2 (n + k)) edges, O(n^4) without pruning.
 """
 

@@ -220,10 +220,10 @@ class _SetSearch:
         return max(self.stars.gain(self.x, s, a) for s in (NONE, *nearer)) - self.u[a] + combs
 
     def _visit(self, i: int, chosen: list[int], run: tuple[int, ...], value: Number, gain: list[Number]) -> None:
-        """Search the sets with modifier i, and the sets without it if it may be left out.
+        """Search the sets with modifier i, and the sets without modifier i if it may be left out.
 
         chosen  positions of the chosen modifiers
-        run     last modifiers, as in `Stars`
+        run     the last chosen modifiers that are neighbours, see `Stars.extended`
         value   score of the chosen modifiers
         gain    gain[j] is twice an upper bound on the gain of modifier j >= i, to which each positive pair with
                 another undecided modifier contributes half

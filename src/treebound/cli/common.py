@@ -156,7 +156,7 @@ def read_document(path: Path, annotated: bool = True, encoding: str = "utf-8", n
 
 
 def choose(kind: str, names: tuple[str, ...], valid: tuple[str, ...]) -> None:
-    """Raise InputError if one of the names is not valid."""
+    """Raise InputError if one of `names` is not in `valid`; the message says of which kind the names are."""
     for name in names:
         if name not in valid:
             raise InputError(f"unknown {kind} {name!r}", hint="choose from " + ", ".join(filter(None, valid)))

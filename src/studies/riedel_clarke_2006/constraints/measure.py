@@ -91,7 +91,7 @@ def program(constraints: list[Constraint], q: int | None = None, **options: Any)
 
 
 def systems(corpus: str, qs: tuple[int, ...]) -> dict[str, System]:
-    """Map names to the systems to compare. The first system is the one that all others are compared with."""
+    """Map names to the systems to compare. All other systems are compared with the first system."""
     compared: dict[str, System] = {BASELINE: baseline, CONSTRAINTS: program(load(corpus))}
     published = load(corpus, (OneHead(), NoCycles("cycle")))
     compared[PUBLISHED] = program(published, start="none", relaxation="never")
@@ -219,8 +219,8 @@ def reading(corpus: str, fold: int, count: int) -> float:
 def in_the_loop(corpus: str) -> LabelledDecoder:
     """Return the decoder that training with constraints uses.
 
-    The decoder solves the integer program over the `LOOP_Q` best variables of every word. If these variables allow no
-    tree, it uses all variables.
+    The decoder solves the integer program over the `LOOP_Q` best variables of every word, within `LOOP_SECONDS`. If it
+    finds no tree, it solves the program over all variables, with the same limit.
     """
     decoder = IncrementalProgram(load(corpus), time_limit=LOOP_SECONDS)
 

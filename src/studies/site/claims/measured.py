@@ -107,8 +107,8 @@ def on_scale(measured: Measured, scale: Scale) -> tuple[float, float]:
     """Return effect and variance of a value on the scale where it is pooled.
 
     The variance is the variance of a normal distribution with the same 95 % interval; it is 0 without an interval. On
-    the scale of log odds, a share with known counts becomes an empirical log odds, whose variance the counts determine. Half
-    a case is added to the part and to its complement, so that 0 and 100 % are finite.
+    the scale of log odds, a share with known counts becomes an empirical log odds, whose variance the counts determine.
+    Half a case is added to the part and to its complement, so that 0 and 100 % are finite.
     """
     if scale is Scale.ODDS and measured.whole:
         inside, outside = measured.part + 0.5, measured.whole - measured.part + 0.5

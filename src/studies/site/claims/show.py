@@ -31,7 +31,7 @@ class Replication:
     Each paper has a table body with a row for each claim; on the first page the bodies are folded away. Narrow screens
     stack the cells.
 
-    judged  verdicts of each run, all over the same claims; the figures of the last run are shown
+    judged  verdicts of each run, all over the same claims; the values of the last run are shown
     file    name of the CSV file beside the page; empty: there is none
     """
 
@@ -79,8 +79,9 @@ class Replication:
 def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
     """Return the table row of one claim.
 
-    row   the verdicts of all runs on the claim
-    here  True on the page that has the table of the claim; the row then gets an anchor for links from the first page
+    row    the verdicts of all runs on the claim
+    heads  the headings of the columns, which label the cells on narrow screens
+    here   True on the page that has the table of the claim; the row then gets an anchor for links from the first page
     """
     last, anchor = row[-1], ""
     if last.claim is None:

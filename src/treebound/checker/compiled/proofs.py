@@ -37,7 +37,7 @@ class WholeBound:
 
 @dataclass(frozen=True)
 class _Trees:
-    """The part of a `Region` that both kinds of regions share: the remaining arcs."""
+    """Base class of `Projective` and `Crossing`, which stores the remaining arcs."""
 
     alive: np.ndarray  #: bool[A]
 

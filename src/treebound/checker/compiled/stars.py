@@ -50,7 +50,7 @@ class _Star(NamedTuple):
 
     below  arcs to the possible modifiers; the first `turn` of them are on the left
     turn   number of arcs on the left
-    must   bool: whether every tree has the arc
+    must   bool for each arc of `below`: whether every tree has the arc
     """
 
     h: int
