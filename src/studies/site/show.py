@@ -29,8 +29,8 @@ def typeset(text: str) -> str:
 class Table:
     """A DataFrame as an HTML table with a caption, and as CSV for programs.
 
-    The index and the columns may have any number of levels. Floats are shown with `digits` decimals. For
-    a column that `by_column` names (by its innermost level), the value there is the number of decimals.
+    The index and the columns may have any number of levels. Floats are shown with `digits` decimals.
+    `by_column` maps names of columns (of the innermost level) to other numbers of decimals.
     """
 
     data: pd.DataFrame

@@ -69,7 +69,7 @@ def check_parse(
 def claim_faults(parse: Parse) -> list[str]:
     """Return contradictions between score, bound and status of a parse; an empty list if there are none.
 
-    A status makes these claims. `_score_faults` compares the bound with the score of the tree.
+    Each status claims the following. `check_parse` also compares the bound with the score of the tree.
 
     optimal     There is a tree with this score, and no tree scores more. The bound equals the score.
     gap, limit  There is a tree with this score, and no tree scores more than the bound, which is not below the score.

@@ -1,9 +1,9 @@
 """Check the proof that no derivation of a chart, together with a chain over its variables, scores more than a bound.
 
 The code uses Python integers and shares nothing with the search (`systems.ccg.joint_search`). A proof is a tree of
-nodes, each of which requires or forbids a variable. Let f be the scores of the chart, g the scores
-of the chain, and u multipliers of the variables. The best derivation under f - u and the best sequence under g + u
-together bound every derivation that a node allows (Rush et al. 2010).
+nodes, each of which requires or forbids a variable. Let f be the scores of the chart, g the scores of the chain, and u
+multipliers of the variables. The best derivation under f - u and the best sequence under g + u together bound every
+derivation that a node allows (Rush et al. 2010).
 
 A file holds proofs in the form of `encoded`. Chart and chain are computed anew from the model, so that the check does
 not rely on the file.

@@ -103,7 +103,7 @@ class Reader:
         return number, text
 
     def next(self, problem: Problem) -> Certificate | None:
-        """Return the proof of the next sentence, or None if it has no proof. `problem` is the problem of the sentence."""
+        """Return the proof of the next sentence, or None if it has no proof; `problem` belongs to the sentence."""
         return proof(problem, self.path, *self.line())
 
     def finish(self) -> None:
