@@ -99,7 +99,7 @@ class _Statement:
 
     @property
     def projective(self) -> bool:
-        """Return whether the trees are projective."""
+        """Return whether the trees must be projective."""
         return self.space == "projective"
 
 

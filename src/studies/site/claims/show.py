@@ -156,7 +156,7 @@ def summary(judged: Sequence[Judged]) -> Remarks:
 
 
 def _tally(judged: Sequence[Judged]) -> str:
-    """Count the verdicts on the claims of papers, not of this project. The text is empty if there are no such claims."""
+    """Count the verdicts on the claims of papers, not of this project. The text is empty if papers claim nothing."""
     of_paper = [entry for entry in judged if entry.claim is not None and not entry.claim.ours]
     counts = Counter(entry.verdict for entry in of_paper)
     parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
