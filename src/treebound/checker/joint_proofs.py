@@ -116,8 +116,8 @@ def _require_integers(numbers: list[Any]) -> None:
 def claim_faults(statement: Statement, claim: Claim) -> list[str]:
     """Return the faults of a claim as sentences; an empty list if there are none.
 
-    Takes O(nodes (E + sum c_i c_i+1)) operations in Python. E is the number of edges of the chart, and c_i the number of
-    variables of word i.
+    Takes O(nodes (E + sum c_i c_i+1)) operations in Python. E is the number of edges of the chart, and c_i the number
+    of variables of word i.
     """
     score = _joint_score(statement, claim.edges)
     if isinstance(score, str):

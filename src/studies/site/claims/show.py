@@ -156,7 +156,7 @@ def summary(judged: Sequence[Judged]) -> Remarks:
 
 
 def _tally(judged: Sequence[Judged]) -> str:
-    """Count the verdicts on the claims of papers, not of this project. The text is empty if papers claim nothing."""
+    """Count the verdicts on the claims of papers, not of this project. The text is empty if none is judged."""
     of_paper = [entry for entry in judged if entry.claim is not None and not entry.claim.ours]
     counts = Counter(entry.verdict for entry in of_paper)
     parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
@@ -171,7 +171,7 @@ def _tally(judged: Sequence[Judged]) -> str:
 
 
 def frame(judged: Sequence[Judged]) -> pd.DataFrame:
-    """Return one row per claim: paper, claim, test, verdict and reason, the pooled effect, and all figures.
+    """Return one row per claim: paper, claim, test, verdict and reason, the pooled effect, and all measured values.
 
     effect, low, high, predicted_low and predicted_high are in the unit of the measure; tau2 and I2 (%) are on the scale
     where effects are pooled. p_adjusted is adjusted over the claims of the paper (Holm).
