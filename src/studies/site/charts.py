@@ -201,8 +201,9 @@ def _label(
 
 
 def gains(data: pd.DataFrame, over: str = "the baseline", level: int = 95) -> Figure:
-    """Draw differences in accuracy with their intervals: a line per corpus, a colour per system, or the reverse.
+    """Draw differences in accuracy with their intervals: one line per corpus and one colour per system.
 
+    A caller that exchanges the columns corpus and system gets one line per system and one colour per corpus.
     An interval that excludes zero is drawn thick, with a filled marker.
 
     data   corpus, system, difference, low, high (points; low and high are NaN if the difference was not tested)

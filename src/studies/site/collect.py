@@ -37,7 +37,7 @@ class Results:
 
     @property
     def title(self) -> str:
-        """Return the name of the run as a phrase of a sentence."""
+        """Return the name of the run, worded for use inside a sentence."""
         return self.name if self.name == THIS_RUN else f"the {self.name} run"
 
     @property

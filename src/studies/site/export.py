@@ -2,9 +2,10 @@
 
     python -m studies.site.export FOLDER [--only TABLE...]
 
-Writes FOLDER/tables (CSV and Markdown), FOLDER/figures (SVG and PNG) and FOLDER/claims.csv from the results of the
-project in the working folder, and replaces what these folders held. With --only, writes the named tables and nothing
-else. A table or figure for which the run has no results is left out, with a message.
+The command writes FOLDER/tables (CSV and Markdown), FOLDER/figures (SVG and PNG) and FOLDER/claims.csv from the results
+of the project in the working folder, and replaces what these folders held. With --only, it writes the named tables and
+nothing else; the previous content of both folders is removed all the same. A table or figure for which
+the run has no results is left out, with a message.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ DPI = 150
 
 
 def registered(attribute: str) -> dict[str, tuple[str, Callable[[Results], Any]]]:
-    """Collect the dictionary TABLES or FIGURES from the module `files` of every question that has this module."""
+    """Merge the dictionaries called `attribute`, TABLES or FIGURES, from the modules `files` of all questions."""
     entries: dict[str, tuple[str, Callable[[Results], Any]]] = {}
     for _, module in modules_of_questions("files"):
         entries |= getattr(module, attribute, {})
@@ -49,7 +50,9 @@ def registered(attribute: str) -> dict[str, tuple[str, Callable[[Results], Any]]
 def export(root: Path, out: Path, only: Sequence[str] = ()) -> list[str]:
     """Write tables and figures of the run in the project `root` under `out`; return the omissions with their reasons.
 
-    only  names of tables: write these alone, without figures and claims; empty: write everything
+    only  names of tables; they alone are written, without figures and claims. Empty writes everything
+
+    The folders tables and figures are replaced in either case, so that files of earlier exports disappear.
     """
     run, tables = collect.this_run(root), registered("TABLES")
     selected = {name: tables[name] for name in only or tables}

@@ -229,7 +229,10 @@ def show(family: str, score: float = 6.0) -> tuple[Svg | Table, ...]:
 
 
 def overview() -> pd.DataFrame:
-    """Return for each factor family the arcs of its largest part, and its numbers of parts in tree and search."""
+    """Return for each factor family its number of parts in the example tree and in a search over all arcs.
+
+    The first column is the number of arcs of the part that the figure shows in colour.
+    """
     rows = {}
     for name in FAMILIES:
         of_family = example(name)
@@ -242,7 +245,10 @@ def overview() -> pd.DataFrame:
 
 @about()
 def counted(table: pd.DataFrame) -> Sentences:
-    """Compare the number of parts in a tree with the number of parts that a search may meet. table: `overview`."""
+    """Compare the number of parts in a tree with the number of parts that a search may meet.
+
+    table  result of `overview`
+    """
     has, meets = table["parts in the tree"], table["parts with every arc a candidate"]
     yield (
         f"A tree of {has['arc']:.0f} words has {span(has, '{:.0f}')} parts of a family. A search over all arcs of the "

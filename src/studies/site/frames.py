@@ -64,7 +64,10 @@ def tagging(results: Results) -> pd.DataFrame:
 
 
 def pruner(results: Results) -> pd.DataFrame:
-    """Return columns corpus, split, k and recall: share of words whose gold head is among the k kept heads."""
+    """Return the recall of the pruner: the share of words whose gold head is among the k kept heads.
+
+    Columns: corpus, split, k, recall.
+    """
     rows = [
         {"corpus": corpus, "split": split, "k": int(k), "recall": recall}
         for corpus in results.corpora
@@ -75,9 +78,10 @@ def pruner(results: Results) -> pd.DataFrame:
 
 
 def pruner_thresholds(results: Results) -> pd.DataFrame:
-    """Return columns corpus, split, threshold, recall and heads_a_word of the pruner with a probability threshold.
+    """Return the recall of the pruner, and its number of heads per word, with a probability threshold.
 
-    The pruner keeps the k best heads, with the k of training, and then drops heads below the threshold. May be empty.
+    The pruner keeps the k best heads, with the k of training, and then drops heads below the threshold. Columns:
+    corpus, split, threshold, recall, heads_a_word. The table may be empty.
     """
     rows = [
         {"corpus": corpus, "split": split, **measured}
@@ -99,7 +103,7 @@ def decode(results: Results) -> pd.DataFrame:
 def variants(results: Results) -> pd.DataFrame:
     """Return the metrics of `decode` for parameter rows with their own corpora, tags or seed.
 
-    May have no rows.
+    The table may be empty.
     """
     rows = _decoded(results, lambda row: row.system == "graph" and not row.everywhere)
     names = ["corpus", "row", "model", "learner", "decoder", "k", "tags", "seed", "uas", "complete"]
@@ -110,7 +114,7 @@ def peers(results: Results) -> pd.DataFrame:
     """Return the results of parsers of other projects, one row per parser and corpus.
 
     Columns include accuracy, package, seconds of training and speed. Every system without a table of its own is
-    included. May be empty.
+    included. The table may be empty.
     """
     others = set(SYSTEMS) - set(OWN_TABLES)
     package_facts = dict.fromkeys(("package", "version", "notes"), "")
@@ -120,7 +124,7 @@ def peers(results: Results) -> pd.DataFrame:
 
 
 def train(results: Results) -> pd.DataFrame:
-    """Return the training results, one row per corpus and trained model.
+    """Return the training results: one row per corpus and model, for the parameter rows that all corpora have.
 
     best_epoch, dev_uas and dev_las belong to the best epoch (dev_las is NaN without labels); cpu_s and wall_s are
     seconds of training. capped is the share (%) of the training sentences whose decoding reached the limit on
@@ -170,16 +174,19 @@ def by_length(results: Results) -> pd.DataFrame:
 def sentences(results: Results, corpus: str, row: Row) -> pd.DataFrame:
     """Read the results of a parameter row on a corpus, one line per test sentence.
 
-    Columns: n, value, bound, status, dp_calls, nodes, correct, scored, `words` (`attachment.marks`), correct_labelled
-    if there are labels, gold (score of the gold tree) if the settings of the decoder require it. A reference run stores
-    no such table.
+    Columns: n, value, bound, status, dp_calls, nodes, correct, scored, words. The column words holds the marks of
+    `attachment.marks`. There is a column correct_labelled if there are labels, and a column gold (score of the gold
+    tree) if the settings of the decoder require it. A reference run stores no such table.
     """
     data = results.predicted(corpus, "decode", row.trained, f"{row}.csv", dtype={"words": str}, keep_default_na=False)
     return data.set_index("sentence")
 
 
 def of_systems(results: Results, *systems: str) -> list[dict[str, Any]]:
-    """Return the `decode` metrics of all rows of the systems, with CPU seconds of training and words per CPU second."""
+    """Return the `decode` metrics of all rows of the systems, with CPU seconds of training and speed.
+
+    The speed is in words per CPU second; it is NaN for rows that are not benchmarked.
+    """
     rows = _decoded(results, lambda row: row.system in systems)
     for measured in rows:
         corpus, row = measured["corpus"], results.params.rows[measured["row"]]

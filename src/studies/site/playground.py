@@ -211,7 +211,7 @@ class Playground:
         return Explored(self.words, parse, problem.unit or 1.0, frozenset(require))
 
     def widgets(self, taggers: Taggers | None = None) -> Any:
-        """Return `explore` with buttons, as a widget of ipywidgets; see `Buttons`."""
+        """Return a widget of ipywidgets whose buttons call `explore`; see `Buttons`."""
         return Buttons(self, taggers).box
 
 

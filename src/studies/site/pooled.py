@@ -98,7 +98,7 @@ def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, le
 
 
 def _interval(y: Array, w: Array, level: float) -> Interval:
-    """Return the weighted mean with the interval of Hartung & Knapp."""
+    """Return the mean of effects y with weights w, with the interval of Hartung & Knapp."""
     from scipy.stats import t
 
     k = y.shape[-1]

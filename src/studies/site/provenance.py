@@ -19,7 +19,7 @@ CAPPED = "at the limit, %"
 def times(results: Results) -> pd.DataFrame:
     """Return stage, wall_s and cpu_s of the last execution of each stage, as `pipeline.run` recorded them.
 
-    May be empty.
+    The table may be empty.
     """
     path = results.folder / "stages.csv"
     names = ["stage", "wall_s", "cpu_s"]

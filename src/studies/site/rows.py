@@ -23,7 +23,7 @@ def at(corpus: str, row: Row) -> tuple[str, str]:
 
 
 def find(params: Params, corpus: str = "", **fields: object) -> list[Row]:
-    """Return the rows of our own parser whose fields have the given values.
+    """Return the rows of graph-based parsers whose fields have the given values.
 
     corpus  only rows of this corpus, with the tags of the corpus and the seed of the run; rows that all corpora have
             come first. Empty: only rows that all corpora have
@@ -70,7 +70,9 @@ def of_one_run(data: pd.DataFrame) -> pd.DataFrame:
 def agreed(data: pd.DataFrame) -> pd.DataFrame:
     """Merge equal rows of several runs into one row; its column `in` names the runs.
 
-    Rows that differ between runs remain separate. data: has a column `provenance`.
+    Rows that differ between runs remain separate.
+
+    data  has a column `provenance`
     """
     keys = [column for column in data.columns if column != "provenance"]
     merged = data.groupby(keys, sort=False, dropna=False)["provenance"].agg(", ".join).reset_index()
@@ -89,7 +91,9 @@ def exhaustive(params: Params, row: Row) -> bool:
 
 
 def main_rows(params: Params, learner: str, corpus: str = "") -> dict[str, Row]:
-    """Map each model to its row in the main comparison, which decodes the whole test set with the k of training.
+    """Map each model to its row in the main comparison, which decodes the whole test split.
+
+    The row has the same number k of candidate heads as training.
 
     corpus  see `find`
 
@@ -115,12 +119,12 @@ def seeds_of(params: Params, corpus: str, row: Row) -> dict[int, Row]:
 
 
 def learners_of(params: Params) -> list[str]:
-    """Return the learners of all rows, including rows of single corpora."""
+    """Return the learners of all rows of graph-based parsers, including rows of single corpora."""
     return list(dict.fromkeys(row.learner for corpus in ("", *params.corpora) for row in find(params, corpus)))
 
 
 def metrics_of(results: Results) -> pd.DataFrame:
-    """Return the `decode` metrics of all rows of our own parser, indexed by AT."""
+    """Return the `decode` metrics of all rows of graph-based parsers, indexed by the columns AT."""
     parts = [data for data in (frames.decode(results), frames.variants(results)) if len(data)]
     return pd.concat(parts).set_index(AT)
 

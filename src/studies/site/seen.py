@@ -24,8 +24,8 @@ def seen(results: Results, corpus: str, row: Row, columns: Collection[str]) -> t
 
     columns  the columns that the corpus offers, see `offered`
 
-    Graph-based parsers and parsers that sample see all columns. A transition-based parser sees the columns for which
-    its feature model has cells; the metrics of its training name the feature model. Packages of other projects are
+    Graph-based parsers and parsers that sample see all columns. A transition-based parser sees the columns that its
+    feature model reads; the metrics of its training name the feature model. Packages of other projects are
     trained with forms and tags alone.
     """
     if row.system in ALL:

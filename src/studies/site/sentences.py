@@ -58,7 +58,7 @@ def named(label: Any) -> str:
 
 
 def short_labels(index: pd.Index) -> list[str]:
-    """Return the row labels as text, without index levels and without a run name that are the same for all rows."""
+    """Return the row labels as text. Index levels and run names that are the same in all rows are left out."""
     constant_levels = [level for level in range(index.nlevels) if index.get_level_values(level).nunique() == 1]
     labels = [
         named(label)
@@ -113,7 +113,7 @@ def significance_text(rows: pd.DataFrame, level: float = LEVEL, short: bool = Fa
 
     rows   has difference and p, or an interval (low, high) at this level, or both; the index names the
            comparisons
-    short  True leaves out the other rows and the remark about chance, for the answer at the top of a page
+    short  True leaves out the names of the other rows and the remark about chance, for the answer at the top of a page
     """
     rows = rows.set_axis(short_labels(rows.index))
     significant, tests = rows["p"] < level if "p" in rows else (rows["low"] > 0) | (rows["high"] < 0), len(rows)

@@ -29,8 +29,8 @@ def typeset(text: str) -> str:
 class Table:
     """A DataFrame as an HTML table with a caption, and as CSV for programs.
 
-    The index and the columns may have any number of levels. Floats are shown with `digits` decimals, or with the number
-    in `by_column`, whose keys are names of the innermost column level.
+    The index and the columns may have any number of levels. Floats are shown with `digits` decimals.
+    `by_column` maps names of columns (of the innermost level) to other numbers of decimals.
     """
 
     data: pd.DataFrame
@@ -64,7 +64,7 @@ class Table:
         )
 
     def _head(self) -> list[str]:
-        """Return one row per column level; the last row also holds the names of the index levels."""
+        """Return the heading as HTML rows, one per column level. The last row also names the index levels."""
         columns, names = self.data.columns, self.data.index.names
         rows = []
         for level in range(columns.nlevels):

@@ -1,6 +1,6 @@
 """Describe a search of branch and bound node by node, each node with the part of the search tree that exists so far.
 
-The page contains all steps one below the other; its script shows one at a time.
+The page contains all steps one below the other; the script of the page shows one step at a time.
 """
 
 from __future__ import annotations

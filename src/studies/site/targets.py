@@ -16,9 +16,8 @@ COLUMNS = ["measured", "target", "met", "how"]
 def targets(root: Path) -> pd.DataFrame:
     """Return one row per benchmark result: measured, target, met ("yes" or "no"), how (the command).
 
-    The index has the name of the result.
-
-    The table is empty if no results are stored. Raises InputError if the file is not a list of targets.
+    The index is the name of the benchmark result. The table is empty if no results are stored. Raises InputError if the
+    file is not a list of targets.
     """
     path = root / KEPT
     try:

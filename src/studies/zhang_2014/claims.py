@@ -29,7 +29,7 @@ def samplers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Me
 def searches(results: Results, rows: Sequence[str], compare: str, table: Callable[..., Any]) -> Iterator[Measured]:
     """Measure sampling methods or corrections with the function `table`.
 
-    table  function that takes the results and the names in `rows`, and yields place, value, low, high; for a share it
+    table  function that takes the results and the names in `rows`, and yields corpus, value, low, high; for a share it
            also yields the numerator and the denominator
     """
     for place, value, low, high, *counts in table(results, *rows):

@@ -37,8 +37,8 @@ class Arborescences:
     def reach(self, arcs: Iterable[int], score: Sequence[Number], threshold: Number) -> set[int]:
         """Return the arcs that occur in a tree with a score above `threshold`.
 
-        Each arc is forced into the tree in turn. First, it replaces an arc of the best tree. If the result is a tree
-        with a sufficient score, no other tree is needed.
+        Each arc is forced into the tree in turn. First, the arc replaces the arc into the same word in the best tree.
+        Only if the result is no tree, or scores too little, is the best tree with the arc computed.
         """
         arcs = set(arcs)
         value, tree = self.best(arcs, score)

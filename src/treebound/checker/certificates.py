@@ -2,8 +2,8 @@
 
 A proof is a search tree of branch and bound (`core.certificate`). Every node stands for the trees over the arcs that it
 still allows. A step bounds all scores from above. The bound is a function that is linear in the arcs (`majorants`),
-plus the families that the chart scores exactly (Qian & Liu 2013, section 3). Edges or arcs whose best tree does not
-exceed the claimed bound are removed. No code here is shared with a decoder.
+plus the families that the chart scores exactly (Qian & Liu 2013, section 3). Edges of the chart, or arcs, are removed
+if their best tree does not exceed the claimed bound. No code here is shared with a decoder.
 """
 
 from __future__ import annotations
@@ -68,6 +68,8 @@ def check_parse(
 
 def claim_faults(parse: Parse) -> list[str]:
     """Return contradictions between score, bound and status of a parse; an empty list if there are none.
+
+    Each status claims the following. `check_parse` also compares the bound with the score of the tree.
 
     optimal     There is a tree with this score, and no tree scores more. The bound equals the score.
     gap, limit  There is a tree with this score, and no tree scores more than the bound, which is not below the score.

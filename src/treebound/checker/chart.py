@@ -20,7 +20,7 @@ scored as well; g is the head of h, and d = -1 (left) or +1 (right) is a side.
     goal <- C(-, 0, n, +1)                          | any number of roots   |
 
 Every projective tree has exactly one derivation. If no exact family needs g, it is left out of C and I. A family
-without parts also keeps g in the items: the search does the same, and its proofs remove edges between such items. With
+that needs g keeps it even without parts: the search does the same, and its proofs remove edges between such items. With
 k candidate heads per word: O(n k^2 (n + k)) edges, O(n^4) without pruning.
 """
 
@@ -50,8 +50,8 @@ class Edge(NamedTuple):
 
     arc    the arc that the edge selects; -1 for none
     score  the score of the edge, without the score of the arc
-    after  the arc to the next modifier towards the head on the same side, or NONE. With `arc` it is an adjacent-sibling
-           part. None if the edge selects no arc, or the only arc of a single root
+    after  the arc to the next modifier towards the head on the same side, or NONE. `after` and `arc` form an
+           adjacent-sibling part. None if the edge selects no arc, or the only arc of a single root
     """
 
     head: int
@@ -77,7 +77,7 @@ class Chart:
 
 
 def exact_number(problem: Problem) -> Callable[[float], Number]:
-    """Return a function that reads a score exactly: as int if scores are integers, else as Fraction."""
+    """Return a function that converts a score to an exact number: an int if scores are integers, else a Fraction."""
     read = int if problem.unit else Fraction
     return lambda x: -math.inf if x == -math.inf else read(x)
 
@@ -129,7 +129,7 @@ class _Builder:
         self.edges.append(Edge(head, tuple(self.items[tail] for tail in tails), arc, sum(scores), after))
 
     def _half(self, h: int, m: int, e: int, d: int) -> tuple:
-        """Return the item C of word m with head h."""
+        """Return the item C(h, m, e, d), without h if items do not keep the head of a head."""
         return ("C", h if self.with_head else ANY, m, e, d)
 
     def _score(self, family: str, *arcs: int) -> Number:

@@ -1,8 +1,9 @@
 """Check the proof that no derivation of a chart, together with a chain over its variables, scores more than a bound.
 
 The code uses Python integers and shares nothing with the search (`systems.ccg.joint_search`). A proof is a tree of
-nodes, each of which requires or forbids a variable. With multipliers u of the variables, the best derivation under f -
-u and the best sequence under g + u together bound every derivation that a node allows (Rush et al. 2010).
+nodes, each of which requires or forbids a variable. Let f be the scores of the chart, g the scores of the chain, and u
+multipliers of the variables. The best derivation under f - u and the best sequence under g + u together bound every
+derivation that a node allows (Rush et al. 2010).
 
 A file holds proofs in the form of `encoded`. Chart and chain are computed anew from the model, so that the check does
 not rely on the file.
@@ -24,7 +25,7 @@ class Statement(NamedTuple):
     word        word of every variable, ascending; every word has a variable
     tag         tag of every variable: its row and column in `transition`
     emission    emission score of every variable
-    transition  square matrix, whose last row and column are for the border
+    transition  square matrix of scores; the last row and column are for the two ends of the sentence
     """
 
     first: Sequence[int]
@@ -115,7 +116,8 @@ def _require_integers(numbers: list[Any]) -> None:
 def claim_faults(statement: Statement, claim: Claim) -> list[str]:
     """Return the faults of a claim as sentences; an empty list if there are none.
 
-    Takes O(nodes (E + sum c_i c_i+1)) steps of Python, where c_i is the number of variables of word i.
+    Takes O(nodes (E + sum c_i c_i+1)) operations in Python. E is the number of edges of the chart, and c_i the number
+    of variables of word i.
     """
     score = _joint_score(statement, claim.edges)
     if isinstance(score, str):

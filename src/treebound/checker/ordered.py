@@ -38,7 +38,9 @@ class Ordered:
             )
 
     def certificate(self, certificate: AnyCertificate) -> AnyCertificate:
-        """Return a certificate about the original problem as one about `problem`; its other entries are unchanged.
+        """Translate a certificate about the original problem into a certificate about `problem`.
+
+        Arcs of nodes, shares and numbers per arc are rearranged; all other fields of the certificate are unchanged.
 
         Raises ValueError if the number of shares differs from the number of parts, or the number of multipliers from
         the number of arcs.
@@ -70,7 +72,7 @@ class Ordered:
         return table if rows is table.arcs else PartTable(table.family, rows, score)
 
     def _step(self, step: Step) -> Step:
-        """Return a step for the canonical form of the problem."""
+        """Translate a step of a certificate about the original problem into a step about `problem`."""
         shares = dict(step.shares)
         for family in self.kept.keys() & shares.keys():
             if np.shape(shares[family])[:1] != self.kept[family].shape:

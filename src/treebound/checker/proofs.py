@@ -52,7 +52,7 @@ class Writer:
         self.write(json_line(header if valid is None else header | {"valid": valid}))
 
     def add(self, problem: Problem, certificate: Certificate | None) -> None:
-        """Write the proof of the next sentence, or null if it is None."""
+        """Write the proof of the next sentence, or null if the sentence has no proof."""
         self.write(line(problem, certificate))
 
     def write(self, text: bytes) -> None:
@@ -93,14 +93,17 @@ class Reader:
         self.valid = cast("Valid | None", header.get("valid"))
 
     def line(self) -> tuple[int, bytes]:
-        """Return the line number and the text of the next sentence's proof, for `proof`."""
+        """Return the number and the text of the next sentence's line, which `proof` reads.
+
+        Raises InputError if the file has no further line.
+        """
         number, text = next(self._lines, (0, b""))
         if not number:
             raise InputError("ends before the parsed file", path=self.path, hint="give the file of the same run")
         return number, text
 
     def next(self, problem: Problem) -> Certificate | None:
-        """Return the proof of the next sentence, whose problem is given, or None if it has none."""
+        """Return the proof of the next sentence, or None if it has no proof; `problem` belongs to the sentence."""
         return proof(problem, self.path, *self.line())
 
     def finish(self) -> None:

@@ -94,12 +94,14 @@ class _Siblings:
         self.top = np.abs(self.phi)
 
     def start(self) -> np.ndarray:
-        """Return initial shares: half of each positive score, and 0 for negative scores."""
+        """Return initial shares: half of each positive score, rounded down if scores are integers; otherwise 0."""
         half = np.floor(self.top / 2) if self.problem.unit else self.top / 2
         return np.where(self.phi >= 0, half, 0.0)
 
     def fold(self, share: np.ndarray, alive: np.ndarray, certain: np.ndarray) -> np.ndarray:
-        """Return the shares with exact values for pairs that have a removed or a certain arc.
+        """Return new shares, which make the bound exact for pairs that have a removed or a certain arc.
+
+        The shares of all other pairs are unchanged.
 
         alive    bool[A]: the remaining arcs
         certain  bool[A]: the remaining arcs that are the only arc into their word

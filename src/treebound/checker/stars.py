@@ -63,9 +63,9 @@ class Stars:
     ) -> tuple[Number, list[Number]]:
         """Return (sum of the best stars over all heads, loss of every arc).
 
-        The score of a star is S_h(x, M) - w_x - sum_M u_m. The loss of an arc is the amount by which the best star of
-        its word gets worse if the arc is x. The sum is -inf if some word has no star. The loss is IMPOSSIBLE if an arc
-        has no star.
+        The score of a star is S_h(x, M) - w_x - sum_M u_m. The loss of an arc is the amount by which the score of the
+        best star of its dependent falls if the arc is x. The sum is -inf if some word has no star. The loss is
+        IMPOSSIBLE if an arc has no star.
 
         remaining  arcs that may be in a tree
         certain    remaining arcs that are the only one into their word
@@ -220,10 +220,10 @@ class _SetSearch:
         return max(self.stars.gain(self.x, s, a) for s in (NONE, *nearer)) - self.u[a] + combs
 
     def _visit(self, i: int, chosen: list[int], run: tuple[int, ...], value: Number, gain: list[Number]) -> None:
-        """Search the sets with modifier i, and the sets without it if it may be left out.
+        """Search the sets with modifier i, and the sets without modifier i if it may be left out.
 
         chosen  positions of the chosen modifiers
-        run     last modifiers, as in `Stars`
+        run     the last chosen modifiers that are neighbours, see `Stars.extended`
         value   score of the chosen modifiers
         gain    gain[j] is twice an upper bound on the gain of modifier j >= i, to which each positive pair with
                 another undecided modifier contributes half

@@ -194,7 +194,7 @@ def _is_inner_subject(words: WordFacts, m: int, label: str) -> bool:
 
 
 def _one_child(is_meant: Callable[[WordFacts, int, str], bool], words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Return whether some word has at least two dependents for which `is_meant` holds, in every tree.
+    """Return whether in every tree some word has at least two dependents for which `is_meant` holds.
 
     A dependent is counted only if it has a single possible head.
     """

@@ -22,7 +22,7 @@ def _fixed_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _goeswith_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `goeswith-gap`: the parts of a split word are adjacent."""
+    """Decide whether every tree breaks `goeswith-gap`: parts of a split word are adjacent, the first is the head."""
 
     def is_bad(m: int, h: int, label: str) -> bool:
         if universal(label) != "goeswith" or h == 0:
@@ -82,7 +82,7 @@ def _punctuation_makes_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
     """
 
     def spans(m: int, h: int, x: int, y: int) -> bool:
-        """Return whether the arc from y to x spans punctuation m with the head h, and y is no ancestor of m."""
+        """Return whether the arc from y to x spans m but not the head h of m, and y is surely no ancestor of m."""
         low, high = min(x, y), max(x, y)
         near = h < low if h < m else high < h
         return low < m < high and near and y > 0 and domains.never_below(h, y)

@@ -99,7 +99,7 @@ class _Statement:
 
     @property
     def projective(self) -> bool:
-        """Return whether the trees are projective."""
+        """Return whether the trees must be projective."""
         return self.space == "projective"
 
 
@@ -148,7 +148,7 @@ def _tree_faults(statement: _Statement, parse: Parse) -> list[str]:
 
 
 def _shape_faults(statement: _Statement, regions: Sequence[Region]) -> list[str]:
-    """Return the reasons why regions do not divide all trees in a binary tree; an empty list if they do."""
+    """Return the reasons why the regions do not form a binary tree of splits; an empty list if they do."""
     if not regions:
         return ["the proof is empty"]
     sides: list[list[bool]] = [[] for _ in regions]
@@ -178,7 +178,7 @@ def _shape_faults(statement: _Statement, regions: Sequence[Region]) -> list[str]
 
 
 def _region_faults(statement: _Statement, regions: Sequence[Region], bound: float) -> list[str]:
-    """Return the regions that nothing closes. The shape of the division must have been checked."""
+    """Return one sentence for each region that nothing closes. `_shape_faults` must have found no fault before."""
     waiting = Counter(region.parent for region in regions)
     choices: dict[int, list[Choices]] = {}
     faults = []

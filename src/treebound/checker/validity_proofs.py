@@ -5,8 +5,9 @@ A line is `null` if nothing was proved, and otherwise an object with these entri
     words, arcs  number of words and of candidate arcs, by which the proof of another file is recognised
     regions      [parent, inside, word, pairs, rule, certificate] of every region
 
-The entries word and pairs hold the split of a region that is divided, with pairs as lists of a head and its labels.
-They are 0 and empty for a closed region. The certificate has the form of `proofs.encoded`, or is null.
+The number inside is 1 for the trees that use a pair of the parent's split, and 0 for all others. The entries word and
+pairs hold the split of a region that is divided, with pairs as lists of a head and its labels. They are 0 and empty for
+a closed region. The certificate has the form of `proofs.encoded`, or is null.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def _encoded_region(problem: Problem, region: Region) -> list[Any]:
 def _decoded_region(
     problem: Problem, parent: Any, inside: Any, word: Any, pairs: Any, rule: Any, certificate: Any
 ) -> Region:
-    """Return a region from its entries in the file."""
+    """Return a region from its entries in the file. Raises ValueError for malformed entries."""
     if not all(type(x) is int for x in (parent, inside, word)) or inside not in (0, 1) or not isinstance(rule, str):
         raise ValueError(f"a malformed region {str([parent, inside, word, rule])[:60]}")
     if not 0 <= word <= problem.n or (word == 0 and pairs != []):

@@ -118,7 +118,7 @@ def _word_faults(document: Document, derivation: Derivation) -> list[str]:
 
 
 def _fragment_faults(how: Checking, parse: Parse, document: Document, proof: Proof | None) -> list[str]:
-    """Return the faults of a sentence without a derivation: its fragments must equal the parser's."""
+    """Return the faults of a sentence without a derivation, whose fragments must equal the fragments of the parser."""
     (result,) = how.parser.parse(document.treebank)
     if proof is not None:
         return ["the certificate file has a derivation, but the chart does not"]

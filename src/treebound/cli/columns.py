@@ -11,7 +11,7 @@ from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.support.progress import say
 
 PART = 100  #: number of sentences that are examined together
-MOSTLY = 0.5  #: smallest share of words with unknown values, or values of another column, that is reported
+MOSTLY = 0.5  #: a share of words with unknown values, or with values of another column, is reported above this value
 FEW = 50  #: number of words below which an empty column of features is not reported
 FEWEST = 5  #: smallest number of words from which it is judged whether the values of a column are known
 
@@ -32,7 +32,7 @@ class Columns:
         self._sentences = self._before = 0
 
     def add(self, treebank: Treebank) -> None:
-        """Add some sentences, and examine all waiting sentences if there are at least PART."""
+        """Add some sentences, and examine all waiting sentences if there are at least PART of them."""
         self._waiting.append(treebank)
         self._sentences += len(treebank)
         if self._sentences - self._before >= PART:
@@ -62,7 +62,10 @@ class Columns:
         self._reported.update(columns)
 
     def _is_empty(self, column: str, words: int) -> bool:
-        """Return whether a column holds only `_`, unless the training treebank did so, too."""
+        """Return whether a column holds only `_`.
+
+        Return False if the column held only `_` in the training treebank, too, or if it is `feats` of a few words.
+        """
         if self.known.get(column) == {"_"} or (column == "feats" and words < FEW):
             return False
         return self._count(column, {"_"}) == words

@@ -145,7 +145,10 @@ def proofs_of(parser: Any) -> Of:
 
 
 def read_document(path: Path, annotated: bool = True, encoding: str = "utf-8", needed: Sequence[str] = ()) -> Document:
-    """Read a treebank of any known format. A path `-` is standard input. `needed` lists columns that it must have."""
+    """Read a treebank of any known format. A path `-` is standard input.
+
+    needed  columns that the treebank must have
+    """
     from treebound.treebanks.document import read
 
     source = sys.stdin.buffer if str(path) == "-" else path
@@ -153,7 +156,7 @@ def read_document(path: Path, annotated: bool = True, encoding: str = "utf-8", n
 
 
 def choose(kind: str, names: tuple[str, ...], valid: tuple[str, ...]) -> None:
-    """Raise InputError if one of the names is not valid."""
+    """Raise InputError if one of `names` is not in `valid`; the message says of which kind the names are."""
     for name in names:
         if name not in valid:
             raise InputError(f"unknown {kind} {name!r}", hint="choose from " + ", ".join(filter(None, valid)))
@@ -215,10 +218,10 @@ def is_standard(path: Path | None) -> bool:
 
 
 def check_binary(path: Path, content: str, compressed: bool = False) -> None:
-    """Raise InputError if a binary file would go to standard output, or if its name promises a wrong compression.
+    """Raise InputError if a binary file would go to standard output, or wrongly has the ending of a compressed file.
 
     content     description of the content, for the message
-    compressed  whether the file is compressed as the ending of its name says
+    compressed  True if the file is compressed as the ending of its name says; then every ending is valid
     """
     from treebound.support.compression import suffix_of
 

@@ -57,7 +57,7 @@ class Running(Group):
 
 @dataclass(frozen=True)
 class Candidates(Group):
-    """Candidate heads of a graph-based model."""
+    """Options that choose the candidate heads of a graph-based model."""
 
     SECTION = "Graph-based models"
     k: Annotated[
@@ -90,7 +90,7 @@ class Candidates(Group):
 
 @dataclass(frozen=True)
 class Search(Candidates):
-    """The search of a graph-based model."""
+    """Options for the search of a graph-based model."""
 
     decoder: Annotated[
         str,
@@ -142,7 +142,7 @@ class Search(Candidates):
 
 @dataclass(frozen=True)
 class Certainty(Group):
-    """Margins, marginals and k best trees of a graph-based model."""
+    """Options for margins, marginals and k best trees of a graph-based model."""
 
     SECTION = "Confidence of graph-based models"
     margins: Margins = False
@@ -179,7 +179,7 @@ class Certainty(Group):
 
 @dataclass(frozen=True)
 class Transitions(Group):
-    """Parsing with a transition-based model."""
+    """Options for parsing with a transition-based model."""
 
     SECTION, SYSTEM = "Transition-based models", "transition"
     beam: Annotated[
@@ -194,7 +194,7 @@ class Transitions(Group):
 
 @dataclass(frozen=True)
 class Charts(Group):
-    """Charts of a CCG model."""
+    """Options for the charts of a CCG model."""
 
     SECTION, SYSTEM = "CCG models", "ccg"
     beams: Beams = "model"
@@ -207,7 +207,7 @@ class Charts(Group):
 
 @dataclass(frozen=True)
 class CCG(Charts):
-    """Parsing with a CCG model."""
+    """Options for parsing with a CCG model."""
 
     integrate: Annotated[
         str,
@@ -254,7 +254,7 @@ def _changed(values: Mapping[str, Any], group: type[Group]) -> dict[str, Any]:
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of the groups among its parameters, in the order of the groups."""
+    """Replace every parameter of a command that is a group by the options of the group."""
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type[Group]] = {}
@@ -296,7 +296,7 @@ def _options(group: type[Group]) -> list[inspect.Parameter]:
 
 
 class Meaning(NamedTuple):
-    """Help, default, limits (`min`, `max`) and heading of the section of an option for the models of one system."""
+    """The help, default, limits (`min`, `max`) and section heading that an option has for the models of one system."""
 
     help: str
     default: Any

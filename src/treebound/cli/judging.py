@@ -210,7 +210,10 @@ def check(
 
 @contextmanager
 def _stored(proofs: Proofs, parser: Any) -> Iterator[Any]:
-    """Open the certificate file, or return None if none is needed. Raises InputError for proofs of another kind."""
+    """Yield a `Reader` of the certificate file, or None if no file is needed.
+
+    Raises InputError for proofs of another kind.
+    """
     from treebound.checker.proofs import reading
 
     if proofs.certificates is None or (proofs.fast and not derives(parser)):
@@ -232,7 +235,7 @@ def _stored(proofs: Proofs, parser: Any) -> Iterator[Any]:
 
 
 def _predicted(path: Path, encoding: str) -> Document:
-    """Read a parsed file in UTF-8 or in the encoding of GOLD. A wrong encoding is noticed by the forms of the words."""
+    """Read a parsed file in UTF-8 or in the encoding of GOLD. Forms that differ reveal a wrong encoding."""
     encodings = (encoding,) if str(path) == "-" else ("utf-8", encoding)
     try:
         return read_document(path, False, encodings[0], ("head",))
@@ -275,8 +278,10 @@ def _claims(
 ) -> Iterator[Claimed]:
     """Yield the sentences of a parsed file, each a document, with their proofs.
 
-    stored   a `Reader` of certificates, or none; chosen  the sentences whose proofs are checked, None for all
-    columns  warns about the columns of the sentences
+    stored   a `Reader` of certificates, or None
+    fast     whether to check no proofs
+    chosen   numbers of the sentences whose proofs are checked; None for all
+    columns  object that warns about the columns of the sentences
     """
     from treebound.cli.checking import Claimed
 

@@ -37,7 +37,7 @@ ENDINGS = (".tsv", ".conllu", ".html")
 
 @dataclass(frozen=True)
 class Judges(Group):
-    """The models whose trees are compared with the annotation."""
+    """Options that choose the models whose trees are compared with the annotation."""
 
     SECTION = "Models that judge the annotation"
     folds: Annotated[
@@ -190,7 +190,10 @@ def mine(
 def _mine(
     document: Document, judges: Judges, listing: Listing, files: tuple[Path, list[Path], str], workers: int
 ) -> Mined:
-    """Mine a document. files: the name of the treebank, the outputs, and the encoding of all input."""
+    """Return the suspects of a document.
+
+    files  the name of the treebank, the outputs, and the encoding of all input
+    """
     from treebound.mining.mine import mine as mine_document
     from treebound.mining.settings import Settings
     from treebound.support.settings import read

@@ -17,9 +17,10 @@ from treebound.cli.groups import Meaning, help_for
 def options_of(classes: dict[str, type]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command whose last parameter is `**settings` one option for each field of several classes of settings.
 
-    classes  names of systems -> class. A field of several classes becomes one option. Its limits are the widest of all
-             classes; the class in use checks its own limits. `meanings` of the command hold help and default for each
-             system
+    classes  names of systems, joined by commas -> class of settings
+
+    A field of several classes becomes one option. Its limits are the widest of all classes; the class in use checks its
+    own limits. The attribute `meanings` of the command holds the help and default of an option for each system.
     """
 
     def wrap(command: Callable[..., None]) -> Callable[..., None]:
@@ -64,7 +65,7 @@ class _Use(NamedTuple):
 
     @property
     def systems(self) -> list[str]:
-        """Return the systems that have the field, "" for graph-based models."""
+        """Return the names of the systems that have the field; the name is "" for graph-based models."""
         return self.whose.strip().split(", ")
 
 
@@ -108,7 +109,7 @@ def _kind(hint: Any, default: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _plain(hint: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the type that typer parses and the smallest and largest number."""
+    """Return the type that typer parses, and the limits `min` and `max` of its numbers."""
     if get_origin(hint) is Annotated:
         kind, limits = _plain(get_args(hint)[0])
         for info in (a for a in get_args(hint)[1:] if isinstance(a, FieldInfo)):

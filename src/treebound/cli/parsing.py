@@ -181,7 +181,7 @@ def _annotate(
 
     write_others  writes the outputs of a part that do not go into the CoNLL-U file
     clears        whether new scores and statuses are written; a warning then names input files with the comments of
-                  older versions, which are not removed
+                  older versions of treebound, which are not removed
     """
     from treebound.cli.columns import Columns
     from treebound.support.workers import spread

@@ -1,9 +1,9 @@
 """Stage: run one fold of the experiments of Riedel & Clarke (2006, section 5): accuracy, time, approximation.
 
 A labelled model is trained on the other folds. The fold is parsed by Chu-Liu-Edmonds and under the hard constraints of
-the corpus. Every figure is a sum over sentences, so that the folds add up to the tables of the paper. Seconds are CPU
-seconds, because folds run side by side. On the folds in `looped`, a second model is trained with the integer program in
-the loop, an experiment that the paper leaves open (section 3.2).
+the corpus. Every number is a sum over sentences, so that the folds add up to the tables of the paper. Seconds are CPU
+seconds, because folds run side by side. On the folds that the setting `looped` lists, a second model is trained with
+the integer program in the loop, an experiment that the paper leaves open (section 3.2).
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def baseline(problem: LabelledProblem, words: Words) -> Solved:
 def program(constraints: list[Constraint], q: int | None = None, **options: Any) -> System:
     """Return the system that solves the integer program over the q best variables of every word (None: all).
 
-    If no tree satisfies the constraints, Chu-Liu-Edmonds parses the sentence over all arcs, and the status says so.
+    If no tree satisfies the constraints, Chu-Liu-Edmonds parses the sentence over all arcs. The status of the
+    program, for instance `infeasible`, shows this.
     """
     decoder = IncrementalProgram(constraints, **options)
 
@@ -90,7 +91,7 @@ def program(constraints: list[Constraint], q: int | None = None, **options: Any)
 
 
 def systems(corpus: str, qs: tuple[int, ...]) -> dict[str, System]:
-    """Return the systems to compare, by name. Every other system is compared with the first system."""
+    """Map names to the systems to compare. All other systems are compared with the first system."""
     compared: dict[str, System] = {BASELINE: baseline, CONSTRAINTS: program(load(corpus))}
     published = load(corpus, (OneHead(), NoCycles("cycle")))
     compared[PUBLISHED] = program(published, start="none", relaxation="never")
@@ -159,7 +160,9 @@ SUMS = (*COUNTS, "seconds", "first", "features")
 
 
 def summary(data: pd.DataFrame) -> dict[str, Any]:
-    """Return sums over the rows of one system in the table of `compare`. Tables later add up these sums over folds.
+    """Return sums over the rows of one system in a table that `compare` returned.
+
+    Tables later add these sums over folds.
 
     better, worse  sentences with more, or fewer, right words (head and label) than the first system
     by_length      sums by length bin; a bin holds the sentences longer than `longer_than`, up to the start of the next
@@ -189,7 +192,7 @@ def summary(data: pd.DataFrame) -> dict[str, Any]:
 
 
 def summaries(data: pd.DataFrame) -> dict[str, Any]:
-    """Return the `summary` of every system in the table of `compare`."""
+    """Map each system in a table that `compare` returned to its `summary`."""
     return {str(name): summary(rows) for name, rows in data.groupby("system", sort=False)}
 
 
@@ -216,8 +219,8 @@ def reading(corpus: str, fold: int, count: int) -> float:
 def in_the_loop(corpus: str) -> LabelledDecoder:
     """Return the decoder that training with constraints uses.
 
-    The decoder solves the integer program over the `LOOP_Q` best variables of every word. If these variables allow no
-    tree, it uses all variables.
+    The decoder solves the integer program over the `LOOP_Q` best variables of every word, within `LOOP_SECONDS`. If it
+    finds no tree, it solves the program over all variables, with the same limit.
     """
     decoder = IncrementalProgram(load(corpus), time_limit=LOOP_SECONDS)
 
@@ -231,7 +234,7 @@ def in_the_loop(corpus: str) -> LabelledDecoder:
 def trained_in_the_loop(params: Params, corpus: str, train: Treebank, held_out: Treebank) -> tuple[dict, pd.DataFrame]:
     """Train with the integer program in the loop and parse the fold with and without constraints.
 
-    Return the sums of each system together with the CPU seconds of training, and the table of `compare`.
+    Return two values: the sums of each system together with the CPU seconds of training, and the table of `compare`.
     """
     settings = params.section(Constraints)
     start = time.process_time()
@@ -242,7 +245,7 @@ def trained_in_the_loop(params: Params, corpus: str, train: Treebank, held_out: 
 
 
 def run(params: Params, corpus: str, fold: str) -> None:
-    """Train and parse one fold; write its model, its table and the sums."""
+    """Train on the other folds and parse one fold; write the model, the table of `compare` and its sums."""
     settings = params.section(Constraints)
     train, held_out = folds.load(corpus, int(fold), params.slice)
     start = time.process_time()

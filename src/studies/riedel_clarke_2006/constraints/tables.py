@@ -23,7 +23,7 @@ SOLVERS = {BASELINE: "Chu-Liu-Edmonds", CONSTRAINTS: "ours", PUBLISHED_LOOP: "as
 def folds(results: Results) -> list[dict[str, Any]]:
     """Return one entry per corpus and fold: corpus, fold, and the metrics of the stage.
 
-    The list is empty if no corpus is listed.
+    The list is empty if the settings list no corpus.
     """
     settings = results.params.section(Constraints)
     return [
@@ -42,8 +42,8 @@ def analyses(results: Results) -> list[dict[str, Any]]:
 def looped(results: Results) -> dict[str, list[dict[str, Any]]]:
     """Map each corpus to the folds on which a model was trained with the program in the loop.
 
-    An entry has the results of the usual model under `systems`, and the results of the model trained in the loop under
-    `in the loop`. Old runs have only the fold of the analysis.
+    Each fold has the results of the usual model under `systems`, and the results of the model trained in the loop under
+    `in the loop`. Old runs have only the fold on which families are left out one at a time.
     """
     by_corpus: dict[str, list[dict[str, Any]]] = {}
     for fold in folds(results):
@@ -90,7 +90,7 @@ def cross_validated(results: Sequence[Results], wanted: Sequence[str] = ()) -> p
 
 
 def _sum(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Add up the figures of several folds. For `slowest`, take the largest."""
+    """Add up the sums of several folds. The largest value of `slowest` is returned instead of a sum."""
     sums: dict[str, Any] = {}
     for key, first in parts[0].items():
         if key == "by_length":
@@ -136,7 +136,7 @@ def measures(row: pd.Series | dict[str, Any]) -> dict[str, float]:
 
 
 def constraint_accuracy(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the paper's Table 1 and our figures, with significance tests against the baseline of the same run.
+    """Return the paper's Table 1 and our results, with significance tests against the baseline of the same run.
 
     data  result of `cross_validated`
 
@@ -174,7 +174,7 @@ def solver_times(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def constraint_times(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the paper's Table 2 by length: CPU ms per sentence, iterations and ms of the first one, by solver."""
+    """Return the paper's Table 2 by length: CPU ms, iterations, and ms of the first iteration, by solver."""
     rows: dict[tuple[str, str], dict[Any, Any]] = {}
     for (run, corpus), systems in data.groupby(["run", "corpus"], sort=False):
         by_name = systems.set_index("system")["by_length"]
@@ -197,12 +197,12 @@ FIRST = "share of the solve time in the first iteration, more than, %"
 
 
 def claims() -> pd.Series:
-    """Return the published figures on the time and the iterations of solving, by the name of the claim."""
+    """Return the published times and numbers of iterations of the solver, indexed by the name of the claim."""
     return published.table(RIEDEL_CLARKE, "claims").set_index("claim")["published"]
 
 
 def constraint_targets(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the figures on time and iterations of solving that the paper claims, and our measurements.
+    """Return the times and numbers of iterations that the paper claims for its solver, and our measurements.
 
     A published bound is a text such as "under 0.5".
     """
@@ -295,7 +295,7 @@ def family_worth(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.D
 
 
 def in_the_loop(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Compare training with Chu-Liu-Edmonds and with the integer program. Each model parses with both decoders."""
+    """Compare models trained with Chu-Liu-Edmonds and with the integer program. Both decoders parse with each model."""
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for r in results:
         for corpus, entries in looped(r).items():

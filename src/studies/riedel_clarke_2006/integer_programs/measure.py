@@ -1,7 +1,7 @@
 """Stage: solve the same scored sentences by branch and bound and by integer programs.
 
-The stage runs alone, because it is timed. If two solvers prove different optima, one of them is wrong; the stage then
-fails and names the sentence. No program starts from a known tree, since the first-order optimum of Chu-Liu-Edmonds
+The stage runs alone, because it is timed. If two solvers prove different optima, one of the solvers is wrong; the stage
+then fails and names the sentence. No program starts from a known tree, since the first-order optimum of Chu-Liu-Edmonds
 would decide the comparison. Each program has a time limit of `seconds` for each sentence.
 """
 
@@ -109,7 +109,7 @@ def _scores(problem: Problem) -> list[np.ndarray]:
 
 
 def run(params: Params, corpus: str, model: str) -> None:
-    """Write, for each sentence and solver, the score of the tree, the bound and the seconds, on the scores of a model.
+    """Solve sentences that a model scores, and write the score, the bound and the seconds of each sentence and solver.
 
     Raises TreeboundError if two solvers contradict each other.
     """
@@ -135,7 +135,7 @@ def run(params: Params, corpus: str, model: str) -> None:
 def summary(data: pd.DataFrame) -> list[dict[str, Any]]:
     """Return one row of sums over sentences per model, space, solver and length bin.
 
-    A bin holds the sentences longer than `longer_than`, up to the start of the next bin.
+    A bin holds the sentences longer than `longer_than` words, up to the start of the next bin.
 
     best  number of sentences whose tree is as good as the best known tree
     gap   bound minus the best known value, over sentences with a finite bound

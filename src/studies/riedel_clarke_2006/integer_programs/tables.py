@@ -46,7 +46,9 @@ ADDED = ["sentences", "words", "proved", "best", "found", "bounded", "seconds", 
 
 
 def arena_table(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the solvers on equal scores, with all lengths together. gap and loss are in units of the model's score.
+    """Return a table of the solvers on equal scores, over sentences of all lengths.
+
+    The columns gap and loss are in units of the model's score.
 
     data  result of `contest`
     """

@@ -36,11 +36,11 @@ _PASSES: dict[str, Callable[[float, float], bool]] = {
 
 
 class Effect(NamedTuple):
-    """The effect of a claim, pooled over all places where it was measured, in the unit of its measure.
+    """The effect of a claim, pooled over all corpora where it was measured, in the unit of its measure.
 
     treebanks   number of treebanks
     value, low, high   the effect with its 95 % interval; low and high are NaN if there is no interval
-    pooled      the underlying analysis, on the scale of the measure; None for one treebank
+    pooled      the meta-analysis behind the effect, on the scale of the measure; None for one treebank
     """
 
     treebanks: int
@@ -129,16 +129,17 @@ class Judged:
 
     @property
     def figures(self) -> str:
-        """List all measured values with their places and intervals."""
+        """List all measured values, each with the corpus where it was measured and its interval."""
         text = MEASURES[self.claim.measure].text if self.claim and self.measured else ""
         return "; ".join(value_in_words(place, text) for place in self.measured)
 
 
 def effect_of(places: Sequence[Measured], scale: Scale = Scale.LINEAR, null: float | None = 0.0) -> Effect:
-    """Pool the values of at least one place. Ratios are pooled as logarithms, shares as log odds.
+    """Pool one or more measured values. Ratios are pooled as logarithms, shares as log odds.
 
-    null  the effect that the p-value tests, in the unit of the measure; there is no p-value if it is None or not finite
-          on the scale
+    places  values measured on different corpora, or on different splits of a corpus
+    null    the effect that the p-value tests, in the unit of the measure. There is no p-value if `null` is None or not
+            finite on the scale
     """
     treebanks = by_treebank(places, scale)
     if len(treebanks) == 1:
@@ -165,9 +166,10 @@ def verdict_of(claim: Claim, effect: Effect) -> str:
     """Compare the pooled effect with the published effect and the threshold of a claim, and return the verdict.
 
     Replicated: the interval lies on the claimed side of the threshold, and reaches or exceeds the published effect.
-    Replicated, smaller: it lies on the claimed side, but ends below the published effect.
-    Contradicted: it lies on the other side.
-    No effect this large: it ends below the published effect and lies within the margin around the threshold.
+    Replicated, smaller: the interval lies on the claimed side, but does not reach the published effect.
+    Contradicted: the interval lies on the other side.
+    No effect this large: the interval does not reach the published effect, and lies within the margin around the
+    threshold.
     Inconclusive: all other cases, and every effect without an interval.
 
     A claim with a tolerance is replicated if the whole interval lies within the tolerance, and contradicted if the
@@ -266,7 +268,7 @@ def _number(text: str) -> str:
 
 
 def value_in_words(measured: Measured, text: str) -> str:
-    """Describe a measured value with its place and, if it has one, its interval.
+    """Describe a measured value with the corpus where it was measured and, if it has one, its interval.
 
     text  format of a value with its unit, see `Measure`
     """

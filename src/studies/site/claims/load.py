@@ -77,14 +77,14 @@ class Claim(BaseModel):
     @field_validator("measure")
     @classmethod
     def _known(cls, name: str) -> str:
-        """Check that the measure exists."""
+        """Check that a measure of this name exists, and return the name."""
         if name and name not in MEASURES:
             raise ValueError(f"no measure {name!r}; choose from {', '.join(MEASURES)}")
         return name
 
     @model_validator(mode="after")
     def _whole(self) -> Claim:
-        """Check that the keys of the claim fit together."""
+        """Check that the keys of the claim fit together, and return the claim."""
         if bool(self.measure) == bool(self.needs):
             raise ValueError("give a measure, or under needs what a test needs and no run has")
         if self.measure and (self.than is None) != (self.test == "all"):
@@ -122,7 +122,7 @@ def load() -> tuple[Paper, ...]:
 def read(path: Path, params: Params | None = None) -> Paper:
     """Read a file of claims. Raises InputError with file, line and reason.
 
-    params  parameters of the project; if given, a claim that names a row which they cannot have is an error
+    params  parameters of the project; if they are given, a claim may name only rows that they can have
     """
     text = path.read_text(encoding="utf-8")
     try:

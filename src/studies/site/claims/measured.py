@@ -15,7 +15,7 @@ from studies.site.pooled import Z
 
 
 class Measured(NamedTuple):
-    """A quantity measured in one place, with the ends of its 95 % interval.
+    """A quantity measured once, for instance on one split of a corpus, with the ends of its 95 % interval.
 
     low, high   ends of the interval; NaN if there is no interval
     place   the corpus, and further words that distinguish the values of one corpus, for instance `en_ewt, dev`
@@ -106,8 +106,9 @@ def share(place: str, part: int, whole: int, level: float = 0.95, method: str = 
 def on_scale(measured: Measured, scale: Scale) -> tuple[float, float]:
     """Return effect and variance of a value on the scale where it is pooled.
 
-    The variance belongs to a normal distribution with the same 95 % interval. It is 0 if there is no interval. Shares
-    become empirical log odds. Half a case is added to the part and to its complement, so that 0 and 100 % are finite.
+    The variance is the variance of a normal distribution with the same 95 % interval; it is 0 without an interval. On
+    the scale of log odds, a share with known counts becomes an empirical log odds, whose variance the counts determine.
+    Half a case is added to the part and to its complement, so that 0 and 100 % are finite.
     """
     if scale is Scale.ODDS and measured.whole:
         inside, outside = measured.part + 0.5, measured.whole - measured.part + 0.5
@@ -119,10 +120,12 @@ def on_scale(measured: Measured, scale: Scale) -> tuple[float, float]:
 
 
 def by_treebank(places: Sequence[Measured], scale: Scale) -> list[tuple[str, float, float]]:
-    """Return (treebank, effect, variance) of every treebank, averaged over its places on the scale.
+    """Return (treebank, effect, variance) of every treebank, averaged over its measured values on the scale.
 
-    Places of one treebank share its sentences. Their mean therefore gets the average standard error of the places, not
-    a smaller one.
+    Values of one treebank share its sentences. Their mean therefore gets the average of their standard errors, not a
+    smaller standard error.
+
+    places  measured values, several of which may belong to one treebank
     """
     effects: dict[str, list[tuple[float, float]]] = {}
     for place in places:
@@ -132,9 +135,9 @@ def by_treebank(places: Sequence[Measured], scale: Scale) -> list[tuple[str, flo
 
 
 def over_seeds(rows_by_place: Sequence[tuple[str, Sequence[Sequence[float]]]]) -> list[Measured]:
-    """Average the rows (value, low, high) of each place over seeds; see `pooled.over_seeds`.
+    """Average the results (value, low, high) of each corpus over seeds; see `pooled.over_seeds`.
 
-    rows_by_place  pairs of a place and its rows, one row for each seed
+    rows_by_place  pairs of a corpus (or another `Measured.place`) and its results, one for each seed
     """
     means = pooled.over_seeds([rows for _, rows in rows_by_place])
     return [

@@ -2,8 +2,8 @@
 
 A measure takes the results of a run, the names of rows, and the way to compare the rows (`each`: the first row with
 each other row; `next`: each row with the row after it). It returns a `Measured` for every corpus, learner or set of
-folds that has all these rows. If one place has several comparisons, the measure returns the smallest difference: if it
-exceeds a threshold, all differences do.
+folds that has all these rows. If several pairs of rows are compared on one corpus, the measure returns the smallest
+difference: if the smallest exceeds a threshold, all differences do.
 
 To add a measure, write a function in `claims.py` of its paper and add a line to `MEASURES` in the same module.
 """

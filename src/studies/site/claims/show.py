@@ -31,7 +31,7 @@ class Replication:
     Each paper has a table body with a row for each claim; on the first page the bodies are folded away. Narrow screens
     stack the cells.
 
-    judged  verdicts of each run, all over the same claims; the figures of the last run are shown
+    judged  verdicts of each run, all over the same claims; the values of the last run are shown
     file    name of the CSV file beside the page; empty: there is none
     """
 
@@ -79,8 +79,9 @@ class Replication:
 def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
     """Return the table row of one claim.
 
-    row   the verdicts of all runs on the claim
-    here  True on the page that has the table of the claim; the row then gets an anchor for links from the first page
+    row    the verdicts of all runs on the claim
+    heads  the headings of the columns, which label the cells on narrow screens
+    here   True on the page that has the table of the claim; the row then gets an anchor for links from the first page
     """
     last, anchor = row[-1], ""
     if last.claim is None:
@@ -127,7 +128,7 @@ def verdicts(root: Path, run: Results, papers: Sequence[Paper] | None = None) ->
 def replication(root: Path, page: str = "") -> Replication:
     """Return the table of claims, judged by every run of `collect.provenances`.
 
-    page  name of a notebook: the table has only the claims of this page; empty: the front page, with all claims
+    page  name of a notebook, whose claims alone are in the table; empty: all claims, for the front page
 
     The reference run is judged together with its multilingual part.
     """
@@ -155,7 +156,7 @@ def summary(judged: Sequence[Judged]) -> Remarks:
 
 
 def _tally(judged: Sequence[Judged]) -> str:
-    """Count the verdicts on the claims of papers, leaving out claims of this project; empty if there are no claims."""
+    """Count the verdicts on the claims of papers, not of this project. The text is empty if none is judged."""
     of_paper = [entry for entry in judged if entry.claim is not None and not entry.claim.ours]
     counts = Counter(entry.verdict for entry in of_paper)
     parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
@@ -170,7 +171,7 @@ def _tally(judged: Sequence[Judged]) -> str:
 
 
 def frame(judged: Sequence[Judged]) -> pd.DataFrame:
-    """Return one row per claim: paper, claim, test, verdict and reason, the pooled effect, and all figures.
+    """Return one row per claim: paper, claim, test, verdict and reason, the pooled effect, and all measured values.
 
     effect, low, high, predicted_low and predicted_high are in the unit of the measure; tau2 and I2 (%) are on the scale
     where effects are pooled. p_adjusted is adjusted over the claims of the paper (Holm).
@@ -213,7 +214,7 @@ def _pooled(judged: Judged) -> dict[str, float | None]:
 
 
 def write(root: Path, run: Results, path: Path) -> None:
-    """Write the `frame` of a run as CSV."""
+    """Judge the claims by a run, and write the table that `frame` makes of the verdicts as CSV."""
     with replacing(path) as file:
         file.write(_csv(verdicts(root, run)).encode())
 

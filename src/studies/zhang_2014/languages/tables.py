@@ -78,7 +78,8 @@ def gains(runs: Sequence[Results]) -> pd.DataFrame:
 def means(gained: pd.DataFrame) -> pd.DataFrame:
     """Pool `gains` over languages. Index: pair.
 
-    Columns: the mean, its 95 % interval, and the numbers of languages and treebanks.
+    Columns: the mean, its 95 % interval, the numbers of languages and treebanks, and the number of languages with a
+    positive difference (`ahead`).
 
     The gains of a language are first averaged over its treebanks. The pooling has random effects (`site.pooled`):
     languages, sentences and trainings are all treated as samples. With a single language, the interval covers the

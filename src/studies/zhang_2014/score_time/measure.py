@@ -99,7 +99,7 @@ def _compared(problems: Sequence[Problem], parses: Sequence[Parse], optimal: Seq
 
 
 def run(params: Params, corpus: str, model: str) -> None:
-    """Write the optima found, the scores and the seconds of every sampling method, on the scores of a model."""
+    """Decode sentences that a model scores by every sampling method; write optima found, scores and seconds."""
     settings = params.section(ScoreTime)
     test, rows = load(corpus, "test", params.limit("test")), []
     loaded = Model.load(model_file(corpus, model))

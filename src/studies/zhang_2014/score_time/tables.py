@@ -97,13 +97,13 @@ def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     return pd.DataFrame(list(lines.values()), index=index)
 
 
-# --- measures for claims: each yields (place, value, low, high) and, for a share, its two counts
+# --- measures for claims: each yields (corpus, value, low, high) and, for a share, the numerator and the denominator
 
 
 def equal_time(results: Results, first: str, second: str) -> Iterator[tuple[str, float, float, float]]:
     """Yield how much more the trees of the first method score than the trees of the second in equal time.
 
-    The difference is in % of the score of the optima.
+    The difference is in % of the score of the optima, over non-projective trees.
 
     The value is a mean over the budgets of the second method whose times lie within the times of the first. Between
     two budgets of the first method, its score is interpolated over the logarithm of time. There is no interval, because
@@ -123,7 +123,8 @@ def equal_time(results: Results, first: str, second: str) -> Iterator[tuple[str,
 def in_the_end(results: Results, first: str, second: str) -> Iterator[tuple[str, float, float, float]]:
     """Yield how much more the trees of the first method score than the trees of the second, with the largest budgets.
 
-    The difference is in % of the score of the optima. There is no interval; low and high equal the value.
+    The difference is in % of the score of the optima, over non-projective trees. There is no interval; low and high
+    equal the value.
     """
     for corpus, (curve, second_curve) in _curves(results, first, second):
         value = float(100 * (curve["score"].iloc[-1] - second_curve["score"].iloc[-1]))

@@ -15,10 +15,10 @@ OURS, PUBLISHED = "ours", "as published"
 
 
 def measured(results: Results) -> pd.DataFrame:
-    """Return one row per corpus and method with the metrics of the stage. May be empty.
+    """Return one row per corpus and method with the metrics of the stage. The table may be empty.
 
-    `uas_gain` is split into difference, low, high and p. Rows of the paper's method exist if the setting `published`
-    lists the corpus and the results contain this method.
+    `uas_gain` is split into difference, low, high and p_uas. Rows of the paper's method exist if the setting
+    `published` lists the corpus and the results contain this method.
     """
     rows = []
     section = results.params.section(TagCorrection)

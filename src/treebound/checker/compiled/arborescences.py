@@ -10,7 +10,7 @@ from treebound.support.jit import kernel
 
 @kernel
 def best_score(n, head, mod, score):
-    """Return the score of the best tree over some arcs (Chu & Liu 1965, Edmonds 1967); NO if there is none.
+    """Return the score of the best tree over some arcs (Chu & Liu 1965, Edmonds 1967); NO (-inf) if there is none.
 
     The input arrays are overwritten. Every round adds the score of the best arc into each node, subtracts it from all
     arcs into that node, and contracts each cycle of best arcs to one node. O(n A).
@@ -62,8 +62,9 @@ def best_score(n, head, mod, score):
 def reach(n, single_root, head, mod, alive, score, threshold):
     """Return bool[A]: the arcs that occur in a tree over the arcs `alive` with a score above `threshold`.
 
-    The threshold NO accepts any tree. Each arc is forced into the tree in turn. An arc is skipped if its score plus the
-    scores of the best arcs into all other words, which need not form a tree, does not exceed the threshold.
+    The threshold NO (-inf) accepts any tree. Each arc is forced into the tree in turn. An arc is skipped if its score
+    plus the scores of the best arcs into all other words does not exceed the threshold. These best arcs need not form a
+    tree.
     """
     A = len(head)
     total = np.int64(0)

@@ -60,7 +60,7 @@ def best_score(problem: Problem, projective: bool) -> tuple[Number, Number]:
 
 @kernel
 def _best_projective(n, single_root, head, mod, score):
-    """Return the score of the best projective tree, NO if there is none: Eisner's algorithm (1996). O(n^3).
+    """Return the score of the best projective tree, NO (-inf) if there is none: Eisner's algorithm (1996). O(n^3).
 
     whole[h, e] spans h with all its modifiers up to e. open_[h, m] spans h with m as the last modifier, without m's own
     modifiers beyond m. The transposed table holds the same scores, so that every loop reads two rows.

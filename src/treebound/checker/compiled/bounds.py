@@ -11,7 +11,7 @@ from treebound.support.jit import kernel
 
 @kernel
 def add_pairs(first, second, phi, share, first_score, second_score):
-    """Bound parts of two arcs, and add the shares at positions `first` and `second` of the scores.
+    """Bound parts of two arcs, and add their shares to `first_score[first]` and `second_score[second]`.
 
     Returns (index of the first part whose share is out of range or -1, constant of the bound).
     """
@@ -60,7 +60,7 @@ def add_rows(arcs, phi, share, arc_score):
 def add_valency(arcs, scores, slope, alive, certain, arc_score):
     """Add the bound of valency scores, one line per word, to the scores of arcs, and return its constant.
 
-    Returns NO if some word has no possible count.
+    Returns NO (-inf) if some word has no possible count.
     """
     constant = np.int64(0)
     for h in range(1, len(arcs.out_first) - 1):

@@ -34,12 +34,13 @@ class _Items(NamedTuple):
     """The number of every item, or -1 as long as the item has no edge.
 
     A slot stands for a word in an item. If items keep the arc into their word (`heads`), the slot is that arc, or A for
-    the root; otherwise it is the word.
+    the root; otherwise the slot is the word. The head is h, with deg arcs to possible modifiers; s and b are such arcs.
 
     - `complete`: C(slot, e, side) at (slot (n + 1) + e) 2 + side
     - `half`: I(slot, b) at half_at[slot] + rank(b)
     - `between`: S(s, b) at between_at[h] + rank(s) deg + rank(b)
-    - `half_at`, `between_at`: the index in `half` and `between` at which the items of a slot or head begin
+    - `half_at`: the index in `half` at which the items of a slot begin
+    - `between_at`: the index in `between` at which the items of a head begin
     - `sizes`, int64[2]: numbers of edges and of items so far
     """
 
@@ -248,7 +249,7 @@ def build(n, single_root, alive, arcs, scores, heads, adjacent_at):
 
 @kernel
 def modifier_score(arcs, scores, deg, h, x, s, b):
-    """Return the score that modifier arc b adds; NO if it is forbidden.
+    """Return the score that modifier arc b adds; NO (-inf) if it is forbidden.
 
     x  arc into h, or -1
     s  rank of the nearer modifier, or -1
@@ -275,7 +276,7 @@ def modifier_score(arcs, scores, deg, h, x, s, b):
 
 @kernel
 def end_score(arcs, scores, deg, h, x, side, last):
-    """Return the score that the farthest modifier of a side adds; NO if it is forbidden.
+    """Return the score that the farthest modifier of a side adds; NO (-inf) if it is forbidden.
 
     side  0 for left, 1 for right
     last  rank of the farthest modifier, or -1
@@ -292,9 +293,9 @@ def end_score(arcs, scores, deg, h, x, side, last):
 def above(edges, arc_score, pair_score, threshold):
     """Return bool[E]: the edges whose best derivation scores more than `threshold`.
 
-    The threshold NO accepts any derivation.
+    The threshold NO (-inf) accepts any derivation.
 
-    pair_score  int64 by `Edges.pair`; empty if no pair has a score
+    pair_score  int64, indexed by `Edges.pair`; empty if no pair has a score
     """
     count = len(edges.head)
     inside = np.full(edges.items, NO, np.int64)

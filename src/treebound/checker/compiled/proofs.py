@@ -23,7 +23,7 @@ class WholeBound:
     """A bound in integers: constant + sum of arc[a] over a tree's arcs + sum of pair[p] over its adjacent pairs.
 
     arc   int64[A]
-    pair  int64 by positions in `Tables.adjacent`; empty if no pair has a score
+    pair  int64, indexed by positions in `Tables.adjacent`; empty if no pair has a score
     dead  bool[A]: arcs that no tree has
     some  whether any tree may exist
     """
@@ -37,7 +37,7 @@ class WholeBound:
 
 @dataclass(frozen=True)
 class _Trees:
-    """The part of a `Region` that both kinds of regions share: the remaining arcs."""
+    """Base class of `Projective` and `Crossing`, which stores the remaining arcs."""
 
     alive: np.ndarray  #: bool[A]
 
@@ -109,7 +109,7 @@ class Crossing(_Trees):
         return self._reached(self.alive & ~bound.dead, bound.arc, _over(threshold, bound.constant))
 
     def _reached(self, alive: np.ndarray, score: np.ndarray, threshold: int) -> Self:
-        """Return the region of arcs whose best tree exceeds a threshold. Raises TooLarge if sums might overflow."""
+        """Return the region of the arcs whose best tree exceeds a threshold. Raises TooLarge if sums might overflow."""
         total = float(np.abs(score.astype(float)).sum())
         if 12 * self.n * (total + 1) > 2.0**60:
             raise TooLarge
@@ -231,7 +231,7 @@ class WholeNumbers:
         arc: np.ndarray,
         pair: np.ndarray,
     ) -> int:
-        """Add the bound of a family's parts to `arc` and `pair`, and return its constant."""
+        """Add the bound of a family's parts to the arrays `arc` and `pair`, and return the constant of the bound."""
         phi = self.phi[family]
         first, second = self.places[family]
         if shares.ndim == 1:

@@ -17,10 +17,10 @@ BARRED = NO // 2  #: modifiers with a gain below this number cannot be chosen
 class Known(NamedTuple):
     """Results of earlier steps: for each arc x, the best star of the dependent of x, without the multiplier of x.
 
-    - `score`, int64[A + 1]: NO if there is no star; the root's star is at index A
+    - `score`, int64[A + 1]: NO (-inf) if there is no star; the root's star is at index A
     - `valid`, bool[A + 1]: whether the score is up to date
     - `alive`, bool[A]: the remaining arcs when the scores were computed
-    - `certain`, bool[A]: the remaining arcs that were the only one into their word
+    - `certain`, bool[A]: the remaining arcs that were then the only arc into their word
     - `child`, int64[A]: the multipliers u when the scores were computed
     """
 
@@ -50,7 +50,7 @@ class _Star(NamedTuple):
 
     below  arcs to the possible modifiers; the first `turn` of them are on the left
     turn   number of arcs on the left
-    must   bool: whether every tree has the arc
+    must   bool for each arc of `below`: whether every tree has the arc
     """
 
     h: int
@@ -62,14 +62,16 @@ class _Star(NamedTuple):
 
 @kernel
 def total(rules, arcs, scores, known, living, multipliers, loss):
-    """Return the sum over heads of the best star's score minus multipliers, or NO if some word has no star.
+    """Return the sum, over all heads, of the score of the best star minus its multipliers.
+
+    The sum is NO (-inf) if some word has no star.
 
     - `rules`: `Rules` of the trees
     - `known`: results of earlier steps, which are updated
     - `living`, (alive, certain) bool[A]: the remaining arcs, and the remaining arcs that every tree has
     - `multipliers`, (u, w) int64[A]: multipliers of an arc as a modifier's arc and as the arc into a head
-    - `loss`: output for remaining arcs, the loss of the sum if the arc is the one into its word; NO if the arc has no
-      star
+    - `loss`, int64[A], output: for each remaining arc, the amount by which the sum falls if the arc is the one into
+      its word; NO if the arc has no star
     """
     alive, certain = living
     u, w = multipliers
@@ -112,7 +114,7 @@ def total(rules, arcs, scores, known, living, multipliers, loss):
 
 @kernel
 def _best(rules, arcs, scores, h, x, living, u):
-    """Return the score of the best star of h with the arc x into h; NO if there is none."""
+    """Return the score of the best star of h with the arc x into h; NO (-inf) if there is none."""
     single_root, projective = rules
     alive, certain = living
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
@@ -148,7 +150,7 @@ def _best(rules, arcs, scores, h, x, living, u):
 
 @kernel
 def count_score(single_root, scores, h, count):
-    """Return the score that depends on the number of modifiers alone; NO if the number is impossible."""
+    """Return the score that depends on the number of modifiers alone; NO (-inf) if the number is impossible."""
     if h == 0:
         return np.int64(0) if count == 1 or (count > 1 and not single_root) else np.int64(NO)
     if scores.last[h] < 0:
@@ -158,7 +160,7 @@ def count_score(single_root, scores, h, count):
 
 @kernel
 def comb_score(scores, a, run):
-    """Return the score of the combs that arc a completes as the last of a run of neighbours; NO if one is forbidden."""
+    """Return the score of the combs that end with arc a, the last of `run` neighbours; NO (-inf) if forbidden."""
     score_sum = np.int64(0)
     if scores.has_combs:
         for length in range(1, run + 1):
@@ -214,7 +216,7 @@ def _side(arcs, scores, star, side, u, cap):
 def _first_gains(arcs, scores, star, u, pair):
     """Return int64[size]: twice the largest gain of each modifier, to which each positive pair contributes half.
 
-    The gain is NO, which is below BARRED, if the modifier cannot be chosen.
+    The gain is NO (-inf), which is below BARRED, if the modifier cannot be chosen.
     """
     h, x, size = star.h, star.x, len(star.below)
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
@@ -241,7 +243,9 @@ def _first_gains(arcs, scores, star, u, pair):
 
 @kernel
 def _added(arcs, scores, star, u, pair, i, before, taken):
-    """Return (gain of modifier i over the chosen ones or NO, length of the run that it ends).
+    """Return (score that modifier i adds to the chosen modifiers, length of the run that it ends).
+
+    The score is NO (-inf) if modifier i cannot be added.
 
     before  (last chosen modifier or -1, length of the run that it ends)
     taken   bool by rank: the chosen modifiers

@@ -41,7 +41,10 @@ class Arcs(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Scores of parts: NO if forbidden, 0 if there is no part. `deg` is the number of arcs out of a word, `in` into it.
+    """Scores of parts: NO (-inf) if forbidden, 0 if there is no part.
+
+    `deg` is the number of arcs out of a word h, and `in` the number of arcs into h. x is an arc into h, b an arc out of
+    h, and s another arc out of h, for most families to a modifier nearer to h.
 
     - `adjacent`, [sum (deg + 1) deg]: (s, b) at adjacent_at[h] + rank(b) (deg + 1) + rank(s) + 1, 0 for no s
     - `outermost`, [sum in (deg + 2)]: (x, b) at outermost_at[h] + rank(x) (deg + 2) + rank(b) + 2, 0 for NONE, 1 for
@@ -49,7 +52,7 @@ class Tables(NamedTuple):
     - `grandchild`, [sum in deg]: (x, b) at grandchild_at[h] + rank(x) deg + rank(b)
     - `grand`, [sum in (deg + 1) deg]: grand-sibling (x, s, b) at grand_at[h] + (rank(x) (deg + 1) + rank(s) + 1) deg +
       rank(b)
-    - `pair`, [sum deg deg]: sibling, in both orders, at pair_at[h] + rank deg + rank
+    - `pair`, [sum deg deg]: sibling (s, b), in both orders, at pair_at[h] + rank(s) deg + rank(b)
     - `comb`, [A, 9]: by the farthest arc and the length
     - `valency`, [n + 1, counts]: by word and count; `last` int64[n + 1] is the largest count, or -1
     - `triple_first`, `triple_arcs`, `triple`: tri-siblings by their last arc, with int64[T, 2] ranks of the other arcs
@@ -164,7 +167,7 @@ def tables(problem: Problem, arcs: Arcs, parts: Mapping[str, PartTable]) -> Tabl
 
 
 def _triples(problem: Problem, arcs: Arcs, table: PartTable | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the tri-siblings by their last arc: first index of each arc, ranks of the other arcs, scores."""
+    """Return the tri-siblings by their last arc: first index for each arc, ranks of the two other arcs, scores."""
     if table is None or not len(table):
         return np.zeros(problem.arcs + 1, np.int64), np.zeros((0, 2), np.int64), np.zeros(0, np.int64)
     order = np.argsort(table.arcs[:, 2], kind="stable")
