@@ -68,7 +68,7 @@ class Labelling:
         cost: float = 0.0,
         right: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> tuple[Scores, np.ndarray | None]:
-        """Return scores to which each arc's best label is added, and these labels, int32[A].
+        """Return scores to which the score of each arc's best label is added, and the best labels, int32[A].
 
         Without a `joint` labeller, the scores are returned unchanged, with None.
 

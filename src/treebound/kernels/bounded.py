@@ -130,7 +130,7 @@ def make_products(arcs, phi, unit, start):
 
 @kernel
 def apply_shares(pairs, products, weight):
-    """Add the coefficients of the bounds to float64[V] `weight`; return the sum of their constants. O(F)."""
+    """Add the coefficients of all bounds to `weight` float64[V]; return the sum of the bounds' constants. O(F)."""
     constant = 0.0
     for i in range(len(pairs.phi)):
         s = pairs.share[i]
@@ -486,13 +486,13 @@ def visit_counts(counts, number, best):
 
 @kernel
 def ascend(pairs, products, theta, z, weight):
-    """Write the arc weights of the paper's lower bound pi (section 3.4), with its best parameters for the tree z.
+    """Write the variable weights of the lower bound pi of Qian & Liu (2013, section 3.4) that is best at the tree z.
 
     `weight` float64[V] is overwritten. O(K).
 
     A factor with phi >= 0 that fires contributes phi (z_1 + ... + z_r - (r - 1)). A factor with phi < 0 that does not
-    fire contributes phi z_i for one variable i that is not selected. At z, pi equals the score. It never exceeds the
-    score of a tree, so the best tree under pi scores at least as much as z.
+    fire contributes phi z_i for one variable i that is not selected. At z, pi equals the score. Pi never
+    exceeds the score of a tree, so the best tree under pi scores at least as much as z.
     """
     weight[:] = theta
     for i in range(len(pairs.phi)):

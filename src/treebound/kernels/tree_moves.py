@@ -59,7 +59,7 @@ class Tree(NamedTuple):
 
     - `into`: int32[n + 1]. The arc into each word, NONE at 0.
     - `z`: int8[A]. 1 for the arcs of the tree.
-    - `value`: float64[n + 1]. The scores of its stars.
+    - `value`: float64[n + 1]. The score of the star of each head.
     - `taken`: int32[n + 1]. Scratch.
     """
 
@@ -207,7 +207,7 @@ def arc_between(index, h, m):
 
 @kernel
 def _fired(factors, z, a):
-    """Return the score of the factors of arc a whose other arcs are all selected."""
+    """Return the sum of the scores of all factors of arc a whose other arcs are all selected."""
     score = 0.0
     for i in range(factors.first[a], factors.first[a + 1]):
         f = factors.factor[i]

@@ -17,7 +17,7 @@ MOST_VALUES = 20_000
 
 @checked(config=ConfigDict(extra="forbid"))
 class Punctuation:
-    """A rule for punctuation: UAS leaves out the words with one of the tags in this column."""
+    """A rule for punctuation: UAS leaves out each word that has one of `tags` in the column `column`."""
 
     column: Annotated[str, Field(pattern="^(gold )?(form|lemma|upos|xpos|feats|deprel)$")]
     tags: list[str]

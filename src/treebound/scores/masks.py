@@ -1,7 +1,7 @@
 """Recognise masks: finite scores that are meant to forbid an arc, for instance -1e9, -1e32 or the smallest float.
 
 Neural parsers write such scores. Added as a score, a mask leaves no digits of a float64 for the other scores, and
-nothing could be proved. The rule below recognises a mask, which then counts as -inf. A tree with a mask scores less
+nothing could be proved. `highest_mask` recognises masks, which then count as -inf. A tree with a mask scores less
 than every tree without one. The best trees, their scores and the proof are therefore valid for the original scores.
 """
 

@@ -85,7 +85,7 @@ def beats(bound, best, unit):
 
 @kernel(inline="always")
 def begin(worth, k, sets):
-    """Initialise the root node of a search; no certain modifier is in yet. O(k)."""
+    """Initialise the root node of a search, at which certain modifiers (IN) are still FREE. O(k)."""
     sets.constant[0] = 0.0
     for i in range(k):
         sets.state[0, i] = OUT if worth.status[i] == OUT else FREE
