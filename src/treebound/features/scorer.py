@@ -203,8 +203,9 @@ class Scorer:
         projective: bool = True,
         matches: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> Scores:
-        """Score the candidate arcs (bool[n + 1, n + 1], head first) and all parts of candidate arcs.
+        """Score the candidate arcs and all parts of candidate arcs.
 
+        allowed     bool[n + 1, n + 1], the candidate arcs, head first
         projective  whether to list only the parts of projective trees
         matches     `TokenTable.matches` of the sentence; required by a model with patterns
         """
@@ -251,7 +252,7 @@ class Scorer:
         """Append the weight slots of chosen[family] (part numbers, including `arc`) with `sign`; return the new count.
 
         slots, signs  arrays with at least `room` free entries after `count`; kernels write without bounds checks
-        rates         optional array of the same size; output, the learning rates of the slots' families
+        rates         optional array as long as `slots`, to which the learning rate of each slot's family is written
         """
         n = len(tag) - 1
         ends = [count]

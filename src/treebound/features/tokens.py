@@ -82,11 +82,11 @@ class TokenTable:
                     self._rows[begin[of_words] + place] = hashes[ids]
 
     def sentence(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the padded rows of a sentence, int64[attributes, n + EXTRA], and its tag ids, int32[n + 1].
+        """Return the hashes of a sentence, int64[attributes, n + EXTRA], and its tag ids, int32[n + 1]; read-only.
 
-        Both are read-only. Word w has row PAD + w, and the root has row PAD. NONE and NONE_OUTER, which stand
-        for missing words of a part, follow the padding.
-        The ids number the fine tags, -1 for the root; they serve to count distinct tags between two words.
+        The second axis of the hashes numbers the rows of the table. The root has row PAD, and word w has row PAD + w.
+        Padding precedes and follows them. NONE and NONE_OUTER, which stand for missing words of a part, come next.
+        The tag ids number the fine tags, -1 for the root; they serve to count distinct tags between two words.
         """
         a, b = self._first[i : i + 2].tolist()
         rows = self._rows[len(ATTRIBUTES) * a : len(ATTRIBUTES) * b]

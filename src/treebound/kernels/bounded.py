@@ -202,8 +202,9 @@ def fold_pairs(pairs, alive, certain, theta, weight, settled):
 def fold_products(products, alive, certain, theta, weight, settled):
     """Drop or shorten products with dead or certain variables, in place. O(K).
 
-    The arguments and results are as in `fold_pairs`. Certain variables are removed from a product. A product of one
-    variable becomes the score of this variable.
+    Certain variables are removed from a product. A product of one variable becomes the score of this variable. A
+    product with a dead variable is dropped. Return (Products, change of the bound's constant). The arguments are as in
+    `fold_pairs`.
     """
     first, var, number, phi, share = products
     constant = 0.0
@@ -323,9 +324,10 @@ def set_pair(pairs, i, share, weight):
 
 @kernel
 def visit_products(products, z, on):
-    """Return (score, number of shares) as `visit_pairs` does. O(K).
+    """Return (score of the products that fire, number of shares whose change can lower the bound) at tree z. O(K).
 
-    Write `on` int32[F]: the number of a factor's variables that are selected in z.
+    Write `on` int32[F]: the number of variables of each factor that are selected in z. The only share of a factor with
+    phi < 0 counts r - 1 - on times if fewer than r - 1 of its r variables are selected.
     """
     first, var, _, phi, share = products
     score = 0.0

@@ -216,7 +216,10 @@ def _indexed(
     single_root: bool,
     unit: float,
 ) -> Problem:
-    """Return the problem of the candidate arcs; it is canonical if no parts are listed by their arcs."""
+    """Return the problem of the candidate arcs, in canonical form unless parts are given as lists.
+
+    Lists of parts are `named`, which holds arcs and scores by family, and sparse tensors in `arrays`.
+    """
     families = {family for name, family in TENSORS.items() if name in arrays} | named.keys()
     check_parts(candidate, families)
     index = index_arcs(len(matrix) - 1, candidate)

@@ -259,9 +259,10 @@ def word_lines(arc_templates, tokens, n, weights, mask):
 
 @kernel
 def score_pairs(t_pair, words, tokens, head, mod, weights, mask):
-    """Return (scores float64[A], rows int32[2, A], variants int64[A]) of arcs, without the words in between. O(A T).
+    """Return (scores float64[A], rows int32[2, A], variants int64[A]) of arcs. O(A T).
 
-    `words` is the result of `word_lines`.
+    Templates for the words in between do not enter the scores. The rows are the rows of head and modifier in the token
+    table, and the variants are the results of `arc_variant`. `words` is the result of `word_lines`.
     """
     as_head, as_mod = words
     A = len(head)

@@ -21,7 +21,7 @@ class Templates(NamedTuple):
     - `start`: int64[T + 1]. Template t has the atoms start[t] .. start[t + 1] - 1.
     - `slot`: int64[K]. The word of the part (0, 1, 2, 3) that each atom refers to.
     - `offset`: int64[K]. The number of words from this word to the word whose attribute the atom uses.
-    - `attr`: int64[K]. The attribute, as a row of the token table.
+    - `attr`: int64[K]. The number of the attribute, on the first axis of the hashes of `TokenTable.sentence`.
     """
 
     seed: np.ndarray
