@@ -38,7 +38,7 @@ class Matches:
         return len(self.pattern)
 
     def sentence(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (pattern, places) of the matches in sentence i."""
+        """Return the patterns, int32[M], and the words, int32[M, MAX_WORDS], of the matches in sentence i."""
         rows = slice(self.start[i], self.start[i + 1])
         return self.pattern[rows], self.places[rows]
 

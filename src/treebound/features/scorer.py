@@ -114,7 +114,7 @@ class Scores(NamedTuple):
     - arc: float64[A], scores of arcs.
     - by_family: family -> float64[F], scores of parts.
     - arcs: family -> int32[F, r], arcs of parts as in `PartTable`.
-    - words: family -> int32[F, 4], words of parts (`pattern`: as in `pattern_parts`).
+    - words: family -> int32[F, 4], words of parts; for `pattern`, the words that `pattern_parts` returns.
     """
 
     arc_index: ArcIndex

@@ -93,7 +93,7 @@ class TokenTable:
         return rows.reshape(len(ATTRIBUTES), b - a), self._tag[a : b - EXTRA + 1]
 
     def matches(self, i: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return (pattern int32[M], places int32[M, words]) of the matches in sentence i, or None without patterns."""
+        """Return `Matches.sentence(i)`, the matches of patterns in sentence i, or None for a model without patterns."""
         return None if self.pattern_matches is None else self.pattern_matches.sentence(i)
 
 

@@ -163,7 +163,7 @@ def fold_pairs(pairs, alive, certain, theta, weight, settled):
     - `alive`: bool[V]. False for dead variables, which no remaining tree has.
     - `certain`: bool[V]. True for variables that every remaining tree has.
     - `theta`, `weight`: float64[V]. The scores of the variables without and with the coefficients of the bounds.
-    - `settled`: float64[all shares], or empty. The share that bounds a dropped factor exactly is written to it.
+    - `settled`: float64[all shares], or empty. The share that bounds a dropped factor exactly is written here.
 
     Return (Pairs, change of the bound's constant). O(F).
     """

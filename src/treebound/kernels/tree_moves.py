@@ -139,9 +139,9 @@ def move(scoring, tree, b):
 
 @kernel
 def gain(scoring, tree, b, c):
-    """Return the change of the score if arc b, and also arc c unless it is NONE, replaced the arc into its word.
+    """Return the change of the score if arcs b and c replaced the arcs into their words; c may be NONE.
 
-    The tree itself remains unchanged. If arc c is given, b must be an arc out of the root, and c must replace
+    The tree itself remains unchanged. If c is not NONE, b must be an arc out of the root, and c must replace
     another arc out of the root.
     """
     index = scoring.arc_index

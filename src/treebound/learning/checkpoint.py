@@ -27,7 +27,7 @@ class Trained(Generic[Result]):
     """The outcome of a training run.
 
     best     the result of the best epoch
-    history  one dict per epoch, as `Task.learn` returned it, with the entries of a judge
+    history  one dict per epoch, with the values that `Task.learn` and `judge` of `loop.train` returned
     seconds  (CPU, wall) seconds of learning, without evaluation
     """
 

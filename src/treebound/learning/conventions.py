@@ -36,7 +36,7 @@ class Conventions:
     attributes
         Attributes of words that features may use.
     punctuation
-        The words that UAS leaves out; None if it leaves out none.
+        Rule for the words that UAS leaves out; None if UAS counts all words.
     values
         Column -> the values of the training treebank, `_` included. Input with other values causes a warning.
     """

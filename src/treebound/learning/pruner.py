@@ -59,7 +59,7 @@ class Pruner:
 
     weights     float32[2**bits]
     attributes  attributes of words that features may use
-    history     one record per epoch of training
+    history     one dict of values per epoch of training
     templates   feature templates, under the names of TEMPLATES; the attribute `lines` holds those in use
     """
 
