@@ -1,4 +1,4 @@
-"""Define a factor family: its name, its templates and the number of the kernel code that lists its parts."""
+"""Define a factor family: its name, its feature templates, and the code by which the kernels list its parts."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ WORD_QUADRUPLE = """
 
 
 def fill(block: str, **names: str) -> str:
-    """Insert the position names of a family into a block of templates: ``{x-1}`` becomes ``h-1``."""
+    """Replace the placeholders in a block of templates by position names: with x="h", ``{x-1}`` becomes ``h-1``."""
     for key, name in names.items():
         block = block.replace("{" + key, "{" + name)
     return block.replace("{", "").replace("}", "")

@@ -1,4 +1,4 @@
-"""An arc g -> h with an adjacent-sibling part of h (Koo & Collins 2010)."""
+"""An arc g -> h with two adjacent modifiers of h, or with h's first modifier on a side (Koo & Collins 2010)."""
 
 from treebound.factors.family import SHORT_PAIR, WORD_QUADRUPLE, Family, fill
 from treebound.factors.templates import TemplateSet, lines

@@ -1,4 +1,4 @@
-"""The outermost modifier on each side of a modifier, or none (Carreras 2007)."""
+"""An arc g -> h with the outermost modifier m of h on one side, or with no modifier there (Carreras 2007)."""
 
 from treebound.factors.family import WORD_PAIR, WORD_TRIPLE, Family, fill
 from treebound.factors.templates import TemplateSet, lines

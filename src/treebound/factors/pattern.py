@@ -1,6 +1,7 @@
 """Hand-crafted constructions that an error analysis suggested, written in `treebound.factors.pattern_language`.
 
-Their parts and features are determined by the matches of patterns (`treebound.features.patterns`) instead of by arcs.
+The parts and features of this family come from the matches of patterns in the text (`treebound.features.patterns`).
+For all other families, the candidate arcs alone determine the parts.
 """
 
 from treebound.factors.family import Family

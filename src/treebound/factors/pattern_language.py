@@ -67,8 +67,8 @@ class Test:
 
     - attribute: name of the tested attribute.
     - kind: "=" (one of `values`), "!=" (none of `values`), "~" (a regular expression), "$" (equal to word `other`).
-    - values: values of the condition, or the regular expression.
-    - other: number of the other word of a "$" test.
+    - values: the values after the operator, or the regular expression; empty for a "$" test.
+    - other: number of the word in the pattern with which a "$" test compares; -1 for other tests.
     """
 
     attribute: str
@@ -77,7 +77,7 @@ class Test:
     other: int = -1
 
     def holds(self, value: str) -> bool:
-        """Return whether a word with this value passes; not defined for `$` tests, which compare two words."""
+        """Return whether a word with this value of the attribute passes; not defined for `$` tests of two words."""
         if self.kind == "~":
             return re.fullmatch(self.values[0], value) is not None
         return (value in self.values) == (self.kind == "=")
@@ -96,10 +96,10 @@ class Gap:
 class Pattern:
     """A pattern of words, with the arcs and features of its parts.
 
-    - names, tests: names and tests of its words, in text order.
+    - names, tests: name and tests of each word, in text order.
     - gaps: gaps[i] lies between words i and i + 1.
-    - arcs: (head, modifier) as numbers of words; the head may also be ROOT or OUTSIDE.
-    - ways: alternatives, each given by the numbers of its arcs.
+    - arcs: pairs (head, modifier) of word numbers, from 0; the head may also be ROOT or OUTSIDE.
+    - ways: the alternatives, each as a tuple of indices into `arcs`.
     - features: for each feature, a tuple of pairs (word or OUTSIDE, attribute) that are joined with the pattern's name.
       The first tuple is empty: its feature is the name alone.
     """
@@ -113,7 +113,7 @@ class Pattern:
     features: tuple[tuple[tuple[int, str], ...], ...] = ((),)
 
     def products(self) -> list[tuple[int, tuple[int, ...]]]:
-        """Return (coefficient, arcs) of products whose sum is 1 if an alternative holds, else 0.
+        """Return (coefficient, indices into `arcs`) of products whose sum is 1 if an alternative holds, else 0.
 
         By inclusion and exclusion, the products are a sum over sets S of alternatives of (-1)^(|S| + 1) times the
         product of all their arcs. Products that give a word two heads are always 0 and are left out. O(2^alternatives).
@@ -291,7 +291,7 @@ def _tests(text: str, word: int, names: list[str]) -> tuple[Test, ...]:
 
 
 def _ways(text: str, names: tuple[str, ...]) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, ...], ...]]:
-    """Return all arcs of the text of `arcs`, and the numbers of each alternative's arcs, in the order of the text."""
+    """Return the arcs that the text of `arcs` names, in order, and each alternative as indices into these arcs."""
     ways = [_arcs(way, names) for way in text.split("|")]
     arcs = tuple(dict.fromkeys(arc for way in ways for arc in way))
     if len(ways) > 1 and any(head == OUTSIDE for head, _ in arcs):
@@ -334,7 +334,7 @@ def _arcs(text: str, names: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
 
 
 def _atom(atom: str, names: tuple[str, ...], outside: bool) -> tuple[int, str]:
-    """Return (word, attribute) of one atom of a feature."""
+    """Return (number of the word or OUTSIDE, attribute) of one atom ``name.attribute`` of a feature."""
     name, _, attribute = atom.rpartition(".")
     known_names = (*names, "outside") if outside else names
     if name not in known_names:

@@ -47,8 +47,8 @@ class TemplateSet:
     pairs : tuple of str
         Templates over `pair` alone, which are memoised.
     side : str
-        For parts of four words, the position whose place to the left of, between or to the right of `pair` enters the
-        variant. For parts of three words, it is always the third position.
+        For parts of four words, a third position. The variant tells whether its word lies left of the two words of
+        `pair`, between them or right of them. Empty for parts of three words, whose third position is always used.
     """
 
     words: tuple[str, ...]
@@ -58,7 +58,7 @@ class TemplateSet:
     side: str = ""
 
     def slots(self) -> tuple[int, int, int, int]:
-        """Return the numbers of the pair's two words, of the side word and of the fourth word, -1 if absent."""
+        """Return the indices in `words` of both positions of `pair`, of `side` and of the rest; -1 if absent."""
         if len(self.words) == 1:
             return 0, -1, -1, -1
         named = [*self.pair, self.side] if self.side else [*self.pair]
@@ -82,7 +82,7 @@ def digest(templates: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def parse_atom(atom: str, words: tuple[str, ...]) -> tuple[int, int, str]:
-    """Return (slot, offset, attribute) of one atom. Raises ValueError, which quotes an invalid atom."""
+    """Return (index into `words`, offset, attribute) of one atom. Raises ValueError that quotes an invalid atom."""
     position, _, attribute = atom.partition(".")
     name, offset = position[:1], position[1:] or "0"
     if name not in words or attribute not in ATTRIBUTES or abs(int(offset)) > REACH:

@@ -12,10 +12,11 @@ from treebound.kernels.features.templates import Templates
 def compile_templates(
     templates: tuple[str, ...], words: tuple[str, ...], salt: str, attributes: frozenset[str]
 ) -> Templates:
-    """Compile `templates`, leaving out those that need attributes outside `attributes`.
+    """Compile `templates`, leaving out each template with an attribute that is not in `attributes`.
 
-    `salt` keeps the features of different families apart. The hash of a template does not depend on other templates, so
-    that removing one does not move the other features of a model.
+    `words` names the positions that the atoms of the templates refer to. `salt` keeps the features of different
+    families apart. The hash of a template does not depend on other templates, so that removing one template does not
+    move the features of the others.
     """
     seed, start, slot, offset, attr = [], [0], [], [], []
     for template in templates:

@@ -1,9 +1,8 @@
 """Add labels to a model: label scores added to arcs, labels of trees, and label features for training.
 
-A model chooses labels in one of three modes. In mode *joint*, it chooses them together with arcs: before
-decoding, the score of each arc's best label is added to the arc's score. In mode *second-stage*, it chooses them
-once the tree is known. In mode *both*, it chooses them jointly to find a better tree, and once more in a second
-stage.
+A model chooses labels in one of three modes. In mode *joint*, labels and arcs are chosen together: before decoding, the
+score of each arc's best label is added to the arc's score. In mode *second-stage*, labels are chosen once the tree is
+known. In mode *both*, labels are chosen jointly to find a better tree, and once more in a second stage.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Labelling:
         cost: float = 0.0,
         right: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> tuple[Scores, np.ndarray | None]:
-        """Return scores to which each arc's best label is added, and these labels, int32[A].
+        """Return scores to which the score of each arc's best label is added, and the best labels, int32[A].
 
         Without a `joint` labeller, the scores are returned unchanged, with None.
 

@@ -49,7 +49,7 @@ PAIR = lines("""
 #: features of both words with the arc's direction and distance
 FAR = lines("h.tag m.tag; h.coarse m.coarse; h.tag m.form; h.form m.tag")
 
-#: words around an arc in its tree (`kernels.labels.context_words`), and features of them
+#: words around an arc in its tree (`kernels.features.labels.context_words`), and their features
 WORDS = ("h", "m", "g", "l", "r", "a", "z")
 TREE = lines("""
     g.tag h.tag m.tag; g.coarse h.coarse m.form; g.coarse h.form m.coarse; g.tag m.tag; g.form m.tag
@@ -75,7 +75,7 @@ class Labeller:
     first : int
         Index of the first label weight in the array of all weights, after the weights of arcs and parts.
     bits : int
-        log2 of LINE times the number of places at which a row of weights may begin.
+        log2 of the number of weights among which a row of weights may begin; only every LINE-th weight begins a row.
     tree : bool
         Whether to use templates over the tree. If so, only `of_tree` and `tree_features` may be called.
     templates : dict
@@ -116,7 +116,7 @@ class Labeller:
         return out
 
     def of_tree(self, weights: np.ndarray, rows: np.ndarray, heads: np.ndarray) -> np.ndarray:
-        """Return [n, width] as in `of_arcs`, the score of each label on the arc into each word of a tree."""
+        """Return [n, width], the score of each label on the arc into each word of a tree, in the form of `of_arcs`."""
         words = context_words(heads)
         out = self.of_arcs(weights, rows, len(heads) - 1, words[0], words[1])
         if self.tree:
@@ -167,7 +167,7 @@ class Labeller:
     ) -> int:
         """Append the weight slots of labels[i] on the arc in words[:, i], with its tree context; return the new count.
 
-        words  columns of `kernels.labels.context_words`
+        words  columns of the result of `treebound.kernels.features.labels.context_words`
         """
         count = self.arc_features(words[0], words[1], labels, sign, rows, slots, signs, count)
         return context_features(self.context, rows, words, n, labels, Output(slots, signs, sign, self.place), count)
@@ -179,7 +179,7 @@ def width(labels: int) -> int:
 
 
 def weights_of(labels: int, bits: int) -> int:
-    """Return the number of weights for this number of labels, with space for a row that begins at the largest hash."""
+    """Return the number of weights that a labeller of this number of labels needs: 2 ** bits plus one row."""
     return (1 << bits) + width(labels)
 
 
@@ -189,12 +189,12 @@ def inventory(treebank: Treebank) -> tuple[str, ...]:
 
 
 def numbered(treebank: Treebank, names: tuple[str, ...]) -> np.ndarray:
-    """Return int32[W], the number of each word's label among `names`, -1 for any other label."""
+    """Return int32[W], the index in `names` of each word's label, or -1 if `names` lacks the label."""
     ids = numbers(treebank.vocab["deprel"], names)
     return ids[treebank.columns["deprel"]] if len(ids) else np.empty(0, np.int32)
 
 
 def numbers(vocabulary: Vocabulary, names: tuple[str, ...]) -> np.ndarray:
-    """Return int32[V], the number of each entry of a vocabulary among `names`, -1 for any other entry."""
+    """Return int32[V], the index in `names` of each string of a vocabulary, or -1 if `names` lacks the string."""
     number = {name: i for i, name in enumerate(names)}
     return np.array([number.get(string, -1) for string in vocabulary.strings], np.int32)

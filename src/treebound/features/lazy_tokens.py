@@ -61,7 +61,7 @@ class LazyTokenTable(TokenTable):
         return self._rows_and_tag
 
     def _make(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows and tag ids of sentence i, newly made."""
+        """Build the rows and tag ids of sentence i, without using stored ones."""
         a, b = self.offsets[i : i + 2].tolist()
         n = b - a
         rows = np.zeros((len(ATTRIBUTES), n + EXTRA), np.int64)

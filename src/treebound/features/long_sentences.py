@@ -1,8 +1,8 @@
 """Limit the length of sentences and the number of parts, so that a long sentence fits into memory.
 
 A head with k candidate modifiers has k^2 / 2 pairs of siblings. If a pruner is certain, k is small, and the number of
-parts grows linearly with the sentence. If it knows none of the words, for instance in a list of numbers, thousands of
-words may share ten heads. The number of parts then grows with the square of the length.
+parts grows linearly with the sentence. If the pruner knows none of the words, for instance in a list of numbers,
+thousands of words may share ten heads. The number of parts then grows with the square of the length.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def check_lengths(treebank: Treebank, longest: int = LONGEST) -> None:
 def limit_parts(allowed: np.ndarray, families: Collection[str], most: int = MAX_PARTS) -> tuple[np.ndarray, bool]:
     """Return candidate arcs with at most `most` parts, and whether arcs had to be removed.
 
-    Candidate arcs are bool[n + 1, n + 1], head first. If they form too many parts, each head keeps its nearest
-    candidate modifiers. Their number is a half, a quarter and so on of the largest number of modifiers, until the parts
-    fit. The arcs 0 -> 1 -> 2 ... are added, so that a tree always exists.
+    Candidate arcs are bool[n + 1, n + 1], head first. If they form too many parts, each head keeps only its nearest
+    candidate modifiers. The number that each head keeps is a half of the largest number of modifiers, then a quarter,
+    and so on, until there are at most `most` parts. The arcs 0 -> 1 -> 2 ... are added, so that a tree always exists.
     """
     n = len(allowed) - 1
     arcs = int(np.count_nonzero(allowed))
@@ -60,8 +60,8 @@ def limit_parts(allowed: np.ndarray, families: Collection[str], most: int = MAX_
 def part_bound(allowed: np.ndarray, families: Collection[str]) -> int:
     """Return an upper bound on the number of parts of candidate arcs, in integers of any size. O(n^2).
 
-    The bound is the number of parts of non-projective trees with several roots, except for combs and head bigrams.
-    Their numbers are bounded by the numbers of arcs.
+    The bound counts the parts of non-projective trees with several roots. The numbers of combs and of head bigrams are
+    only estimated from above, by numbers of arcs.
     """
     n = len(allowed) - 1
     into = allowed.sum(axis=0, dtype=np.int64)

@@ -38,13 +38,16 @@ class Matches:
         return len(self.pattern)
 
     def sentence(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (pattern, places) of the matches in sentence i."""
+        """Return the patterns, int32[M], and the words, int32[M, MAX_WORDS], of the matches in sentence i."""
         rows = slice(self.start[i], self.start[i + 1])
         return self.pattern[rows], self.places[rows]
 
 
 def find(patterns: PatternSet, treebank: Treebank) -> Matches:
-    """Find all matches. O(V tests + occurrences of each pattern's rarest word x gaps), V vocabulary entries."""
+    """Find all matches of patterns in a treebank.
+
+    O(V tests + occurrences of each pattern's rarest word x gaps) for V vocabulary entries.
+    """
     index = _Index(treebank)
     blocks, numbers = [np.empty((0, MAX_WORDS), np.int64)], [np.empty(0, INDEX)]
     for p, pattern in enumerate(patterns.patterns):
@@ -82,7 +85,7 @@ class _Index:
         return meta.get("tag", "xpos") if source == "tag2" else source
 
     def value(self, attribute: str, string: str) -> str:
-        """Return the attribute of a vocabulary entry."""
+        """Return the value of an attribute for the vocabulary entry `string`."""
         if attribute == "lower":
             return string.lower()
         return string[:2] if attribute == "coarse" and self.treebank.meta.get("coarse") == "tag2" else string
@@ -122,7 +125,7 @@ class _Index:
         return size, (order[start[e] : start[e + 1]] for e in entries)
 
     def all(self, tests: tuple[Test, ...], words: np.ndarray) -> np.ndarray:
-        """Return bool in the shape of `words`: the words that pass all tests except `$` tests."""
+        """Return bool in the shape of `words`: whether each word passes all tests other than `$` tests."""
         out = np.ones(words.shape, bool)
         for test in tests:
             if test.kind != "$":
@@ -175,7 +178,7 @@ def _occurrences(pattern: Pattern, index: _Index) -> np.ndarray:
 def _extend(
     words: np.ndarray, step: int, gap: Gap, last: tuple[Test, ...], tests: tuple[Test, ...], index: _Index
 ) -> np.ndarray:
-    """Return the matches with one more word, after the last one (step 1) or before the first one (step -1)."""
+    """Return the matches extended by a word after their last word (step 1) or before their first word (step -1)."""
     offsets = index.treebank.offsets
     end = words[:, -1] if step == 1 else words[:, 0]
     sentence = np.searchsorted(offsets, end, side="right") - 1

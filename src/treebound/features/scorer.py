@@ -114,7 +114,7 @@ class Scores(NamedTuple):
     - arc: float64[A], scores of arcs.
     - by_family: family -> float64[F], scores of parts.
     - arcs: family -> int32[F, r], arcs of parts as in `PartTable`.
-    - words: family -> int32[F, 4], words of parts (`pattern`: as in `pattern_parts`).
+    - words: family -> int32[F, 4], words of parts; for `pattern`, the words that `pattern_parts` returns.
     """
 
     arc_index: ArcIndex
@@ -203,8 +203,9 @@ class Scorer:
         projective: bool = True,
         matches: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> Scores:
-        """Score the candidate arcs (bool[n + 1, n + 1], head first) and all parts of candidate arcs.
+        """Score the candidate arcs and all parts of candidate arcs.
 
+        allowed     bool[n + 1, n + 1], the candidate arcs, head first
         projective  whether to list only the parts of projective trees
         matches     `TokenTable.matches` of the sentence; required by a model with patterns
         """
@@ -251,7 +252,7 @@ class Scorer:
         """Append the weight slots of chosen[family] (part numbers, including `arc`) with `sign`; return the new count.
 
         slots, signs  arrays with at least `room` free entries after `count`; kernels write without bounds checks
-        rates         optional array of the same size; output, the learning rates of the slots' families
+        rates         optional array as long as `slots`, to which the learning rate of each slot's family is written
         """
         n = len(tag) - 1
         ends = [count]

@@ -82,18 +82,18 @@ class TokenTable:
                     self._rows[begin[of_words] + place] = hashes[ids]
 
     def sentence(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the padded rows of a sentence, int64[attributes, n + EXTRA], and its tag ids, int32[n + 1].
+        """Return the hashes of a sentence, int64[attributes, n + EXTRA], and its tag ids, int32[n + 1]; read-only.
 
-        Both are read-only. Word w has row PAD + w, and the root has row PAD. NONE and NONE_OUTER, which stand
-        for missing words of a part, follow the padding.
-        The ids number the fine tags, -1 for the root; they serve to count distinct tags between two words.
+        The second axis of the hashes numbers the rows of the table. The root has row PAD, and word w has row PAD + w.
+        Padding precedes and follows them. NONE and NONE_OUTER, which stand for missing words of a part, come next.
+        The tag ids number the fine tags, -1 for the root; they serve to count distinct tags between two words.
         """
         a, b = self._first[i : i + 2].tolist()
         rows = self._rows[len(ATTRIBUTES) * a : len(ATTRIBUTES) * b]
         return rows.reshape(len(ATTRIBUTES), b - a), self._tag[a : b - EXTRA + 1]
 
     def matches(self, i: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return (pattern int32[M], places int32[M, words]) of the matches in sentence i, or None without patterns."""
+        """Return `Matches.sentence(i)`, the matches of patterns in sentence i, or None for a model without patterns."""
         return None if self.pattern_matches is None else self.pattern_matches.sentence(i)
 
 

@@ -16,7 +16,8 @@ from treebound.kernels.tree_moves import Scoring, Tree, change_of, lay_out, scor
 class PartScore:
     """Score of a tree as the sum over the parts of a problem in canonical form (`treebound.core.protocols.TreeScore`).
 
-    All heads are int32[n + 1] of trees of the problem's space. Raises InputError for a problem in another form.
+    All arguments `heads` are int32[n + 1], the heads of a tree in the problem's space. Raises InputError for a problem
+    in another form.
     """
 
     def __init__(self, problem: Problem):
@@ -42,9 +43,9 @@ class PartScore:
         """Return score(heads with h as the head of m) - score(heads).
 
         The change is -inf if h -> m is not a candidate arc, and nan if `heads` has an arc that is not a candidate.
-        Raises InputError if scores are not finite. The first call builds tables. A later call whose `heads` differ
-        in few words from the call before takes O(d^3) time, d the largest number of modifiers, and time for the
-        products of two arcs.
+        Raises InputError if scores are not finite. The first call builds tables. A later call is fast if its `heads`
+        differ in few words from the `heads` of the previous call. It then takes O(d^3) time, where d is the largest
+        number of modifiers, plus time for the arc products that contain the old or the new arc.
         """
         if self._moving is None:
             if not self.problem.finite:
@@ -57,7 +58,7 @@ class PartScore:
         return float(change_of(*self._moving, heads, m, h))
 
     def difference(self, a: np.ndarray, b: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """Return the parts that only tree a has and those that only tree b has, int32[*] by family (including `arc`).
+        """Return two dicts, family (or `arc`) -> int32[*]: the parts of tree a that b lacks, and of b that a lacks.
 
         Learning from the two trees adds and subtracts the features of the returned parts. Raises InputError if an arc
         is not a candidate.

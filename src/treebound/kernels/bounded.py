@@ -130,7 +130,7 @@ def make_products(arcs, phi, unit, start):
 
 @kernel
 def apply_shares(pairs, products, weight):
-    """Add the coefficients of the bounds to float64[V] `weight`; return the sum of their constants. O(F)."""
+    """Add the coefficients of all bounds to `weight` float64[V]; return the sum of the bounds' constants. O(F)."""
     constant = 0.0
     for i in range(len(pairs.phi)):
         s = pairs.share[i]
@@ -163,7 +163,7 @@ def fold_pairs(pairs, alive, certain, theta, weight, settled):
     - `alive`: bool[V]. False for dead variables, which no remaining tree has.
     - `certain`: bool[V]. True for variables that every remaining tree has.
     - `theta`, `weight`: float64[V]. The scores of the variables without and with the coefficients of the bounds.
-    - `settled`: float64[all shares], or empty. The share that bounds a dropped factor exactly is written to it.
+    - `settled`: float64[all shares], or empty. The share that bounds a dropped factor exactly is written here.
 
     Return (Pairs, change of the bound's constant). O(F).
     """
@@ -202,8 +202,9 @@ def fold_pairs(pairs, alive, certain, theta, weight, settled):
 def fold_products(products, alive, certain, theta, weight, settled):
     """Drop or shorten products with dead or certain variables, in place. O(K).
 
-    The arguments and results are as in `fold_pairs`. Certain variables are removed from a product. A product of one
-    variable becomes the score of this variable.
+    Certain variables are removed from a product. A product of one variable becomes the score of this variable. A
+    product with a dead variable is dropped. Return (Products, change of the bound's constant). The arguments are as in
+    `fold_pairs`.
     """
     first, var, number, phi, share = products
     constant = 0.0
@@ -323,9 +324,10 @@ def set_pair(pairs, i, share, weight):
 
 @kernel
 def visit_products(products, z, on):
-    """Return (score, number of shares) as `visit_pairs` does. O(K).
+    """Return (score of the products that fire, number of shares whose change can lower the bound) at tree z. O(K).
 
-    Write `on` int32[F]: the number of a factor's variables that are selected in z.
+    Write `on` int32[F]: the number of variables of each factor that are selected in z. The only share of a factor with
+    phi < 0 counts r - 1 - on times if fewer than r - 1 of its r variables are selected.
     """
     first, var, _, phi, share = products
     score = 0.0
@@ -486,13 +488,13 @@ def visit_counts(counts, number, best):
 
 @kernel
 def ascend(pairs, products, theta, z, weight):
-    """Write the arc weights of the paper's lower bound pi (section 3.4), with its best parameters for the tree z.
+    """Write the variable weights of the lower bound pi of Qian & Liu (2013, section 3.4) that is best at the tree z.
 
     `weight` float64[V] is overwritten. O(K).
 
     A factor with phi >= 0 that fires contributes phi (z_1 + ... + z_r - (r - 1)). A factor with phi < 0 that does not
-    fire contributes phi z_i for one variable i that is not selected. At z, pi equals the score. It never exceeds the
-    score of a tree, so the best tree under pi scores at least as much as z.
+    fire contributes phi z_i for one variable i that is not selected. At z, pi equals the score. Pi never
+    exceeds the score of a tree, so the best tree under pi scores at least as much as z.
     """
     weight[:] = theta
     for i in range(len(pairs.phi)):

@@ -1,6 +1,6 @@
 """Compact storage of a table: its entries that are not zero, and one bit per entry that tells whether it is zero.
 
-Files of models and of unfinished training store their tables in this form only. Kernels copy bytes without regard to
+Model files and checkpoints store the tables that are declared sparse in this form. Kernels copy bytes without regard to
 the type of number: an entry is zero if all its bits are zero.
 """
 

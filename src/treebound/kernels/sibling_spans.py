@@ -40,9 +40,11 @@ class Adjacency(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """Pairs of siblings on one side of their head; s int32[F] is nearer than b int32[F].
+    """Pairs of siblings on one side of their head.
 
-    The docstring of the module explains `phi` and `share`, float64[F].
+    - `s`, `b`: int32[F]. The arcs of the nearer and of the farther sibling.
+    - `phi`: float64[F]. The score of each pair.
+    - `share`: float64[F]. The share in the bound of each pair, see the docstring of the module.
     """
 
     s: np.ndarray
@@ -78,7 +80,9 @@ def adjacency(index, parts):
 
 @kernel
 def split_siblings(adjacent, arcs, phi, unit):
-    """Return the sibling parts whose score is not 0, with even shares: (Pairs across the head, Spans). O(F).
+    """Return the sibling parts whose score is not 0, with even shares, as (Pairs, Spans). O(F).
+
+    The Pairs have their head between the two siblings, and the Spans have both siblings on one side.
 
     `arcs` int32[F, 2] and `phi` float64[F] are in the order of `PartTable`.
     """
@@ -103,7 +107,9 @@ def split_siblings(adjacent, arcs, phi, unit):
 
 @kernel
 def as_runs(adjacent, arcs):
-    """Return the variables int32[F, r - 1] of the adjacent pairs of combs int32[F, r], -1 in empty slots.
+    """Return int32[F, r - 1]: the variables of the adjacent pairs of each comb, -1 in empty slots.
+
+    `arcs` int32[F, r] contains the arcs of each comb, from the nearest modifier on.
 
     A tree has all arcs of a comb exactly if it has all adjacent pairs of the comb.
     """
@@ -136,7 +142,7 @@ def adjacent_factors(index, parts, arc, sibling, comb, unit):
 
 @kernel
 def apply_spans(spans, adjacent, weight):
-    """Add the coefficients of the bounds to float64[V] weight; return the sum of their constants. O(F + V)."""
+    """Add the coefficients of all bounds to `weight` float64[V]; return the sum of the bounds' constants. O(F + V)."""
     if len(spans.phi) == 0:
         return 0.0
     first, start = adjacent

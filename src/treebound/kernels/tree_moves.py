@@ -59,7 +59,7 @@ class Tree(NamedTuple):
 
     - `into`: int32[n + 1]. The arc into each word, NONE at 0.
     - `z`: int8[A]. 1 for the arcs of the tree.
-    - `value`: float64[n + 1]. The scores of its stars.
+    - `value`: float64[n + 1]. The score of the star of each head.
     - `taken`: int32[n + 1]. Scratch.
     """
 
@@ -139,9 +139,9 @@ def move(scoring, tree, b):
 
 @kernel
 def gain(scoring, tree, b, c):
-    """Return the change of the score if arc b, and also arc c unless it is NONE, replaced the arc into its word.
+    """Return the change of the score if arcs b and c replaced the arcs into their words; c may be NONE.
 
-    The tree itself remains unchanged. If arc c is given, b must be an arc out of the root, and c must replace
+    The tree itself remains unchanged. If c is not NONE, b must be an arc out of the root, and c must replace
     another arc out of the root.
     """
     index = scoring.arc_index
@@ -207,7 +207,7 @@ def arc_between(index, h, m):
 
 @kernel
 def _fired(factors, z, a):
-    """Return the score of the factors of arc a whose other arcs are all selected."""
+    """Return the sum of the scores of all factors of arc a whose other arcs are all selected."""
     score = 0.0
     for i in range(factors.first[a], factors.first[a + 1]):
         f = factors.factor[i]

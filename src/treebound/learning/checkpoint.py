@@ -27,8 +27,8 @@ class Trained(Generic[Result]):
     """The outcome of a training run.
 
     best     the result of the best epoch
-    history  one record per epoch
-    seconds  (CPU, wall) seconds of learning alone
+    history  one dict per epoch, with the values that `Task.learn` and `judge` of `loop.train` returned
+    seconds  (CPU, wall) seconds of learning, without evaluation
     """
 
     best: Result
@@ -125,5 +125,5 @@ class Checkpoint:
         return Trained((arrays["best"], state.unit), state.history, state.seconds)
 
     def remove(self) -> None:
-        """Delete the file, once training is complete."""
+        """Delete the checkpoint file, which is not needed after training."""
         self.path.unlink(missing_ok=True)

@@ -17,7 +17,7 @@ MOST_VALUES = 20_000
 
 @checked(config=ConfigDict(extra="forbid"))
 class Punctuation:
-    """A rule for punctuation: UAS leaves out the words with one of the tags in this column."""
+    """A rule for punctuation: UAS leaves out each word that has one of `tags` in the column `column`."""
 
     column: Annotated[str, Field(pattern="^(gold )?(form|lemma|upos|xpos|feats|deprel)$")]
     tags: list[str]
@@ -36,7 +36,7 @@ class Conventions:
     attributes
         Attributes of words that features may use.
     punctuation
-        The words that UAS leaves out; None if it leaves out none.
+        Rule for the words that UAS leaves out; None if UAS counts all words.
     values
         Column -> the values of the training treebank, `_` included. Input with other values causes a warning.
     """

@@ -37,7 +37,7 @@ class GoldHeads(Sequence[np.ndarray]):
 
 
 class GoldLabels:
-    """The gold labels of each sentence, int32[n]: positions in `names`, -1 for any other label."""
+    """The gold labels of each sentence, int32[n]: indices in `names`, -1 for any other label."""
 
     def __init__(self, treebank: Treebank, names: tuple[str, ...]):
         self.offsets, self.ids = treebank.offsets, treebank.columns["deprel"]

@@ -64,8 +64,8 @@ def train(
     judge
         Function from a result and the records of earlier epochs to further entries of the record of the epoch.
     score
-        Function from a record to the score of the epoch. The first epoch with the highest score is kept.
-        Without `score`, the last epoch is kept.
+        Function from the record of an epoch to its score. The result of the first epoch with the highest score is
+        returned. Without `score`, the result of the last epoch is returned.
     checkpoint
         File of a task whose results are averages. It is resumed if it exists, written after every epoch, and deleted at
         the end.

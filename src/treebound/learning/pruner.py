@@ -1,6 +1,6 @@
 """The first-order pruner, a log-linear classifier that keeps the k best heads of every word (Martins et al. 2009).
 
-With a threshold, a candidate head is also dropped if its probability is below that fraction of the best head's
+With a threshold, a candidate head is also dropped if its probability is below the threshold times the best head's
 probability. Fewer heads remain where the classifier is sure (as in TurboParser: Martins, Almeida & Smith 2013).
 """
 
@@ -59,7 +59,7 @@ class Pruner:
 
     weights     float32[2**bits]
     attributes  attributes of words that features may use
-    history     one record per epoch of training
+    history     one dict of values per epoch of training
     templates   feature templates, under the names of TEMPLATES; the attribute `lines` holds those in use
     """
 

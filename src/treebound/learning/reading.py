@@ -15,7 +15,7 @@ CHOICES = ("suffix", "prefix", "length", "feats", "lemma")
 class Reading(Checked):
     """Options that state how a user's own treebank is read.
 
-    For its own corpora, the catalogue holds this information.
+    They are for treebanks outside treebound's catalogue of corpora, which states how each of its corpora is read.
     """
 
     tag: Literal["", "xpos", "upos"] = option(

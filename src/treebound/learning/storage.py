@@ -7,9 +7,9 @@ everything is checked here. The header must match a schema, and the arrays must 
 header implies, before they take any memory.
 
 Tables of weights are mostly zeros. If a table `x` is declared sparse, the file holds its nonzero entries, `x`, and a
-bit mask `x.kept` that tells which entries they are. One more bit, which is set, marks the end of the mask. Neither is
-compressed: to deflate and inflate the zeros took longer than all other work on a file. A file with the whole table can
-be read, too.
+bit mask `x.kept` that marks their positions. One more bit, which is set, marks the end of the mask. Neither array is
+compressed, because compressing the zeros of whole tables took longer than all other work on a file. A file that holds
+the whole table can be read, too.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def save_arrays(
 ) -> None:
     """Write `meta` (JSON values) and `arrays` to `path`, by way of a temporary file in the same folder.
 
-    compressed  whether members are compressed
+    compressed  whether the header and the arrays that are not sparse are compressed
     sparse      names of one-dimensional arrays whose nonzero entries alone are written
 
     Raises TreeboundError if the file cannot be written.

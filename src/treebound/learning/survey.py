@@ -1,7 +1,8 @@
 """Survey of a user's own treebank: choice of the tag column and of attributes, and advice on training.
 
-For its corpora, the catalogue states how their columns are to be used; other treebanks do not. An attribute of words
-beside form and tags is chosen if it tells a parser something new for enough words to learn from:
+Treebound's catalogue states how the columns of each of its corpora are used. For any other treebank, this module
+decides. An attribute of words beside form and tags is chosen if it tells a parser something new for enough words to
+learn from:
 
 - `feats` is chosen if at least a share ENOUGH of words have features that are not the most frequent features of their
   tag.
@@ -120,7 +121,7 @@ def unseen(train: Treebank, dev: Treebank, column: str) -> float:
 
 
 def _share(treebank: Treebank, column: str, accepted: Callable[[str], bool]) -> float:
-    """Return the share of words whose value in a column is accepted."""
+    """Return the share of words for whose value in a column `accepted` returns True."""
     flags = np.array([accepted(value) for value in treebank.vocab[column].strings], bool)
     return float(treebank.counts(column)[flags].sum() / treebank.words) if treebank.words else 0.0
 
@@ -137,7 +138,7 @@ def fine_tag(train: Treebank, dev: Treebank | None = None) -> str:
 def informative_share(treebank: Treebank, attribute: str, tag: str) -> float:
     """Return the share of words for which `feats` or `lemma` adds information to form and tag.
 
-    The module describes the two shares.
+    The docstring of the module defines this share for `feats` and for `lemma`.
     """
     if attribute == "lemma":
         pairs = _pairs(treebank, "lemma", "form")
@@ -152,7 +153,7 @@ def informative_share(treebank: Treebank, attribute: str, tag: str) -> float:
 
 
 def _pairs(treebank: Treebank, first: str, second: str) -> Counter[tuple[int, int]]:
-    """Count the pairs of ids that words have in two columns."""
+    """Return, for each pair of ids in two columns, the number of words that have this pair."""
     pairs: Counter[tuple[int, int]] = Counter()
     for first_ids, second_ids in treebank.chunks(first, second):
         pairs.update(zip(first_ids.tolist(), second_ids.tolist(), strict=True))
@@ -169,9 +170,9 @@ def attributes(train: Treebank, tag: str) -> list[str]:
 
 
 def describe(train: Treebank, dev: Treebank, reading: Reading | None = None) -> None:
-    """Store in the meta of both treebanks how they are to be read, which their files do not state.
+    """Store in the meta of both treebanks how their columns are used, which their files do not state.
 
-    reading  options of the user; the survey decides what they leave open
+    reading  options of the user; the survey decides each point that the options leave open
     """
     reading = reading or Reading()
     tag = reading.tag or fine_tag(train, dev)

@@ -49,11 +49,13 @@ class Evaluation:
 
     sentences  columns by name, with one entry per sentence
 
-    The columns over scored words (all words but punctuation) are n (words), scored (scored words), correct (scored
-    words with the gold head) and complete (whether all scored words are correct; true for a sentence without scored
-    words). correct_all and complete_all count all words, punctuation included. If there are labels, the columns
-    correct_labelled, complete_labelled, correct_labelled_all and complete_labelled_all count words with the gold head
-    and the gold label.
+    - n: number of all words
+    - scored: number of scored words, which are all words but punctuation
+    - correct: number of scored words with the gold head
+    - complete: whether all scored words have the gold head; True for a sentence without scored words
+    - correct_all, complete_all: like `correct` and `complete`, for all words including punctuation
+    - correct_labelled, complete_labelled, correct_labelled_all, complete_labelled_all: like the four columns above, for
+      words with the gold head and the gold label; only if there are labels
     """
 
     sentences: dict[str, np.ndarray]

@@ -35,7 +35,7 @@ def measure(
     """Time repeated calls and return the columns wall and cpu in seconds, with one entry per repeat.
 
     repeats  number of timed calls
-    warmup   number of calls before them that are not timed, for compilation and caches
+    warmup   number of untimed calls before the timed calls, for compilation and caches
     seconds  no further repeat begins once the repeats so far have taken this much CPU time
     """
     for _ in range(warmup):

@@ -91,7 +91,7 @@ def _check_rows(document: Document, rows: Sequence[Row], tag_column: str) -> Non
 
 
 def _misfit(document: Document, ids: Sequence[str], suspect: Suspect, tag_column: str) -> str:
-    """Return the reason why a suspect does not fit the document, or "" if it fits."""
+    """Return the reason why a suspect does not fit the document, or "" if the suspect fits."""
     i, treebank = suspect.sentence, document.treebank
     if not 0 <= i < len(document):
         return f"there is no sentence {i + 1}: the treebank has {len(document)} sentences"
@@ -174,7 +174,7 @@ def _with_cell(line: str, position: int, value: str) -> str:
 
 
 def _change(document: Document, suspect: Suspect) -> str:
-    """Return the line that reports a change."""
+    """Return the line that tells the user which annotation of a word was replaced."""
     if suspect.kind == "tag":
         return f"{_place(suspect)}: {suspect.tag} becomes {suspect.proposed_tag}"
     a, b = document.treebank.offsets[suspect.sentence], document.treebank.offsets[suspect.sentence + 1]
@@ -188,7 +188,7 @@ def _change(document: Document, suspect: Suspect) -> str:
 
 
 def _enhanced(document: Document, suspect: Suspect) -> str:
-    """Return the remark that a word's enhanced dependencies were not changed, or "" if it has none."""
+    """Return the remark that a word's enhanced dependencies were not changed, or "" if the word has none."""
     names = document.layout.names
     if "DEPS" not in names:
         return ""

@@ -32,7 +32,7 @@ class Group:
 
     @property
     def systematic(self) -> bool:
-        """True if the number of equal changes suggests a convention rather than errors as their reason."""
+        """True if the number of equal changes makes a convention a likelier reason for them than errors."""
         return self.count > SYSTEMATIC
 
 

@@ -215,13 +215,13 @@ class _Run:
         ]
 
     def files(self, mined_parts: list[Part]) -> Iterator[Path]:
-        """Yield the work files of all parts."""
+        """Yield the paths of all work files of all parts, whether or not they exist."""
         for part in mined_parts:
             for ending in ("npz", "checkpoint.npz", "tags.json", "json"):
                 yield self.job.folder / f"{part.name}.{ending}"
 
     def _file(self, part: Part) -> Path:
-        """Return the work file of a part's mined sentences."""
+        """Return the path of the work file that stores a part's mined sentences."""
         return self.job.folder / f"{part.name}.json"
 
     def _shown(self, results: Iterator[Any], total: int, title: str) -> Iterator[Any]:

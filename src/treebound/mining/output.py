@@ -86,7 +86,7 @@ def write_tsv(file: BinaryIO, suspects: Sequence[Suspect]) -> None:
 
 
 def _cells(rank: int, s: Suspect, size: int) -> list[str]:
-    """Return the cells of a suspect's row, without the column `accept`."""
+    """Return the cells of a suspect's row, without the column `accept`; `size` counts the suspects of its group."""
     return [
         *(str(rank), s.sent_id, str(s.sentence + 1), str(s.word), s.form, s.kind),
         *(str(s.head), s.label, s.tag, str(s.proposed_head), s.proposed_label, s.proposed_tag),

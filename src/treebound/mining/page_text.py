@@ -33,7 +33,7 @@ def line_of(document: Document, i: int) -> Line:
 
 
 def escaped(text: str) -> str:
-    """Return a text escaped for HTML and for attributes of HTML. Control characters become visible signs."""
+    """Return a text escaped for HTML and for attributes of HTML. Control characters become printable symbols."""
     return html.escape(well_formed(text))
 
 

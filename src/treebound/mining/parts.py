@@ -126,7 +126,7 @@ def mine_tags(job_and_column: tuple[Job, str], part: Part) -> list[Suspect]:
 
 
 def key_of_part(model: bytes, own: Treebank, names: Sequence[str]) -> str:
-    """Return the key of the suspects of a part, from the key of its model, its sentences and their ids."""
+    """Return the key of a part's file of suspects, a digest of the key of its model, its sentences and their ids."""
     digest = hashlib.blake2b(model, digest_size=16).hexdigest()
     return key_of({"model": digest, "version": VERSION}, (own,), "\0".join(names).encode())
 
@@ -144,7 +144,7 @@ def store(path: Path, key: str, mined: Sequence[MinedSentence]) -> None:
 
 
 def stored(path: Path, key: str) -> list[MinedSentence] | None:
-    """Read the mined sentences that `store` wrote under this key. Returns None for any other or a missing file."""
+    """Read the mined sentences that `store` wrote with this key. Returns None if there is no such file."""
     try:
         first, *lines = path.read_text("utf-8").splitlines()
         if json.loads(first) != {"key": key}:

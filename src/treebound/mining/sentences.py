@@ -1,8 +1,9 @@
 """Suspects of one sentence: words whose annotation differs from the best labelled tree, with their margins.
 
 The annotated arcs are added to the pruner's candidate arcs, so that the annotated tree can be found if it belongs to
-the model's space. The margin of a word is exact. It is the difference between the scores of two trees: the best
-labelled tree, and the best labelled tree in which the word has the annotated head and label.
+the model's space. The margin of a word is the difference between the scores of two trees: the best labelled tree, and
+the best labelled tree in which the word has the annotated head and label. The margin is exact unless a search reaches
+its limit (`Suspect.certified`).
 
 The search for the second tree starts with the best known tree that has the annotated arc as its incumbent. Its first
 bound often proves that this tree is the best. If annotated arcs cross, no projective tree contains all of them. A

@@ -42,10 +42,11 @@ class TagMiner:
         self.candidates, self.group, self.single = self._candidates(group)
 
     def _candidates(self, group: np.ndarray) -> tuple[Candidates, np.ndarray, int]:
-        """Return the lists of candidate tags, the number of each word's list, and the number of the first singleton.
+        """Return lists of candidate tags, the number of each word's list, and the number of the first one-tag list.
 
-        The annotated tag of a word is added to its list. The list that contains only tag t has the number of the first
-        singleton plus t.
+        The annotated tag of a word is added to its list, if the tagger knows the tag. One-tag lists follow: the list
+        of tag t alone has the number of the first one-tag list plus t. `group` holds each word's list number in the
+        tagger's dictionary.
         """
         numbers: dict[tuple[int, ...], int] = {}
         widened = np.empty_like(group)
@@ -76,8 +77,8 @@ class TagMiner:
         context  the features of the sequence's words
         a, b     the sequence consists of the words a .. b - 1 of the treebank
 
-        An annotated tag may be unknown to the tagger because it does not occur in training. It then gets the largest
-        margin of the word's candidate tags.
+        An annotated tag may be unknown to the tagger because it does not occur in training. The margin is then the
+        largest margin of the word's candidate tags.
         """
         group, best = self.group[a:b], np.empty(b - a, np.int32)
         score = self._score(context, group, best)
@@ -93,7 +94,10 @@ class TagMiner:
             yield a + k, int(best[k]), float(score - min(scores))
 
     def _score(self, context: np.ndarray, group: np.ndarray, tags: np.ndarray) -> int:
-        """Return the score of the best tag sequence over lists of candidates, and write its tags to `tags`."""
+        """Return the score of the best tag sequence, and write its tags to `tags`.
+
+        group  the number of each word's list of candidate tags, as `_candidates` returns it
+        """
         return best_tags(self.tagger.compiled, context, group, self.candidates, self.table, NO_GOLD, 0, tags)
 
     def _suspect(self, i: int, w: int, tag: str, margin: float) -> Suspect:

@@ -12,7 +12,10 @@ _OFTEN = 3  #: a style that occurs at least this often becomes a class
 
 
 def compacted(markup: str) -> str:
-    """Return smaller markup with the same picture. Names are unique, so that one page can contain several pictures."""
+    """Return smaller markup with the same picture.
+
+    The names in it are unique, so that one page can contain several pictures.
+    """
     markup = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", markup, flags=re.S)
     markup = re.sub(r"> +<", "><", re.sub(r"\s*\n\s*", " ", markup))
     markup = re.sub(r"-?\d+\.\d{3,}", lambda number: _short(float(number[0])), markup)
@@ -43,7 +46,7 @@ def _with_short_names(markup: str, salt: str) -> str:
 
 
 def _with_classes(markup: str, salt: str) -> str:
-    """Replace styles that occur often by classes."""
+    """Replace inline styles that occur often by classes of a style sheet."""
     styles = re.findall(r' style="([^"]*)"', markup)
     often = [style for style in dict.fromkeys(styles) if styles.count(style) >= _OFTEN]
     if not often or "</defs>" not in markup:

@@ -75,7 +75,9 @@ def search_tree_svg(nodes: Sequence[dict[str, Any]], words: Sequence[str], *, li
 def _layout(
     root: dict[str, Any], level: int, next_column: float, children: dict[Any, list], place: dict[Any, tuple[float, int]]
 ) -> float:
-    """Place leaves side by side and parents centred over their children; return the first free column.
+    """Write column and level of each node to `place`; return the first free column.
+
+    Leaves stand side by side, from `next_column` on, and each parent is centred over its children.
 
     Recursion is safe: the depth is bounded by the number of arcs of a sentence and by the number of nodes drawn.
     """

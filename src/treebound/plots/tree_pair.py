@@ -115,7 +115,7 @@ def _described(
     labels: Sequence[str],
     other_labels: Sequence[str],
 ) -> str:
-    """Return a text that names the arcs that differ."""
+    """Return a description for screen readers that names each arc in which the two trees differ."""
 
     def arc(head: int, word: int, label: str) -> str:
         return f"{words[head - 1] if head else 'root'} → {words[word - 1]} ({label})"

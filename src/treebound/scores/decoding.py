@@ -120,7 +120,7 @@ def decode(
     >>> parse.confidence.margins[1:].tolist()
     [14.0, 11.0, 11.0]
 
-    Change the tree by a score for two words that share a head: `siblings` as places (h, s, m) and their scores.
+    Change the tree by a score for two words that share a head: `siblings` as triples (h, s, m) and their scores.
 
     >>> treebound.decode(arc, siblings=([(2, 1, 3)], [-12])).heads.tolist()
     [-1, 2, 3, 0]

@@ -1,7 +1,7 @@
 """Recognise masks: finite scores that are meant to forbid an arc, for instance -1e9, -1e32 or the smallest float.
 
 Neural parsers write such scores. Added as a score, a mask leaves no digits of a float64 for the other scores, and
-nothing could be proved. The rule below recognises a mask, which then counts as -inf. A tree with a mask scores less
+nothing could be proved. `highest_mask` recognises masks, which then count as -inf. A tree with a mask scores less
 than every tree without one. The best trees, their scores and the proof are therefore valid for the original scores.
 """
 
@@ -65,9 +65,9 @@ def _highest_mask(items, groups, head, n, projective, single_root):
     Parameters
     ----------
     items : tuple of arrays
-        order int64[K]: items that are not forbidden, from the highest score down. value float64[K]: scores. group
-        int64[K]: scores of parts of one group are added, because a tree may have all of them. word int64[K]: a tree has
-        one of the groups of a word.
+        order int64[*]: items that are not forbidden, from the highest score down. value float64[K]: score of each item.
+        group int64[K]: group of each item; a tree may have all parts of a group, so their absolute scores are added.
+        word int64[K]: word of each item; a tree has exactly one of the groups of a word.
     groups : int
         Number of groups.
     head : int32[A]

@@ -26,7 +26,7 @@ from treebound.scores.arrays import brief, flags, indices, is_flag, is_size, sco
 from treebound.scores.masks import highest_mask
 
 SPACES = ("projective", "non-projective")
-#: a dense tensor, or a sparse one as (int[F, 3], [F]): places and their scores
+#: a dense tensor, or a sparse one as (int[F, 3], [F]): index triples and their scores
 Tensor = Any
 #: argument -> the factor family whose scores it holds
 TENSORS = {"adjacent_siblings": "adjacent-sibling", "siblings": "sibling", "grandparents": "grandchild"}
@@ -85,8 +85,8 @@ def problem(
         entry of the same pair with s < m. The root has no scores. Family sibling.
     grandparents : array or pair, optional
         [n + 1] * 3 scores of (g, h, m), a chain of arcs g -> h -> m. Family grandchild. This tensor and the two before
-        it may be dense or sparse. A sparse tensor is a pair (int[F, 3], [F]) of places and scores; all other places
-        score 0.
+        it may be dense or sparse. A sparse tensor is a pair (int[F, 3], [F]) of index triples and their scores; all
+        other triples score 0.
     parts : mapping, optional
         family -> (int[F, r, 2], [F]): the r arcs (head, modifier) of every part, and its score. docs/architecture.md
         lists the families and the order of their arcs. (-1, -1) is an empty slot, and (-2, -2) the empty outer slot of
@@ -216,7 +216,10 @@ def _indexed(
     single_root: bool,
     unit: float,
 ) -> Problem:
-    """Return the problem of the candidate arcs; it is canonical if no parts are listed by their arcs."""
+    """Return the problem of the candidate arcs, in canonical form unless parts are given as lists.
+
+    Lists of parts are `named`, which holds arcs and scores by family, and sparse tensors in `arrays`.
+    """
     families = {family for name, family in TENSORS.items() if name in arrays} | named.keys()
     check_parts(candidate, families)
     index = index_arcs(len(matrix) - 1, candidate)
@@ -273,14 +276,14 @@ def _total(score: np.ndarray) -> float:
 
 
 def _numbers(name: str, value: Any) -> tuple[Any, bool]:
-    """Return an array of scores, or (places, scores) of a sparse tensor, and whether the scores are integers."""
+    """Return an array of scores, or (index triples, scores) of a sparse tensor, and whether scores are integers."""
     if name in TENSORS and isinstance(value, tuple):
         return _pair(name, value)
     return scores(name, value)
 
 
 def _pair(name: str, value: Any) -> tuple[Pair, bool]:
-    """Return (places, scores) of parts, and whether the scores are integers."""
+    """Return (index triples or arcs of parts, their scores), and whether the scores are integers."""
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise InputError(
             f"{name} is a {type(value).__name__}", hint="give a pair: what the parts are, and their scores"
@@ -325,7 +328,10 @@ def check_matrix(n: int) -> None:
 
 
 def _check(name: str, values: np.ndarray, where: np.ndarray, unit: float) -> None:
-    """Raise InputError if a score in the checked places is NaN or +inf, or is a fraction although a unit is set."""
+    """Raise InputError if a score in the checked places is NaN or +inf, or is a fraction although a unit is set.
+
+    `where` marks the entries that are checked, and `name` is the argument in the message.
+    """
     where = where.reshape(where.shape + (1,) * (values.ndim - where.ndim))
     wrong, why = ~(values < np.inf), _FORBIDS  # NaN is not below anything
     if unit and not np.any(wrong & where):

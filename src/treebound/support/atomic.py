@@ -73,8 +73,8 @@ def check_writable(path: str | Path) -> None:
 def check_distinct(inputs: Iterable[str | Path | None], outputs: Iterable[str | Path | None]) -> None:
     """Check that no output file is an input file or another output file, under whatever name.
 
-    None stands for standard input or output. Paths to devices and pipes may be repeated, because nothing is
-    overwritten. Raises InputError otherwise.
+    None stands for standard input or output. A device or pipe may occur several times, because nothing is overwritten.
+    Raises InputError for an output file that occurs a second time.
     """
     uses: dict[object, str] = {}
     for path in inputs:
@@ -88,7 +88,7 @@ def check_distinct(inputs: Iterable[str | Path | None], outputs: Iterable[str | 
 
 
 def _identity(path: str | Path | None, standard: int) -> object:
-    """Return a key that identifies a regular file, existing or not, and None for any other kind of file.
+    """Return a key that identifies a regular file, whether it exists or not; None for a device, a pipe or a folder.
 
     A `path` of None means the open file with the descriptor `standard`: 0 for standard input, 1 for standard output.
     """
@@ -135,7 +135,7 @@ def _new_mode() -> int:
 def _is_stream(path: str | Path) -> bool:
     """Return whether a path leads to a device or a pipe, which is written to and not replaced.
 
-    Raises OSError if it may not be written.
+    Raises OSError if the device or pipe may not be written.
     """
     if _own_descriptor(path) is not None:
         return True

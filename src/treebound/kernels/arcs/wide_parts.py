@@ -31,7 +31,10 @@ def _write(words, p, w0, w1, w2, w3):
 
 @kernel
 def head_bigrams(index, parts, arcs, words):
-    """List pairs of compatible arcs into two neighbouring words; words (head of m, m, head of m + 1, m + 1). O(F)."""
+    """List pairs of compatible arcs into two neighbouring words; their words are (p, l, h, m). O(F).
+
+    Word m follows word l; the arcs are p -> l and h -> m.
+    """
     head, mod, into, into_start = index.head, index.mod, index.into, index.into_start
     p = 0
     for m in range(1, len(index.right) - 1):
@@ -54,7 +57,7 @@ def head_bigrams(index, parts, arcs, words):
 
 @kernel
 def great_grandchildren(index, parts, arcs, words):
-    """List chains of arcs a -> g -> h -> m; words (a, g, h, m). O(grandchild parts * arcs of a word)."""
+    """List chains of arcs a -> g -> h -> m; their words are (a, g, h, m). O(grandchild parts * arcs of a word)."""
     head, mod = index.head, index.mod
     p = 0
     for a1 in range(len(head)):
@@ -77,7 +80,7 @@ def great_grandchildren(index, parts, arcs, words):
 
 @kernel
 def tri_siblings(index, parts, arcs, words):
-    """List sets of three modifiers of one head; words (h, x, y, z), x < y < z. O(F)."""
+    """List sets of three modifiers x < y < z of one head h; their words are (h, x, y, z). O(F)."""
     mod, start = index.mod, index.start
     p = 0
     for h in range(1, len(index.right)):
@@ -93,7 +96,10 @@ def tri_siblings(index, parts, arcs, words):
 
 @kernel
 def combs(index, parts, arcs, words):
-    """List runs of consecutive words on one side of a common head; words (h, nearest, farthest, NONE). O(arcs)."""
+    """List runs of consecutive modifiers on one side of a head h. O(arcs).
+
+    The words of a run are (h, modifier nearest to h, modifier farthest from h, NONE).
+    """
     mod = index.mod
     p = 0
     for h in range(1, len(index.right)):
@@ -115,7 +121,7 @@ def combs(index, parts, arcs, words):
 
 @kernel
 def grand_siblings(index, parts, arcs, words):
-    """List arcs (g, h), each with an adjacent-sibling part of h; words (g, h, s or NONE, m). O(F)."""
+    """List arcs (g, h), each with an adjacent-sibling part of h; their words are (g, h, s or NONE, m). O(F)."""
     head, mod = index.head, index.mod
     p = 0
     for a in range(len(head)):
@@ -132,7 +138,7 @@ def grand_siblings(index, parts, arcs, words):
 
 @kernel
 def valencies(index, parts, arcs, words):
-    """List the possible numbers of modifiers of each word; words (h, count, NONE, NONE). O(F).
+    """List the possible numbers of modifiers of each word h; their words are (h, count, NONE, NONE). O(F).
 
     A row of `arcs` contains (h, count) instead of arc numbers.
     """
@@ -158,9 +164,11 @@ def grand_sibling_rank(index, parts, a, s, b):
 
 @kernel
 def products_of_tree(arcs, arc_into, size):
-    """Return int32[*]: the parts (rows of int32[F, r], padded with NONE) whose arcs are all in a tree. O(F).
+    """Return int32[*]: the numbers of the parts whose arcs are all in a tree. O(F).
 
-    `size` is the number of candidate arcs; `arc_into` is the result of `arcs_of_tree`.
+    - `arcs`: int32[F, r]. The arcs of each part, padded with NONE.
+    - `arc_into`: the result of `arcs_of_tree`.
+    - `size`: number of candidate arcs.
     """
     selected = np.zeros(size + 1, np.bool_)
     selected[arc_into] = True

@@ -144,7 +144,7 @@ def _enter(index, top, cycle, root_last, arc_max, scratch):
 def _merge(k, top, t, scratch):
     """Contract the components path[k .. top] into component t. O(words).
 
-    Component t takes place k of the path. Its members move up by one place, where `_enter` reads them.
+    Component t is written at index k of the path. Its members move up by one index, where `_enter` reads them.
     """
     first, last, path = scratch.first, scratch.last, scratch.path
     first[t], last[t] = first[path[k]], last[path[k]]

@@ -19,8 +19,8 @@ from treebound.support.jit import kernel
 class OracleScratch(NamedTuple):
     """Working memory for items, edges, a tree (`stack`) and arborescences (`trees`).
 
-    `value`, `best` and `outside` belong to items and keep the results of the last call until the next one. `keep`
-    belongs to edges. If `trees` is None, every graph is a Hypergraph, and no arborescences are compiled.
+    `value`, `best` and `outside` have one entry per item and hold the results of the last call. `keep` has one entry
+    per edge. If `trees` is None, every graph is a Hypergraph, and no arborescences are compiled.
     """
 
     value: np.ndarray
@@ -68,7 +68,10 @@ def _arborescence(trees, index, weight, single_root, chosen, arc_max):
 
 @kernel
 def best_tree(graph, index, weight, single_root, chosen, scratch):
-    """Return the largest weight of a tree, at most NEG_TEST if there is none. `tree_variables` returns the tree."""
+    """Return the largest weight of a tree, at most NEG_TEST if there is no tree.
+
+    `tree_variables` returns this tree afterwards.
+    """
     if len(graph.first) > 0:
         return inside(graph, weight, scratch.value, scratch.best)
     return _arborescence(scratch.trees, index, weight, single_root, chosen, weight[:0])
@@ -87,7 +90,7 @@ def tree_variables(graph, index, chosen, scratch):
 
 @kernel
 def bound_variables(graph, index, weight, single_root, cut, chosen, arc_max, scratch):
-    """Return (number of edges, number of items) that occur in a tree with a weight above `cut`.
+    """Return (number of edges, number of items) that occur in a tree with a weight above `cut`; (1, 0) for NO_GRAPH.
 
     Call this function after `best_tree`, with the same weights. Write `arc_max` float64[V]: for each variable, an upper
     bound on the weight of all trees with the variable. The bound is exact except for arborescences.
@@ -100,7 +103,11 @@ def bound_variables(graph, index, weight, single_root, cut, chosen, arc_max, scr
 
 @kernel
 def without_losers(graph, edges, items, scratch):
-    """Return the graph without the edges that `bound_variables` excluded, and whether many edges were excluded."""
+    """Return (graph without the edges that `bound_variables` excluded, True) if many edges were excluded.
+
+    Otherwise, return (the graph itself, False). NO_GRAPH is returned unchanged, with True. `edges` and `items` are the
+    results of `bound_variables`.
+    """
     if len(graph.first) == 0:
         return graph, True
     if edges < 0.8 * len(graph.left):

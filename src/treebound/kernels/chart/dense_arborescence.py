@@ -58,7 +58,8 @@ def _contract(score, root_last, most_roots, parent, pick):
     """Contract cycles until the root reaches every component.
 
     - `root_last`: if True, components take a root arc only if no other arc enters them.
-    - `parent`, `pick`: int32[2 n + 1], int32[2 n + 1, 2], written; as in `dense_arborescence`.
+    - `parent`: int32[2 n + 1], written. The component into which each component was contracted, or -1.
+    - `pick`: int32[2 n + 1, 2], written. Head and modifier of the arc that each component takes.
 
     Return the number of all components, including words; 0 if there are more than most_roots root arcs, -1 if no tree
     exists.
@@ -125,11 +126,11 @@ def _contract(score, root_last, most_roots, parent, pick):
 
 @kernel(inline="always")
 def _entering_arcs(score):
-    """Return the arcs that enter each component; at first, each word is a component.
+    """Return (remainders, words) of the arcs that enter each component; at first, each word is a component.
 
-    - Remainders: float64[n + 1, n + 1] [row of the component, head]. What remains of the score of the best arc from the
-      head.
-    - Words: int32[n + 1, n + 1]. The modifier of this arc.
+    - Remainders: float64[n + 1, n + 1], indexed by component and head. The rest of the score of the best arc from this
+      head into the component, after dual variables were subtracted.
+    - Words: int32[n + 1, n + 1]. The modifier of this best arc.
     """
     n = len(score) - 1
     row, word = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1), np.int32)
@@ -144,7 +145,11 @@ def _entering_arcs(score):
 
 @kernel(inline="always")
 def _best_head(row, word, rank, root_last):
-    """Return (head of the best arc that enters a component, or -1; the remainder of its score)."""
+    """Return (head of the best arc that enters a component, or -1; the remainder of this arc's score).
+
+    `row` and `word` are the component's rows of the results of `_entering_arcs`. `rank` is the order of the words in
+    the component, for ties.
+    """
     head, best = -1, NEG_TEST
     for h in range(1 if root_last else 0, len(row)):
         x = row[h]

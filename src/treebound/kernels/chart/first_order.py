@@ -87,9 +87,9 @@ def _best_heads(score, heads):
 
 @kernel
 def _value(score, heads, outcome):
-    """Return the score of a tree, -inf without a tree, or 0 if an entry was not a score.
+    """Return the score of a tree, -inf if there is no tree, or 0 if a score is NaN or +inf.
 
-    Without a tree, all heads are set to 0.
+    If there is no tree, all heads are set to 0. `outcome` is FOUND, NO_TREE or NOT_A_SCORE.
     """
     if outcome == NO_TREE:
         heads[1:] = 0
@@ -306,9 +306,9 @@ def _best_split(score, x, y, first, last):
 
 @kernel(fastmath={"nnan", "nsz"})
 def _best_last(index, half, ends, low, end, h, d):
-    """Return C(h, e): the best choice of the last arc among the arcs low .. end - 1 of h of length at most d.
+    """Return C(h, e): the best choice of the last arc of h among its arcs low .. end - 1 of length at most d.
 
-    ends[m] is C(m, e).
+    For an arc b = (h, m), half[b] is I(b), and ends[m] is C(m, e).
     """
     best = NEG
     for b in range(low, end):

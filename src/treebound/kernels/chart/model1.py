@@ -39,7 +39,7 @@ COMPLETE, INCOMPLETE, SIBLINGS = range(3)  #: kinds of items C, I, S in the reco
 class Chart(NamedTuple):
     """Scores, tables and part numbers of a sentence.
 
-    - `arc`, `grandchild`: float64[A], float64[G].
+    - `arc`, `grandchild`: float64[A], float64[G]. The scores of arcs and of grandchild parts.
     - `adjacent`, `outermost`, `grand_sibling`: float64, one score for every part of the family. Used by Model 1, empty
       in Model 0.
     - `complete`: float64[A + 1, n + 2]. C(a, j).
@@ -72,9 +72,7 @@ def _best_gap(x, y, lo, hi):
 
 @kernel
 def _side(index, parts, a, h, rightward):
-    """Return (first arc of h on a side, number of arcs on that side that fit below a, index of I(a, .) of the first
-    arc).
-    """
+    """Return (first arc of h on a side, number of arcs on this side that fit below a, index of I(a, first arc))."""
     A = len(index.head)
     if a == A:
         return 0, index.start[1], parts.grandchild[A]  # the root: all modifiers to its right
@@ -198,7 +196,7 @@ def _best_root(index, chart, n, single_root):
 
 @kernel
 def _push(stack, i, kind, a, x):
-    """Write to row i of the stack an item that is still to be expanded."""
+    """Write an item that is still to be expanded to row i of the stack: its kind, `a`, and its second index `x`."""
     stack[i, 0], stack[i, 1], stack[i, 2] = kind, a, x
 
 

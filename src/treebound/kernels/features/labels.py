@@ -51,9 +51,10 @@ def _add_rows(templates, tokens, rows, variant, weights, place, out):
 
 @kernel
 def _emit_rows(templates, tokens, rows, variant, label, out, c):
-    """Append the slots of label[i] in the weight rows of all templates over the words rows[:, i].
+    """Append the slots of label[i] in the weight rows of all templates over the tuple of words i.
 
-    `out` is an Output that already contains `c` slots. Return the new number of slots. O(N T).
+    The words are given by rows[:, i], their rows in the token table. `out` is an Output that already contains `c`
+    slots. Return the new number of slots. O(N T).
     """
     slots, signs, sign, place = out
     x = np.empty(rows.shape[1], np.int64)
@@ -99,10 +100,10 @@ def score_labels(templates, tokens, n, head, mod, weights, place, out):
     """Add to out[a, y] the score of label y on arc a. O((n T_word + A T_pair) L).
 
     - `out`: [A, L], float64, or int32 if weights are int16. L is a multiple of LANES.
-    - `templates`: packed (head, modifier, pair, far).
+    - `templates`: the groups head, modifier, pair and far, as `packed` returns them.
 
-    The templates `head` and `modifier` use one word and the direction of the arc. They are summed once per word and
-    direction. The templates `pair` use both words and the direction, and `far` also the distance.
+    The groups head and modifier use one word and the direction of the arc. Their weights are summed once per word and
+    direction. The group pair uses both words and the direction, and the group far uses the distance as well.
     """
     t_head, t_mod, t_pair, t_far = unpacked_arcs(templates)[0]
     A = len(head)
@@ -165,7 +166,10 @@ def context_words(heads):
 
 @kernel
 def _context_rows(words, n):
-    """Return the rows of the token table of `words`, and the direction of each arc."""
+    """Return the row of each of `words` in the token table, and the direction of each arc.
+
+    `words` is the result of `context_words`.
+    """
     rows = np.empty(words.shape, np.int32)
     direction = np.empty(words.shape[1], np.int64)
     for i in range(words.shape[1]):
@@ -178,9 +182,9 @@ def _context_rows(words, n):
 
 @kernel
 def score_context(templates, tokens, words, weights, place, out):
-    """Add to out[i, y] the score of label y for the words words[:, i] of `context_words`.
+    """Add to out[i, y] the score of label y on arc i, by templates over the tree around the arc.
 
-    `templates` and `out` are as in `score_labels`.
+    `words` is the result of `context_words`, `templates` is one packed group, and `out` is as in `score_labels`.
     """
     rows, direction = _context_rows(words, words.shape[1])
     _add_rows(unpacked(templates, np.int64(0))[0], tokens, rows, direction, weights, place, out)
@@ -188,7 +192,10 @@ def score_context(templates, tokens, words, weights, place, out):
 
 @kernel
 def context_features(templates, tokens, words, n, label, out, c):
-    """Append the weight slots of label[i] for words[:, i] of a sentence of n words; return the new number of slots."""
+    """Append the weight slots of label[i] on arc i, by templates over the tree; return the new number of slots.
+
+    `words` are columns of the result of `context_words` for a sentence of n words.
+    """
     rows, direction = _context_rows(words, n)
     return _emit_rows(templates, tokens, rows, direction, label, out, c)
 

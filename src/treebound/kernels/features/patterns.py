@@ -54,9 +54,9 @@ def _arc(index, h, m):
 
 @kernel
 def _find_arcs(patterns, q, places, index, row):
-    """Write the arcs of product q at a match to `row` int32[MAX_ARCS].
+    """Write the arcs of product q of a pattern, for the match with the words `places`, to `row` int32[MAX_ARCS].
 
-    Return the index of the arc whose head is outside the match. The result is CLOSED if no arc has its
+    Return the index in `row` of the arc whose head is outside the match. The result is CLOSED if no arc has its
     head outside the match, and MISSING if an arc is no candidate.
     """
     open_arc = CLOSED

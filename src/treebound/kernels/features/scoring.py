@@ -45,8 +45,9 @@ from treebound.support.jit import kernel
 
 
 class Place(NamedTuple):
-    """The region of the weight array that hashed features use: it begins at `first`; `mask` selects the line from a
-    hash.
+    """The region of the weight array that hashed features use.
+
+    The region begins at index `first`. `mask` selects the bits of a hash that number a line of the region.
     """
 
     first: int
@@ -56,8 +57,8 @@ class Place(NamedTuple):
 class Output(NamedTuple):
     """Arrays to which features are appended. Kernels do not check whether the arrays are long enough.
 
-    `slots` int64[*] is the index of each weight. `signs` float32[*] is the count of its feature, which is `sign` or
-    -`sign`.
+    `slots` int64[*] contains the indices of weights. `signs` float32[*] contains the counts of their features, which
+    are multiples of `sign`.
     """
 
     slots: np.ndarray
@@ -179,8 +180,9 @@ def hash_all(templates, t, tokens, rows, first, keep, x):
 def _add_all(templates, span, tokens, rows, variant, weights, mask, out):
     """Add to out[i] the weights of templates span[0] .. span[1] - 1 over rows[:, i], by themselves and with variant[i].
 
-    The loop runs part by part, so that a sum stays in a register. The cache lines of a later part are prefetched
-    meanwhile; after the last part, the prefetched lines are arbitrary.
+    rows[:, i] are the rows of the words of part i in the token table. The loop runs part by part, so that a sum stays
+    in a register. The cache lines of a later part are prefetched meanwhile; after the last part, the prefetched lines
+    are arbitrary.
     """
     T = span[1] - span[0]
     ahead = AHEAD // max(T, 1) + 1
@@ -201,10 +203,10 @@ def _add_all(templates, span, tokens, rows, variant, weights, mask, out):
 
 @kernel
 def _add_pairs(templates, span, tokens, rows, variants, weights, mask, out):
-    """Write to out[q, side] the weights of pair q of words for each of the three sides, with the variant variants[q,
-    side].
+    """Write to out[q, side] the sum of the weights of pair templates over pair q of words, for each of three sides.
 
-    The templates are span[0] .. span[1] - 1, as in `_add_all`.
+    Each template scores by itself and with the variant variants[q, side]. The templates are span[0] .. span[1] - 1,
+    and rows[:, q] are the rows of pair q in the token table.
     """
     T = span[1] - span[0]
     ahead = AHEAD // max(T, 1) + 1
@@ -228,9 +230,9 @@ def _add_pairs(templates, span, tokens, rows, variants, weights, mask, out):
 
 @kernel
 def _word_lines(templates, tokens, n, weights, mask):
-    """Return float64[n + 1, LINE]: for each word and variant, the sum of the weights of the templates over one word.
+    """Return float64[n + 1, LINE]: for each word and variant, the sum of the weights of one-word templates.
 
-    Variant 0 is the feature by itself.
+    Variant 0 stands for the features by themselves.
     """
     out = np.zeros((n + 1, LINE), np.float64)
     rows = np.empty((1, n + 1), np.int32)
@@ -249,7 +251,7 @@ def _word_lines(templates, tokens, n, weights, mask):
 
 @kernel
 def word_lines(arc_templates, tokens, n, weights, mask):
-    """Return the sums of `_word_lines` for every word as a head and as a modifier. O(n T)."""
+    """Return two results of `_word_lines`: for every word as a head, and for every word as a modifier. O(n T)."""
     as_head = _word_lines(arc_templates[0], tokens, n, weights, mask)
     as_mod = _word_lines(arc_templates[1], tokens, n, weights, mask)
     return as_head, as_mod
@@ -257,9 +259,10 @@ def word_lines(arc_templates, tokens, n, weights, mask):
 
 @kernel
 def score_pairs(t_pair, words, tokens, head, mod, weights, mask):
-    """Return (scores float64[A], rows int32[2, A], variants int64[A]) of arcs, without the words in between. O(A T).
+    """Return (scores float64[A], rows int32[2, A], variants int64[A]) of arcs. O(A T).
 
-    `words` is the result of `word_lines`.
+    Templates for the words in between do not enter the scores. The rows are the rows of head and modifier in the token
+    table, and the variants are the results of `arc_variant`. `words` is the result of `word_lines`.
     """
     as_head, as_mod = words
     A = len(head)

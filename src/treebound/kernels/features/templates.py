@@ -19,9 +19,9 @@ class Templates(NamedTuple):
 
     - `seed`: int64[T]. The initial hash of each template.
     - `start`: int64[T + 1]. Template t has the atoms start[t] .. start[t + 1] - 1.
-    - `slot`: int64[K]. The word of the part (0, 1, 2, 3) that an atom refers to.
-    - `offset`: int64[K]. The distance of the atom's word from that word.
-    - `attr`: int64[K]. The column of the token table.
+    - `slot`: int64[K]. The word of the part (0, 1, 2, 3) that each atom refers to.
+    - `offset`: int64[K]. The number of words from this word to the word whose attribute the atom uses.
+    - `attr`: int64[K]. The number of the attribute, on the first axis of the hashes of `TokenTable.sentence`.
     """
 
     seed: np.ndarray

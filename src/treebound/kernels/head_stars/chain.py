@@ -71,8 +71,10 @@ def best_choice(mods, status, gain, follow, end, scratch):
 
     - `status`: int8[k]. OUT, FREE or IN.
     - `gain`: float64[k]. The own score of each modifier.
-    - `follow`, `end`: float64[k, k + 1], float64[k + 2]. Rows like `ChainScratch.trans` and `end`, if neighbours have
-      scores.
+    - `follow`: float64[k, k + 1]. The scores of neighbours, like `ChainScratch.trans`.
+    - `end`: float64[k + 2]. One row of `ChainScratch.end`.
+
+    `follow` and `end` are used only if neighbours have scores.
     """
     if not mods.chained:
         return best_free(mods.size, status, gain, mods.count_score, scratch.chosen)

@@ -201,9 +201,7 @@ def search_chain(mods, worth, floor, unit, node_limit, scratch):
 
 @kernel(inline="always")
 def _slack(t, share_x, share_y, x, y):
-    """Return the share-based bound of a pair with score t minus its score, for these shares and choices of its
-    modifiers.
-    """
+    """Return bound minus score of a pair with score t, for the shares and the choices x, y of its two modifiers."""
     if t > 0.0:
         return 0.0 if x == y else share_x if x == 1 else share_y
     if x != y:

@@ -60,9 +60,12 @@ class Modifiers:
 @by_reference
 @dataclass
 class Worth:
-    """The scores of modifiers under one arc into the head; `StarScratch` and `ChainScratch` describe the fields.
+    """The states and scores of k modifiers under one arc into the head.
 
-    `follow` is `trans` or `trans_x` of ChainScratch.
+    - `status`: int8[>= k]. OUT, FREE or IN.
+    - `gain`: float64[>= k]. The own score of each modifier.
+    - `follow`: float64[>= k, >= k + 1]. The scores of neighbours: `trans` or `trans_x` of ChainScratch.
+    - `end`: float64[>= k + 2]. The scores of the ends of both sides, one row of `ChainScratch.end`.
     """
 
     status: np.ndarray
@@ -231,8 +234,8 @@ def _neighbours(h, index, parts, adjacent, size, scratch):
 def _pairs(k, candidates, sibling, first, scratch):
     """Return the constant that the shares of pairs add to a bound. O(k^2).
 
-    `sibling` is float64, the scores of the head's pairs, and `first` is the number of the first pair. If `sibling` is
-    empty, all scores are 0. Write scratch.sets.pairs[-1], share and spread.
+    `sibling` float64[*] contains the scores of the pairs of this head, and `first` is the number of its first pair in
+    the sentence. If `sibling` is empty, all scores are 0. Write scratch.sets.pairs[-1], share and spread.
     """
     pair, share, spread, place = scratch.sets.pairs[-1], scratch.share, scratch.spread, scratch.place
     shift = 0.0
@@ -258,7 +261,7 @@ def _pairs(k, candidates, sibling, first, scratch):
 
 @kernel(inline="always")
 def _triples(k, candidates, tri_sibling, first, scratch):
-    """Add the shares of positive triples to scratch.spread. O(k^3)."""
+    """Add the shares of positive triples to scratch.spread: a third of the score for each member. O(k^3)."""
     spread, place = scratch.spread, scratch.place
     for v in range(k):
         for j in range(v):

@@ -85,7 +85,7 @@ def beats(bound, best, unit):
 
 @kernel(inline="always")
 def begin(worth, k, sets):
-    """Initialise the root node of a search; no certain modifier is in yet. O(k)."""
+    """Initialise the root node of a search, at which certain modifiers (IN) are still FREE. O(k)."""
     sets.constant[0] = 0.0
     for i in range(k):
         sets.state[0, i] = OUT if worth.status[i] == OUT else FREE
@@ -291,8 +291,9 @@ def free_members(items, state):
 
 @kernel(inline="always")
 def _settle(depth, f, count, mods, sets):
-    """Set modifiers to OUT if they cannot raise the score, to IN if they cannot lower it; return whether any was. O(f
-    k).
+    """Set modifiers that cannot raise the score to OUT, and modifiers that cannot lower it to IN. O(f k).
+
+    Return whether any modifier was set. `f` and `count` are the numbers of modifiers that are free and in.
     """
     count_score = mods.count_score
     last = len(count_score) - 1
