@@ -106,7 +106,7 @@ def _cache_folder(configured: str, package: Path) -> Path:
 
 @functools.cache
 def usable(folder: Path) -> Path:
-    """Return the folder if it is writable, and otherwise a temporary one."""
+    """Return the folder if it is writable, and otherwise a temporary folder."""
     if is_writable(folder):
         return folder
     report(f"compiled code cannot be stored in {folder.parent}; it is compiled again, which takes minutes")

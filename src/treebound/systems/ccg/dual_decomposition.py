@@ -45,13 +45,13 @@ class Dual(NamedTuple):
 
 
 class Best:
-    """The best derivation seen so far, stored as its variables. Before the first derivation, the value is -inf."""
+    """The best derivation seen so far: its joint score `value`, -inf before the first derivation, and its variables."""
 
     def __init__(self) -> None:
         self.value, self.tags = -np.inf, np.empty(0, np.int32)
 
     def offer(self, value: float, tags: np.ndarray) -> None:
-        """Replace the best derivation if this one is better."""
+        """Store the derivation with joint score `value` and variables `tags` if it is better than the stored one."""
         if value > self.value:
             self.value, self.tags = value, tags
 
@@ -134,5 +134,5 @@ def scores_left(allowed: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
 
 
 def whole(multipliers: np.ndarray) -> dict[int, int]:
-    """Return the multipliers that are not 0, in whole numbers of UNIT."""
+    """Return a dictionary from variables to their multipliers, as whole multiples of UNIT and without zeros."""
     return {int(v): round(multipliers[v] / UNIT) for v in np.flatnonzero(multipliers)}

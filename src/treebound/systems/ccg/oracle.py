@@ -29,7 +29,10 @@ MOST = 4  #: largest number of gold categories per span: unary steps give a span
 
 
 class Oracle(Adaptive):
-    """Adaptive supertagging that returns the derivation most like `gold`, or with `worst` least; O(E) per chart."""
+    """Adaptive supertagging that returns the derivation of each chart that is most like the gold derivation.
+
+    With `worst`, it returns the least similar derivation. O(E) per chart.
+    """
 
     def __init__(self, *arguments: Any, gold: Sequence[Derivation], worst: bool = False):
         super().__init__(*arguments)

@@ -150,7 +150,10 @@ class Task:
         progress: Progress | None,
         tagged: Tagged | None = None,
     ) -> Task:
-        """Find a beam for every sentence; `tagged` chooses the categories of charts, by default the tagger itself."""
+        """Find a beam for every sentence and return the training data.
+
+        `tagged` gives the categories of charts; None takes the categories of `tagger`.
+        """
         size = 1 << settings.chart_bits
         task = cls(Charts(grammar, np.zeros(size), settings.training_limit), [], np.zeros(size))
         tagged = tagged or Supertagged(tagger, words)

@@ -37,9 +37,11 @@ class Choice(NamedTuple):
 
 
 def features(taggings: Sequence[Sequence[str]], numbers: np.ndarray) -> sparse.csr_matrix:
-    """Return `Choice.features` of tag sequences of n words each. O(K n).
+    """Return the features of K tag sequences of one sentence of n words, sparse float64[K, 2 ** BITS]. O(K n).
 
-    numbers  float64[K, NUMBERS], the three numbers of each sequence, relative to the first, whose numbers are 0
+    taggings  the tags of each sequence
+    numbers   float64[K, NUMBERS]: for each sequence, the gain of parser score, the negative deficit of the tagger, and
+              the negative number of changed tags; all are 0 for the first sequence
     """
     data: list[float] = []
     columns: list[int] = []

@@ -94,7 +94,10 @@ class Parser(Naming):
         return TokenTable(under(self.model.meta, treebank))
 
     def sentence(self, table: TokenTable, i: int) -> Sentence:
-        """Return sentence i with its scores. Arcs of the pruner's best tree are added if the candidate arcs make up no tree."""
+        """Return sentence i with its scores.
+
+        Arcs of the pruner's best tree are added if the candidate arcs make up no tree.
+        """
         return self.candidates(table, i)[0]
 
     def candidates(self, table: TokenTable, i: int) -> tuple[Sentence, np.ndarray]:

@@ -52,8 +52,8 @@ def see(ints, view, w):
 def name(code, view, w, count):
     """Write the feature hashes of coordinator w to view.names and return their number.
 
-    The features are the tags of the conjuncts, their agreement, their reaches, and the difference of the reaches. Some
-    features join two of these. `count` is the result of `see`.
+    Each feature joins the kind of attachment with one or two other properties. The properties are the form of the
+    coordinator, the tags of the conjuncts, the agreement of the tags, the reaches, and their difference.
     """
     seen, words = view.seen, view.words
     way = join(begin(code, 0), seen[0])

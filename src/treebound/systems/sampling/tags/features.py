@@ -50,7 +50,10 @@ _ROW, _PLACE = np.array([atom for atoms in _ATOMS for atom in atoms]).T.copy()
 
 
 def with_tag_column(rows: np.ndarray) -> np.ndarray:
-    """Return rows of `TokenTable.sentence` plus a copy of the tag row, which keeps the given tags when tags change."""
+    """Return token rows with a copy of the tag row as an additional row, which keeps the predicted tags.
+
+    rows  the rows that `TokenTable.sentence` returns; moves change their tags
+    """
     return np.vstack((rows, rows[TAG]))
 
 
@@ -69,7 +72,7 @@ def name_tags(rows, w, names):
 
 @kernel
 def score_tags(rows, first, last, weights, names):
-    """Return the score of the features at the words `first` to `last`, as far as the sentence has such words.
+    """Return the score of the features at the words from `first` to `last`, without positions outside the sentence.
 
     `names` is working memory for the hashes of one word.
     """
