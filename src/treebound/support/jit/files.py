@@ -43,7 +43,7 @@ def report(message: str) -> None:
 
 
 def sources_of(path: Path, package: Path = PACKAGE) -> list[Path]:
-    """Return a file that compiles functions, and all modules of the package that it imports, directly or not."""
+    """Return a source file and the files of all modules of the package that it imports, directly or indirectly."""
     inside = path.is_relative_to(package)
     modules = closure([module_of(path, package)] if inside else imported(path, package), package, packages=False)
     return sorted({path, *(source for module in modules if (source := path_of(module, package)))})

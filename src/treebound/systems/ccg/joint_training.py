@@ -89,7 +89,7 @@ class JointTraining:
         return Counts(np.zeros_like(self.charts.weights), of_chain)
 
     def gradient(self, examples: list[Example], iterations: int) -> tuple[np.ndarray, int]:
-        """Return float64[W], the gradient of the log-likelihood of some sentences, and the number left out.
+        """Return float64[W], the gradient of the examples' log-likelihood, and the number of sentences left out.
 
         A sentence is left out if belief propagation gives no messages for it.
         """

@@ -105,7 +105,10 @@ def _share(sentence, chart, gold, right, linked, out):
 
 
 def nearest(charts: Charts, words: Words, s: int, tags: np.ndarray, gold: Derivation) -> Derivation | None:
-    """Return the derivation over lexical categories int32[n] that is most like a gold one, or None if there is none."""
+    """Return the derivation over lexical categories `tags` int32[n] that is most like the derivation `gold`.
+
+    Return None if these categories have no derivation, or if the chart has too many edges.
+    """
     choices = Lattice(np.arange(len(tags) + 1, dtype=np.int32), tags)
     packed = charts.chart(sentence_of(words, s, choices))
     if packed is None or not packed.parsed:

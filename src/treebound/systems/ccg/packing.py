@@ -64,7 +64,7 @@ class Workspace(NamedTuple):
 class Chart(NamedTuple):
     """A chart of V variables.
 
-    graph                  its hypergraph; variable V stands for an edge without a variable;
+    graph                  hypergraph of the chart; an edge without a variable has the number V instead;
     rule                   int32[E] of edges: number of a binary rule, UNARY - number of a unary rule, LEAF or GOAL;
     category, head, state  int32[I] of items; 0 for axiom and goal;
     cell                   int32[n + 1, n + 1, 2]: words i .. j - 1 have the items cell[i, j, 0] .. cell[i, j, 1] - 1

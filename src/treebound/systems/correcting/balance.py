@@ -102,8 +102,9 @@ def learn(choices: Sequence[Choice], l2: float) -> np.ndarray:
 def _chances(scores: np.ndarray, first: np.ndarray, owner: np.ndarray) -> np.ndarray:
     """Return the probability of each tag sequence of each sentence.
 
-    first  index of the first sequence of each sentence
-    owner  sentence of each sequence
+    scores  score of each sequence, sentence by sentence
+    first   index of the first sequence of each sentence
+    owner   number of the sentence of each sequence
     """
     mass = np.exp(scores - np.maximum.reduceat(scores, first)[owner])
     return mass / np.add.reduceat(mass, first)[owner]

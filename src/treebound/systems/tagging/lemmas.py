@@ -10,7 +10,7 @@ from __future__ import annotations
 
 
 def edit(form: str, lemma: str) -> str:
-    """Return the edit whose `apply` turns the form into the lemma."""
+    """Return the edit that turns a form into its lemma (see `apply`)."""
     if lemma == "_" and form != "_":
         return "_"
     case = "l" if lemma == lemma.lower() else "f"

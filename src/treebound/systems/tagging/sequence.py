@@ -27,11 +27,11 @@ PAD = 2  #: number of padding words before and after a sentence
 class SequenceTemplates(NamedTuple):
     """Compiled templates, sorted by order.
 
-    seed    int64[T] start of each template's hash;
-    start   int32[T + 1] template t has atoms start[t] .. start[t + 1] - 1;
-    offset  int32[K] position of the word relative to the tagged word;
-    attr    int32[K] row of the token table;
-    first   int32[ORDERS + 1] templates of order o are first[o] .. first[o + 1] - 1.
+    seed    int64[T], initial hash of each template;
+    start   int32[T + 1]: template t has the atoms start[t] .. start[t + 1] - 1;
+    offset  int32[K], position of each atom's word relative to the tagged word;
+    attr    int32[K], row of the token table that each atom reads;
+    first   int32[ORDERS + 1]: templates of order o are first[o] .. first[o + 1] - 1.
     """
 
     seed: np.ndarray
@@ -55,10 +55,10 @@ class Candidates(NamedTuple):
 class Words(NamedTuple):
     """The words of a training set, sentence by sentence.
 
-    context  int64[W, T] as returned by `contexts`;
-    offsets  int64[S + 1] sentence s has the words offsets[s] .. offsets[s + 1] - 1;
-    group    int32[W] number of the candidate list of each word;
-    gold     int32[W] gold tag of each word.
+    context  int64[W, T], the hashes that `contexts` returns;
+    offsets  int64[S + 1]: sentence s has the words offsets[s] .. offsets[s + 1] - 1;
+    group    int32[W], number of the candidate list of each word;
+    gold     int32[W], gold tag of each word.
     """
 
     context: np.ndarray
@@ -114,7 +114,7 @@ def _history(before, last, tags):
 def best_tags(templates, context, group, candidates, table, gold, cost, out):
     """Write the best tag sequence of a sentence to out int32[n], and return its score, an exact int64.
 
-    context    int64[n, T] as returned by `contexts`
+    context    int64[n, T], the hashes that `contexts` returns
     group      int32[n], at least 1 word: number of the candidate list of each word
     gold       int32[n], gold tags in training; empty outside training
     cost       number that training adds to the score of every tag except the gold tag
