@@ -74,7 +74,7 @@ def rounds(joint: Joint, iterations: int) -> Iterator[Beliefs]:
 
 
 def decode(joint: Joint, iterations: int, output: Output = "least-risk") -> Analysis:
-    """Run belief propagation and return the derivation that an output rule chooses under its messages.
+    """Run belief propagation and return the derivation that an output rule chooses under the last messages.
 
     The result has no proof. If there is no round of belief propagation, the rule is `viterbi`.
     """

@@ -57,7 +57,7 @@ class Best:
 
 
 def descend(joint: Joint, allowed: np.ndarray, multipliers: np.ndarray, best: Best, iterations: int) -> Dual:
-    """Run `steps` with the Polyak step and return its last result."""
+    """Run subgradient descent (`steps`) with the Polyak step and return the last result."""
     last = Dual(np.inf, multipliers, np.empty(0, np.int32), np.zeros(joint.words, np.int32), 0)
     for dual in steps(joint, allowed, multipliers, best, iterations):
         last = dual
@@ -78,7 +78,7 @@ def steps(
     best     receives every derivation of the parser;
     step     `polyak`: the step that would be right if the best value seen were the optimum (Polyak 1969), divided by
              1 + the number of times that the bound rose (Koo et al. 2010);
-             `published`: FIRST, halved whenever the bound rose (Rush et al. 2010), as in Auli & Lopez
+             `published`: the constant FIRST, halved whenever the bound rose (Rush et al. 2010), as in Auli & Lopez
 
     O(iterations (E + sum c_i c_i+1)).
     """

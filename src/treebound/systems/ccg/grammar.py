@@ -55,7 +55,7 @@ class Stated(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Rules as the kernels look them up.
+    """The rules of a grammar in arrays, from which kernels read them.
 
     There are C categories, R binary rules and U unary rules.
 

@@ -54,7 +54,7 @@ class Analysis:
     """The result of a decoder of the joint model for a sentence.
 
     tags       int32[n] variables of the words;
-    edges      int32[I] best edges of the items of `Joint.packed`, for its `derivation`;
+    edges      int32[I], the best edge of each item of the chart, from which `Packed.derivation` reads the derivation;
     value      joint score of the derivation;
     bound      proved upper bound on the joint score of every derivation of the chart, inf without a proof;
     status     `optimal`: no derivation of the chart scores more; `gap`; `limit`; `heuristic`: nothing is proved;

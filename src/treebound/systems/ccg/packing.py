@@ -223,8 +223,8 @@ def build(sentence, tables, ws, limit, unknown):
     """Build a chart without scores; return (DONE or TOO_LARGE, items, edges, unknown pairs, `cell` of the `Chart`).
 
     limit    largest number of edges; a larger chart is given up
-    unknown  int64, receives as many of the pairs of categories that the tables do not know as it can hold; the chart
-             lacks all combinations of unknown pairs
+    unknown  int64[*], receives pairs of categories that the tables do not know, while there is space. The chart lacks
+             all combinations of unknown pairs
 
     O(n^3 c^2) for c items per cell.
     """

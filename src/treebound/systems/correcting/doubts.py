@@ -1,4 +1,4 @@
-"""Doubts of a tagger: the other tags that it considers possible, and by how much it prefers its own."""
+"""Doubts of a tagger: the other tags that it considers possible, and by how much it prefers its own tags."""
 
 from __future__ import annotations
 

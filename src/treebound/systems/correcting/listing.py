@@ -19,7 +19,7 @@ from treebound.systems.sampling.tags.ranking import ranked
 
 
 class Words(NamedTuple):
-    """Sentences with the tags of the tagger, and with its doubts."""
+    """Sentences with the tags and the doubts of the tagger."""
 
     table: TokenTable
     doubts: Doubts

@@ -104,7 +104,7 @@ class Validity:
         ]
 
     def words(self, treebank: Treebank, i: int, misc: Sequence[str] | None = None) -> Words:
-        """Return the words of sentence i as rules read them, see `words_of`."""
+        """Return the words of sentence i in the form that rules read, see `words_of`."""
         return words_of(treebank, i, misc)
 
     @property

@@ -152,14 +152,17 @@ class Rule(NamedTuple):
 
 @kernel
 def next_violation(ints, reals, view, trees, steps, behind, rule, rng):
-    """Make proposals until one violates a constraint (Zhang et al., Figure 4); return (steps left, constraint, errors).
+    """Make proposals until a constraint is violated (Zhang et al., Figure 4); return (steps left, constraint, errors).
 
-    behind       score of the gold tree minus score of the tree in the buffers
-    steps        number of proposals, at most
+    trees   receives the tree before the last proposal, and the proposal; holds the gold tree
+    steps   number of proposals, at most
+    behind  score of the gold tree minus score of the tree in the buffers
+    rule    the constraints, and the chain that proposes trees
 
-    For NEIGHBOUR, `errors` are the errors of the tree before minus the errors of the proposal. For GOLD, they are the
-    errors of the tree in the buffers. A proposal is compared with the tree before it, whether it is accepted or not. If
-    this constraint holds, the tree in the buffers after the step is compared with the gold tree.
+    A proposal is compared with the tree before it, whether it is accepted or not. If this constraint holds, the tree in
+    the buffers after the step is compared with the gold tree. The returned constraint is NEIGHBOUR, GOLD or NOTHING.
+    For NEIGHBOUR, `errors` is the number of errors of the tree before minus the number of errors of the proposal. For
+    GOLD, it is the number of errors of the tree in the buffers.
     """
     n = ints[at.N]
     while steps > 0:

@@ -159,7 +159,7 @@ class Training:
         return self.learner.average()
 
     def _visit(self, i: int) -> None:
-        """Continue the chain of sentence i by the schedule `visit`, and learn from it."""
+        """Continue the chain of sentence i by the schedule `visit`, and learn from the trees of the chain."""
         spec, gold = self.spec, self.gold[i]
         rows, tag = self.table.sentence(i)
         allowed = allowed_arcs(self.scoring, self.pruner, rows, tag, spec.training_k)

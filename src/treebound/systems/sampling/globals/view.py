@@ -65,7 +65,7 @@ class View(NamedTuple):
 
 
 def view_of(rows: np.ndarray, n: int, codes: np.ndarray, weights: np.ndarray) -> View:
-    """Return the view of a sentence of n words. `rows` is as in `TokenTable.sentence`."""
+    """Return the view of a sentence of n words, whose token rows `TokenTable.sentence` returns."""
     words = np.zeros((6, n + 2), np.int64)
     for row, attribute in ((TAG, "tag"), (COARSE, "coarse"), (LOWER, "lower")):
         words[row] = rows[ATTRIBUTES.index(attribute), PAD : PAD + n + 2]

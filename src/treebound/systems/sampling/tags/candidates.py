@@ -34,8 +34,8 @@ class Candidates(NamedTuple):
 
         The candidates of a known form are restricted to tags that it has in training.
 
-        own  gold tag of the word, if it is a word of the training set. This occurrence is not counted. Otherwise, the
-             gold tag would be the only other candidate of a form that occurs once, unlike in new text
+        own  gold tag of the word, if the word belongs to the training set. This occurrence is not counted. Otherwise,
+             the gold tag would be the only other candidate of a form that occurs once, unlike in new text
         """
         counts = self.known.get(form, Counter())
         known = {tag for tag, count in counts.items() if count > (tag == own)}
