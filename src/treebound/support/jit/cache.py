@@ -112,7 +112,7 @@ class KernelCache:
         return self._folder / f"{self._name}-{digest}.kernel"
 
     def _read(self, path: Path, key: tuple) -> Any:
-        """Return the compiled version that a file stores for a key, or None if the file has no version for this key."""
+        """Return the compiled version that a file stores for a key, or None if there is no intact file for this key."""
         content = read(path)
         return content[1] if content is not None and content[0] == key else None
 

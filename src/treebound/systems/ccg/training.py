@@ -169,7 +169,8 @@ class Task:
     def _add(self, settings: Settings, tagged: Tagged, s: int, gold: list[int], derivation: Derivation) -> None:
         """Add sentence s with the categories of the first beam under which the chart keeps within the limit.
 
-        If the limit is exceeded with every beam, or if no derivation can be learnt, count the sentence as left out.
+        If the chart exceeds the limit with every beam, count the sentence as left out. UnreachableError if no
+        derivation over the gold categories can be learnt.
         """
         derivation = self._reachable(tagged.words, s, np.array(gold, np.int32), derivation)
         for beta, cutoff in levels(settings.training_beams):
@@ -183,7 +184,10 @@ class Task:
         self.left_out["a chart over the limit"] += 1
 
     def _reachable(self, words: Words, s: int, gold: np.ndarray, derivation: Derivation) -> Derivation:
-        """Return a derivation if a chart can contain it, else the most similar derivation with the same categories."""
+        """Return `derivation` if a chart can contain it, else the most similar derivation with the same categories.
+
+        UnreachableError if there is no derivation with these categories.
+        """
         sentence = sentence_of(words, s, Lattice(np.arange(len(gold) + 1, dtype=np.int32), gold))
         try:
             gold_chart(self.charts.grammar, sentence, derivation)

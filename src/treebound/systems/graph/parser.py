@@ -282,7 +282,10 @@ class Parser:
         return self.k is not None and self.k <= REDUCED_K
 
     def _scored_problem(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> _ScoredProblem:
-        """Return the scored problem of sentence i with k candidate heads per word; `widen` adds the pruner's best tree."""
+        """Return the scored problem of sentence i with k candidate heads per word.
+
+        `widen` adds the arcs of the pruner's best tree.
+        """
         started = time.perf_counter()
         allowed, cut = self._candidates(table, i, k, widen)
         scored, labels = self._folded(table, i, self._scored(table, i, allowed))
