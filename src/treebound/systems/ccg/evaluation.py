@@ -21,7 +21,10 @@ from treebound.treebanks.ccg.derivation import Derivation
 
 @dataclass(frozen=True)
 class Ratio:
-    """Counts of items that are right, predicted and gold, with precision, recall and F-score in %; 0 without items."""
+    """Counts of right, predicted and gold dependencies, with precision, recall and F-score in %.
+
+    A share of no dependencies is 0.
+    """
 
     right: int
     predicted: int
@@ -29,12 +32,12 @@ class Ratio:
 
     @property
     def precision(self) -> float:
-        """Return the share of right items among the predicted ones, in %."""
+        """Return the share of right dependencies among the predicted dependencies, in %."""
         return 100.0 * self.right / max(1, self.predicted)
 
     @property
     def recall(self) -> float:
-        """Return the share of right items among the gold ones, in %."""
+        """Return the share of right dependencies among the gold dependencies, in %."""
         return 100.0 * self.right / max(1, self.gold)
 
     @property

@@ -40,7 +40,8 @@ def apply(form: str, script: str) -> str:
 def parts(script: str) -> tuple[str, str, str, str, str]:
     """Return the parts of an edit: (removed in front, added in front, removed at the back, added at the back, case).
 
-    The parts of `_`, and of `=` with a lemma, are empty, and their case is `f`. ValueError for a text that is no edit.
+    For the edit `_`, or `=` with a lemma, the four texts are empty and the case is `f`.
+    ValueError if `script` is not an edit.
     """
     if script == "_" or script.startswith("="):
         return "", "", "", "", "f"
