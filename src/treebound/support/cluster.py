@@ -63,7 +63,7 @@ class Backend(DaskDistributedBackend):
 def spread(
     function: Callable[[Any, Any], Any], shared: Any, items: Iterable, scheduler: str, ordered: bool
 ) -> Iterator[Any]:
-    """Yield function(shared, item) of every item, computed on a cluster; see `support.workers.spread`."""
+    """Yield the result function(shared, item) for every item, computed on a cluster; see `support.workers.spread`."""
     with _connected(scheduler) as client:
         # shared data is the result of a task, because Dask recomputes results, but not scattered data, of lost workers
         remote = client.submit(pickle.loads, cloudpickle.dumps(shared), pure=False)

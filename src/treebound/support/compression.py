@@ -99,12 +99,12 @@ def decompressed(stream: BinaryIO) -> Any:
 
 @contextmanager
 def writing(path: str | Path, otherwise: str = "") -> Iterator[Any]:
-    """Yield a stream that replaces a file as `atomic.replacing` does, compressed if the name ends in .gz, .bz2 or .xz.
+    """Yield a stream whose content replaces a file, compressed if the file's name ends in .gz, .bz2 or .xz.
 
     otherwise  suffix of the compression to use if the name has none of the three
 
-    The same content gives the same bytes, because neither time nor name is stored. Raises InputError as `replacing`
-    does.
+    The same content gives the same bytes, because neither time nor name is stored. `atomic.replacing` replaces the
+    file, and raises InputError if it cannot.
     """
     suffix = suffix_of(path) or otherwise
     with replacing(path) as file:
@@ -142,7 +142,7 @@ def _decompressed(kind: str, stream: Any) -> Any:
 
 
 def _rejoined(head: bytes, stream: Any) -> io.BufferedReader:
-    """Return a buffered stream of bytes that were read already, and of the remaining stream."""
+    """Return a buffered stream of the bytes `head`, which were read already, followed by the rest of `stream`."""
     return io.BufferedReader(_Rejoined(head, stream))
 
 

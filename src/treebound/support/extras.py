@@ -16,7 +16,10 @@ from treebound.core.errors import InputError
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
-    """Import packages of an extra inside the block. Raises InputError, which names the extra, if an import fails."""
+    """Run a block that imports packages of an extra of `pip install`.
+
+    Raises InputError if an import fails. Its hint is the command that installs the extra.
+    """
     try:
         yield
     except ImportError as error:

@@ -89,7 +89,7 @@ def read(settings_class: type[S], values: Mapping[str, Any], *other_keys: str) -
 
     settings_class  class of the settings
     values          values by key
-    other_keys      further keys that are valid at this place, for the error message
+    other_keys      keys that are valid beside the settings; the message about an unknown key lists them, too
 
     Raises SettingError for an unknown key or a wrong value.
     """

@@ -43,7 +43,7 @@ def spread(
     ordered: bool = True,
     short: bool = False,
 ) -> Generator[Result, None, None]:
-    """Yield function(shared, item) of every item.
+    """Yield the result function(shared, item) for every item.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ def in_batches(
     """Return the results of `count` short items in order, computed in batches.
 
     function  function(shared, (begin, end)) returns the list of the results of items begin to end - 1
-    progress  (results, name of the loop) -> the same results, reported as they come
+    progress  function that takes the results and the name of the loop, and yields the results while it shows progress
 
-    The other parameters are those for `spread`.
+    The other parameters have the same meaning as for `spread`.
     """
     batches = [(begin, min(begin + BATCH, count)) for begin in range(0, count, BATCH)]
     results = spread(function, shared, batches, workers=workers, scheduler=scheduler, short=True)
@@ -186,6 +186,6 @@ def _initialise(function: Callable[[Any, Any], Any], shared: Any) -> None:
 
 
 def _call_work(item: Any) -> Any:
-    """Call the function of a forked process with one item."""
+    """Call the function that `_initialise` stored in this forked process, with one item."""
     function, shared = _work
     return function(shared, item)

@@ -81,7 +81,9 @@ def read(path: Path, hint: str = "") -> tuple[yaml.Node | None, Any]:
 def line_of(node: yaml.Node | None, keys: Sequence[int | str]) -> int | None:
     """Return the line (from 1) of a nested key or list index.
 
-    If the file lacks it, return the line of the innermost existing key or index on the path, or None.
+    keys  the path to the key or index, from the top level of the file
+
+    If the file lacks the key or index, return the line of the last one on the path that exists, or None.
     """
     line = None
     for step in keys:

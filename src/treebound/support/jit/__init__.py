@@ -41,7 +41,7 @@ def _is_plain() -> bool:
 if _is_plain():
 
     def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-        """Compile a function with plain numba, without the interpreter's lock."""
+        """Compile a function with plain numba, so that it runs without the interpreter's lock."""
         declare = numba.njit(nogil=True, **options)
         return declare if function is None else declare(function)
 

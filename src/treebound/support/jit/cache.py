@@ -31,10 +31,10 @@ class KernelCache:
     """The cache of the compiled versions of one kernel, with the interface that numba's dispatchers expect of a cache.
 
     The file of a version stores its key: argument types, processor, versions of Python and numba, closure variables,
-    and whether the version is inner. The file name contains a digest of the key. The key is compared when the file is
-    read.
+    and whether the version is inner. An inner version is compiled only for another kernel that calls it. The file name
+    contains a digest of the key. The key is compared when the file is read.
 
-    `is_inner` returns whether the current version is compiled only for another kernel.
+    `is_inner` returns whether the version that is being compiled is inner.
     """
 
     def __init__(self, function: Any, is_inner: Callable[[], bool]):
@@ -55,7 +55,7 @@ class KernelCache:
         return str(self._folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """Load a compiled version. If there is none, return None and take the turn to compile it.
+        """Load a compiled version. If there is none, take the lock for compiling it (`Turn`) and return None.
 
         Compiled code needs numba's runtime and no other part of the compiler. Numba's own cache also declares all
         built-in functions here (`refresh`), which took half a second in every process. The compiler declares them
@@ -75,7 +75,7 @@ class KernelCache:
         return CompileResult._rebuild(target_context, *state)
 
     def save_overload(self, sig: Any, data: CompileResult) -> None:
-        """Store a compiled version and end the turn to compile it."""
+        """Store a compiled version and release the lock that `load_overload` took for compiling it."""
         key = self._key(sig, data.codegen)
         path = self._path(key)
         try:
@@ -97,7 +97,7 @@ class KernelCache:
             path.unlink(missing_ok=True)
 
     def _key(self, sig: Any, codegen: Any) -> tuple:
-        """Return the key of a version, which the class describes."""
+        """Return the key of a version; the docstring of the class lists the parts of a key."""
         args, result = sigutils.normalize_signature(sig)
         cells = tuple(cell.cell_contents for cell in self._function.__closure__ or ())
         captured = hashlib.blake2b(dumps(cells), digest_size=16).hexdigest() if cells else ""
@@ -112,7 +112,7 @@ class KernelCache:
         return self._folder / f"{self._name}-{digest}.kernel"
 
     def _read(self, path: Path, key: tuple) -> Any:
-        """Return the stored version for a key, or None."""
+        """Return the compiled version that a file stores for a key, or None if there is no intact file for this key."""
         content = read(path)
         return content[1] if content is not None and content[0] == key else None
 

@@ -43,7 +43,7 @@ def report(message: str) -> None:
 
 
 def sources_of(path: Path, package: Path = PACKAGE) -> list[Path]:
-    """Return a file that compiles functions, and all modules of the package that it imports, directly or not."""
+    """Return a source file and the files of all modules of the package that it imports, directly or indirectly."""
     inside = path.is_relative_to(package)
     modules = closure([module_of(path, package)] if inside else imported(path, package), package, packages=False)
     return sorted({path, *(source for module in modules if (source := path_of(module, package)))})
@@ -106,7 +106,7 @@ def _cache_folder(configured: str, package: Path) -> Path:
 
 @functools.cache
 def usable(folder: Path) -> Path:
-    """Return the folder if it is writable, and otherwise a temporary one."""
+    """Return the folder if it is writable, and otherwise a temporary folder."""
     if is_writable(folder):
         return folder
     report(f"compiled code cannot be stored in {folder.parent}; it is compiled again, which takes minutes")

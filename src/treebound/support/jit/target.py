@@ -72,7 +72,7 @@ class Library(codegen.JITCodeLibrary):
     """The code of one function.
 
     inner     whether the library holds only intermediate code, for callers to link
-    linkable  whether callers can link it: machine code from the cache comes without intermediate code
+    linkable  whether callers can link the function; machine code from the cache comes without intermediate code
     """
 
     def __init__(self, *args: Any):
@@ -121,7 +121,10 @@ class Codegen(codegen.JITCPUCodegen):
     _library_class = Library
 
     def set_env(self, env_name: str, env: Any) -> None:
-        """Store the Python objects of a function beside its machine code, which inner functions do not have."""
+        """Store the Python objects of a function beside its machine code.
+
+        Do nothing while an inner function is compiled, because inner functions have no machine code.
+        """
         if not compiling_inner():
             super().set_env(env_name, env)
 
@@ -255,7 +258,7 @@ def as_kernel(function: types.Dispatcher) -> types.Dispatcher:
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Pause the garbage collector in the block, and let it treat the compiler's objects as old afterwards."""
+    """Pause the garbage collector in the block. Afterwards, the collector treats the compiler's objects as old."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -269,7 +272,7 @@ def paused_collector() -> Iterator[None]:
 
 
 class KernelDispatcher(CPUDispatcher):
-    """A kernel, of which a version is compiled for every combination of argument types that occurs in calls."""
+    """A kernel. A version of the kernel is compiled for every combination of argument types that occurs in calls."""
 
     targetdescr = KernelTarget(TARGET)
 
@@ -284,7 +287,11 @@ class KernelDispatcher(CPUDispatcher):
         self._cache = KernelCache(self.py_func, compiling_inner)
 
     def compile(self, sig: Any) -> Any:
-        """Compile for Python, or for the kernel that is being compiled, and return the entry point."""
+        """Compile a version for the argument types `sig`, and return its entry point.
+
+        While another kernel is being compiled, the version is an inner version for this other kernel. At any other
+        time, it is a version for calls from Python.
+        """
         global _depth
         with global_compiler_lock:
             args = tuple(sigutils.normalize_signature(sig)[0])

@@ -23,7 +23,8 @@ SETTLED = 1e-6  #: largest change of a belief that counts as convergence
 class Beliefs(NamedTuple):
     """The messages and beliefs after a round of belief propagation.
 
-    messages   float64[V], logarithms of f b e, the scores of the chart's variables;
+    messages   float64[V], logarithms of the chain's messages f b e (forward sums, backward sums, emissions), which are
+               the scores of the chart's variables;
     belief     float64[V], probabilities of the variables, 0 before the first round;
     items      float64[I], probabilities of the chart's items, 0 before the first round;
     rounds     number of rounds;
@@ -38,9 +39,9 @@ class Beliefs(NamedTuple):
 
 
 def propagate(joint: Joint, iterations: int) -> Beliefs:
-    """Run up to `iterations` rounds of belief propagation and return the beliefs of the last one.
+    """Run up to `iterations` rounds of belief propagation and return the beliefs of the last round.
 
-    If there is no round, the messages are the emissions and all beliefs are 0.
+    If no round gives beliefs, the messages are the emissions and all beliefs are 0.
     """
     zeros = np.zeros(len(joint.emission))
     last = Beliefs(joint.emission, zeros, np.zeros(len(joint.packed.chart.category)), 0, False)
@@ -52,7 +53,8 @@ def propagate(joint: Joint, iterations: int) -> Beliefs:
 def rounds(joint: Joint, iterations: int) -> Iterator[Beliefs]:
     """Pass messages between chain and chart until beliefs settle, and yield the beliefs of each round.
 
-    There are at most `iterations` rounds. O(iterations (E + sum c_i c_i+1)).
+    There are at most `iterations` rounds. O(iterations (E + sum c_i c_i+1)) for E edges of the chart and c_i categories
+    of word i.
     """
     v, first = len(joint.emission), joint.choices.first
     memory = Chain(np.empty(v), np.empty(v), np.empty(v), np.empty(v), np.empty(joint.words))
@@ -72,7 +74,7 @@ def rounds(joint: Joint, iterations: int) -> Iterator[Beliefs]:
 
 
 def decode(joint: Joint, iterations: int, output: Output = "least-risk") -> Analysis:
-    """Run belief propagation and return the derivation that an output rule chooses under its messages.
+    """Run belief propagation and return the derivation that an output rule chooses under the last messages.
 
     The result has no proof. If there is no round of belief propagation, the rule is `viterbi`.
     """

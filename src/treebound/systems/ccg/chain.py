@@ -60,7 +60,11 @@ class Weights(NamedTuple):
 
 @kernel
 def lattice(group, lists):
-    """Return the lattice of a sentence from the numbers of its words' lists, int32[n]. O(C)."""
+    """Return the lattice of a sentence, in which word i has the categories of list number group[i]. O(C).
+
+    group  int32[n], the numbers of lists
+    lists  all lists of categories, as a Lattice
+    """
     first = np.zeros(len(group) + 1, np.int32)
     for i in range(len(group)):
         first[i + 1] = first[i] + lists.first[group[i] + 1] - lists.first[group[i]]
@@ -72,7 +76,7 @@ def lattice(group, lists):
 
 @kernel
 def emissions(context, choices, table, mask):
-    """Return float64[C], the scores of the categories of every word without transitions. O(C T)."""
+    """Return float64[C], the emission scores of all categories in the lattice `choices`. O(C T) for T templates."""
     out = np.zeros(len(choices.tags), np.float64)
     for i in range(len(context)):
         for t in range(context.shape[1]):
@@ -84,8 +88,9 @@ def emissions(context, choices, table, mask):
 
 @kernel
 def forward_backward(emission, choices, potential, alpha, beta, local, scale):
-    """Return the log partition function and fill the arrays so that alpha * beta holds the marginals.
+    """Return the log partition function, and fill four arrays so that alpha * beta holds the marginals.
 
+    emission            float64[C], scores of the categories in the lattice `choices`
     potential           float64[tags + 1, tags + 1] exponentials of the transitions
     alpha, beta, local  float64[>= C]; local[x] = exp(emission - the word's largest)
     scale               float64[>= n]. The marginal of a pair (i - 1, i) is
@@ -139,7 +144,10 @@ def forward_backward(emission, choices, potential, alpha, beta, local, scale):
 
 @kernel
 def marginals(emission, choices, potential):
-    """Return (log partition function, float64[C] category probabilities); (-inf, zeros) without a sequence."""
+    """Return the log partition function and the probabilities float64[C] of the categories in the lattice `choices`.
+
+    If no sequence is possible, return -inf and zeros.
+    """
     c = len(choices.tags)
     alpha, beta, local = np.empty(c), np.empty(c), np.empty(c)
     log_z = forward_backward(emission, choices, potential, alpha, beta, local, np.empty(len(choices.first)))
@@ -200,7 +208,7 @@ def count_gold(features, gold, weights):
 
 
 class Sums(NamedTuple):
-    """The arrays that `forward_backward` fills: float64[C] each, and scale float64[n]."""
+    """The arrays that `forward_backward` fills: `scale` is float64[n], and the others are float64[C]."""
 
     alpha: np.ndarray
     beta: np.ndarray
@@ -210,7 +218,10 @@ class Sums(NamedTuple):
 
 @kernel
 def add_expected(context, choices, potential, sums, counts):
-    """Add the expected features of a sentence's sequences to `counts` (Weights). O(C T + sum c_i c_i+1)."""
+    """Add the expected features of one sentence to `counts` (Weights). O(C T + sum c_i c_i+1).
+
+    `sums` holds the arrays that `forward_backward` filled for the sentence.
+    """
     first, tags, border = choices.first, choices.tags, len(potential) - 1
     alpha, beta, n = sums.alpha, sums.beta, len(context)
     for i in range(n):

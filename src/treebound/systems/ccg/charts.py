@@ -35,7 +35,7 @@ def sentence_of(words: Words, s: int, choices: Lattice) -> Sentence:
 
 
 class Charts:
-    """Builds charts of up to `limit` edges. All share one memory: a chart is valid until the next one is built."""
+    """A builder of charts with up to `limit` edges. All charts share memory, so building one invalidates the last."""
 
     def __init__(self, grammar: Grammar, weights: np.ndarray, limit: int):
         self.grammar, self.weights, self.limit = grammar, weights, limit
@@ -65,7 +65,7 @@ class Charts:
 
 @dataclass
 class Packed:
-    """A chart with its sentence. Methods take `scores` float64[V] of the variables; None sets them to 0.
+    """A chart with its sentence. Methods take `scores`, float64[V] scores of the variables; None stands for zeros.
 
     If the chart has a complete derivation, edges that no complete derivation uses have score 0.
     """
@@ -86,13 +86,20 @@ class Packed:
         return np.append(variable_scores, 0.0)
 
     def best(self, scores: np.ndarray | None = None) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return (score of the best derivation or -1e30, best scores of all items, their best edges). O(E)."""
+        """Return (score of the best derivation, float64[I] best score of each item, int32[I] best edge of each item).
+
+        The score of the best derivation is -1e30 if the chart has no derivation. O(E).
+        """
         items = len(self.chart.category)
         value, edge = np.empty(items), np.empty(items, np.int32)
         return inside(self.chart.graph, self._scores(scores), value, edge), value, edge
 
     def sums(self, scores: np.ndarray | None = None) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """Return (log partition function, float64[V] probabilities of variables, inner, outer of items). O(E)."""
+        """Sum over all derivations; return (log partition function, variables, inner, outer). O(E).
+
+        The last three are the probabilities of the variables, float64[V], the logarithms of the items' inside sums,
+        float64[I], and the probabilities of the items, float64[I].
+        """
         items, variable_scores = len(self.chart.category), self._scores(scores)
         inner, outer, marginal = np.empty(items), np.empty(items), np.empty(len(variable_scores))
         log_z = log_inside_outside(self.chart.graph, variable_scores, inner, outer, marginal)
@@ -107,8 +114,10 @@ class Packed:
         return log_z
 
     def derivation(self, best: np.ndarray, strings: Sequence[tuple[str, str]], item: int | None = None) -> Derivation:
-        """Return the derivation that the best edges build for an item, by default for the whole sentence.
+        """Return the derivation that consists of best edges, for one item or for the whole sentence.
 
+        best     int32[I], the best edge of each item
+        item     number of the item; None stands for the whole sentence
         strings  (form, tag) of the words
         """
         graph, rules, names = self.chart.graph, self.chart.rule, self.grammar.categories

@@ -35,8 +35,8 @@ class Decoded:
     parsed       whether there is a derivation of the whole sentence;
     value        sum of the scores of the derivations;
     level        number of the attempt, from 0;
-    categories   mean number of lexical categories per word in that attempt;
-    edges        number of edges of its chart;
+    categories   mean number of lexical categories per word in this attempt;
+    edges        number of edges of the chart in this attempt;
     refused      number of attempts whose charts had too many edges;
     joint        result of the joint model, whose score is then `value`; None for the parser alone and for fragments
     """

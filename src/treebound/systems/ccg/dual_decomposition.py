@@ -45,19 +45,19 @@ class Dual(NamedTuple):
 
 
 class Best:
-    """The best derivation seen so far, stored as its variables. Before the first derivation, the value is -inf."""
+    """The best derivation seen so far: its joint score `value`, -inf before the first derivation, and its variables."""
 
     def __init__(self) -> None:
         self.value, self.tags = -np.inf, np.empty(0, np.int32)
 
     def offer(self, value: float, tags: np.ndarray) -> None:
-        """Replace the best derivation if this one is better."""
+        """Store the derivation with joint score `value` and variables `tags` if it is better than the stored one."""
         if value > self.value:
             self.value, self.tags = value, tags
 
 
 def descend(joint: Joint, allowed: np.ndarray, multipliers: np.ndarray, best: Best, iterations: int) -> Dual:
-    """Run `steps` with the Polyak step and return its last result."""
+    """Run subgradient descent (`steps`) with the Polyak step and return the last result."""
     last = Dual(np.inf, multipliers, np.empty(0, np.int32), np.zeros(joint.words, np.int32), 0)
     for dual in steps(joint, allowed, multipliers, best, iterations):
         last = dual
@@ -78,7 +78,7 @@ def steps(
     best     receives every derivation of the parser;
     step     `polyak`: the step that would be right if the best value seen were the optimum (Polyak 1969), divided by
              1 + the number of times that the bound rose (Koo et al. 2010);
-             `published`: FIRST, halved whenever the bound rose (Rush et al. 2010), as in Auli & Lopez
+             `published`: the constant FIRST, halved whenever the bound rose (Rush et al. 2010), as in Auli & Lopez
 
     O(iterations (E + sum c_i c_i+1)).
     """
@@ -134,5 +134,5 @@ def scores_left(allowed: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
 
 
 def whole(multipliers: np.ndarray) -> dict[int, int]:
-    """Return the multipliers that are not 0, in whole numbers of UNIT."""
+    """Return a dictionary from variables to their multipliers, as whole multiples of UNIT and without zeros."""
     return {int(v): round(multipliers[v] / UNIT) for v in np.flatnonzero(multipliers)}

@@ -21,7 +21,10 @@ from treebound.treebanks.ccg.derivation import Derivation
 
 @dataclass(frozen=True)
 class Ratio:
-    """Counts of items that are right, predicted and gold, with precision, recall and F-score in %; 0 without items."""
+    """Counts of right, predicted and gold dependencies, with precision, recall and F-score in %.
+
+    A share of no dependencies is 0.
+    """
 
     right: int
     predicted: int
@@ -29,12 +32,12 @@ class Ratio:
 
     @property
     def precision(self) -> float:
-        """Return the share of right items among the predicted ones, in %."""
+        """Return the share of right dependencies among the predicted dependencies, in %."""
         return 100.0 * self.right / max(1, self.predicted)
 
     @property
     def recall(self) -> float:
-        """Return the share of right items among the gold ones, in %."""
+        """Return the share of right dependencies among the gold dependencies, in %."""
         return 100.0 * self.right / max(1, self.gold)
 
     @property
@@ -47,10 +50,12 @@ class Ratio:
 class Scores:
     """Scores over the sentences that have an analysis.
 
-    labelled, unlabelled  dependencies
-    supertags             (number of right categories, number of words)
-    exact                 number of sentences whose labelled dependencies are all right
-    parsed, sentences     number of sentences with an analysis, number of all sentences
+    labelled    counts of labelled dependencies
+    unlabelled  counts of unlabelled dependencies
+    supertags   (number of right categories, number of words)
+    exact       number of sentences whose labelled dependencies are all right
+    parsed      number of sentences with an analysis
+    sentences   number of all sentences
     """
 
     labelled: Ratio
@@ -77,7 +82,7 @@ class Scores:
 
 
 def evaluate(gold: Sequence[Derivation], decoded: Sequence[Decoded]) -> Scores:
-    """Score decoding results against gold derivations. ValueError if they belong to different sentences."""
+    """Score decoding results against the gold derivations of the same sentences. ValueError for other sentences."""
     totals = {name: [0, 0, 0] for name in ("labelled", "unlabelled")}
     tags, words, exact, parsed = 0, 0, 0, 0
     for right, result in zip(gold, decoded, strict=True):
@@ -111,7 +116,7 @@ class Difference(NamedTuple):
 
 
 def difference(gold: Sequence[Derivation], a: Sequence[Decoded], b: Sequence[Decoded]) -> Difference:
-    """Return the labelled F-score of `a` minus the one of `b`, over the sentences that both analyse.
+    """Return the labelled F-score of `a` minus the labelled F-score of `b`, over the sentences that both analyse.
 
     The interval is a jackknife over sentences. All values are 0 if no sentence is analysed by both; with one sentence
     the interval has width 0.
@@ -138,7 +143,7 @@ def _labelled(gold: Derivation, decoded: Decoded) -> tuple[int, int, int]:
 
 
 def _gain(counts: np.ndarray) -> np.ndarray:
-    """Return the F-score of the first system minus the one of the second, for counts float64[..., 2, 3]."""
+    """Return the F-score of the first system minus the F-score of the second, for counts float64[..., 2, 3]."""
     f = 200.0 * counts[..., 0] / np.maximum(1, counts[..., 1] + counts[..., 2])
     return np.asarray(f[..., 0] - f[..., 1])
 

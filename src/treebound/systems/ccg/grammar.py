@@ -32,7 +32,11 @@ _KINDS = {
 
 
 class Binary(NamedTuple):
-    """A binary rule, left right -> result, over category numbers, with its name; head is 0 for left, 1 for right."""
+    """A binary rule that combines the categories `left` and `right` into `result`, all by number.
+
+    rule  name of the rule
+    head  0 if the left category has the head, 1 if the right category has it
+    """
 
     left: int
     right: int
@@ -51,7 +55,7 @@ class Stated(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Rules as the kernels look them up.
+    """The rules of a grammar in arrays, from which kernels read them.
 
     There are C categories, R binary rules and U unary rules.
 
@@ -164,7 +168,10 @@ class Grammar:
         return self._order[number]
 
     def number_of(self, left: int, right: int, result: int) -> int:
-        """Return the number of a binary rule in the tables; the pair must be known. KeyError without a rule."""
+        """Return the number of a binary rule in the tables. KeyError if there is no such rule.
+
+        The pair of categories must have been looked up before.
+        """
         self.tables()
         return self._numbers[left, right, result]
 

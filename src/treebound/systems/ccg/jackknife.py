@@ -19,7 +19,7 @@ from treebound.systems.ccg.words import Words
 
 
 class Jackknifed:
-    """Sentences with category probabilities, as in `Supertagged`, but from the tagger trained without their fold.
+    """Sentences with category probabilities, computed by supertaggers that were not trained on the sentences' folds.
 
     Categories are numbered as in `tagger`; `member` int[S] holds the fold of each sentence.
     """
@@ -45,12 +45,12 @@ def jackknifed(
     folds: int,
     learn: Callable[[Treebank, int], Supertagger],
 ) -> Supertagged | Jackknifed:
-    """Return the sentences, each tagged by a supertagger trained without its fold; with one fold, by `tagger`.
+    """Return the sentences, each tagged by a supertagger that was trained without the sentence's fold.
 
     words  the words of `train`
     learn  trains a supertagger, given its sentences and the number of the fold
 
-    The number of folds is at most the number of sentences.
+    With one fold, `tagger` tags all sentences. The number of folds is at most the number of sentences.
     """
     folds = min(folds, len(train))
     if folds < 2:

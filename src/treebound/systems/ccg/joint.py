@@ -26,7 +26,7 @@ STEPS = 7  #: largest number of edges per word: a leaf, a combination, two unary
 
 
 def rounded(scores: np.ndarray) -> np.ndarray:
-    """Round scores to multiples of UNIT; -inf stays."""
+    """Round scores to multiples of UNIT; scores of -inf remain -inf."""
     return np.asarray(np.round(scores / UNIT) * UNIT)
 
 
@@ -34,8 +34,8 @@ class Transitions(NamedTuple):
     """Transitions of a chain, shared by all sentences.
 
     score      float64[tags + 1, tags + 1], rounded
-    potential  their exponentials
-    most       their largest absolute value
+    potential  exponentials of the rounded scores
+    most       largest absolute value of the rounded scores
     """
 
     score: np.ndarray
@@ -54,7 +54,7 @@ class Analysis:
     """The result of a decoder of the joint model for a sentence.
 
     tags       int32[n] variables of the words;
-    edges      int32[I] best edges of the items of `Joint.packed`, for its `derivation`;
+    edges      int32[I], the best edge of each item of the chart, from which `Packed.derivation` reads the derivation;
     value      joint score of the derivation;
     bound      proved upper bound on the joint score of every derivation of the chart, inf without a proof;
     status     `optimal`: no derivation of the chart scores more; `gap`; `limit`; `heuristic`: nothing is proved;
@@ -101,14 +101,20 @@ class Joint:
         self.widest = float(LARGEST // (4 * self.words + 4))  #: largest absolute multiplier, a multiple of UNIT
 
     def read(self, edges: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return (int32[n] variables, score f) of the derivation that best edges int32[I] of items build. O(n)."""
+        """Return the variables, int32[n], and the parser's score f of a derivation. O(n).
+
+        `edges` int32[I] holds the best edge of each item. The derivation is the one that these edges make of the goal.
+        """
         tags = np.empty(self.words, np.int32)
         stack = np.empty(2 * self.words + 4, np.int32)
         parser_score, _ = best_variables(self.packed.chart.graph, len(self.emission), edges, tags, stack)
         return np.sort(tags), parser_score
 
     def edges_of(self, best: np.ndarray) -> list[int]:
-        """Return the edges of the derivation that best edges int32[I] of items build, from the goal downwards. O(n)."""
+        """Return the edges of a derivation from the goal downwards, given `best` int32[I], the best edge of each item.
+
+        O(n).
+        """
         graph = self.packed.chart.graph
         stack, edges = [len(graph.first) - 2], []
         while stack:
@@ -118,15 +124,18 @@ class Joint:
         return edges
 
     def best_derivation(self, scores: np.ndarray) -> tuple[float, np.ndarray] | None:
-        """Return (score, int32[n] its variables) of the best derivation, or None if there is none. O(E).
+        """Return the score and the variables, int32[n], of the best derivation; None without a derivation. O(E).
 
-        The score is f plus the `scores` of the variables.
+        The score is the parser's score f plus the `scores` of the derivation's variables.
         """
         value, _, edges = self.packed.best(scores)
         return None if value <= NEG_TEST else (value, self.read(edges)[0])
 
     def best_sequence(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return (g + scores, int32[n] variables) of the best sequence of categories; -inf if none is possible."""
+        """Return the score and the variables, int32[n], of the best sequence of categories.
+
+        The score is the chain's score g plus the `scores` of the variables; -inf if no sequence is possible.
+        """
         tags = np.empty(self.words, np.int32)
         return best_sequence(self.emission + scores, self.choices, self.transitions.score, tags), tags
 

@@ -19,7 +19,7 @@ FAINTEST = -300.0  #: least log message relative to the word's largest one; impo
 
 
 class Chain(NamedTuple):
-    """Memory for messages of V variables over n words: float64[V] each, scale float64[n]."""
+    """Memory for messages of V variables over n words: `scale` is float64[n], the other arrays are float64[V]."""
 
     combined: np.ndarray
     alpha: np.ndarray
@@ -30,10 +30,10 @@ class Chain(NamedTuple):
 
 @kernel
 def compact(chart, unit):
-    """Return (the chart without unused edges and items, the largest absolute weight). O(E).
+    """Return the chart without unused edges and items, and the largest absolute weight of its edges. O(E).
 
-    An edge or item is used if a complete derivation contains it; the order is kept. Weights are rounded to multiples of
-    `unit`. The chart must have a complete derivation; its cells are dropped.
+    An edge or item is used if a complete derivation contains it. The order is kept. Weights are rounded to multiples of
+    `unit`. The given chart must have a complete derivation. The `cell` of the new chart is empty.
     """
     graph = chart.graph
     items = len(graph.first) - 1
@@ -72,7 +72,10 @@ def compact(chart, unit):
 
 @kernel
 def _scale(first, message):
-    """Shift messages so that the largest of every word is 0, and raise those below FAINTEST to it; -inf stays."""
+    """Shift log messages so that the largest message of every word is 0, and raise messages below FAINTEST to FAINTEST.
+
+    Messages of -inf remain -inf.
+    """
     for i in range(len(first) - 1):
         top = -np.inf
         for x in range(first[i], first[i + 1]):
@@ -84,11 +87,13 @@ def _scale(first, message):
 
 @kernel
 def chain_messages(emission, outside, choices, potential, memory, out):
-    """Write the chain's log messages f b e to out float64[V]; return False if no sequence is possible.
+    """Write the chain's log messages to out float64[V]; return False if no sequence of categories is possible.
 
-    outside  float64[V], the chart's log messages o
+    A message is the product f b e of forward sum, backward sum and emission.
 
-    O(sum c_i c_i+1).
+    outside  float64[V], the chart's log messages, which are added to the emissions
+
+    O(sum c_i c_i+1) for c_i categories of word i.
     """
     for x in range(len(out)):
         memory.combined[x] = emission[x] + outside[x]
@@ -105,7 +110,13 @@ def chain_messages(emission, outside, choices, potential, memory, out):
 
 @kernel
 def chart_messages(belief, messages, first, out):
-    """Write the chart's log messages o to out float64[V]: its beliefs divided by the incoming messages. O(V)."""
+    """Write the chart's log messages to out float64[V]: the beliefs of variables, divided by the incoming messages.
+
+    belief    float64[V], probabilities of the variables
+    messages  float64[V], log messages of the chain to the chart
+
+    O(V).
+    """
     for x in range(len(out)):
         out[x] = np.log(belief[x]) - messages[x] if belief[x] > 0.0 else -np.inf
     _scale(first, out)
@@ -113,13 +124,14 @@ def chart_messages(belief, messages, first, out):
 
 @kernel
 def most_expected(graph, rule, probability, messages, value, best):
-    """Write to best int32[I] the edge of each item that gives the most expected correct constituents. O(E).
+    """Find, for each item, the edge whose subtree has the most expected correct constituents; write it to `best`. O(E).
 
     The expected number is the sum of `probability` over the items that a word or a combination makes.
 
     messages     float64[V]; variables with message -inf are not used
     probability  float64[I] of items; items with probability 0 are not used
     value        float64[I], receives the expected number for each item
+    best         int32[I], receives the edge of each item, or -1
     """
     value[0], best[0] = 0.0, -1
     for i in range(1, len(graph.first) - 1):

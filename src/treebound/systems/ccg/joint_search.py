@@ -18,10 +18,14 @@ from treebound.systems.ccg.joint import UNIT, Analysis, Joint
 
 
 class _Open(NamedTuple):
-    """An open node of the search: bound and multipliers float64[V] of its parent, and its decision.
+    """An open node of the search.
 
-    parent, variable, value  number of the parent; the variable that is required (value 1) or forbidden (0)
-    allowed                  bool[V], the categories that the node allows
+    bound        upper bound of the node's parent
+    multipliers  float64[V], multipliers of the parent
+    parent       number of the parent
+    variable     the variable about which the node decides
+    value        1 if the variable is required, 0 if it is forbidden
+    allowed      bool[V], the variables that the node allows
     """
 
     bound: float
@@ -82,7 +86,7 @@ def _needed(nodes: list[Node], bounds: list[float], bound: float) -> list[Node]:
 
 
 def statement(joint: Joint) -> Statement:
-    """Return chart and chain in whole numbers, as the checker takes them.
+    """Return the chart and the chain for the proof checker, with scores as whole multiples of UNIT.
 
     The lists are copies, so they stay valid after the next chart is built.
     """
@@ -102,7 +106,7 @@ def statement(joint: Joint) -> Statement:
 
 
 def _units(scores: np.ndarray) -> Any:
-    """Return scores as lists of whole numbers of UNIT."""
+    """Return scores as nested lists of whole multiples of UNIT."""
     return np.rint(scores / UNIT).astype(np.int64).tolist()
 
 
@@ -113,6 +117,6 @@ def proof(joint: Joint, analysis: Analysis, nodes: list[Node]) -> Proof:
 
 
 def claim(joint: Joint, analysis: Analysis, nodes: list[Node]) -> Claim:
-    """Return the claim of a decoder in whole numbers of UNIT."""
+    """Return the claim of a decoder, with scores as whole multiples of UNIT."""
     bound = None if analysis.bound == np.inf else round(analysis.bound / UNIT)
     return Claim(proof(joint, analysis, nodes).derivation, round(analysis.value / UNIT), bound, nodes)

@@ -56,7 +56,7 @@ class Counts(NamedTuple):
 
 
 class JointTraining:
-    """Weights of both models and their training examples; features that no gold derivation has keep the weight 0."""
+    """The weights of parser and supertagger in joint training, and the examples. Weights that are 0 at first stay 0."""
 
     def __init__(self, charts: Charts, tagger: Supertagger, words: Words, weights: np.ndarray, examples: list[Example]):
         self.charts, self.tagger, self.words, self.examples = charts, tagger, words, examples
@@ -89,7 +89,7 @@ class JointTraining:
         return Counts(np.zeros_like(self.charts.weights), of_chain)
 
     def gradient(self, examples: list[Example], iterations: int) -> tuple[np.ndarray, int]:
-        """Return float64[W], the gradient of the log-likelihood of some sentences, and the number left out.
+        """Return float64[W], the gradient of the examples' log-likelihood, and the number of sentences left out.
 
         A sentence is left out if belief propagation gives no messages for it.
         """
@@ -106,7 +106,7 @@ class JointTraining:
         return self._picked(gold) - self._picked(expected), failed
 
     def _beliefs(self, example: Example, transitions: Transitions, iterations: int) -> tuple[Joint, Beliefs | None]:
-        """Return the joint model of a sentence and its last beliefs, None without messages."""
+        """Return the joint model of a sentence and the last beliefs, which are None if there are no messages."""
         packed = self.charts.chart(example.sentence)
         assert packed is not None  # examples are sentences whose charts keep within the limit
         choices = Lattice(example.sentence.first, example.sentence.category)

@@ -13,7 +13,7 @@ Ranked = tuple[float, int, int, int]
 
 
 class KBest:
-    """The k best derivations of a graph with variable scores float64[V]. O(E + k n log k) for the last item."""
+    """Search for the k best derivations of a graph, given `score` float64[V] of the variables. O(E + k n log k)."""
 
     def __init__(self, graph: Hypergraph, score: np.ndarray):
         self.first, self.left, self.right = graph.first.tolist(), graph.left.tolist(), graph.right.tolist()
@@ -30,7 +30,7 @@ class KBest:
         return [derivation for rank in range(k) if (derivation := self.ranked(goal, rank)) is not None]
 
     def ranked(self, item: int, rank: int) -> Ranked | None:
-        """Return the derivation of an item with a rank, from 0, or None if the item has fewer derivations."""
+        """Return the derivation of an item that has rank `rank`, from 0, or None if the item has fewer derivations."""
         if item == 0:
             return (0.0, -1, 0, 0) if rank == 0 else None
         if item not in self.waiting:
@@ -50,7 +50,10 @@ class KBest:
         return derived[rank]
 
     def _offer(self, item: int, edge: int, a: int, b: int) -> None:
-        """Queue the derivation of an item that an edge and the ranks of its tails give, if it exists and is new."""
+        """Queue a derivation of an item, unless it does not exist or was queued before.
+
+        The derivation consists of `edge` and of the derivations of the edge's left and right tail with ranks a and b.
+        """
         if (edge, a, b) in self.seen[item]:
             return
         left, right = self.ranked(self.left[edge], a), self.ranked(self.right[edge], b)

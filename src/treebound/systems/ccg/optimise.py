@@ -65,7 +65,10 @@ class TrainingCheckpoint:
 def fit(
     objective: Objective, size: int, l2: float, iterations: int, kept: TrainingCheckpoint | None = None
 ) -> tuple[np.ndarray, list[dict]]:
-    """Minimise objective + l2 / 2 |w|^2 from w = 0 and return float64[size] weights with one record per round."""
+    """Minimise objective + l2 / 2 |w|^2 and return float64[size] weights with one record per round.
+
+    The search starts at w = 0, or at the weights of the checkpoint `kept` if it belongs to the same run.
+    """
     fresh: tuple[np.ndarray, int, list[dict], bool] = (np.zeros(size), 0, [], False)
     weights, done, history, finished = (kept.resume(size) if kept else None) or fresh
 

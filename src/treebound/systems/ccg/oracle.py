@@ -29,7 +29,10 @@ MOST = 4  #: largest number of gold categories per span: unary steps give a span
 
 
 class Oracle(Adaptive):
-    """Adaptive supertagging that returns the derivation most like `gold`, or with `worst` least; O(E) per chart."""
+    """Adaptive supertagging that returns the derivation of each chart that is most like the gold derivation.
+
+    With `worst`, it returns the least similar derivation. O(E) per chart.
+    """
 
     def __init__(self, *arguments: Any, gold: Sequence[Derivation], worst: bool = False):
         super().__init__(*arguments)
@@ -102,7 +105,10 @@ def _share(sentence, chart, gold, right, linked, out):
 
 
 def nearest(charts: Charts, words: Words, s: int, tags: np.ndarray, gold: Derivation) -> Derivation | None:
-    """Return the derivation over lexical categories int32[n] that is most like a gold one, or None if there is none."""
+    """Return the derivation over lexical categories `tags` int32[n] that is most like the derivation `gold`.
+
+    Return None if these categories have no derivation, or if the chart has too many edges.
+    """
     choices = Lattice(np.arange(len(tags) + 1, dtype=np.int32), tags)
     packed = charts.chart(sentence_of(words, s, choices))
     if packed is None or not packed.parsed:

@@ -64,7 +64,7 @@ class Workspace(NamedTuple):
 class Chart(NamedTuple):
     """A chart of V variables.
 
-    graph                  its hypergraph; variable V stands for an edge without a variable;
+    graph                  hypergraph of the chart; an edge without a variable has the number V instead;
     rule                   int32[E] of edges: number of a binary rule, UNARY - number of a unary rule, LEAF or GOAL;
     category, head, state  int32[I] of items; 0 for axiom and goal;
     cell                   int32[n + 1, n + 1, 2]: words i .. j - 1 have the items cell[i, j, 0] .. cell[i, j, 1] - 1
@@ -90,7 +90,7 @@ def workspace(limit: int) -> Workspace:
 
 @kernel(inline="always")
 def _find(ws, size, key):
-    """Return the place of an item's key in the hash table of the cell, or the empty place for a new key."""
+    """Return the slot that holds an item's key in the hash table of the cell, or the empty slot for a new key."""
     place = ((key * M1) >> 33) & (size - 1)
     while ws.key[place] >= 0 and ws.key[place] != key:
         place = (place + 1) & (size - 1)
@@ -99,9 +99,10 @@ def _find(ws, size, key):
 
 @kernel
 def _item(ws, size, begin, count, category, head, state):
-    """Return (item, items, size) for the result of a step; an item that the cell lacks is added.
+    """Find the item that a step results in, and add it to the cell if the cell lacks it.
 
-    The cell has the items begin .. count - 1 and a hash table of `size` places, which grows with it.
+    The cell has the items begin .. count - 1 and a hash table of `size` slots, which grows with the cell. Return
+    (number of the item, new `count`, new `size`).
     """
     key = ((np.int64(category) * STATES + state) << 32) | head
     place = _find(ws, size, key)
@@ -133,9 +134,11 @@ def _state(kind, left, right):
 
 @kernel
 def _combine(ws, tables, cell, i, j, begin, unknown):
-    """Write all combinations over words i .. j - 1 as edges of the cell; return (items, edges, size, unknown pairs).
+    """Write all combinations over words i .. j - 1 as edges of the cell.
 
-    `edges` is -1 if there are too many. Pairs that the tables do not know are written to unknown int64[>= 0].
+    Return (number after the last item, edges of the cell, size of the cell's hash table, unknown pairs). The number of
+    edges is -1 if there are too many. Pairs of categories that the tables do not know are written to `unknown` int64[*]
+    while there is space.
     """
     count, edges, size, missing = begin, 0, 64, 0
     ws.key[:size] = -1
@@ -168,7 +171,10 @@ def _combine(ws, tables, cell, i, j, begin, unknown):
 
 @kernel
 def _change(ws, tables, begin, count, edges, size):
-    """Apply unary steps to the items of a cell; return (items, edges), with edges -1 if there are too many."""
+    """Apply unary steps to the items of a cell; return (number after the last item, edges of the cell).
+
+    The number of edges is -1 if there are too many.
+    """
     start = begin
     for depth in range(DEPTH):
         end = count
@@ -186,7 +192,10 @@ def _change(ws, tables, begin, count, edges, size):
 
 @kernel
 def _sorted_in(ws, begin, count, edges, written, no_variable):
-    """Append the edges of a cell to the chart, grouped by item in a stable order; return the number of edges."""
+    """Append the edges of a cell to the `written` edges of the chart, grouped by item in a stable order.
+
+    Return the new number of edges of the chart.
+    """
     for i in range(begin, count + 1):
         ws.first[i] = 0
     for e in range(edges):
@@ -211,11 +220,11 @@ def _sorted_in(ws, begin, count, edges, written, no_variable):
 
 @kernel
 def build(sentence, tables, ws, limit, unknown):
-    """Build a chart without scores and return (DONE or TOO_LARGE, items, edges, unknown pairs, cells).
+    """Build a chart without scores; return (DONE or TOO_LARGE, items, edges, unknown pairs, `cell` of the `Chart`).
 
     limit    largest number of edges; a larger chart is given up
-    unknown  int64, receives as many of the pairs of categories that the tables do not know as it can hold; the chart
-             lacks all combinations of unknown pairs
+    unknown  int64[*], receives pairs of categories that the tables do not know, while there is space. The chart lacks
+             all combinations of unknown pairs
 
     O(n^3 c^2) for c items per cell.
     """

@@ -48,7 +48,7 @@ class Sentence(NamedTuple):
 
 @kernel(inline="always")
 def _join(x, y):
-    """Mix a value into a hash."""
+    """Return the hash x, extended by the value y."""
     return (x ^ y) * M1
 
 
@@ -63,7 +63,11 @@ def leaf_slots(sentence, tables, variable, mask, out):
 
 @kernel
 def single_slots(sentence, rule_hash, head, mask, out):
-    """Write the weight indices of a unary step's or a root's features and return their number; `head` is a variable."""
+    """Write the weight indices of the features of a unary step or a root to `out` and return their number.
+
+    rule_hash  hash of the unary rule or of the root category
+    head       variable of the constituent's head
+    """
     i, x = sentence.word[head], _join(rule_hash, 2)
     out[0] = finish(x) & mask
     out[1] = finish(_join(x, sentence.form[i])) & mask
@@ -73,7 +77,7 @@ def single_slots(sentence, rule_hash, head, mask, out):
 
 @kernel
 def binary_slots(sentence, tables, rule, left, right, mask, out):
-    """Write the weight indices of a combination's features and return their number.
+    """Write the weight indices of a combination's features to `out` and return their number.
 
     left, right  variables of the heads of both constituents
     """
@@ -113,7 +117,7 @@ def binary_slots(sentence, tables, rule, left, right, mask, out):
 
 @kernel
 def step_slots(sentence, tables, chart, edge, mask, out):
-    """Write the weight indices of the features of a chart edge and return their number."""
+    """Write the weight indices of the features of a chart edge to `out` and return their number."""
     rule, left = chart.rule[edge], chart.graph.left[edge]
     if rule >= 0:
         right = chart.graph.right[edge]

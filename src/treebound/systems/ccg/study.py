@@ -28,9 +28,9 @@ OUTPUTS: tuple[Output, ...] = ("viterbi", "least-risk")
 class Outcome(NamedTuple):
     """The joint score of a derivation and the counts for its evaluation.
 
-    counts  labelled dependencies that are right, predicted, gold; the same for unlabelled ones; right categories,
-            words;
-            1 if all labelled dependencies are right
+    value   joint score
+    counts  nine numbers: right, predicted and gold labelled dependencies; right, predicted and gold unlabelled
+            dependencies; words with the right category; words; 1 if all labelled dependencies are right, else 0
     """
 
     value: float
@@ -90,7 +90,10 @@ class Studied(NamedTuple):
 
 
 def scores(outcomes: Sequence[Outcome], sentences: int) -> Scores:
-    """Return the scores over the outcomes of sentences that have a derivation; `sentences` counts all."""
+    """Return the scores over outcomes of sentences that have a derivation.
+
+    `sentences` is the number of all sentences, with and without a derivation.
+    """
     total = np.array([outcome.counts for outcome in outcomes] or [(0,) * 9]).sum(axis=0).tolist()
     tags = total[6], total[7]
     return Scores(Ratio(*total[:3]), Ratio(*total[3:6]), tags, total[8], len(outcomes), sentences)
@@ -167,7 +170,7 @@ class Study(Adaptive):
         return Outputs(*(first[rule]._replace(settled=settled) for rule in OUTPUTS))
 
     def _decomposition(self, joint: Joint, outcome: Judge, step: Step) -> Outputs:
-        """Run one descent and return the outcomes of both output rules.
+        """Run dual decomposition once and return the outcomes under both output rules.
 
         The outcome of `viterbi` is the best derivation seen so far. The outcome of `least-risk` uses the multipliers of
         the least bound so far.
@@ -194,6 +197,6 @@ def _single(viterbi: Outcome, least_risk: Outcome) -> Outputs:
 
 
 def _add(course: list[tuple[int, Outcome]], begin: int, outcome: Outcome) -> None:
-    """Append an outcome to a course unless it equals the last one."""
+    """Append (first iteration, outcome) to a course unless the outcome equals the last outcome of the course."""
     if not course or course[-1][1] != outcome:
         course.append((begin, outcome))

@@ -50,7 +50,10 @@ class Dictionary:
         return cls(dict(sorted(counts.items())), lists[0], lists[1], tags)
 
     def groups(self, strings: Sequence[tuple[str, str]], cutoff: int) -> tuple[np.ndarray, Lattice]:
-        """Return (int32[W] list numbers, the lists); forms seen at least `cutoff` times have lists of their own."""
+        """Return the list number of each word, int32[W], and the lists of allowed categories.
+
+        Words whose form was seen at least `cutoff` times have the list of the form, other words the list of the tag.
+        """
         numbers: dict[tuple[str, str], int] = {}
         lists: list[list[int]] = []
         group = np.empty(len(strings), np.int32)

@@ -114,7 +114,7 @@ def _of_fold(progress: Progress, fold: int | None, items: Iterable, description:
 
 
 def read_derivations(treebank: Treebank, tag: str) -> list[Derivation]:
-    """Return the derivations of a treebank. InputError if it holds none."""
+    """Return the derivations of a treebank. InputError if the treebank holds no derivations."""
     try:
         return derivations_of(treebank, tag)
     except ValueError as error:
@@ -150,7 +150,10 @@ class Task:
         progress: Progress | None,
         tagged: Tagged | None = None,
     ) -> Task:
-        """Find a beam for every sentence; `tagged` chooses the categories of charts, by default the tagger itself."""
+        """Find a beam for every sentence and return the training data.
+
+        `tagged` gives the categories of charts; None takes the categories of `tagger`.
+        """
         size = 1 << settings.chart_bits
         task = cls(Charts(grammar, np.zeros(size), settings.training_limit), [], np.zeros(size))
         tagged = tagged or Supertagged(tagger, words)
@@ -164,7 +167,11 @@ class Task:
         return task
 
     def _add(self, settings: Settings, tagged: Tagged, s: int, gold: list[int], derivation: Derivation) -> None:
-        """Add a sentence with the first beam under which its chart keeps within the limit, or count it as left out."""
+        """Add sentence s with the categories of the first beam under which the chart keeps within the limit.
+
+        If the chart exceeds the limit with every beam, count the sentence as left out. UnreachableError if no
+        derivation over the gold categories can be learnt.
+        """
         derivation = self._reachable(tagged.words, s, np.array(gold, np.int32), derivation)
         for beta, cutoff in levels(settings.training_beams):
             sentence = sentence_of(tagged.words, s, with_gold(tagged.lattice(s, beta, cutoff), gold))
@@ -177,7 +184,10 @@ class Task:
         self.left_out["a chart over the limit"] += 1
 
     def _reachable(self, words: Words, s: int, gold: np.ndarray, derivation: Derivation) -> Derivation:
-        """Return the derivation if a chart can contain it, else the most similar one with the same categories."""
+        """Return `derivation` if a chart can contain it, else the most similar derivation with the same categories.
+
+        UnreachableError if there is no derivation with these categories.
+        """
         sentence = sentence_of(words, s, Lattice(np.arange(len(gold) + 1, dtype=np.int32), gold))
         try:
             gold_chart(self.charts.grammar, sentence, derivation)

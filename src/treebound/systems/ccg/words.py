@@ -92,7 +92,7 @@ _ATTRIBUTE = {"w": lambda x: x, "s": lambda x: x[-3:].lower(), "f": lambda x: x[
 
 
 def split(text: str) -> tuple[str, ...]:
-    """Return the templates of a text that separates them by `;`."""
+    """Split a text at `;` into templates."""
     return tuple(" ".join(t.split()) for t in text.split(";") if t.strip())
 
 

@@ -32,7 +32,7 @@ def _add(weights, row, out):
 
 @kernel
 def _word_scores(templates, tokens, n, weights, mask):
-    """Return float64[n + 1, 2, columns], the scores of one-word features for arcs of every word to either side."""
+    """Return float64[n + 1, 2, columns], the scores of features of one word, by word and direction of the arc."""
     out = np.zeros((n + 1, 2, weights.shape[1]))
     for w in range(n + 1):
         for t in range(len(templates.seed)):
@@ -80,7 +80,10 @@ def score_labelled_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
 
 @kernel
 def _emit(x, variant, columns, label, out, c):
-    """Append the two places of a feature in the flat weight table and return the new count."""
+    """Append the two weight indices of a feature (for every label, and for `label`) and return the new count.
+
+    `out` is (indices, signs, sign, (bits, mask)); `c` is the number of indices so far.
+    """
     slots, signs, sign, (_, mask) = out
     first = _row(x, variant, mask) * columns
     slots[c], slots[c + 1] = first, first + 1 + label
@@ -90,7 +93,10 @@ def _emit(x, variant, columns, label, out, c):
 
 @kernel
 def labelled_features(arc_templates, tokens, tag, labelled_arc, columns, out, c):
-    """Append the places of the features of an arc (h, m, label) in the flat weight table and return the new count."""
+    """Append the weight indices of the features of an arc (h, m, label) and return the new count.
+
+    Indices refer to the weight table with its rows of `columns` weights one after the other.
+    """
     h, m, label = labelled_arc
     t_head, t_mod, t_pair, t_between = arc_templates
     right = 1 if m > h else 0

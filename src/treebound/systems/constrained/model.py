@@ -112,7 +112,10 @@ class LabelledModel:
         self.templates = compile_arc(attributes, pair, head, mod, between)
 
     def scores(self, rows: np.ndarray, tag: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (head, mod, float64[A, labels]), all n^2 arcs of a sentence and their scores."""
+        """Return (head, mod, scores) of all A = n^2 arcs of a sentence.
+
+        Heads and modifiers are int32[A], scores are float64[A, labels].
+        """
         head, mod = all_arcs(len(tag) - 1)
         return head, mod, score_labelled_arcs(self.templates, rows, tag, head, mod, self.weights, self.mask)
 

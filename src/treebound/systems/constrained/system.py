@@ -99,6 +99,6 @@ class Constrained(Labelled):
 
 
 def _rules(settings: Settings) -> list[Any]:
-    """Return the constraints of the settings; without any, only those that make a tree."""
+    """Return the constraints that the settings name, or only the tree constraints if the settings name none."""
     name = settings.constraints
     return hard.parse(hard.text(name), name if Path(name).is_file() else f"{name}.toml") if name else list(hard.TREE)

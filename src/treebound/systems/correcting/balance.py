@@ -37,9 +37,11 @@ class Choice(NamedTuple):
 
 
 def features(taggings: Sequence[Sequence[str]], numbers: np.ndarray) -> sparse.csr_matrix:
-    """Return `Choice.features` of tag sequences of n words each. O(K n).
+    """Return the features of K tag sequences of one sentence of n words, sparse float64[K, 2 ** BITS]. O(K n).
 
-    numbers  float64[K, NUMBERS], the three numbers of each sequence, relative to the first, whose numbers are 0
+    taggings  the tags of each sequence
+    numbers   float64[K, NUMBERS]: for each sequence, the gain of parser score, the negative deficit of the tagger, and
+              the negative number of changed tags; all are 0 for the first sequence
     """
     data: list[float] = []
     columns: list[int] = []
@@ -100,8 +102,9 @@ def learn(choices: Sequence[Choice], l2: float) -> np.ndarray:
 def _chances(scores: np.ndarray, first: np.ndarray, owner: np.ndarray) -> np.ndarray:
     """Return the probability of each tag sequence of each sentence.
 
-    first  index of the first sequence of each sentence
-    owner  sentence of each sequence
+    scores  score of each sequence, sentence by sentence
+    first   index of the first sequence of each sentence
+    owner   number of the sentence of each sequence
     """
     mass = np.exp(scores - np.maximum.reduceat(scores, first)[owner])
     return mass / np.add.reduceat(mass, first)[owner]

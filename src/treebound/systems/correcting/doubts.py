@@ -1,4 +1,4 @@
-"""Doubts of a tagger: the other tags that it considers possible, and by how much it prefers its own."""
+"""Doubts of a tagger: the other tags that it considers possible, and by how much it prefers its own tags."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Doubts(NamedTuple):
         return Doubts(self.tags[first:last], self.deficits[first:last])
 
     def under(self, most: float, count: int) -> Doubts:
-        """Return the tags with a deficit of `most` or less, but no more than `count` tags of a word."""
+        """Return the doubts reduced to tags with a deficit of at most `most`, and to at most `count` tags per word."""
         counts = [min(count, int(np.searchsorted(d, most, side="right"))) for d in self.deficits]
         tags = [tags[:k] for tags, k in zip(self.tags, counts, strict=True)]
         return Doubts(tags, [d[:k] for d, k in zip(self.deficits, counts, strict=True)])
@@ -75,7 +75,7 @@ def _deficits(templates, context, group, lists, single, table, own, out):
 
     own  int32[n], the tagger's tags; they are changed and restored
 
-    Templates read the ORDERS - 1 tags before a word. So the effect of a tag is scored within this distance on both
+    Templates read the ORDERS - 1 tags before a word. A change of a tag is therefore scored within this distance on both
     sides.
     """
     none, scratch = np.empty(0, np.int32), np.empty(2 * ORDERS - 1, np.int32)

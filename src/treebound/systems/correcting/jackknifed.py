@@ -18,7 +18,7 @@ from treebound.systems.tagging.tagger import with_tags
 
 
 def column_of(meta: dict[str, Any]) -> str:
-    """Return the column of a treebank whose tags this system predicts."""
+    """Return the name of the treebank column that this system predicts: the column of fine tags."""
     return str(meta.get("tag", "xpos"))
 
 
@@ -60,7 +60,10 @@ def _fold(task: tuple[Treebank, str, np.ndarray, dict[str, Any]], fold: int) -> 
 
 
 def with_first(treebank: Treebank, meta: dict, tags: list[tuple[str, ...]], coarse: dict[str, str]) -> Treebank:
-    """Return the treebank with each word's first tag as its fine tag, and with the coarse tag that belongs to it."""
+    """Return the treebank with the first of each word's `tags` as fine tag, and with the matching coarse tag.
+
+    coarse  fine tag -> the coarse tag that belongs to it
+    """
     column, coarse_column = column_of(meta), str(meta.get("coarse", "upos"))
     names = sorted({candidates[0] for candidates in tags})
     number = {name: i for i, name in enumerate(names)}

@@ -19,7 +19,7 @@ from treebound.systems.sampling.tags.ranking import ranked
 
 
 class Words(NamedTuple):
-    """Sentences with the tags of the tagger, and with its doubts."""
+    """Sentences with the tags and the doubts of the tagger."""
 
     table: TokenTable
     doubts: Doubts
@@ -31,7 +31,7 @@ class Listed(NamedTuple):
     sentences  the sentence, scored under each sequence
     arcs       int32[n] for each sequence: the arcs of its tree
     tags       n tags for each sequence
-    features   as in `balance.Choice`
+    features   sparse float64[K, 2 ** BITS], the features of each sequence for the balance
     """
 
     sentences: list[Sentence]
@@ -60,7 +60,11 @@ def listed(sampler: Sampler, words: Words, i: int, coarse: dict[str, str], count
 def errors(choices: Listed, right: Sequence[str], heads: np.ndarray, scored: np.ndarray) -> np.ndarray:
     """Return float64[K], the number of errors of each tag sequence with its tree.
 
-    Errors are words with a wrong tag, and scored words (bool[n]) with a wrong head (int32[n]).
+    Errors are words with a wrong tag, and words with a wrong head if the word counts in evaluation.
+
+    right   gold tags of the n words
+    heads   int32[n], gold heads
+    scored  bool[n], whether the head of a word counts in evaluation
     """
     wrong = [sum(a != b for a, b in zip(tags, right, strict=True)) for tags in choices.tags]
     pairs = zip(choices.sentences, choices.arcs, strict=True)

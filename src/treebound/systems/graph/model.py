@@ -95,10 +95,10 @@ class Model:
     weights    int32: 2 ** bits weights of arcs and factors, followed by the weights of the labellers
     unit       integer units per 1.0 of score (N T for the averaged perceptron, 2 ** 16 for MIRA)
     pruner     the first-order model that chooses candidate heads
-    labels     the labels that it knows, in the order of their numbers
-    spec       the settings that it was trained with
-    meta       the treebank conventions that it was trained with (tag, coarse, attributes, single_root, punctuation)
-    patterns   the hand-written patterns that it was trained with, if any
+    labels     the labels that the model knows, in the order of their numbers
+    spec       the settings of the training
+    meta       the conventions of the training treebank (tag, coarse, attributes, single_root, punctuation)
+    patterns   the hand-written patterns of the training, if any
     templates  feature templates of arcs, families and labels. None means the result of `templates_for`
     key        digest of settings, templates, patterns and treebanks (`treebound.learning.checkpoint.key_of`)
     history    one record per epoch

@@ -113,7 +113,7 @@ class Parser:
 
     @property
     def weights(self) -> np.ndarray:
-        """The weights as the scorer reads them: int16 if all of them fit, else int32."""
+        """The weights in the form that the scorer reads: int16 if all weights fit, else int32."""
         return self._weights
 
     @property
@@ -177,7 +177,7 @@ class Parser:
         return arborescence(index, no_scores, n, self.single_root, arcs, no_scores[:0], scratch) > NEG_TEST
 
     def _problem(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> Problem:
-        """Return the problem of sentence i with k candidate heads per word; `widen` as for `_candidates`."""
+        """Return the problem of sentence i with k candidate heads per word; `widen` adds the pruner's best tree."""
         return self._scores(table, i, k, widen)[0].problem(self.model.unit)
 
     def _candidates(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> tuple[np.ndarray, bool]:
@@ -282,7 +282,10 @@ class Parser:
         return self.k is not None and self.k <= REDUCED_K
 
     def _scored_problem(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> _ScoredProblem:
-        """Return the scored problem of sentence i with k candidate heads per word; `widen` as for `_candidates`."""
+        """Return the scored problem of sentence i with k candidate heads per word.
+
+        `widen` adds the arcs of the pruner's best tree.
+        """
         started = time.perf_counter()
         allowed, cut = self._candidates(table, i, k, widen)
         scored, labels = self._folded(table, i, self._scored(table, i, allowed))
@@ -440,7 +443,7 @@ class Parser:
 
 
 class _Work(NamedTuple):
-    """A parser and the treebank that it parses, as they are sent to workers."""
+    """A parser and the treebank that it parses, in the form that is sent to workers."""
 
     parser: Parser
     table: TokenTable
@@ -449,7 +452,7 @@ class _Work(NamedTuple):
     misc: Sequence[Sequence[str]] | None
 
     def words(self, i: int) -> Words:
-        """Return the words of sentence i as rules read them."""
+        """Return the words of sentence i in the form that rules read."""
         return words_of(self.treebank, i, None if self.misc is None else self.misc[i])
 
 
@@ -465,5 +468,5 @@ def _table(model: Model, treebank: Treebank) -> TokenTable:
 
 
 def load(path: str | Path, **options: Any) -> Parser:
-    """Return the parser of a model file; `options` as for `Parser`. Raises ModelError for any other file."""
+    """Return the parser of a model file; `options` are options of `Parser`. Raises ModelError for any other file."""
     return Parser(Model.load(path), **options)

@@ -76,9 +76,9 @@ class Validity:
     ) -> list[Parse]:
         """Return the best valid tree of each sentence with the best valid labels.
 
-        If no tree over the candidate arcs is valid, all arcs become candidates, and `work["every"]` is 1. If there is
-        still no valid tree, the result is the best tree without rules, and `work["valid"]` is 0. The status of this
-        tree is heuristic, but its record proves that no tree is valid.
+        If no tree over the candidate arcs is valid, all arcs become candidates, and `work["every"]` of the parse is 1.
+        If there is still no valid tree, the result is the best tree without rules, and `work["valid"]` is 0. The status
+        of this tree is `heuristic`, but the record of the parse proves that no tree is valid.
 
         table         the token table
         sentences     indices of the sentences in the table
@@ -104,7 +104,7 @@ class Validity:
         ]
 
     def words(self, treebank: Treebank, i: int, misc: Sequence[str] | None = None) -> Words:
-        """Return the words of sentence i as rules read them, see `words_of`."""
+        """Return the words of sentence i in the form that rules read, see `words_of`."""
         return words_of(treebank, i, misc)
 
     @property
@@ -251,7 +251,10 @@ def words_of(treebank: Treebank, i: int, misc: Sequence[str] | None = None) -> W
 
 
 def _accepted(labelled: Parse) -> Parse:
-    """Return a best tree that is valid, with its proof turned into a proof that no valid tree scores more."""
+    """Return the parse of a best tree that is valid, with a new proof.
+
+    The proof of the given parse says that no tree scores more; the new proof says that no valid tree scores more.
+    """
     if labelled.labels is None:
         return labelled
     proof = None

@@ -44,7 +44,7 @@ def package(peer: Peer) -> Any:
 def single_rooted(heads: np.ndarray, single_root: bool) -> np.ndarray:
     """Attach all other roots to the first root if the corpus demands a single root; return the heads, changed in place.
 
-    Words to which the parser gave no head count as roots. Without `single_root` they are attached to 0.
+    Words to which the parser gave no head count as roots. Without `single_root`, all roots are attached to 0.
     """
     roots = np.flatnonzero(heads[1:] <= 0) + 1
     if len(roots):

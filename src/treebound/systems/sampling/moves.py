@@ -80,8 +80,8 @@ def free_gain(ints, reals, view, m, temperature):
 def _weigh(ints, reals, view, m):
     """Detach m from its head and compute the gains of all possible heads.
 
-    Return (number of possible heads, position of the old head, largest gain, last head that was tried). The scores of
-    the view are the scores for that last head. The heads are stored at FOUND and their gains at S_WORTH.
+    Return (number of possible heads, index of the old head among them, largest gain, last head that was tried). The
+    scores in `view` are the scores for the last head. The heads are stored at FOUND and their gains at S_WORTH.
     """
     before, head = view.total[0], head_of(ints, m)
     low, high = span(ints, m)
@@ -125,7 +125,7 @@ def _global(ints, view, m, old_head, new_head):
 
 @kernel
 def swap_arcs(ints, reals, view, count):
-    """Make the move `exchange`, and return its gain of local and global score."""
+    """Replace `count` arcs at OLD by the arcs at NEW, and return the gain of local and global score."""
     before = view.total[0]
     gain = exchange(ints, reals, count)
     return gain + _near_arcs(ints, view, count) - before
@@ -133,7 +133,7 @@ def swap_arcs(ints, reals, view, count):
 
 @kernel
 def take_back(ints, view, count):
-    """Undo a move of `swap_arcs`."""
+    """Undo the last call of `swap_arcs`, which replaced `count` arcs."""
     undo(ints, count)
     _near_arcs(ints, view, count)
 
@@ -151,9 +151,10 @@ def _near_arcs(ints, view, count):
 
 @kernel
 def gibbs(ints, reals, view, temperature, rng):
-    """Make a step whose stationary distribution is exp(score / temperature), as `chains.gibbs`, and return the gain.
+    """Make a step whose stationary distribution is exp(score / temperature), and return the gain.
 
-    Half of the steps exchange a word and its head, as a draw from the two trees.
+    Half of the steps draw a new head of a word. The others draw one of two trees: the tree as it is, and the tree in
+    which a word and its head are exchanged. `chains.gibbs` makes such steps for local factors alone.
     """
     gain, count, accepted = propose_gibbs(ints, reals, view, temperature, rng)
     if accepted:
@@ -181,9 +182,9 @@ def propose_gibbs(ints, reals, view, temperature, rng):
 
 @kernel
 def walk(ints, reals, view, words, temperature, rng):
-    """Make a step of Metropolis & Hastings over non-projective trees, as `chains.walk`, and return the gain.
+    """Make a step of Metropolis & Hastings over non-projective trees, and return the gain.
 
-    See Zhang et al., section 3.2.2.
+    See Zhang et al., section 3.2.2. `chains.walk` makes such steps for local factors alone.
     """
     gain, count, accepted = propose_walk(ints, reals, view, words, temperature, rng)
     if accepted:
@@ -221,7 +222,7 @@ def climb(ints, reals, view, rng):
     """Make moves that gain score, word by word around the sentence, until no move gains; return the total gain.
 
     The moves for a word are tried in this order: the best head; an exchange with its head, including the modifiers that
-    would cross; and, if arcs may cross, becoming the only root.
+    would cross; and becoming the only root, if arcs may cross and a single root is required.
     """
     n, total, quiet, m = ints[at.N], 0.0, 0, 0
     while quiet < n:

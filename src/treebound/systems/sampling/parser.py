@@ -36,8 +36,11 @@ class Parser(Naming):
     """A parser with a sampling model and a search. The model's settings give the default search.
 
     search    "gibbs", "random-walk" or "greedy"
-    restarts, patience, seed  as in `Settings`
-    rerank    number of trees from which the best is taken, without a search (`treebound.systems.sampling.rerank`)
+    restarts  number of search runs per sentence, at most
+    patience  number of consecutive runs without a better tree after which the search stops
+    seed      random seed of the search
+    rerank    number of trees from which the best one is taken instead of a search
+              (`treebound.systems.sampling.rerank`); None searches
 
     No tree is proved to be optimal: the status is `heuristic`. The seed of a sentence is computed from the parser's
     seed and from the scores, so that results depend neither on workers nor on the order of sentences.
@@ -91,11 +94,17 @@ class Parser(Naming):
         return TokenTable(under(self.model.meta, treebank))
 
     def sentence(self, table: TokenTable, i: int) -> Sentence:
-        """Return sentence i, scored. Arcs of the pruner's best tree are added if the candidate arcs make up no tree."""
+        """Return sentence i with its scores.
+
+        Arcs of the pruner's best tree are added if the candidate arcs make up no tree.
+        """
         return self.candidates(table, i)[0]
 
     def candidates(self, table: TokenTable, i: int) -> tuple[Sentence, np.ndarray]:
-        """Return sentence i, scored as by `sentence`, and bool[n + 1, n + 1] (head first), its candidate arcs."""
+        """Return sentence i, scored, and its candidate arcs, bool[n + 1, n + 1], indexed head first.
+
+        Arcs of the pruner's best tree are added if the candidate arcs make up no tree.
+        """
         model, (rows, tag) = self.model, table.sentence(i)
         allowed = allowed_arcs(self.scoring, model.pruner, rows, tag, model.spec.k, model.spec.threshold)
         sentence = scored(self.scoring, rows, tag, allowed)
@@ -106,7 +115,10 @@ class Parser(Naming):
         return sentence, allowed
 
     def parse_sentence(self, table: TokenTable, i: int) -> Parse:
-        """Return the best tree that the search finds, starting from the result of greedy search by local factors."""
+        """Return the best tree of sentence i that the search finds, or the best tree of the list if `rerank` is set.
+
+        The search starts from the result of greedy search by local factors.
+        """
         started = time.perf_counter()
         sentence = self.sentence(table, i)
         features = time.perf_counter() - started

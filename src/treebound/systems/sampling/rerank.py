@@ -15,10 +15,10 @@ from treebound.systems.sampling.sentence import Sentence
 
 
 def best_of_list(sentence: Sentence, space: Space, k: int) -> tuple[float, np.ndarray, int]:
-    """Return the best score among k trees, the arcs int32[n] of the best tree, and the number of trees.
+    """Rescore a list of at most k trees; return the best score, the best tree's arcs int32[n], and the list's length.
 
-    The list is made by the smallest backbone for the sentence's factors (`decoders.approximate.charted.chart_of`). O(k
-    n) passes over its chart. Ties go to the tree that comes first.
+    The list contains the k best trees of the smallest backbone for the sentence's factors
+    (`decoders.approximate.charted.chart_of`). O(k n) passes over the chart. Ties go to the tree that comes first.
     """
     chart = chart_of(sentence.problem, space)
     _, trees, _ = k_best(chart.graph, chart.arcs, chart.weight, sentence.problem.single_root, k)

@@ -80,14 +80,14 @@ def anneal(ints, reals, view, plan, rng):
 
 @kernel
 def step(ints, reals, view, method, words, temperature, rng):
-    """Make one step of a chain, and return the gain of score."""
+    """Make one step of a chain by GIBBS or WALK (`method`), and return the gain of score."""
     if method == WALK:
         return walk(ints, reals, view, words, temperature, rng)
     return gibbs(ints, reals, view, temperature, rng)
 
 
 class Pair(NamedTuple):
-    """The tree before a step of a chain, int64[n + 1] heads, and the gold heads int64[n + 1], both with -1 at 0.
+    """The heads of the tree before a step of a chain, and the gold heads: int64[n + 1] each, with -1 at index 0.
 
     The tree after the step is in the buffers.
     """
@@ -98,11 +98,11 @@ class Pair(NamedTuple):
 
 @kernel
 def next_pair(ints, reals, view, pair, steps, cost, temperature, rng):
-    """Make steps of a chain until two successive trees violate their constraint; return (steps left, errors saved).
+    """Make steps of a chain until two successive trees violate a constraint; return (steps left, errors saved).
 
-    Under the constraint, the tree with fewer errors scores more, by `cost` for each error of difference. See Zhang et
-    al., section 3.3, equation 5. "Errors saved" are the errors of pair.before minus the errors of the tree in the
-    buffers. The number is negative if the new tree is worse, and 0 once no steps are left.
+    The constraint says that the tree with fewer errors scores more, by `cost` for each error of difference (Zhang et
+    al., section 3.3, equation 5). "Errors saved" are the errors of pair.before minus the errors of the new tree, which
+    is in the buffers. The number is negative if the new tree is worse, and 0 if no steps are left.
     """
     n = ints[at.N]
     while steps > 0:
@@ -121,7 +121,10 @@ def next_pair(ints, reals, view, pair, steps, cost, temperature, rng):
 
 
 class Trees(NamedTuple):
-    """Trees of a chain, int64[n + 1] heads with -1 at 0: before a proposal, the proposal itself, and the gold tree."""
+    """The heads of three trees: the tree before a proposal, the proposed tree, and the gold tree.
+
+    Each is int64[n + 1], with -1 at index 0.
+    """
 
     before: np.ndarray
     proposal: np.ndarray
@@ -149,14 +152,17 @@ class Rule(NamedTuple):
 
 @kernel
 def next_violation(ints, reals, view, trees, steps, behind, rule, rng):
-    """Make proposals until one violates a constraint (Zhang et al., Figure 4); return (steps left, constraint, errors).
+    """Make proposals until a constraint is violated (Zhang et al., Figure 4); return (steps left, constraint, errors).
 
-    behind       score of the gold tree minus score of the tree in the buffers
-    steps        number of proposals, at most
+    trees   receives the tree before the last proposal, and the proposal; holds the gold tree
+    steps   number of proposals, at most
+    behind  score of the gold tree minus score of the tree in the buffers
+    rule    the constraints, and the chain that proposes trees
 
-    For NEIGHBOUR, `errors` are the errors of the tree before minus the errors of the proposal. For GOLD, they are the
-    errors of the tree in the buffers. A proposal is compared with the tree before it, whether it is accepted or not. If
-    this constraint holds, the tree in the buffers after the step is compared with the gold tree.
+    A proposal is compared with the tree before it, whether it is accepted or not. If this constraint holds, the tree in
+    the buffers after the step is compared with the gold tree. The returned constraint is NEIGHBOUR, GOLD or NOTHING.
+    For NEIGHBOUR, `errors` is the number of errors of the tree before minus the number of errors of the proposal. For
+    GOLD, it is the number of errors of the tree in the buffers.
     """
     n = ints[at.N]
     while steps > 0:

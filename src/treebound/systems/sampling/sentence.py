@@ -34,7 +34,7 @@ class Scoring(NamedTuple):
     weights, reals  [2 ** bits] the weights for local factors, and the same weights as float32 for global features;
     codes           int64[F] numbers of the global features;
     single_root, projective  restrictions of the trees;
-    unit            as in `Problem`;
+    unit            number of integer steps in a score of 1.0; 0.0 for real scores;
     labelling       chooses labels together with arcs; its weights follow the others. None for trees without labels.
     """
 
@@ -49,7 +49,7 @@ class Scoring(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """A sentence with its scores, the problem made of them, and the data of moves and global features.
+    """A scored sentence, its decoding problem, and the data of moves and global features.
 
     buffers        the current tree and the working memory of moves
     view           the data of global features
@@ -86,7 +86,10 @@ class Sentence(NamedTuple):
         return float(lay(*self.buffers, arcs) + score_all(self.buffers.ints, self.view))
 
     def ask(self, gold: np.ndarray, cost: float) -> None:
-        """Add `cost` to the score of every arc in the buffers except the gold arcs int32[n], to train with a margin."""
+        """Add `cost` to the score of every arc except the arcs `gold` (int32[n]), to train with a margin.
+
+        The scores in the buffers change, but not the scores in `scores` and `problem`.
+        """
         first = self.buffers.ints[S_ARC]
         arc = self.buffers.reals[first : first + self.problem.arcs]
         arc += cost
@@ -108,7 +111,15 @@ class Sentence(NamedTuple):
 def allowed_arcs(
     by: Scoring, pruner: Pruner, rows: np.ndarray, tag: np.ndarray, k: int | None, threshold: float = 0.0
 ) -> np.ndarray:
-    """Return bool[n + 1, n + 1], the candidate arcs, head first; fewer if their parts would not fit (`limit_parts`)."""
+    """Return the candidate arcs of a sentence, bool[n + 1, n + 1], indexed head first.
+
+    Arcs are left out if all arcs would make up too many parts (`limit_parts`).
+
+    by         weights and settings of the model
+    rows, tag  the words, as returned by `TokenTable.sentence`
+    k          number of candidate heads per word; None keeps all heads
+    threshold  drop a candidate head if its probability is below this fraction of the best head's probability
+    """
     return limit_parts(pruner.allowed(rows, tag, k, threshold), by.scorer.families)[0]
 
 
@@ -122,9 +133,10 @@ def scored(
 ) -> Sentence | None:
     """Return a scored sentence, or None if the candidate arcs (bool[n + 1, n + 1], head first) make up no tree.
 
-    rows, tag  as returned by `TokenTable.sentence`
+    by         weights and settings of the model
+    rows, tag  the words, as returned by `TokenTable.sentence`
     right      the gold tree (heads int32[n + 1], labels int32[n]) in training, whose arcs get their gold labels
-    view       a view of the same sentence, which is used again; `score_all` clears its scores
+    view       an earlier view of the same sentence, whose arrays are used again; `score_all` replaces its scores
     """
     scores, labels = by.scorer.score(by.weights, rows, tag, allowed, by.single_root, by.projective), None
     if by.labelling is not None:

@@ -159,7 +159,7 @@ class Training:
         return self.learner.average()
 
     def _visit(self, i: int) -> None:
-        """Continue the chain of sentence i by the schedule `visit`, and learn from it."""
+        """Continue the chain of sentence i by the schedule `visit`, and learn from the trees of the chain."""
         spec, gold = self.spec, self.gold[i]
         rows, tag = self.table.sentence(i)
         allowed = allowed_arcs(self.scoring, self.pruner, rows, tag, spec.training_k)
@@ -244,7 +244,13 @@ class Training:
         errors: int,
         constraint: int,
     ) -> Sentence:
-        """Update towards the first tree of a pair; return the sentence, scored with the new weights."""
+        """Update towards the first tree of a pair; return the sentence, scored with the new weights.
+
+        inputs      token rows, tags and candidate arcs of the sentence
+        pair        the better and the worse tree, as arcs int32[n]
+        errors      number of errors that the worse tree has more
+        constraint  the violated constraint, GOLD or NEIGHBOUR
+        """
         rows, tag, _ = inputs
         self.learner.examples += 1
         self._update(sentence, rows, tag, *pair, errors)
@@ -264,7 +270,10 @@ class Training:
         return sentence
 
     def _learn_labels(self, sentence: Sentence, rows: np.ndarray, arcs: np.ndarray) -> None:
-        """Update towards the gold labels of the gold arcs int32[n], which `scored` stores in the sentence."""
+        """Update the weights of labels towards the gold labels of the gold arcs `arcs` (int32[n]).
+
+        `scored` stores the gold labels in the sentence.
+        """
         labels, index, joint = sentence.labels, sentence.scores.arc_index, self.labelling.joint
         assert labels is not None
         assert joint is not None
@@ -276,7 +285,7 @@ class Training:
         self.learner.update(slots, signs, rates, count, cost * int((best_labels != gold_labels).sum()))
 
     def _random(self, sentence: int = 0) -> np.ndarray:
-        """Return the state of the random generator for a visit."""
+        """Return the state of the random generator for the next visit of a sentence."""
         number = self.learner.examples * 2654435761 + self.spec.seed * 40503 + sentence * 11400714819323198485
         return np.array([number % 2**64], np.uint64)
 
@@ -287,7 +296,11 @@ class Training:
     def _update(
         self, sentence: Sentence, rows: np.ndarray, tag: np.ndarray, better: np.ndarray, worse: np.ndarray, errors: int
     ) -> None:
-        """Update from the worse tree towards the better one, both arcs int32[n], which differ by `errors` errors."""
+        """Update the weights from the worse tree towards the better tree.
+
+        better, worse  the trees, as arcs int32[n]
+        errors         number of errors that the worse tree has more
+        """
         scorer, scores, better_parts, worse_parts = self.scoring.scorer, sentence.scores, {}, {}
         for family in ("arc", *self.spec.families):
             g, p = scores.selected(family, better), scores.selected(family, worse)

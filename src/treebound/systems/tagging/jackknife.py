@@ -30,7 +30,7 @@ Tagged = dict[str, tuple[list[str], np.ndarray]]
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class Fold(Header):
-    """The header of a file with the predicted columns of one fold, with the values of each column."""
+    """The header of a file with the predicted columns of one fold. `tags` are the values of each column."""
 
     key: str
     tags: dict[str, list[str]]
@@ -54,9 +54,10 @@ def jackknife(
 
     columns      one column, predicted by `train_tagger`, or several, predicted by `train_taggers`, in which later
                  taggers read earlier predictions
-    workers, scheduler  as in `treebound.support.workers.spread`
+    workers      number of processes on this machine
+    scheduler    address of a Dask scheduler, whose workers train instead
     checkpoints  folder for the values of finished folds; an interrupted run computes only the missing folds
-    settings     as in `train_tagger` or `train_taggers`
+    settings     keyword arguments of `train_tagger` or `train_taggers`
 
     InputError for fewer than two folds, or for fewer sentences than folds.
     """
@@ -86,7 +87,7 @@ def jackknife(
 
 
 def _joined(train: Treebank, of_word: np.ndarray, results: dict[int, Tagged]) -> Treebank:
-    """Return the treebank with the columns of all folds. of_word int64[W] is the fold of each word."""
+    """Return the treebank with the predicted columns of all folds; `of_word` int64[W] is the fold of each word."""
     out = train
     for column in results[0]:
         vocabulary = Vocabulary(sorted({tag for tagged in results.values() for tag in tagged[column][0]}))
@@ -99,7 +100,7 @@ def _joined(train: Treebank, of_word: np.ndarray, results: dict[int, Tagged]) ->
 
 
 def _fold(task: tuple[Treebank, str | Sequence[str], np.ndarray, dict[str, Any]], fold: int) -> tuple[int, Tagged]:
-    """Train on the other folds and tag this fold."""
+    """Train on all other folds, tag fold number `fold`, and return the number with the predicted columns."""
     train, columns, member, settings = task
     others, own = (train.select(np.flatnonzero(chosen)) for chosen in (member != fold, member == fold))
     if isinstance(columns, str):

@@ -77,7 +77,10 @@ def train_tagger(
 
 
 class _Training:
-    """A tagger in training (`treebound.learning.loop.Task`). sizes is (bits, number of tags)."""
+    """A tagger in training (`treebound.learning.loop.Task`); `sizes` is (bits, number of tags).
+
+    `source` is the column whose tags the tagger reads; with it, words are tagged one by one. "" stands for none.
+    """
 
     def __init__(
         self,
@@ -119,7 +122,7 @@ class _Training:
 
 
 def averaged(weights: np.ndarray, sums: np.ndarray, examples: int) -> np.ndarray:
-    """Return int32, the weights summed over all examples, divided by the power of 2 that makes them fit into int32."""
+    """Return the sums of weights over all examples, divided by a power of 2 so that they fit into int32."""
     total = weights.astype(np.int64) * examples - sums
     return (total >> _shift(total)).astype(np.int32)
 
@@ -132,7 +135,7 @@ def _shift(total: np.ndarray) -> int:
 def accuracy(gold: Treebank, tagger: Tagger, seen: Treebank | None = None) -> float:
     """Return the share of words with the right tag, in %.
 
-    seen  the same sentences in the form that the tagger reads; None takes the annotated treebank
+    seen  the same sentences with the columns that the tagger reads; None takes `gold`
     """
     predicted = tagger.apply(seen or gold).strings(tagger.column)
     return 100.0 * sum(a == b for a, b in zip(predicted, gold.strings(tagger.column), strict=True)) / max(1, gold.words)

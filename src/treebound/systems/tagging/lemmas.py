@@ -10,7 +10,7 @@ from __future__ import annotations
 
 
 def edit(form: str, lemma: str) -> str:
-    """Return the edit whose `apply` turns the form into the lemma."""
+    """Return the edit that turns a form into its lemma (see `apply`)."""
     if lemma == "_" and form != "_":
         return "_"
     case = "l" if lemma == lemma.lower() else "f"
@@ -26,7 +26,7 @@ def edit(form: str, lemma: str) -> str:
 def apply(form: str, script: str) -> str:
     """Return the lemma that an edit makes of a form.
 
-    If the edit does not fit the form, return the form in the case of the edit.
+    If the edit does not fit the form, return the form, put into lower case if the edit does so.
     """
     if script == "_" or script.startswith("="):
         return script[1:] or "_"
@@ -40,7 +40,8 @@ def apply(form: str, script: str) -> str:
 def parts(script: str) -> tuple[str, str, str, str, str]:
     """Return the parts of an edit: (removed in front, added in front, removed at the back, added at the back, case).
 
-    ValueError for a text that is not an edit.
+    For the edit `_`, or `=` with a lemma, the four texts are empty and the case is `f`.
+    ValueError if `script` is not an edit.
     """
     if script == "_" or script.startswith("="):
         return "", "", "", "", "f"
@@ -59,7 +60,7 @@ def _cased(form: str, case: str) -> str:
 
 
 def _common(a: str, b: str) -> tuple[int, int, int]:
-    """Return (place in a, place in b, length) of the first longest common substring. O(len(a) len(b))."""
+    """Return (position in a, position in b, length) of the first longest common substring. O(len(a) len(b))."""
     best = (0, 0, 0)
     row = [0] * (len(b) + 1)
     for i, x in enumerate(a):

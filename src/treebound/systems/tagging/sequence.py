@@ -27,11 +27,11 @@ PAD = 2  #: number of padding words before and after a sentence
 class SequenceTemplates(NamedTuple):
     """Compiled templates, sorted by order.
 
-    seed    int64[T] start of each template's hash;
-    start   int32[T + 1] template t has atoms start[t] .. start[t + 1] - 1;
-    offset  int32[K] position of the word relative to the tagged word;
-    attr    int32[K] row of the token table;
-    first   int32[ORDERS + 1] templates of order o are first[o] .. first[o + 1] - 1.
+    seed    int64[T], initial hash of each template;
+    start   int32[T + 1]: template t has the atoms start[t] .. start[t + 1] - 1;
+    offset  int32[K], position of each atom's word relative to the tagged word;
+    attr    int32[K], row of the token table that each atom reads;
+    first   int32[ORDERS + 1]: templates of order o are first[o] .. first[o + 1] - 1.
     """
 
     seed: np.ndarray
@@ -55,10 +55,10 @@ class Candidates(NamedTuple):
 class Words(NamedTuple):
     """The words of a training set, sentence by sentence.
 
-    context  int64[W, T] as returned by `contexts`;
-    offsets  int64[S + 1] sentence s has the words offsets[s] .. offsets[s + 1] - 1;
-    group    int32[W] number of the candidate list of each word;
-    gold     int32[W] gold tag of each word.
+    context  int64[W, T], the hashes that `contexts` returns;
+    offsets  int64[S + 1]: sentence s has the words offsets[s] .. offsets[s + 1] - 1;
+    group    int32[W], number of the candidate list of each word;
+    gold     int32[W], gold tag of each word.
     """
 
     context: np.ndarray
@@ -68,7 +68,10 @@ class Words(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The weights of features, int32[mask + 1 + tags]: `tags` adjacent ones for each feature. mask is 2 ** bits - 1."""
+    """The weights of features, int32[mask + 1 + tags], where `mask` is 2 ** bits - 1.
+
+    Each feature has `tags` adjacent weights.
+    """
 
     weights: np.ndarray
     mask: int
@@ -93,7 +96,11 @@ def contexts(templates, rows, n):
 
 @kernel(inline="always")
 def _base(context, history, mask):
-    """Return the first weight of the feature that joins a context with a number for the tags before (0 for no tags)."""
+    """Return the index of the first weight of a feature.
+
+    context  hash of the attributes around the word
+    history  result of `_history` for the tags before the word; 0 if the feature reads no tags
+    """
     return finish((context ^ history) * M1) & mask
 
 
@@ -107,9 +114,10 @@ def _history(before, last, tags):
 def best_tags(templates, context, group, candidates, table, gold, cost, out):
     """Write the best tag sequence of a sentence to out int32[n], and return its score, an exact int64.
 
-    context    int64[n, T] as returned by `contexts`
+    context    int64[n, T], the hashes that `contexts` returns
     group      int32[n], at least 1 word: number of the candidate list of each word
-    gold, cost int32[n] gold tags in training: all other tags score `cost` more. An empty array adds nothing.
+    gold       int32[n], gold tags in training; empty outside training
+    cost       number that training adds to the score of every tag except the gold tag
 
     Dynamic program over pairs of neighbouring tags. O(n c^2 (c + T2 c + T1)) for c candidates per word and To templates
     of order o; templates of order 0 take O(n T0 c). Oracle: enumeration (tests/test_tagging.py).
@@ -174,7 +182,7 @@ def best_tags(templates, context, group, candidates, table, gold, cost, out):
 
 @kernel
 def _update(templates, context, sequence, i, table, sums, sign, time):
-    """Add `sign` to the weights of the features at position i, and sign * time to their sums."""
+    """Add `sign` to the weights of the features of a tag sequence at position i, and sign * time to `sums`."""
     weights, mask, tags = table
     last = sequence[i - 1] if i >= 1 else tags
     before = sequence[i - 2] if i >= 2 else tags
@@ -220,9 +228,11 @@ def train_epoch(templates, words, order, candidates, table, sums, cost, time):
 
 @kernel
 def tag_sentences(templates, rows, starts, offsets, group, candidates, table):
-    """Return int32[W], the best tags of all sentences. Sentence s has the columns of `rows` from starts[s] on.
+    """Return int32[W], the best tags of all sentences.
 
-    The columns include padding.
+    rows     the token tables of all sentences side by side; the table of sentence s begins at column starts[s] and
+             has padding on both sides
+    offsets  int64[S + 1]: sentence s has the words offsets[s] .. offsets[s + 1] - 1
     """
     out = np.empty(offsets[-1], np.int32)
     none = np.empty(0, np.int32)

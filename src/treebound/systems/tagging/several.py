@@ -95,7 +95,8 @@ def train_taggers(
 ) -> Taggers:
     """Train a tagger for each of `columns`, which are some of COLUMNS. InputError for a column without annotation.
 
-    dev  treebank on which the best epoch of each tagger is chosen, with annotated values in all other columns
+    dev  treebank on which the best epoch of each tagger is chosen, with annotated values in all columns. None takes
+         the last epoch
     """
     out: list[Tagger] = []
     source = ""

@@ -71,7 +71,7 @@ FORMAT = Format("tagger", 1, TaggerHeader, lambda header: {"weights": header.lay
 class Tagger:
     """A trained tagger. Its weights are integers, so that every score is an exact integer sum.
 
-    column      the column that it predicts;
+    column      the column that the tagger predicts;
     tags        names of the tags; numbers are positions in this list;
     dictionary  the candidate tags of words;
     templates   the templates of its features;

@@ -25,7 +25,11 @@ from treebound.systems.sampling.globals.view import (
 
 @kernel
 def see(ints, view, w):
-    """Describe the kind of attachment, the head of the phrase, and the arguments."""
+    """Describe how preposition w is attached: write integers to view.seen and return their number.
+
+    The integers are the kind of attachment (1: the argument depends on the preposition; 2: the preposition depends on
+    the argument), the head of the phrase, and the arguments.
+    """
     seen, h = view.seen, head_of(ints, w)
     seen[0], seen[1], count = 1, h, 2
     m = ints[ints[at.FIRST] + w]
@@ -62,7 +66,11 @@ def _argument(view, m, count):
 
 @kernel
 def name(code, view, w, count):
-    """Name every argument with the preposition and the head of the phrase, as forms and as tags."""
+    """Write the feature hashes of preposition w to view.names and return their number.
+
+    Each feature joins one argument with the preposition and the head of the phrase. Argument and head are read as
+    forms or as tags, in all four combinations. `count` is the result of `see`.
+    """
     words, governor, i = view.words, view.seen[1], 0
     way = join(join(begin(code, 0), view.seen[0]), words[LOWER, w])
     for k in range(2, count):

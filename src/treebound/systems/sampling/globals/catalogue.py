@@ -36,7 +36,7 @@ _ANCHORS = np.array(list(FEATURES.values()))
 
 
 def codes_of(names: tuple[str, ...]) -> np.ndarray:
-    """Return int64[F], the numbers of features, in the order of FEATURES."""
+    """Return int64[F], the numbers of the named features: their positions in FEATURES, in ascending order."""
     return np.array([i for i, name in enumerate(FEATURES) if name in names], np.int64)
 
 
@@ -46,7 +46,10 @@ SALT = np.int64(hash_string("|".join(FEATURES)))
 
 @kernel
 def see(code, ints, view, w):
-    """Write the description by feature `code` at anchor w to view.seen, and return its number of integers."""
+    """Describe the tree near anchor w for feature number `code`.
+
+    The description is written to view.seen. Return its number of integers.
+    """
     if code == 0:
         return right_branch.see(ints, view, w)
     if code == 1:
@@ -64,7 +67,12 @@ def see(code, ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """Write the hashed names of the description in view.seen to view.names, and return their number."""
+    """Write the feature hashes for the description in view.seen to view.names, and return their number.
+
+    code   number of the global feature
+    w      anchor of the feature
+    count  number of integers in the description, as returned by `see`
+    """
     if code == 0:
         return right_branch.name(code, view, w, count)
     if code == 1:
@@ -82,7 +90,7 @@ def name(code, view, w, count):
 
 @kernel
 def look(f, ints, view, w):
-    """Update the score of feature number f of the view at anchor w, from the cache if possible."""
+    """Update the score of feature view.codes[f] at anchor w, from the cache if possible."""
     code = view.codes[f]
     count = see(code, ints, view, w)
     key = join(join(SALT, code), w)

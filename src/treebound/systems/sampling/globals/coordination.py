@@ -27,9 +27,11 @@ from treebound.systems.sampling.globals.view import (
 
 @kernel
 def see(ints, view, w):
-    """Describe the kind of attachment (0 for none of the three), the conjuncts, and the reach of each conjunct.
+    """Describe the two conjuncts beside coordinator w: write integers to view.seen and return their number.
 
-    The reach is the number of words from the coordinator to the far end of the conjunct, as a bin.
+    The integers are the kind of attachment (1, 2 or 3 in the order of the module's docstring), the left and the right
+    conjunct, and the reach of each conjunct. The reach is the number of words from the coordinator to the far end of
+    the conjunct, as a bin. Without conjuncts, the kind is 0 and the only integer.
     """
     seen, h, left, right = view.seen, head_of(ints, w), last_left(ints, view, w), first_right(ints, view, w)
     seen[0] = 0
@@ -48,7 +50,11 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """Name the tags, their agreement, the lengths and their difference, some of them with the coordinator."""
+    """Write the feature hashes of coordinator w to view.names and return their number.
+
+    Each feature joins the kind of attachment with one or two other properties. The properties are the form of the
+    coordinator, the tags of the conjuncts, the agreement of the tags, the reaches, and their difference.
+    """
     seen, words = view.seen, view.words
     way = join(begin(code, 0), seen[0])
     i = put(view, 0, join(way, words[LOWER, w]))

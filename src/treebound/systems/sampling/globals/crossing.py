@@ -12,7 +12,10 @@ from treebound.systems.sampling.globals.view import LOWER, TAG, begin, join, put
 
 @kernel
 def see(ints, view, w):
-    """Describe the head of w if the arc is not projective, and nothing otherwise. O(length depth)."""
+    """Write the head of w to view.seen and return 1 if the arc into w is not projective; otherwise return 0.
+
+    O(length depth) for the length of the arc and the depth of the tree.
+    """
     h = head_of(ints, w)
     for k in range(min(h, w) + 1, max(h, w)):
         u = k
@@ -26,7 +29,11 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """Name the arc by itself, and with the tag or form of either word or of both."""
+    """Write the feature hashes of the crossing arc into w to view.names and return their number.
+
+    The features are the arc by itself, and the arc with the tag or form of its head, of w, or of both. `count` is the
+    result of `see`; without a crossing arc there are no features.
+    """
     if count == 0:
         return 0
     h, words = view.seen[0], view.words

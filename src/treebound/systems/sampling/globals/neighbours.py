@@ -11,7 +11,10 @@ from treebound.systems.sampling.globals.view import HIGH, LOW, TAG, begin, bin_o
 
 @kernel
 def see(ints, view, w):
-    """Describe the words before and after the span, and the bin of the length of the span."""
+    """Describe the surroundings of the span of w: write three integers to view.seen and return their number.
+
+    The integers are the word before the span, the word after the span, and the bin of the span's length.
+    """
     low, high = view.place[LOW, w], view.place[HIGH, w]
     view.seen[0], view.seen[1], view.seen[2] = low - 1, high + 1, bin_of(high - low + 1)
     return 3
@@ -19,7 +22,11 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """Name both tags together, with and without the length, and the tag of each side alone with the length."""
+    """Write the feature hashes of the span of w to view.names and return their number.
+
+    All features have the tag of w. They add the tags on both sides, with and without the span's length, or the tag on
+    one side with the length. `count` is the result of `see`.
+    """
     tags, length = view.words[TAG], view.seen[2]
     tag, left, right = tags[w], tags[view.seen[0]], tags[view.seen[1]]
     i = put(view, 0, join(join(join(begin(code, 0), tag), left), right))

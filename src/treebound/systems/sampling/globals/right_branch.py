@@ -15,7 +15,11 @@ from treebound.systems.sampling.globals.view import PUNCTUATION, TAG, begin, joi
 
 @kernel
 def see(ints, view, w):
-    """Describe the depth in tenths of the sentence length, and the last dependent of the root."""
+    """Describe how far the tree branches to the right: write two integers to view.seen and return their number.
+
+    The integers are the depth of the last word that is not punctuation, in tenths of the sentence length, and the last
+    dependent of the root.
+    """
     n, depth = ints[at.N], 0
     m = n
     while m > 0 and view.words[PUNCTUATION, m]:
@@ -29,7 +33,11 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """Name the depth in tenths by itself, and with the tag of the root's last dependent."""
+    """Write the feature hashes of the tree to view.names and return their number.
+
+    The features are the depth in tenths by itself, and the depth with the tag of the root's last dependent. `count` is
+    the result of `see`.
+    """
     tenth, root = view.seen[0], view.seen[1]
     i = put(view, 0, join(begin(code, 0), tenth))
     return put(view, i, join(join(begin(code, 1), tenth), view.words[TAG, root])) if root != NONE else i

@@ -12,7 +12,10 @@ from treebound.systems.sampling.globals.view import COARSE, HIGH, LOW, PUNCTUATI
 
 @kernel
 def see(ints, view, w):
-    """Describe the bin of the length, and the two flags: end of sentence, and punctuation after the span."""
+    """Describe the span of w: write two integers to view.seen and return their number.
+
+    The integers are the bin of the span's length, and 2 if the span ends the sentence, plus 1 if punctuation follows.
+    """
     low, high = view.place[LOW, w], view.place[HIGH, w]
     view.seen[0] = bin_of(high - low + 1)
     view.seen[1] = 2 * (high == ints[at.N]) + view.words[PUNCTUATION, high + 1]
@@ -21,7 +24,11 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """Name the length with the fine or coarse tag of the word, with and without the flags."""
+    """Write the feature hashes of the span of w to view.names and return their number.
+
+    The features join the span's length with the fine tag of w, with and without the flags for the end of the sentence
+    and for punctuation, and with the coarse tag and the flags. `count` is the result of `see`.
+    """
     length, flags = view.seen[0], view.seen[1]
     i = put(view, 0, join(join(begin(code, 0), view.words[TAG, w]), length))
     i = put(view, i, join(join(join(begin(code, 1), view.words[TAG, w]), length), flags))

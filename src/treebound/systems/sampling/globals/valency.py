@@ -13,7 +13,7 @@ from treebound.systems.sampling.globals.view import LOWER, PUNCTUATION, TAG, beg
 
 @kernel
 def see(ints, view, w):
-    """Describe the modifiers, in the order of the sentence."""
+    """Write the modifiers of w except punctuation to view.seen, from left to right, and return their number."""
     count, m = 0, ints[ints[at.FIRST] + w]
     while m != NONE:
         if not view.words[PUNCTUATION, m]:
@@ -25,9 +25,10 @@ def see(ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """Name the number of modifiers, in total and on each side, and the string of tags, with the tag of the word.
+    """Write the feature hashes of the modifiers of w to view.names and return their number.
 
-    The total is also named with the word's form.
+    The features join the tag of w with the string of the modifiers' tags, with their number, or with their numbers on
+    each side. One feature joins the form of w with their number. `count` is the result of `see`.
     """
     tags, before = view.words[TAG], 0
     string = join(begin(code, 0), tags[w])

@@ -39,9 +39,9 @@ TAGS = {
 class View(NamedTuple):
     """A sentence in the form that global features read.
 
-    words    int64[6, n + 2]: hashes of the fine tag, the coarse tag and the form, then flags; 0 is the root, n + 1 the
-             end;
-    place    int64[3, n + 2]: first and last word of the span of each word, and marks;
+    words    int64[6, n + 2]: rows of hashes of the fine tag, the coarse tag and the form, and three rows of flags.
+             Column 0 is the root, column n + 1 the end of the sentence;
+    place    int64[3, n + 2]: first word of each word's span, last word of the span, and whether the word is marked;
     marked   int64[n + 2]: the number of marked words, followed by these words;
     codes    int64[F]: the features, as numbered in `catalogue`;
     held     float64[F, n + 1]: the score of each feature at each anchor;
@@ -65,7 +65,7 @@ class View(NamedTuple):
 
 
 def view_of(rows: np.ndarray, n: int, codes: np.ndarray, weights: np.ndarray) -> View:
-    """Return the view of a sentence of n words. `rows` is as in `TokenTable.sentence`."""
+    """Return the view of a sentence of n words, whose token rows `TokenTable.sentence` returns."""
     words = np.zeros((6, n + 2), np.int64)
     for row, attribute in ((TAG, "tag"), (COARSE, "coarse"), (LOWER, "lower")):
         words[row] = rows[ATTRIBUTES.index(attribute), PAD : PAD + n + 2]
@@ -98,7 +98,7 @@ def begin(code, template):
 
 @kernel(inline="always")
 def put(view, i, x):
-    """Store hash x as name number i, and return the number of the next name."""
+    """Store feature hash x as view.names[i], and return i + 1."""
     view.names[i] = finish(x)
     return i + 1
 
@@ -113,7 +113,10 @@ def bin_of(length):
 
 @kernel
 def find_spans(ints, view):
-    """Write LOW and HIGH of every word to `view.place`. O(n) steps for most trees, O(n depth) for the worst."""
+    """Write the first and last word of every word's span to rows LOW and HIGH of `view.place`.
+
+    O(n) steps for most trees, O(n depth) for the worst.
+    """
     n, place = ints[at.N], view.place
     for w in range(n + 1):
         place[LOW, w] = place[HIGH, w] = w

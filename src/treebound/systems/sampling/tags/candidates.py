@@ -30,12 +30,12 @@ class Candidates(NamedTuple):
     coarse: dict[str, str]
 
     def of(self, form: str, predicted: str, own: str | None = None) -> tuple[str, ...]:
-        """Return the predicted tag of a word, followed by its other candidates, likelier ones first.
+        """Return the predicted tag of a word, followed by the other candidate tags of the word, the likeliest first.
 
         The candidates of a known form are restricted to tags that it has in training.
 
-        own  gold tag of the word, if it is a word of the training set. This occurrence is not counted. Otherwise, the
-             gold tag would be the only other candidate of a form that occurs once, unlike in new text
+        own  gold tag of the word, if the word belongs to the training set. This occurrence is not counted. Otherwise,
+             the gold tag would be the only other candidate of a form that occurs once, unlike in new text
         """
         counts = self.known.get(form, Counter())
         known = {tag for tag, count in counts.items() if count > (tag == own)}
@@ -44,14 +44,14 @@ class Candidates(NamedTuple):
     def oracle(self, gold: Treebank, predicted: Treebank, column: str) -> float:
         """Return the share of words whose gold tag is a candidate: an upper bound for any correction.
 
-        InputError as in `learn`.
+        InputError if the two treebanks do not have the same words.
         """
         words = _words(gold, predicted, column)
         return sum(right in self.of(form, tag) for form, right, tag in words) / max(1, len(words))
 
 
 def learn(gold: Treebank, predicted: Treebank, column: str, share: float = SHARE) -> Candidates:
-    """Return the candidates from a treebank with gold tags in `column`, and with jackknifed ones (`tagging.jackknife`).
+    """Learn candidate tags from a treebank with gold tags in `column`, and from the treebank with jackknifed tags.
 
     Tag t is a candidate for the predicted tag tp if c(t, tp) > 0 and c(t, tp) >= share * c(tp, tp). Here c(t, tp) is
     the number of words with gold tag t and predicted tag tp. InputError if the two treebanks do not have the same

@@ -25,8 +25,10 @@ def correct(
 ) -> list[tuple[np.ndarray, tuple[str, ...]]]:
     """Return heads int32[n + 1] and tags of each sentence of a treebank with predicted tags.
 
-    by, pruner  the scores of sentences, and the pruner of arcs
+    by          weights and settings that score sentences
+    pruner      the model that chooses candidate arcs
     candidates  the candidate tags of words
+    spec        settings of the search
     """
     table = TokenTable(treebank)
     words = zip(treebank.strings("form"), treebank.strings(treebank.meta.get("tag", "xpos")), strict=True)
@@ -47,7 +49,7 @@ def correct(
 
 
 def search(joint: Joint, spec: Settings, rng: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Return heads int32[n + 1] and tag sequence of the best run.
+    """Return the heads, int32[n + 1], and the tag sequence of the best run of a search.
 
     There are `spec.restarts` runs at most, and the search stops after `spec.patience` runs without a better result. The
     first run is a greedy search from the tree of local factors under the predicted tags; later runs anneal from the

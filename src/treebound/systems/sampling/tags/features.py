@@ -1,7 +1,7 @@
 """Features of tag sequences, up to five tags in a row (Zhang et al. 2014, section 4, Table 1), and of predicted tags.
 
-The tag that a tagger predicts is evidence in itself. The paper combines its model with the model of a tagger. Here, a
-tag is seen beside the predicted tag, and the weights of such features are learned from jackknifed tags.
+The tag that a tagger predicts is evidence in itself. The paper combines its model with the model of a tagger. Here,
+features join a tag with the predicted tag, and their weights are learned from jackknifed tags.
 """
 
 from __future__ import annotations
@@ -50,13 +50,19 @@ _ROW, _PLACE = np.array([atom for atoms in _ATOMS for atom in atoms]).T.copy()
 
 
 def with_tag_column(rows: np.ndarray) -> np.ndarray:
-    """Return rows of `TokenTable.sentence` plus a copy of the tag row, which keeps the given tags when tags change."""
+    """Return token rows with a copy of the tag row as an additional row, which keeps the predicted tags.
+
+    rows  the rows that `TokenTable.sentence` returns; moves change their tags
+    """
     return np.vstack((rows, rows[TAG]))
 
 
 @kernel
 def name_tags(rows, w, names):
-    """Write the hashed names of all features at word w to int64[len(TEMPLATES)]; `rows` come from `with_tag_column`."""
+    """Write the hashes of all features at word w to `names`, int64[len(TEMPLATES)].
+
+    `rows` is a result of `with_tag_column`.
+    """
     for k in range(len(_FIRST) - 1):
         x = begin(CODE, k)
         for j in range(_FIRST[k], _FIRST[k + 1]):
@@ -66,7 +72,10 @@ def name_tags(rows, w, names):
 
 @kernel
 def score_tags(rows, first, last, weights, names):
-    """Return the score of the features at the words first .. last, cut off at the ends of the sentence."""
+    """Return the score of the features at the words from `first` to `last`, without positions outside the sentence.
+
+    `names` is working memory for the hashes of one word.
+    """
     mask, total = len(weights) - 1, 0.0
     for w in range(max(1, first), min(rows.shape[1] - EXTRA, last) + 1):
         name_tags(rows, w, names)

@@ -79,7 +79,7 @@ class Joint:
 class Chain:
     """A tag sequence with a tree, and the moves that change them.
 
-    value  score of both; moves update it and return their gain
+    value  score of the tag sequence and the tree; each move updates it and returns the gain
     """
 
     def __init__(self, joint: Joint, tagging: Tagging, arcs: np.ndarray):
@@ -134,7 +134,7 @@ class Chain:
         return gain + resample(*sentence.buffers, sentence.view, m, temperature, rng)
 
     def _free(self, tagging: Tagging, arcs: np.ndarray, m: int, temperature: float) -> float:
-        """Return the score of the tree under a tag sequence, plus the free gain of choosing the head of m."""
+        """Return the score of a tree under a tag sequence, plus `moves.free_gain` for the head of m."""
         value, sentence = self.lay(tagging, arcs), self.made.sentence
         return value + free_gain(*sentence.buffers, sentence.view, m, temperature)
 

@@ -24,8 +24,12 @@ from treebound.systems.sampling.training import UNKNOWN, Training
 def options_of(rows: np.ndarray, tag: np.ndarray, tags: list[tuple[str, ...]], coarse: dict[str, str]) -> list:
     """Return the `options` of `Joint` from the candidate tags of each word, the predicted tag first.
 
-    coarse is as in `Candidates`. Tag ids distinguish tags when they are counted. Tags that no word of the sentence has
-    as predicted tag get new ids below -1.
+    rows, tag  token rows and tag ids of the sentence under its predicted tags
+    tags       candidate tags of each word, the predicted tag first
+    coarse     fine tag -> the coarse tag that belongs to it
+
+    Tag ids distinguish tags when they are counted. A tag that is predicted for no word of the sentence gets a new id
+    below -1.
     """
     ids = {words[0]: int(tag[m]) for m, words in enumerate(tags, 1)}
     options = []
@@ -44,8 +48,8 @@ class JointTraining(Training):
     train     treebank with predicted tags in the column of its fine tag;
     right     gold tag of every word;
     tags      candidate tags of every word, the predicted tag first; the gold tag may be missing;
-    coarse    tag -> the coarse tag that belongs to it;
-    taggings  int32[W]: the current candidate of each word in its chain.
+    coarse    fine tag -> the coarse tag that belongs to it;
+    taggings  int32[W]: the index of each word's current tag among its candidates.
     """
 
     def __init__(
@@ -149,5 +153,5 @@ class JointTraining(Training):
 
 
 def _errors(state: State, right: State) -> int:
-    """Return the number of wrong tags plus the number of wrong heads."""
+    """Return the number of wrong tags plus the number of wrong heads in `state`; `right` is the gold state."""
     return int(np.count_nonzero(np.array(state[0]) != right[0]) + np.count_nonzero(state[1] != right[1]))

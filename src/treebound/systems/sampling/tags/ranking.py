@@ -14,8 +14,9 @@ from treebound.systems.sampling.tags.joint import Chain, Joint, Tagging
 
 
 class Ranked(NamedTuple):
-    """Tag sequences of a sentence, the predicted one first.
+    """Tag sequences of a sentence, the predicted sequence first, and the best tree found for each.
 
+    taggings  each sequence as indices of the candidate tags of each word
     arcs      int32[n] for each sequence: the arcs of its tree
     values    float64[K]: score of tags and tree by the model
     deficits  float64[K]: the tagger's score of the predicted sequence, minus its score of each sequence
@@ -28,9 +29,9 @@ class Ranked(NamedTuple):
 
 
 def likely(deficits: list[np.ndarray], count: int) -> list[tuple[float, Tagging]]:
-    """Return (deficit, tag sequence) of the `count` sequences with the smallest sums of deficits.
+    """Return the `count` tag sequences with the smallest sums of deficits, each as (sum, tag sequence).
 
-    deficits  float64[k] for each word, starting with 0
+    deficits  float64[k] for each word: the deficits of its candidate tags, of which the first is 0
 
     O(count) for each candidate of a word.
     """
@@ -44,7 +45,8 @@ def likely(deficits: list[np.ndarray], count: int) -> list[tuple[float, Tagging]
 def ranked(joint: Joint, deficits: list[np.ndarray], count: int, first: np.ndarray, rng: np.ndarray) -> Ranked:
     """Return the `count` likeliest tag sequences, each with the tree that greedy search reaches.
 
-    first  int32[n] arcs of the tree from which the search starts
+    deficits  float64[k] for each word: the deficits of its candidate tags, of which the first is 0
+    first     int32[n], the arcs of the tree from which the search starts
 
     O(count) sentences are scored.
     """
