@@ -133,7 +133,7 @@ def job(name: str, recipe: Recipe, files: tuple[Path, Path], treebanks: tuple[Tr
 
 
 def checkpoint_of(output: Path) -> Path:
-    """Return the path of a model file's checkpoint: in the folder of the file, or of the link if it is a link."""
+    """Return the path of the checkpoint of a model file, in the folder of `output`; a symbolic link is not followed."""
     return output.absolute().with_name(f".{output.name}.checkpoint.npz")
 
 
@@ -200,7 +200,10 @@ def train_many(
 
 
 def finished(path: Path, job: Job) -> Any:
-    """Return the model of a file if it has the key of this job, else None. A system without keys always gives None."""
+    """Return the model in a file if its key equals the key of this job, else None.
+
+    A key identifies settings and treebanks. For a system without keys, the result is always None.
+    """
     system = SYSTEMS[job.recipe.system]()
     key = system.key(job.recipe.settings, job.train, job.dev)
     try:

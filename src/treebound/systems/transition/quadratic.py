@@ -25,8 +25,9 @@ class Pools(NamedTuple):
     """The support vector machines of P pools. Pool p has k classes, l support vectors and k (k - 1) / 2 decisions.
 
     split    the cell whose value selects the pool;
-    pool     int32[steps, V + 1] the pool for each value of the cell `split`, for each decision step; the last column is
-             for greater values;
+    pool     int32[steps, V + 1] the pool for each value of the cell `split`, in each decision step. The last column
+             serves all greater values. Step 0 decides the class, or the branch if classes have branches. Further
+             steps decide the class in each branch;
     classes  int32[sum of k] the classes of pool p, in LIBSVM's order, are classes_at[p] to classes_at[p + 1];
     cells    uint16 or int32[m, sum of l] the support vectors, for pool p from cells_at[p];
     rho      float64[D] constants of the decisions between classes 0 and 1, 0 and 2, .., for pool p from rho_at[p];

@@ -74,7 +74,8 @@ def _relation(text: str) -> str:
 def _modifier(category: Category, on_left: bool) -> Category:
     """Return the category of an adjunct to the left or right of a constituent of this category.
 
-    An adjunct of a modifier of modifiers has the same category as that modifier: the two compose.
+    If the constituent is a modifier of modifiers with the same slash, the adjunct has the same category as the
+    constituent, so that the two compose.
     """
     basis = stripped(category)
     slash = "/" if on_left else "\\"

@@ -3,8 +3,8 @@
     python -m treebound.treebanks.ccg.penn.close TREES.mrg ... > src/treebound/treebanks/ccg/penn/close_pairs.txt
 
 `close_pairs.txt` lists the pairs whose prepositional phrases are marked at least half of the time in the Penn Treebank
-sample. A pair with `*` as the verb covers all verbs: at least half of the phrases with its preposition and without
-an adverbial tag are marked.
+sample. A pair with `*` as the verb covers all verbs. For such a pair, at least half of the phrases with its preposition
+and without an adverbial tag are marked.
 """
 
 from __future__ import annotations
