@@ -69,9 +69,9 @@ def ours(arcs: Matrices, **how: Any) -> tuple[Any, Callable[[Any], list]]:
 
 
 def ufal(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
-    """Return inputs and decoder of ufal.chu_liu_edmonds, TurboParser's C++.
+    """Return inputs and decoder of ufal.chu_liu_edmonds, which contains C++ code of TurboParser.
 
-    Its rows are words, its columns are heads, and NaN forbids an arc.
+    The rows of its matrices are words, the columns are heads, and NaN forbids an arc.
     """
     function = import_module("ufal.chu_liu_edmonds").chu_liu_edmonds
     inputs = [np.ascontiguousarray(arc.T, np.float64) for arc in arcs]
@@ -82,9 +82,9 @@ def ufal(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
 
 
 def spacy(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
-    """Return inputs and decoder of Explosion's biaffine parser, in Cython.
+    """Return inputs and decoder of Explosion's biaffine parser, which is written in Cython.
 
-    It takes finite float32 matrices. Its module is loaded without its package, which would import spaCy.
+    The decoder takes finite float32 matrices. Its module is loaded without its package, which would import spaCy.
     """
     package = find_spec("spacy_biaffine_parser")
     if package is None or package.origin is None:
@@ -103,7 +103,7 @@ def spacy(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
 
 
 def networkx(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
-    """Return inputs and decoder of networkx, in Python, on its own graphs."""
+    """Return inputs and decoder of networkx, which is written in Python and takes graphs of its own."""
     nx = import_module("networkx")
     graphs = []
     for arc in arcs:

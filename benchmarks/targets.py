@@ -43,10 +43,10 @@ from treebound.systems.graph.parser import Parser, _table
 
 HOW = "make bench"
 FOLDER = Path("build/bench")
-UNCAPPED = Path("build/bench-uncapped")  #: trained with exact decoding of every training sentence
+UNCAPPED = Path("build/bench-uncapped")  #: folder of the models trained with exact decoding of every sentence
 MODEL = "carreras+grandchild+sibling"
-ALL_HEADS = "combined"  #: every factor family, all k heads of every word
-EVERY = "combined-pruned"  #: every factor family, pruned with the defaults of `treebound train`
+ALL_HEADS = "combined"  #: model with every factor family and all k heads of every word
+EVERY = "combined-pruned"  #: model with every factor family, pruned with the defaults of `treebound train`
 REPEATS = 3
 #: number of sentences for the published configuration, and its limit of DP calls per sentence
 SENTENCES, LIMIT = 200, 5000

@@ -50,7 +50,7 @@ def arcs(n: int) -> list[tuple[int, int]]:
 
 
 def expanded(problem: Problem) -> Problem:
-    """Return the problem with its counts as products of arcs of one head.
+    """Return the problem with the scores of modifier counts replaced by scores of products of arcs with one head.
 
     Constants and single arcs are added to the scores of the arcs.
     """

@@ -26,7 +26,8 @@ from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES
 from treebound.factors import FAMILIES
 
 SPACES = ("projective", "non-projective")
-#: head stars: never; after all steps of the root, which small problems rarely need; nearly at once, then branching
+#: options for head stars: no head stars; head stars after all steps at the root, which small problems rarely need; head
+#: stars nearly at once, and then branching
 STARS: tuple[dict[str, Any], ...] = ({"stars": 0}, {"stars": 20}, {"stars": 20, "root_steps": 1, "node_steps": 1})
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "branch-and-bound": [

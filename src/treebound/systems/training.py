@@ -178,8 +178,9 @@ def train_many(
 ) -> Iterator[tuple[Path, Trained]]:
     """Train every job whose model file `<folder>/<name>.npz` is missing or has other settings or data.
 
-    Yields the path and the result of each job after its file is written. Finished model files come first, with 0
-    seconds; the other jobs follow in the order in which they finish.
+    Yields the path and the result of each job after its file is written. A job that fails yields its error
+    and writes no file. Finished model files come first, with 0 seconds. The other jobs follow in the order in which
+    they finish.
 
     workers, scheduler  as for `treebound.support.workers.spread`
     progress            wraps an iterable to show progress; used with a single worker

@@ -17,7 +17,7 @@ FEW = 10  #: all other forms may have every tag of the forms that occur fewer ti
 
 
 def shape(form: str) -> str:
-    """Return the kinds of a form's characters without repeats: "Xx" for Ankara, "X-d" for B-52, "d,d" for 1,000."""
+    """Return the kinds of a form's characters, with runs as one: "Xx" for Ankara, "X-d" for B-52, "d,d" for 1,000."""
     out = ""
     for character in form:
         kind = "d" if character.isdigit() else "X" if character.isupper() else "x" if character.isalpha() else character
@@ -27,7 +27,7 @@ def shape(form: str) -> str:
 
 
 def kind(form: str) -> str:
-    """Return a coarse shape: case of the first and of the other characters, digits, hyphens, other characters."""
+    """Return a coarse shape: the case of the letters, with marks for digits, hyphens and a final punctuation sign."""
     letters = [c for c in form if c.isalpha()]
     if not letters:
         case = "-"

@@ -166,7 +166,8 @@ def _violation(machine, linear, tokens, gold, beam, early):
     """Return the step after which the weights are updated, or -1 if the gold sequence is the best one at the end.
 
     The update lowers the best sequence of the beam after this step. If `early` is set, it is the step at which the gold
-    sequence falls out of the beam. Otherwise it is the step with the largest lead over the gold sequence.
+    sequence falls out of the beam, or the last step if it never does. Otherwise it is the step at which the lead of the
+    best sequence over the gold sequence is largest.
     """
     n = tokens.shape[1]
     c = np.zeros((ROWS, n + 2), np.int32)

@@ -89,7 +89,7 @@ def _product(weights, vectors, values):
 
 @kernel
 def decision(pools, p, i, j, values):
-    """Return LIBSVM's decision value for classes number i < j of pool p. Class i wins if the value is above 0.
+    """Return LIBSVM's decision value for the classes with indices i < j in pool p. Class i wins if it is above 0.
 
     O(support vectors of the two classes). `values` is the output of `compare`.
     """
@@ -107,7 +107,7 @@ def decision(pools, p, i, j, values):
 
 @kernel
 def _beats(pools, p, i, j, values):
-    """Return whether class number i wins against class number j."""
+    """Return whether the class with index i in pool p wins against the class with index j."""
     if i < j:
         return decision(pools, p, i, j, values) > 0
     return not decision(pools, p, j, i, values) > 0

@@ -138,7 +138,7 @@ def is_modifier(category: Category) -> bool:
 
 
 def is_determiner(category: Category) -> bool:
-    """Return whether rule 3 applies: NP[nb]/N."""
+    """Return whether rule 3 applies: a noun phrase that takes a noun, for instance NP[nb]/N."""
     return bool(category.slash) and category.result.name == "NP" and category.argument.name == "N"
 
 

@@ -111,7 +111,7 @@ class _Translator:
         return self.words.upos[word] in ("VERB", "AUX") or self.has(word, *subject)
 
     def natural(self, word: int, clause: bool = False) -> Category:
-        """Return the category of a phrase by itself; a clause without a subject is S\\NP, or S with `clause`."""
+        """Return the category of a phrase by itself; a clause without a subject is S\\NP, or S if `clause` is set."""
         if self.is_verbal(word):
             subject = self.has(word, "nsubj", "csubj", "nsubj:pass", "nsubjpass", "csubjpass")
             return _S if clause or subject else _VP

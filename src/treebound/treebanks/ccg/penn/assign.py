@@ -234,7 +234,8 @@ class Assignment:
     ) -> Derivation:
         """Return a constituent with an adjunct X/X or X\\X (section 4.3.3).
 
-        X is the category of the constituent without its features.
+        X is the category of the constituent without missing arguments and without features (`joining.stripped`).
+        Quoting clauses, topics and a conjunction beside a noun have categories of their own.
         """
         if child.mark == "quoting":
             quoted = functor(_S, "\\", _S) if body.category.slash else functor(_DCL, "\\", body.category)

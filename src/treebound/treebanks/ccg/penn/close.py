@@ -50,7 +50,7 @@ def stem(verb: str) -> str:
 
 
 def _phrases(tree: Tree) -> Iterator[tuple[str, Tree, str]]:
-    """Yield (stem of the verb, prepositional phrase, preposition) for every prepositional phrase below a verb."""
+    """Yield (stem of the verb, prepositional phrase, preposition) for every prepositional phrase beside a verb."""
     for node in tree.nodes():
         verb = next((c for c in node.children if c.is_leaf and c.label[:2] == "VB"), None)
         for child in node.children if node.label == "VP" and verb is not None else ():
