@@ -35,7 +35,7 @@ class Linear(NamedTuple):
     """A linear model: a table of 2 ** bits rows that begin `stride` weights apart.
 
     weights  float32[2 ** bits * stride + C]
-    mask     2 ** bits - 1
+    mask     2 ** bits - 1, which reduces a hash to the number of a row
     """
 
     joins: Joins

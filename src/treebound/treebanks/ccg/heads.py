@@ -25,7 +25,10 @@ OWN = 0
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Indexed:
-    """A category with a head number for every part: equal numbers are one head, `OWN` is the word itself."""
+    """A category with a number for the head of every part.
+
+    Parts with equal numbers have the same head. The number `OWN` stands for the word that has the category.
+    """
 
     category: Category
     head: int

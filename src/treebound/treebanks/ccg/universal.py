@@ -213,7 +213,7 @@ class _Translator:
     def as_(self, word: int, category: Category) -> Derivation:
         """Translate a dependent into a constituent of the given category.
 
-        Clauses and bare noun phrases are built as their own category and then type-changed.
+        Clauses and bare noun phrases are built in their own category and then type-changed.
         """
         if self.has(word, *_TABLE["functors"]) and not self.has(word, "cop"):
             return self.phrase(word, category)

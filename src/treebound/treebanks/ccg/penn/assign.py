@@ -94,7 +94,7 @@ class Assignment:
     def child(self, node: Tree, category: Category) -> Derivation:
         """Return the derivation of a child that is not the head.
 
-        A clause of another category is built as its own category and then type-changed.
+        A clause whose own category does not match `category` is built in its own category and then type-changed.
         """
         if _is_clause(node) and node.mark != "quoting" and not node.is_trace:
             own = natural(node)
