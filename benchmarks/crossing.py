@@ -4,8 +4,8 @@
 
 The benchmark trains a small non-projective model on each corpus, with every factor family except patterns. With both
 decoders, it decodes short sentences whose annotated trees are not projective. Optimal scores are integers and must be
-equal; otherwise the benchmark fails. It also checks the proofs of the search. `treebound convert` must
-have converted the corpora.
+equal; otherwise the benchmark fails. It also checks the proofs of the search. `treebound convert` must have
+converted the corpora.
 """
 
 from __future__ import annotations

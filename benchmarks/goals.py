@@ -39,7 +39,11 @@ class Row(NamedTuple):
 
     @property
     def ratio(self) -> float | None:
-        """Return the ratio of figure and target, at least 1 if the target is met, or None without a target."""
+        """Return the ratio of figure and target, or None without a target.
+
+        If smaller values are better, it is the ratio of target and figure, so that at least 1 means that the target is
+        met.
+        """
         if self.target is None:
             return None
         part, whole = (self.measured, self.target) if self.more else (self.target, self.measured)

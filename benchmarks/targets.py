@@ -43,7 +43,7 @@ from treebound.systems.graph.parser import Parser, _table
 
 HOW = "make bench"
 FOLDER = Path("build/bench")
-UNCAPPED = Path("build/bench-uncapped")  #: folder of the models trained with exact decoding of every sentence
+UNCAPPED = Path("build/bench-uncapped")  #: run with exact decoding of every training sentence
 MODEL = "carreras+grandchild+sibling"
 ALL_HEADS = "combined"  #: model with every factor family and all k heads of every word
 EVERY = "combined-pruned"  #: model with every factor family, pruned with the defaults of `treebound train`
