@@ -43,7 +43,7 @@ def seen(derived: Derivations) -> np.ndarray:
 
 
 def by_libsvm(svm: QuadraticSVM, X: np.ndarray, y: np.ndarray, held_out: np.ndarray) -> tuple[int, int, float]:
-    """Return (number of decisions, number of ours that differ, CPU seconds of LIBSVM).
+    """Repeat our decisions with LIBSVM; return (number of decisions, number that differ, CPU seconds of LIBSVM).
 
     LIBSVM is trained again, because our models store no LIBSVM object.
     """

@@ -45,11 +45,11 @@ class Compilations(event.Listener):
         self.running: list[list[float]] = []  #: start time, and seconds of its callees so far
 
     def on_start(self, event: event.Event) -> None:
-        """Note the start of a kernel, which the kernel that is being compiled may have called."""
+        """Note that the compilation of a kernel starts, perhaps within the compilation of a kernel that calls it."""
         self.running.append([time.process_time(), 0.0])
 
     def on_end(self, event: event.Event) -> None:
-        """Note the end of the kernel that started last."""
+        """Note that the compilation that started last has ended, and store its CPU seconds."""
         started, called = self.running.pop()
         seconds = time.process_time() - started
         if self.running:

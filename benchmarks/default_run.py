@@ -1,12 +1,13 @@
-"""Measure the cost of `make reproduce` on a fresh machine and of an older commit: wall-clock seconds per stage.
+"""Compare the cost of `make reproduce` at two commits, on a fresh machine: wall-clock seconds per stage.
 
     python benchmarks/default_run.py 64b772b HEAD --folder build/default-run
 
-The benchmark clones this repository twice into the folder, sets up both clones, and runs `make reproduce` in one after
-the other. The clones have no downloaded treebanks, no compiled kernels and no cache of packages. The time of the set-up
-does not count. A clone with a log is not run again. The benchmark prints the times of the whole runs, and sums for the
-kinds of stages that both commits have. Stages run on all cores at a time, so their sum exceeds the time of the run.
-Each commit is run once, so the figures have no spread. Do nothing else on the machine meanwhile.
+The benchmark clones this repository twice into the folder, sets up both clones, and runs `make reproduce` first in one
+clone, then in the other. The clones have no downloaded treebanks, no compiled kernels and no cache of packages. The
+time of the set-up does not count. A clone that has the log of a run is not run again. The benchmark prints the times of
+the whole runs, and sums for the kinds of stages that both commits have. Stages run on all cores at a time, so their sum
+exceeds the time of the run. Each commit is run once, so the figures have no spread. Do nothing else on the machine
+meanwhile.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def _bare(folder: Path) -> dict[str, str]:
 
 
 def compared(old: Run, new: Run) -> list[tuple[str, float, float]]:
-    """Return rows of the table: label, figure of the older run, figure of the newer run."""
+    """Return rows of the table: label, seconds of the older run, seconds of the newer run."""
     both = sorted((old.stages.keys() & new.stages.keys()) - APART, key=lambda kind: -old.stages[kind])
     rows = [("whole run", old.wall, new.wall), ("CPU seconds of the run", old.cpu, new.cpu)]
     rows.append(("stages that both have", *(float(sum(side.stages[kind] for kind in both)) for side in (old, new))))

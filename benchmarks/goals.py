@@ -39,7 +39,11 @@ class Row(NamedTuple):
 
     @property
     def ratio(self) -> float | None:
-        """Return a ratio that is at least 1 if the target is met, or None without a target."""
+        """Return the ratio of figure and target, or None without a target.
+
+        If smaller values are better, it is the ratio of target and figure, so that at least 1 means that the target is
+        met.
+        """
         if self.target is None:
             return None
         part, whole = (self.measured, self.target) if self.more else (self.target, self.measured)
@@ -96,7 +100,7 @@ def commit_of(checkout: Path) -> str:
 def command(arguments: Sequence[str]) -> str:
     """Return the command as a user would type it in the checkout.
 
-    `--keep` and its file are left out. Of an absolute path, only the name remains.
+    `--keep` and its file are left out. An absolute path is shortened to its last component.
     """
     script, *options = arguments
     words = ["python", f"benchmarks/{Path(script).name}"]

@@ -52,7 +52,7 @@ def measured(
 
 
 def _feed(target: subprocess.Popen | Path, text: Iterator[bytes]) -> None:
-    """Write a text to a process or a named pipe, and ignore a reader that has ended."""
+    """Write a text to a process or a named pipe. Stop without an error if the reader has ended."""
     pipe = target.open("wb") if isinstance(target, Path) else target.stdin
     assert pipe is not None
     try:

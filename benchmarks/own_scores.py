@@ -69,9 +69,9 @@ def ours(arcs: Matrices, **how: Any) -> tuple[Any, Callable[[Any], list]]:
 
 
 def ufal(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
-    """Return inputs and decoder of ufal.chu_liu_edmonds, TurboParser's C++.
+    """Return inputs and decoder of ufal.chu_liu_edmonds, which contains C++ code of TurboParser.
 
-    Its rows are words, its columns are heads, and NaN forbids an arc.
+    The rows of its matrices are words, the columns are heads, and NaN forbids an arc.
     """
     function = import_module("ufal.chu_liu_edmonds").chu_liu_edmonds
     inputs = [np.ascontiguousarray(arc.T, np.float64) for arc in arcs]
@@ -82,9 +82,9 @@ def ufal(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
 
 
 def spacy(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
-    """Return inputs and decoder of Explosion's biaffine parser, in Cython.
+    """Return inputs and decoder of Explosion's biaffine parser, which is written in Cython.
 
-    It takes finite float32 matrices. Its module is loaded without its package, which would import spaCy.
+    The decoder takes finite float32 matrices. Its module is loaded without its package, which would import spaCy.
     """
     package = find_spec("spacy_biaffine_parser")
     if package is None or package.origin is None:
@@ -103,7 +103,7 @@ def spacy(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
 
 
 def networkx(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
-    """Return inputs and decoder of networkx, in Python, on its own graphs."""
+    """Return inputs and decoder of networkx, which is written in Python and takes graphs of its own."""
     nx = import_module("networkx")
     graphs = []
     for arc in arcs:
@@ -206,7 +206,10 @@ def kernel_of_ours(space: str, single_root: bool) -> Callable[[np.ndarray], Any]
 
 
 def serve() -> None:
-    """Time single calls for another process, which writes one line `n signal space single_root` per call."""
+    """Time single calls for another process.
+
+    The other process writes a line `n signal space single_root` for each measurement, and reads the microseconds.
+    """
     for line in sys.stdin:
         n, signal, space, single_root = line.split()
         arcs = of_size(int(n), float(signal))
@@ -225,7 +228,7 @@ class Baseline:
         )
 
     def __call__(self, *case: Any) -> float:
-        """Return the CPU microseconds of one call, measured by the process."""
+        """Return the CPU microseconds of one call, measured by the process, for (n, signal, space, single_root)."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         print(*case, file=self.process.stdin, flush=True)
@@ -236,7 +239,8 @@ def compare_calls(title: str, repeats: int, source: Path | None) -> list[Row]:
     """Print a table of single calls, and return the figures that have a target.
 
     The other packages find non-projective trees with several roots. From 20 words on they should take at least as long
-    as treebound, even if treebound alone must find a single root. Their times beside projective trees have no target.
+    as treebound, even if treebound alone must find a single root. In the tables of projective trees, their times have
+    no target.
     """
     baseline = Baseline(source) if source else None
     signal = SIGNALS[title]

@@ -4,8 +4,8 @@
 
 The benchmark trains the default model on all k heads and parses with each threshold (the rows with 0 folds). It also
 trains one model for each threshold with jackknifed pruners (`--folds`). CPU seconds are for training including all
-pruners, followed by the share of the first row of the seed. All models parse dev in turn, `--repeats` times. Words per
-CPU second are medians, and `times` are medians of the ratios to the first row.
+pruners. The next column is their ratio to the first row of the same seed. All models parse dev in turn, `--repeats`
+times. Words per CPU second are medians, and `times` are medians of the ratios to the first row.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COLUMNS = "seed folds threshold train_cpu_s share dp_calls recall heads_a_word U
 
 
 class Trained(NamedTuple):
-    """A model, the CPU seconds of its training, and the dynamic programs of its last epoch."""
+    """A model, the CPU seconds of its training, and the number of dynamic-program calls in its last epoch."""
 
     model: Model
     seconds: float

@@ -51,7 +51,12 @@ def transitions(results: Results) -> Iterator[Row]:
 
 
 def samplers(results: Results) -> Iterator[Row]:
-    """Yield figures of sampling: optima found at a speed, full features minus exact search, corrected tags."""
+    """Yield figures of sampling.
+
+    The figures are the share of proved optima found at a given speed, and the UAS of sampling with full features minus
+    the UAS of exact search. A third figure counts the corpora on which tag correction improves tags or UAS
+    significantly.
+    """
     for (_, corpus, model), row in tables.targets([results]).iterrows():
         speed, share = f"{row['words / CPU s']:,.0f}", float(row["optima found, %"])
         name = f"{corpus} test, {model}: proved optima found at {speed} words per CPU second, %"

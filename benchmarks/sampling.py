@@ -59,7 +59,8 @@ def found_optima(parses: list[Parse], proved: list[Parse]) -> float:
 def goal(shares: dict[tuple[str, int], list[tuple[float, float]]], target: tuple[float, int], name: str) -> goals.Row:
     """Return the largest share of optima among the decoders that are fast enough, as a figure with a target.
 
-    shares  (share, speed) of each seed, by decoder and budget
+    shares  (decoder, budget) -> (share of optima in %, words per CPU second) of each seed
+    target  (share of optima in %, least number of words per CPU second)
     """
     share, speed = target
     means = {how: np.mean(runs, axis=0) for how, runs in shares.items()}

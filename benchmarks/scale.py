@@ -65,9 +65,9 @@ def prepare(corpus: Path, model: Path) -> None:
 
 
 def text(path: Path, sentences: int) -> Iterator[bytes]:
-    """Yield a number of sentences.
+    """Yield a number of sentences of a file in CoNLL-U.
 
-    BASE sentences are taken from the file at equal distances, and repeated.
+    BASE sentences are taken from the file at equal distances, and repeated as often as necessary.
     """
     blocks = sentences_of(path)
     return repeated(blocks[:: max(1, len(blocks) // BASE)][:BASE], sentences)

@@ -8,10 +8,10 @@ may add.
     git worktree add ../b376700 b376700
     python benchmarks/targets.py --old ../b376700     # in make: make bench OLD=../b376700
 
-also compares with another checkout, in alternating runs: parsing and training (paired.py), first use (first_use.py) and
-single calls of `treebound.decode` (own_scores.py). Further benchmarks follow: the growth of training's memory
-(scale.py), two workers and one in a warm process (workers.py), and the reader (reader.py). Each benchmark stores its
-own figures.
+With --old, the benchmark also compares with another checkout, in alternating runs: parsing and training (paired.py),
+first use (first_use.py) and single calls of `treebound.decode` (own_scores.py). Further benchmarks follow: the growth
+of training's memory (scale.py), two workers and one in a warm process (workers.py), and the reader (reader.py). Each
+benchmark stores its own figures.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from treebound.systems.graph.parser import Parser, _table
 
 HOW = "make bench"
 FOLDER = Path("build/bench")
-UNCAPPED = Path("build/bench-uncapped")  #: trained with exact decoding of every training sentence
+UNCAPPED = Path("build/bench-uncapped")  #: run with exact decoding of every training sentence
 MODEL = "carreras+grandchild+sibling"
-ALL_HEADS = "combined"  #: every factor family, all k heads of every word
-EVERY = "combined-pruned"  #: every factor family, pruned with the defaults of `treebound train`
+ALL_HEADS = "combined"  #: model with every factor family and all k heads of every word
+EVERY = "combined-pruned"  #: model with every factor family, pruned with the defaults of `treebound train`
 REPEATS = 3
 #: number of sentences for the published configuration, and its limit of DP calls per sentence
 SENTENCES, LIMIT = 200, 5000
@@ -325,7 +325,7 @@ def rows() -> Iterator[Row]:
 
 
 def others(old: Path | None) -> list[list[str]]:
-    """Return the commands of the benchmarks with their own targets, without `python benchmarks/`."""
+    """Return the command of each further benchmark that has targets of its own, without `python benchmarks/`."""
     corpus = FOLDER / "data/converted/en_ewt"
     model, test = str(FOLDER / f"results/models/en_ewt/{EVERY}.npz"), str(corpus / "test.conllu")
     train, dev = (str(corpus / f"{split}.conllu") for split in ("train", "dev"))

@@ -6,7 +6,8 @@ On every test sentence, branch and bound must find the same scores as the dynami
 the first-order backbone, it must find the score of Model 0. With adjacent siblings, all grandchildren and
 grand-siblings over the Carreras backbone, it must find the score of Model 1. Each comparison takes the scores of its
 families from a trained model, FOLDER/CORPUS/NAME.npz. Families that the model lacks are left out and reported. Scores
-are integers, so the comparison is exact. CPU seconds are for decoding. The benchmark fails if a score differs.
+are integers, so the comparison is exact. CPU seconds are for decoding. The benchmark fails if a score differs or a
+sentence is not proved.
 """
 
 from __future__ import annotations

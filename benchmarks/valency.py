@@ -9,8 +9,9 @@ exponential in the number of candidate modifiers, while majorants need one slope
 
 Both searches get the same random integer problems (all arcs, scores of arcs and counts of the same size) and must find
 the same score. For each size, the benchmark prints the number of factors and the gap between the bound at the root and
-the best score, after each number of --steps. The gap is in % of the largest score that the counts of all words can
-have. It also prints the share solved at the root, and DP calls and CPU milliseconds until the optimum is proved.
+the best score, after each number of --steps. The gap is in % of the sum over all words of the largest score that the
+count of a word's modifiers can have. It also prints the share solved at the root, and DP calls and CPU milliseconds
+until the optimum is proved.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def arcs(n: int) -> list[tuple[int, int]]:
 
 
 def expanded(problem: Problem) -> Problem:
-    """Return the problem with its counts as products of arcs of one head.
+    """Return the problem with the scores of modifier counts replaced by scores of products of arcs with one head.
 
     Constants and single arcs are added to the scores of the arcs.
     """

@@ -4,8 +4,8 @@
 
 Reading and writing are part of the time; starting and compiling are not. Figures are medians of alternating repeats.
 The benchmark stops if the number of workers changes the output. Run it alone: `by the clock` is correct only on a
-machine without other work. `at most` is the ratio that the CPU seconds of both allow, which depends less on other
-work.
+machine without other work. `at most` is the largest ratio that is possible with the measured CPU seconds of one and of
+two workers. It depends less on other work.
 """
 
 from __future__ import annotations
@@ -135,7 +135,10 @@ def cpu() -> float:
 
 
 def warm(task: str) -> list[dict]:
-    """Measure wall-clock and CPU seconds of one and of two workers, in turn."""
+    """Measure wall-clock and CPU seconds of a task with one and with two workers, in turn.
+
+    The task with a Dask cluster is measured with two workers only.
+    """
     digests, rows = set(), []
     counts = (2,) if task == "parsing, cluster" else (1, 2)
     with local_cluster() if task == "parsing, cluster" else nullcontext() as dask:

@@ -32,13 +32,13 @@ class Case(NamedTuple):
 
 
 def _flipped(content: bytes) -> bytes:
-    """Return the file with one bit changed in the middle of the compressed member `header`."""
+    """Return the model file with one bit changed in the middle of the compressed member `header`."""
     position = content.index(b"header") + 106
     return content[:position] + bytes([content[position] ^ 4]) + content[position + 1 :]
 
 
 def _edited(**fields: Any) -> Callable[[bytes], bytes]:
-    """Return a function that changes fields of the header and writes a valid digest."""
+    """Return a function that changes fields of the header of a model file and writes a valid digest."""
 
     def edit(content: bytes) -> bytes:
         file = ModelFile(content)
@@ -49,14 +49,14 @@ def _edited(**fields: Any) -> Callable[[bytes], bytes]:
 
 
 def _headless(content: bytes) -> bytes:
-    """Return the file with a header that lacks all fields but format, kind and version."""
+    """Return the model file with a header that lacks all fields but format, kind and version."""
     file = ModelFile(content)
     file.header = {name: value for name, value in file.header.items() if name in ("format", "kind", "version")}
     return file.written()
 
 
 def _unsigned(content: bytes) -> bytes:
-    """Return the file with one number changed and the old digest."""
+    """Return the model file with one number changed, but with the digest of the unchanged numbers."""
     file = ModelFile(content)
     largest = max(file.arrays.values(), key=lambda array: array.size)
     largest[0] += 1
@@ -64,7 +64,7 @@ def _unsigned(content: bytes) -> bytes:
 
 
 def _arrays(change: Callable[[np.ndarray], np.ndarray | None]) -> Callable[[bytes], bytes]:
-    """Return a function that changes the largest array and writes a valid digest.
+    """Return a function that changes the largest array of a model file and writes a valid digest.
 
     The array is removed if `change` returns None.
     """
@@ -81,7 +81,7 @@ def _arrays(change: Callable[[np.ndarray], np.ndarray | None]) -> Callable[[byte
 
 
 def _more(content: bytes) -> bytes:
-    """Return the file with an additional array."""
+    """Return the model file with an additional array that no model has."""
     file = ModelFile(content)
     file.arrays["more"] = np.zeros(3)
     return file.written()
@@ -95,7 +95,7 @@ def _zip(content: bytes) -> bytes:
 
 
 def _array(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[bytes], bytes]:
-    """Return a function that changes the array `name` and writes a valid digest."""
+    """Return a function that changes the array `name` of a model file and writes a valid digest."""
 
     def edit(content: bytes) -> bytes:
         file = ModelFile(content)
@@ -445,7 +445,7 @@ DERIVATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def _lines(change: Callable[[list[bytes]], list[bytes]]) -> Callable[[bytes], bytes]:
-    """Return a function that changes the lines of a compressed file.
+    """Return a function that changes the lines of a compressed file of proofs.
 
     The first line describes the file; each other line belongs to one sentence.
     """
@@ -453,12 +453,12 @@ def _lines(change: Callable[[list[bytes]], list[bytes]]) -> Callable[[bytes], by
 
 
 def _first(**fields: Any) -> Callable[[bytes], bytes]:
-    """Return a function that changes fields of the first line."""
+    """Return a function that changes fields of the first line of a file of proofs."""
     return _lines(lambda lines: [json.dumps(json.loads(lines[0]) | fields).encode() + b"\n", *lines[1:]])
 
 
 def _second(line: bytes) -> Callable[[bytes], bytes]:
-    """Return a function that replaces the second line."""
+    """Return a function that replaces the second line of a file of proofs."""
     return _lines(lambda lines: [lines[0], line + b"\n", *lines[2:]])
 
 

@@ -1,6 +1,6 @@
 """Generate random CCG derivations over a small vocabulary.
 
-They contain transitive verbs, adverbs, prepositions, coordination and raised subjects.
+The derivations contain transitive verbs, adverbs, prepositions, coordination and raised subjects.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def both(left: Derivation, right: Derivation, rule: str) -> Derivation:
 
 
 def head_leaf(derivation: Derivation) -> Derivation:
-    """Return the leaf of the lexical head."""
+    """Return the word that is the lexical head of a derivation."""
     while derivation.children:
         derivation = derivation.children[derivation.head]
     return derivation

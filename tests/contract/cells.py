@@ -26,7 +26,8 @@ from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES
 from treebound.factors import FAMILIES
 
 SPACES = ("projective", "non-projective")
-#: head stars: never; after all steps of the root, which small problems rarely need; nearly at once, then branching
+#: options for head stars: no head stars; head stars after all steps at the root, which small problems rarely need; head
+#: stars nearly at once, and then branching
 STARS: tuple[dict[str, Any], ...] = ({"stars": 0}, {"stars": 20}, {"stars": 20, "root_steps": 1, "node_steps": 1})
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "branch-and-bound": [
@@ -90,7 +91,7 @@ def makers(decoders: Registry[Any] = DECODERS) -> Iterator[tuple[str, dict[str, 
 
 
 def make(name: str, options: dict[str, Any], decoders: Registry[Any] = DECODERS) -> Decoder:
-    """Return the decoder with these options; it is built once."""
+    """Return the decoder with these options, built at the first call and reused afterwards."""
     return _build_once(decoders[name], tuple(options.items()))
 
 
@@ -123,8 +124,9 @@ def problems(cell: Cell, rounds: int = 0) -> Iterator[tuple[str, Problem]]:
     Each problem has parts of the cell's family. In the first problem the family decides which tree is best; in every
     second problem it has a larger weight than the other families.
 
-    `rounds` is the number of times that all shapes are drawn, or twice the number in `BUDGET`. 0 draws the shapes of
-    one run of the quick tests: all of them, or the number in `BUDGET`.
+    `rounds` is the number of rounds. A round has one problem of each shape, or for a decoder in `BUDGET` twice as many
+    problems as `BUDGET` says. 0 stands for the quick tests: a single round, in which a decoder in `BUDGET` has only
+    as many problems as `BUDGET` says.
     """
     decoder = cell.decoder
     rng = np.random.default_rng([zlib.crc32(str(cell).encode()), rounds])

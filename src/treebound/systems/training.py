@@ -133,7 +133,7 @@ def job(name: str, recipe: Recipe, files: tuple[Path, Path], treebanks: tuple[Tr
 
 
 def checkpoint_of(output: Path) -> Path:
-    """Return the path of a model file's checkpoint: in the folder of the file, or of the link if it is a link."""
+    """Return the path of the checkpoint of a model file, in the folder of `output`; a symbolic link is not followed."""
     return output.absolute().with_name(f".{output.name}.checkpoint.npz")
 
 
@@ -178,8 +178,9 @@ def train_many(
 ) -> Iterator[tuple[Path, Trained]]:
     """Train every job whose model file `<folder>/<name>.npz` is missing or has other settings or data.
 
-    Yields the path and the result of each job after its file is written. Finished model files come first, with 0
-    seconds; the other jobs follow in the order in which they finish.
+    Yields the path and the result of each job after its file is written. A job that fails yields its error
+    and writes no file. Finished model files come first, with 0 seconds. The other jobs follow in the order in which
+    they finish.
 
     workers, scheduler  as for `treebound.support.workers.spread`
     progress            wraps an iterable to show progress; used with a single worker
@@ -200,7 +201,10 @@ def train_many(
 
 
 def finished(path: Path, job: Job) -> Any:
-    """Return the model of a file if it has the key of this job, else None. A system without keys always gives None."""
+    """Return the model in a file if its key equals the key of this job, else None.
+
+    A key identifies settings and treebanks. For a system without keys, the result is always None.
+    """
     system = SYSTEMS[job.recipe.system]()
     key = system.key(job.recipe.settings, job.train, job.dev)
     try:

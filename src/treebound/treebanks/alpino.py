@@ -46,7 +46,7 @@ class Node:
 
     rel         relation to the parent
     line        number of its line in the file
-    begin, end  its words are those at the positions begin .. end - 1, from 0
+    begin, end  the words of the node are at the positions begin .. end - 1, counted from 0
     """
 
     rel: str
@@ -122,7 +122,7 @@ class _Reader:
         self.line = 0
 
     def take(self) -> list[Node | BadTree]:
-        """Return the trees that are complete, each of them once."""
+        """Return the trees that were completed since the last call."""
         ready, self.ready = self.ready, []
         return ready
 
@@ -245,10 +245,11 @@ def _main(children: list[Node]) -> Node:
 
 
 def _attach_punctuation(pos: list[str], head: list[int], root: int) -> None:
-    """Attach the punctuation marks that are not the root, from left to right; write to `head`, whose words begin at 1.
+    """Attach the punctuation marks that are not the root, from left to right.
 
-    Such a mark has no dependents, so that each mark can be attached to the tree of all words and earlier marks. The
-    crossings of all arcs into a mark are counted together, by a difference array over the candidate heads.
+    The heads are written to `head`, where the first word has index 1. A punctuation mark that is not the root has no
+    dependents. So each mark can be attached to the tree of all words and earlier marks. The crossings of all arcs into
+    a mark are counted together, by a difference array over the candidate heads.
     """
     n = len(pos)
     marks = [i for i in range(1, n + 1) if pos[i - 1] == PUNCTUATION and i != root]

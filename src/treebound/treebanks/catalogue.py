@@ -42,7 +42,7 @@ class Url:
     """A source of files on the web, at the URL `base` + name.
 
     sha256  file name -> sha256
-    mirror  the corpus's folder in a mirror, which is searched first; by default the name of the corpus
+    mirror  name of the corpus's folder in a mirror, which is searched before the web; by default the name of the corpus
     """
 
     base: str

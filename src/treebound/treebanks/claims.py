@@ -118,7 +118,10 @@ def without_claims(document: Document) -> Document:
 
 
 def without_items(line: str, position: int | None, keys: Collection[str]) -> str:
-    """Return the line of a word without the items of MISC that have one of some keys."""
+    """Return the line of a word without the MISC items whose key is in `keys`.
+
+    position  position of the column MISC, or None if the format has no such column
+    """
     if position is None:
         return line
     fields = line.split("\t")

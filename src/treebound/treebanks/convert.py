@@ -2,7 +2,7 @@
 
 Annotation errors are not repaired. If the trees of a corpus must have a single root, sentences with several roots are
 dropped from train, because no decoder can return their trees. They are kept in dev and test, where every word counts.
-Both are counted in the report.
+The report counts the dropped sentences and the kept ones.
 """
 
 from __future__ import annotations
@@ -112,7 +112,10 @@ def _counts(treebank: Treebank, column: str) -> dict[str, int]:
 
 
 def _without_unlearnable(corpus: Corpus, split: str, document: Document) -> tuple[Document, Counter[str]]:
-    """Return a split without training sentences that have too many roots, and the count of dropped sentences."""
+    """Return a split and the count of dropped sentences, which are training sentences with several roots.
+
+    Nothing is dropped if the trees of the corpus may have several roots.
+    """
     if not corpus.single_root or split != "train":
         return document, Counter()
     treebank = document.treebank

@@ -82,13 +82,13 @@ def fetch(
 def available_corpora(data_dir: str | Path, mirror: str | Path | None = None) -> list[str]:
     """Return the corpora whose files are in `data_dir` or in the mirror, in the order of the catalogue.
 
-    Only the names of files are tested, not their checksums.
+    Only the names of files are tested, not their checksums. A corpus that the user must provide is never returned.
     """
     return [name for name in CORPORA if _at_hand(CORPORA[name], Path(data_dir), mirror)]
 
 
 def _at_hand(corpus: Corpus, data_dir: Path, mirror: str | Path | None) -> bool:
-    """Return whether all files of a corpus are in `data_dir` or in the mirror."""
+    """Return whether all files of a corpus are in `data_dir` or in the mirror; False for a corpus of the user."""
     if isinstance(corpus.source, UserPath):
         return False
     if all((raw_dir(corpus, data_dir) / name).is_file() for name in corpus.source.files):
@@ -111,7 +111,7 @@ def _is_good(path: Path, checksum: str) -> bool:
 
 
 def _checked(data: bytes, checksum: str, corpus: Corpus, origin: str) -> bytes:
-    """Return data whose checksum is right. Raises FetchError for any other checksum."""
+    """Return the data if they have the right checksum. Raises FetchError otherwise."""
     actual = hashlib.sha256(data).hexdigest()
     if actual != checksum:
         raise FetchError(

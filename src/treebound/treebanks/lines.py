@@ -141,7 +141,10 @@ FEWEST_NULS = 2  #: least number of NULs in the first line of a file in UTF-16 o
 
 
 def _wide(line: bytes) -> str:
-    """Return UTF-16 or UTF-32 with its byte order if a line without a mark seems to be encoded in it, else ""."""
+    """Return the name of the encoding of a line that seems to be UTF-16 or UTF-32 without a byte order mark, else "".
+
+    The name includes the byte order, for instance `utf-16-le`.
+    """
     # In these encodings every Latin letter contains a NUL; a Chinese text has NULs in its tabs. A single NUL may be an
     # error in a text of another encoding.
     if line.count(0) < FEWEST_NULS or 8 * line.count(0) < len(line):
@@ -191,7 +194,7 @@ def _recoded(chunks: Iterable[bytes], encoding: str, path: str) -> Iterator[byte
 
 
 def peek(lines: Iterable[bytes]) -> tuple[list[bytes], Iterator[bytes]]:
-    """Return the lines up to the first line that is not empty, and an iterator over all lines."""
+    """Return the lines up to and including the first line that is not empty, and an iterator over all lines."""
     head, remaining = [], iter(lines)
     for line in remaining:
         head.append(line)

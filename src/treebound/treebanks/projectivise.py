@@ -13,7 +13,7 @@ from treebound.support.jit import kernel
 
 @kernel
 def crossing(heads):
-    """Return bool[n + 1]: whether the arc into each word crosses another arc. IN heads int32[n + 1]. Time O(n^2)."""
+    """Return bool[n + 1]: whether the arc into each word crosses another arc. Time O(n^2)."""
     n = heads.shape[0] - 1
     out = np.zeros(n + 1, np.bool_)
     for a in range(1, n + 1):
@@ -32,7 +32,7 @@ def crossing(heads):
 
 @kernel
 def is_projective(heads):
-    """Return whether no two arcs cross, including the arcs of the root. IN heads int32[n + 1]. Time O(n^2)."""
+    """Return whether no two arcs cross, including the arcs of the root. Time O(n^2)."""
     return not crossing(heads).any()
 
 
@@ -57,7 +57,7 @@ def projectivise(heads):
     h and m. Among arcs of equal length, the arc with the leftmost modifier is lifted first. Arcs of the root, and of
     the root's only dependent, are projective, so that a tree with a single root keeps its single root.
 
-    IN heads int32[n + 1], a tree. Returns the heads of a projective tree, int32[n + 1], and the number of lifts.
+    `heads` must be a tree. Returns the heads of a projective tree, int32[n + 1], and the number of lifts.
     Time O(lifts n^2 depth).
     """
     out = heads.copy()

@@ -7,8 +7,8 @@ A line contains a number, a tree and the punctuation that ends the clause:
 A daughter is `role:tag:word` or `role:category(daughters)`. The daughter with the role `Head` is the head of its
 constituent. The head words of the other daughters become its dependents, labelled with their roles:
 
-- Among several daughters `Head`, the leftmost conjunction (`Caa`) is the head, which occurs in coordinations. If there
-  is no conjunction, the leftmost daughter `Head` is the head.
+- In coordinations, several daughters have the role `Head`. The leftmost conjunction (`Caa`) among them is the head. If
+  none of them is a conjunction, the leftmost of them is the head.
 - Without a daughter `Head`, the head is the first daughter in the order of `HEADS`, else the last daughter.
 - The role `head`, in small letters, marks the semantic head of a phrase with a particle, for instance a relative
   clause. The particle has the role `Head`.

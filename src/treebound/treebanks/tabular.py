@@ -252,7 +252,11 @@ def _word_rows(ids: Sequence[str], first: int, layout: Layout) -> list[int]:
 
 
 def _missing_line(offset: int, text: str, expected: int) -> Malformed:
-    """Return the error for a sentence that is not separated from the sentence before it."""
+    """Return the error for a sentence that no empty line separates from the sentence before it.
+
+    text      the id of the line with this offset
+    expected  the id that should stand there
+    """
     reason = f"an empty line is missing before id {_short(text)}, where {expected} was expected"
     return Malformed(offset, reason, "add one between two sentences")
 

@@ -58,9 +58,9 @@ def read_trees(
 
 
 def _several(earlier: SeveralRoots | None, document: Document, sentences: int, lines: int) -> SeveralRoots | None:
-    """Return the record of trees with several roots, updated by the next part of the file.
+    """Return the first sentence with several roots, after one more part of the file has been read.
 
-    earlier    the record before this part
+    earlier    the result for all parts before this part
     sentences  number of sentences before this part
     lines      number of lines before this part
     """

@@ -1,4 +1,4 @@
-"""Masks of every size in both spaces, and numbers in places that are no arcs."""
+"""Decode with large negative scores as masks, in both tree spaces, and with any number where no arc can be."""
 
 import numpy as np
 

@@ -8,7 +8,7 @@ arc = np.array([[0.0, 1.5, -1.0], [0.0, 0.0, 2.0], [0.0, 0.5, 0.0]])
 
 
 class Tensor:
-    """A tensor that numpy cannot convert."""
+    """A tensor whose conversion to numpy raises a given error."""
 
     def __init__(self, error: Exception):
         self.error = error
@@ -18,7 +18,7 @@ class Tensor:
 
 
 class Exchanged:
-    """An array of another library, by the DLPack protocol alone."""
+    """An array of another library that offers the DLPack protocol only."""
 
     def __dlpack__(self, **options: object) -> object:
         return arc.__dlpack__(**options)

@@ -1,4 +1,7 @@
-"""A host program with one function that numba caches: host.py without|with|late."""
+"""A host program with one function that numba caches: host.py without|with|late.
+
+The argument says when the program uses treebound: never, before the function is defined, or after it is defined.
+"""
 
 import os
 import sys

@@ -76,7 +76,10 @@ def split(text: str) -> tuple[str, ...]:
 
 
 def compile_templates(templates: tuple[str, ...]) -> SequenceTemplates:
-    """Return templates in the form that kernels read, sorted by order. ValueError names a malformed atom."""
+    """Return templates in the form that kernels read. ValueError names a malformed atom.
+
+    Templates without previous tags come first, then those with one previous tag (`t-1`), then those with two.
+    """
     by_order: list[list[tuple[int, list[tuple[int, int]]]]] = [[] for _ in range(ORDERS)]
     for template in templates:
         order, atoms = 0, []

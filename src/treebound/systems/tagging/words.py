@@ -17,7 +17,7 @@ FEW = 10  #: all other forms may have every tag of the forms that occur fewer ti
 
 
 def shape(form: str) -> str:
-    """Return the kinds of a form's characters without repeats: "Xx" for Ankara, "X-d" for B-52, "d,d" for 1,000."""
+    """Return the kinds of a form's characters, with runs as one: "Xx" for Ankara, "X-d" for B-52, "d,d" for 1,000."""
     out = ""
     for character in form:
         kind = "d" if character.isdigit() else "X" if character.isupper() else "x" if character.isalpha() else character
@@ -27,7 +27,7 @@ def shape(form: str) -> str:
 
 
 def kind(form: str) -> str:
-    """Return a coarse shape: case of the first and of the other characters, digits, hyphens, other characters."""
+    """Return a coarse shape: the case of the letters, with marks for digits, hyphens and a final punctuation sign."""
     letters = [c for c in form if c.isalpha()]
     if not letters:
         case = "-"
@@ -43,7 +43,7 @@ def kind(form: str) -> str:
 class Dictionary:
     """The candidate tags of words: the tags in training for a frequent form, and the open tags for any other form.
 
-    forms         frequent form -> number of its list of tags; list 0 has the open tags
+    forms         frequent form -> number of its list of tags; list 0 has the open tags, for all other forms
     lists_by_tag  tag of another column -> list for other forms with this tag, in a tagger that reads such a column
     """
 
@@ -76,7 +76,11 @@ class Dictionary:
         return cls(frequent_forms, list(lists), listed)
 
     def with_tag_column(self, sources: Iterable[str], tags: Iterable[int]) -> Dictionary:
-        """Return a dictionary with additional lists for the tags of another column of the same treebank."""
+        """Return a dictionary that also lists, for each tag of another column, the tags of the words that carry it.
+
+        sources  the tag of each word in the other column
+        tags     the tag of each word that the tagger is to predict
+        """
         tags_of_source: dict[str, set[int]] = defaultdict(set)
         for source, tag in zip(sources, tags, strict=True):
             tags_of_source[source].add(tag)
@@ -88,7 +92,7 @@ class Dictionary:
         return Dictionary(self.forms, list(numbers), self.seen, lists)
 
     def classes(self, strings: Iterable[str]) -> np.ndarray:
-        """Return int32, the number of each form's list of tags."""
+        """Return int32, for each form the number of its list of candidate tags."""
         return np.array([self.forms.get(string, 0) for string in strings], np.int32)
 
 
@@ -97,10 +101,11 @@ def word_table(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the hashed attributes of all words of a treebank, and the candidates of each word. O(W + vocabulary).
 
-    source a column whose tags are the attribute `tag`; infrequent words have the candidates of their tag there
+    source  another column with tags, or "" for none. Its tags become the attribute `tag`, and the tag of an infrequent
+            word determines the candidates of the word
 
-    The result is (rows int64[len(ATTRIBUTES), W + 2 PAD S], starts int64[S], group int32[W]). Sentence s has the
-    columns from starts[s], including padding. group is the number of the candidate list of each word.
+    The result is (rows int64[len(ATTRIBUTES), W + 2 PAD S], starts int64[S], group int32[W]). The columns of sentence s
+    begin at starts[s], including padding. `group` has the number of the candidate list of each word.
     """
     strings = treebank.vocab["form"].strings
     classes = dictionary.classes(strings)
@@ -146,7 +151,10 @@ def _hashes(form: str, dictionary: Dictionary) -> list[int]:
 
 
 def _stem(lower: str, dictionary: Dictionary) -> str:
-    """Return the tags of the longest proper prefix that is a word in training, and the letters that follow it."""
+    """Return a text with the tags of the longest proper prefix that is a training word, and the letters behind it.
+
+    Prefixes have at least three letters. Without such a prefix, the text is empty.
+    """
     for end in range(len(lower) - 1, 2, -1):
         number = dictionary.seen.get(lower[:end])
         if number is not None:

@@ -80,7 +80,10 @@ def _insert(beam, k, count, score, i, j):
 
 @kernel
 def _advance(machine, linear, tokens, beam, k):
-    """Make step k of all sequences, and return whether some sequence has not ended after it. O(B (T C + n))."""
+    """Make step k of all sequences, and return whether some sequence has not ended after it.
+
+    O(B (T C + n)) for T features and C classes.
+    """
     now, new, width = k % 2, (k + 1) % 2, tokens.shape[1] + 2
     classes = machine.classes
     x = np.empty(len(machine.cells.function), np.int32)
@@ -128,7 +131,7 @@ def parse_with_beam(machine, linear, words, beam, heads, labels):
 
 @kernel
 def _sequence(beam, k, place):
-    """Return the transitions of the sequence at a place of the beam after step k, up to its end."""
+    """Return the transitions of the sequence with index `place` in the beam after step k, up to its end."""
     out = np.empty(k + 1, np.int32)
     length = k + 1
     for step in range(k, -1, -1):
@@ -141,7 +144,10 @@ def _sequence(beam, k, place):
 
 @kernel
 def _credit(machine, linear, sums, tokens, sequence, since, step):
-    """Add an amount to the weights of a sequence's transitions, from index `since` on; `step` is (amount, time)."""
+    """Add an amount to the weights of all transitions of a sequence from index `since` on.
+
+    `step` is (amount, time), where time is the number of sentences seen before.
+    """
     c = np.zeros((ROWS, tokens.shape[1] + 2), np.int32)
     start(machine.system, c, tokens.shape[1], machine.root)
     x = np.empty(len(machine.cells.function), np.int32)
@@ -157,7 +163,12 @@ def _credit(machine, linear, sums, tokens, sequence, since, step):
 
 @kernel
 def _violation(machine, linear, tokens, gold, beam, early):
-    """Return the step after which to learn from the best sequence of the beam, or -1 if that is the gold sequence."""
+    """Return the step after which the weights are updated, or -1 if the gold sequence is the best one at the end.
+
+    The update lowers the best sequence of the beam after this step. If `early` is set, it is the step at which the gold
+    sequence falls out of the beam, or the last step if it never does. Otherwise it is the step at which the lead of the
+    best sequence over the gold sequence is largest.
+    """
     n = tokens.shape[1]
     c = np.zeros((ROWS, n + 2), np.int32)
     start(machine.system, c, n, machine.root)

@@ -25,7 +25,9 @@ class Classifier(Scorer, Protocol):
 
 
 class Perceptron:
-    """The averaged multi-class perceptron (Freund & Schapire 1999; Collins 2002) over cells and joins.
+    """The averaged multi-class perceptron (Freund & Schapire 1999; Collins 2002) over hashed features.
+
+    A feature is one cell of the feature model or a join of several cells.
 
     model   the feature model
     bits    base-2 logarithm of the number of rows of weights
@@ -54,11 +56,11 @@ class Perceptron:
 class LinearSVM:
     """A one-against-rest classifier by LIBLINEAR (Fan et al. 2008) through scikit-learn, over the same hashed features.
 
-    Training produces a `Linear`, like the perceptron, so that the same kernel parses with it. No two of its rows share
-    a weight, whereas rows of the perceptron may.
+    Training produces a `Linear`, like the perceptron, so that the same kernel parses with it. Its rows of weights do
+    not overlap, whereas rows of the perceptron may.
 
     C     cost of a training error
-    bits  base-2 logarithm of the number of rows
+    bits  base-2 logarithm of the number of rows of weights
     """
 
     linear: Linear  #: the model that `fit` has learned

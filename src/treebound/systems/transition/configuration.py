@@ -13,9 +13,10 @@ Some preconditions are our choice, where the paper leaves them open. LEFT-ARC is
 head, and REDUCE is not allowed for a word without a head. So every word that is popped has a head, and a word that
 never gets a head remains attached to 0.
 
-A system may be restricted to trees with a single root (`single`). If the stack is rooted, arcs from 0 then wait until
-the buffer is empty. In arc-eager, unattached words are roots. If several remain when the buffer is empty, the last one
-moves back into the buffer, and parsing continues without SHIFT (UNSHIFT, Nivre & Fernandez-Gonzalez 2014).
+A system may be restricted to trees with a single root (`single`). In arc-standard, arc-hybrid and swap, arcs from 0
+then wait until the buffer is empty. In arc-eager, unattached words are roots. If several remain when the buffer is
+empty, the last one moves back into the buffer, and parsing continues without SHIFT (UNSHIFT, Nivre & Fernandez-Gonzalez
+2014).
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ SET = 31  #: number of bits in a set of labels
 class System(NamedTuple):
     """A transition system, described by the places of its arcs and its kinds of transitions.
 
-    left, right  (head, dependent) of the arcs of LEFT-ARC and RIGHT-ARC, each of them T0, S0 or S1
+    left, right  (head, dependent) of the arcs of LEFT-ARC and RIGHT-ARC, each of them T0 (next word), S0 (top of the
+                 stack) or S1 (below the top)
     reduce       whether the system has REDUCE; then words on the stack may have a head
     swap         whether the system has SWAP
     rooted       whether word 0 is at the bottom of the stack
@@ -116,7 +118,10 @@ def at(c, place):
 
 @kernel
 def allowed(system, c):
-    """Return the allowed kinds of transitions as bits (bit SHIFT, ...); 0 for a terminal configuration. O(1)."""
+    """Return the allowed kinds of transitions as bits: bit k is set if kind k is allowed.
+
+    The result is 0 for a terminal configuration. O(1).
+    """
     kinds = 0
     s0, s1, t0 = stacked(c, 0), stacked(c, 1), ahead(c, 0)
     if t0 != NO_HEAD:
@@ -160,7 +165,10 @@ def take(system, c, kind, label):
 
 @kernel
 def _take_back(c):
-    """Move the last unattached word from the stack back into the buffer, unless it is the only one. O(1) amortised."""
+    """Move the last unattached word of the stack back into the buffer, unless no other word of the stack is unattached.
+
+    O(1) amortised.
+    """
     while c[SIZES, 0] > 0 and c[HEAD, stacked(c, 0)] != NO_HEAD:
         c[SIZES, 0] -= 1
     if c[SIZES, 0] > 1:  # the lowest word of the stack never has a head

@@ -17,7 +17,10 @@ from treebound.systems.transition.feature_models import FeatureModel
 
 
 def column_of(meta: dict, column: int) -> str:
-    """Return the name of column 0 to 4: forms, tags, coarse tags, lemmas or features, by a treebank's meta."""
+    """Return the treebank column that holds the forms (0), tags (1), coarse tags (2), lemmas (3) or features (4).
+
+    `meta` is the meta of the treebank, which names the columns of both kinds of tags.
+    """
     return ("form", meta.get("tag", "xpos"), meta.get("coarse", "upos"), "lemma", "feats")[column]
 
 

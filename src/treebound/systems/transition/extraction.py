@@ -40,8 +40,9 @@ class Cells(NamedTuple):
     """A compiled feature model of m cells.
 
     function  int32[m] number of the function in FUNCTIONS
-    place     int32[m, 2] depth in the stack, or -1 - position in the buffer; only distances have a second address
-    path      int32[m, 2, DEPTH] rows of the configuration to follow from there, padded with -1
+    place     int32[m, 2] word at which each of the two addresses of a cell begins: its depth in the stack, or -1 - its
+              position in the buffer. Only distances have a second address
+    path      int32[m, 2, DEPTH] rows of the configuration that each address follows from this word, padded with -1
     """
 
     function: np.ndarray
@@ -72,7 +73,7 @@ class Words(NamedTuple):
 
 @kernel
 def _find(c, place, path):
-    """Return the word at an address, or NO_HEAD if there is no such word."""
+    """Return the word at the address that begins at `place` and follows `path` (see `Cells`), or else NO_HEAD."""
     word = stacked(c, place) if place >= 0 else ahead(c, -1 - place)
     for row in path:
         if row < 0 or word < 0:
@@ -91,7 +92,10 @@ def _bucket(distance):
 
 @kernel
 def extract(c, tokens, cells, out):
-    """Write the instance of a configuration to out int32[m]; tokens int32[COLUMNS, n] are of its sentence. O(m)."""
+    """Write the instance of a configuration to out int32[m]. O(m).
+
+    tokens  int32[COLUMNS, n] values of the words of the sentence (see `Words`)
+    """
     for i in range(len(cells.function)):
         function = cells.function[i]
         word = _find(c, cells.place[i, 0], cells.path[i, 0])
@@ -141,7 +145,10 @@ def derivations(system, words, c, root_label):
 
 @kernel
 def instances(system, cells, words, c, root_label, moves, counts):
-    """Return int32[N, m], the instance before each of the moves of `derivations`. O(N m)."""
+    """Return int32[N, m], the instance before each transition. O(N m).
+
+    `moves` and `counts` are results of `derivations`. c is a configuration that is large enough for every sentence.
+    """
     out = np.empty((len(moves), len(cells.function)), np.int32)
     i = 0
     for s in range(len(counts)):

@@ -77,7 +77,10 @@ def _parse(cell: str) -> tuple[int, list[tuple[int, list[int]]]]:
 
 
 def _address(text: str) -> tuple[int, list[int]]:
-    """Return (start of an address: stack depth or -1 - buffer position, configuration rows to follow from there)."""
+    """Return (word at which an address begins, rows of the configuration that the address follows from this word).
+
+    The word is its depth in the stack, or -1 - its position in the buffer.
+    """
     match = _ADDRESS.fullmatch(text)
     steps = re.findall(r"\w+", match[1])[::-1] if match else []
     if match is None or len(steps) != len(match[4]):
@@ -110,7 +113,9 @@ def load_models(path: str | Path | None = None) -> dict[str, FeatureModel]:
 
 
 def chosen_model(name: str, attributes: Collection[str] = ()) -> FeatureModel:
-    """Return a model of this package, the last model of a file, or for `auto` the model that the attributes choose.
+    """Return the feature model that `name` denotes: a model of this package, or the last model of a file.
+
+    The name `auto` denotes the model of this package that suits the attributes.
 
     attributes  attributes in the meta of the training treebank; only `auto` depends on them, and only on feats and
                 lemma

@@ -70,11 +70,12 @@ def parse_greedily(machine, linear, words, c, heads, labels):
 
 @kernel
 def explore_epoch(machine, linear, sums, words, order, c, explore, time):
-    """Train for one epoch with a dynamic oracle (Goldberg & Nivre 2013); return (wrong transitions, instances seen).
+    """Train for one epoch with a dynamic oracle (Goldberg & Nivre 2013); return (wrong transitions, new time).
 
     Among the transitions of least cost, the one with the highest score is the target. After a wrong transition, the
-    parser follows its own choice with probability `explore`, and the target otherwise. `time` is as in
-    `linear.perceptron_epoch`; it also determines the random numbers. O(W (n + T C)).
+    parser follows its own choice with probability `explore`, and the target otherwise. `time` is the number of
+    instances seen before this epoch, and the new time is the number after it. The time also determines the random
+    numbers. O(W (n + T C)).
     """
     system, classes = machine.system, machine.classes
     x = np.empty(len(machine.cells.function), np.int32)
@@ -174,7 +175,10 @@ def parse_in_parallel(
 
 @kernel
 def _waiting(machine, words, configurations, low):
-    """Return (indices of the configurations that are not terminal, their instances)."""
+    """Return (indices of the configurations that are not terminal, their instances).
+
+    Configuration i belongs to sentence low + i.
+    """
     active = np.empty(len(configurations), np.int64)
     X = np.empty((len(configurations), len(machine.cells.function)), np.int32)
     count = 0
@@ -189,7 +193,7 @@ def _waiting(machine, words, configurations, low):
 
 @kernel
 def _follow(machine, configurations, active, best):
-    """Take class best[k] in each active configuration that allows it; return the positions of the others, int64."""
+    """Take transition best[k] in the k-th active configuration if it is allowed; return every other k, int64."""
     undecided = np.empty(len(active), np.int64)
     count = 0
     for k in range(len(active)):

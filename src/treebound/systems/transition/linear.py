@@ -35,7 +35,7 @@ class Linear(NamedTuple):
     """A linear model: a table of 2 ** bits rows that begin `stride` weights apart.
 
     weights  float32[2 ** bits * stride + C]
-    mask     2 ** bits - 1
+    mask     2 ** bits - 1, which reduces a hash to the number of a row
     """
 
     joins: Joins
@@ -59,7 +59,10 @@ def empty(model: FeatureModel, classes: int, bits: int, stride: int = LINE) -> L
 
 
 def averaged(linear: Linear, sums: np.ndarray, examples: float) -> Linear:
-    """Return the average of the weights over all examples, in steps of 1 / UNIT. `sums` is as in `perceptron_epoch`."""
+    """Return the average of the weights over all examples, in steps of 1 / UNIT.
+
+    `sums` holds for each weight the sum of its updates, each times the number of examples before it.
+    """
     mean = np.rint((linear.weights - sums / max(1.0, examples)) * UNIT).astype(np.float32)
     return linear._replace(weights=mean)
 
@@ -77,7 +80,10 @@ def find_rows(linear, x, out):
 
 @kernel
 def add_up(weights, rows, out):
-    """Write the scores of all C classes to out float32[C]; rows are as written by `find_rows`. O(T C)."""
+    """Write the scores of all C classes to out float32[C]. O(T C).
+
+    rows  int64[T], the index of the first weight of every feature (see `find_rows`)
+    """
     classes = len(out)
     out[:] = 0
     for base in rows:
@@ -88,7 +94,10 @@ def add_up(weights, rows, out):
 
 @kernel
 def add(weights, sums, rows, k, amount, time):
-    """Add an amount to the weights of class k, and `time` times the amount to their sums. O(T)."""
+    """Add an amount to the weights of class k for all features, and `time` times the amount to `sums`. O(T).
+
+    rows  int64[T], the index of the first weight of every feature (see `find_rows`)
+    """
     for base in rows:
         weights[base + k] += amount
         sums[base + k] += amount * time

@@ -114,7 +114,10 @@ def libsvm() -> Any:
 
 
 def binarised(X: np.ndarray, known: list[np.ndarray]) -> Any:
-    """Return the sparse matrix that LIBSVM learns from, with one column for each known (sorted) value of each cell."""
+    """Return the sparse binary matrix of instances X that LIBSVM reads.
+
+    The matrix has one column for each value of each cell in `known`, which lists the sorted values of each cell.
+    """
     from scipy.sparse import csr_matrix
 
     places = np.stack([np.searchsorted(values, column) for values, column in zip(known, X.T, strict=True)], axis=1)
@@ -142,7 +145,7 @@ def joined(machines: Sequence[Machine]) -> dict[str, np.ndarray]:
 
 
 def parted(arrays: dict[str, np.ndarray], sizes: Sequence[tuple[int, int]], m: int) -> list[Machine]:
-    """Return the machines whose arrays `joined` has made, for instances of m cells."""
+    """Return the machines from the arrays that `joined` made of them, for instances of m cells."""
     ends = {name: np.cumsum([_size(name, *size, m) for size in sizes])[:-1] for name in COLUMNS}
     each = zip(*(np.split(arrays[name], ends[name]) for name in COLUMNS), strict=True)
     return [

@@ -25,13 +25,14 @@ class Pools(NamedTuple):
     """The support vector machines of P pools. Pool p has k classes, l support vectors and k (k - 1) / 2 decisions.
 
     split    the cell whose value selects the pool;
-    pool     int32[steps, V + 1] the pool for each value of the cell `split`, for each decision step; the last column is
-             for greater values;
-    classes  int32[sum of k] the classes of pool p, in LIBSVM's order, are classes_at[p] to classes_at[p + 1];
+    pool     int32[steps, V + 1] the pool for each value of the cell `split`, in each decision step. The last column
+             serves all greater values. Step 0 decides the class, or the branch if classes have branches. Further
+             steps decide the class in each branch;
+    classes  int32[sum of k] the classes of pool p, in LIBSVM's order, from classes_at[p] to before classes_at[p + 1];
     cells    uint16 or int32[m, sum of l] the support vectors, for pool p from cells_at[p];
     rho      float64[D] constants of the decisions between classes 0 and 1, 0 and 2, .., for pool p from rho_at[p];
-    start    int64[D + 1] decision d sums weight[t] * kernel(support vector vector[t]) for t from start[d], minus
-             rho[d];
+    start    int64[D + 1] decision d is a sum over t from start[d] to before start[d + 1], minus rho[d]. Each term is
+             weight[t] times the kernel of the instance and support vector vector[t];
     vector   int32[T] support vectors of each decision in LIBSVM's order, without vectors of weight 0;
     weight   float64[T] weight of each support vector in `vector`;
     kernel   float64[m + 1] value of the kernel for each number of agreeing cells.
@@ -88,7 +89,7 @@ def _product(weights, vectors, values):
 
 @kernel
 def decision(pools, p, i, j, values):
-    """Return LIBSVM's decision value for classes number i < j of pool p. Class i wins if the value is above 0.
+    """Return LIBSVM's decision value for the classes with indices i < j in pool p. Class i wins if it is above 0.
 
     O(support vectors of the two classes). `values` is the output of `compare`.
     """
@@ -106,7 +107,7 @@ def decision(pools, p, i, j, values):
 
 @kernel
 def _beats(pools, p, i, j, values):
-    """Return whether class number i wins against class number j."""
+    """Return whether the class with index i in pool p wins against the class with index j."""
     if i < j:
         return decision(pools, p, i, j, values) > 0
     return not decision(pools, p, j, i, values) > 0

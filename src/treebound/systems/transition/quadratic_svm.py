@@ -56,7 +56,10 @@ def split_of(features: FeatureModel) -> int:
 
 
 class Problem(NamedTuple):
-    """The training data of a machine: answers y to the instances X[rows]; `other` is the answer if rows is empty."""
+    """The training data of a machine: the indices `rows` of its instances, and the right answer y for each of them.
+
+    `other` is the answer of the machine if it has no instances.
+    """
 
     rows: np.ndarray
     y: np.ndarray
@@ -71,8 +74,8 @@ class QuadraticSVM:
     C          cost of a training error;
     tolerance  stopping tolerance of the training;
     least      number of instances from which a value has machines of its own; rarer values are pooled;
-    branches   int[classes] the branch of every class. The branch is decided first, and then the class in it. None
-               decides the class at once.
+    branches   int[classes] the branch (group of classes) to which every class belongs. The branch is decided first,
+               and then the class in it. With None, the class is decided at once.
     """
 
     pools: Pools  #: the machines that `fit` has trained
@@ -128,7 +131,10 @@ class QuadraticSVM:
             checkpoint.unlink(missing_ok=True)
 
     def assemble(self, pool: np.ndarray, machines: Sequence[Machine], classes: int) -> None:
-        """Set the machines that make decisions. `pool` is as in `quadratic.Pools`."""
+        """Set the machines that make decisions.
+
+        `pool` int32[steps, V + 1] is the index in `machines` for each decision step and each value of the cell `split`.
+        """
         m = machines[0].vectors.shape[1]
         self.sizes, self.classes = sizes_of(machines), classes
         self.arrays = {"pool": pool.astype(np.int32), **(flat := joined(machines))}
@@ -146,9 +152,10 @@ class QuadraticSVM:
         )
 
     def _steps(self, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield (instances, answers of all instances) for each decision: the branch, then the class in each branch.
+        """Yield (indices of the training instances, right answers of all instances) for each decision step.
 
-        Without branches, there is a single decision: the class.
+        The first step decides the branch, and each further step decides the class in one branch. Without branches,
+        there is a single step, which decides the class.
         """
         everything = np.arange(len(y))
         if self.branches is None:
@@ -205,9 +212,10 @@ class QuadraticSVM:
         return best
 
     def scores(self, X: np.ndarray) -> np.ndarray:
-        """Return int32[K, classes], the votes for each class; below 0 for classes that an instance's pool lacks.
+        """Return int32[K, classes], the votes for each class. A class that an instance's pool lacks has -1 votes.
 
-        With branches, the votes for a branch count more than all votes for its classes. Ties go to the first branch.
+        With branches, the votes for a branch count more than all votes for its classes. Among branches with equal
+        votes, the first one counts most.
         """
         if self.branches is None:
             return all_votes(self.pools, X, self.classes, 0)
@@ -240,9 +248,10 @@ class QuadraticSVM:
 
 
 def _decisions(machine: Machine, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (number of vectors of each decision, these vectors counted from `first`, weights) for `quadratic.Pools`.
+    """Return the decisions of a machine as (number of support vectors of each decision, vectors, weights).
 
-    Vectors of weight 0 are left out.
+    The vectors of all decisions follow each other. A vector is its number in the machine plus `first`, as in
+    `quadratic.Pools`. Vectors of weight 0 are left out.
     """
     k, class_of = len(machine.classes), np.repeat(np.arange(len(machine.counts)), machine.counts)
     row, vector = np.nonzero(machine.weights)

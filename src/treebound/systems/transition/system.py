@@ -19,9 +19,9 @@ from treebound.systems.transition.training import key_for, train_model
 class Parser(InBatches):
     """A parser that searches with a beam.
 
-    By default the beam is as wide as the model's settings say; a width of 1 parses greedily. Trees are labelled and may
-    have several roots. No tree is proved to be optimal: the status is `heuristic`. Raises InputError for a beam outside
-    1 to 1024.
+    By default the beam is as wide as the model's settings say; a width of 1 parses greedily. Trees are labelled. They
+    may have several roots, unless the model is restricted to trees with a single root. No tree is proved to be optimal:
+    the status is `heuristic`. Raises InputError for a beam outside 1 to 1024.
     """
 
     def __init__(self, model: TransitionModel, *, beam: int | None = None):
@@ -36,7 +36,10 @@ class Parser(InBatches):
         return self.model.words(treebank)
 
     def parse_words(self, words: Words) -> list[Parse]:
-        """Return one parse per sentence, in order. `value` is the sum of the scores of its transitions."""
+        """Return one parse per sentence, in order.
+
+        `value` is the sum of the scores of the transitions, or nan if the classifier is not linear.
+        """
         return self.model.parse_words(words, self.beam)
 
 
@@ -60,5 +63,5 @@ class Transition(Labelled):
         return key_for(settings, _features(settings, train), train, dev)
 
     def train(self, settings: Settings, train: Treebank, dev: Treebank, **options: Any) -> TransitionModel:
-        """Train a model and return the model of the best epoch on dev."""
+        """Train a model and return it; if the learner has epochs, return the model of the best epoch on dev."""
         return train_model(settings, _features(settings, train), train, dev, **options)

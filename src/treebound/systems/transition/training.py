@@ -98,7 +98,10 @@ def train_model(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> TransitionModel:
-    """Train a model and return the model of the epoch with the best UAS on dev, or of the last epoch without dev.
+    """Train a model with one of the six learners and return it.
+
+    A perceptron returns the model of the epoch with the best UAS on dev, or of the last epoch without dev. The other
+    learners have no epochs.
 
     checkpoint  file from which an interrupted training continues. It is written after every epoch of a perceptron, and
                 from time to time while support vector machines are trained one by one

@@ -64,7 +64,12 @@ def canonical(indexed: str) -> str:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Counts of categories, and of their words: indices the same as in the table, different, or not in the table."""
+    """Result of a comparison with a table of head indices.
+
+    types      number of categories that are `same`, `different` or `not in the table`
+    tokens     number of words with these categories
+    different  the categories with different indices
+    """
 
     types: Counter[str]
     tokens: Counter[str]
@@ -72,7 +77,7 @@ class Agreement:
 
 
 def compare(table: dict[Category, str], counts: dict[str, int]) -> Agreement:
-    """Compare the head indices of the module `heads` with a table.
+    """Compare the head indices that the module `heads` computes with the head indices in a table.
 
     counts  category -> number of words of a corpus that have it; may be empty
     """

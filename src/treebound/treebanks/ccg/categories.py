@@ -179,8 +179,8 @@ def _piece(tokens: list[str], i: int) -> tuple[Category, int]:
 def match(first: Category, second: Category) -> dict[str, str] | None:
     """Return the values that two categories assign to their open features, or None if they do not agree.
 
-    A feature agrees with itself and with no feature; `nb` and `X` count as no feature. All open features of one name in
-    a category are a single variable: (S\\NP, S[dcl]\\NP) gives {"S": "dcl"}. Time O(size).
+    Two features agree if they are equal, or if one of them is open: missing, `nb` or `X`. All open features of atoms
+    with the same name are a single variable: (S\\NP, S[dcl]\\NP) gives {"S": "dcl"}. Time O(size).
     """
     if first is second:
         return {}

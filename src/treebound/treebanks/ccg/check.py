@@ -29,13 +29,16 @@ class Translation:
 
 
 def checked(derivation: Derivation, words: Sequence[str], counts: Counter[str] | None = None) -> Translation:
-    """Return a translation, without the derivation and with a failure if the derivation has a fault."""
+    """Return a translation that holds the derivation, or else the first fault of the derivation as a failure."""
     fault = next(faults(derivation, words), "")
     return Translation(None if fault else derivation, fault and f"not licensed: {fault}", counts or Counter())
 
 
 def faults(derivation: Derivation, words: Sequence[str] | None = None) -> Iterator[str]:
-    """Yield a line for every fault of a derivation: steps that no rule licenses, and words other than `words`."""
+    """Yield a line for every fault of a derivation.
+
+    Faults are steps that no rule licenses, empty words, and words other than `words`.
+    """
     if words is not None and [leaf.word for leaf in derivation.leaves()] != list(words):
         yield f"words {' '.join(leaf.word for leaf in derivation.leaves())!r} are not {' '.join(words)!r}"
     for node in derivation.nodes():

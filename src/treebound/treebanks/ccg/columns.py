@@ -58,14 +58,15 @@ def _right_first(derivation: Derivation) -> list[Derivation]:
 
 @cache
 def _licence(children: tuple[Category, ...], category: Category) -> str:
-    """Return `licence(children, category)`, cached."""
+    """Return the result of `derivation.licence`, the rule that makes a category from its children, from a cache."""
     return licence(children, category)
 
 
 def derivation_of(words: Sequence[tuple[str, str, str, str]]) -> Derivation:
-    """Return the derivation over words (form, tag, category, steps). O(n) for known steps.
+    """Return the derivation over words (form, tag, category, steps).
 
-    ValueError says what is wrong with the steps.
+    O(n), apart from a search for the rule of each step that has not occurred before. ValueError says what is wrong with
+    the steps.
     """
     constituents: list[Derivation] = []
     for form, tag, category, steps in words:

@@ -69,7 +69,7 @@ class _Head:
 
 
 def _unite(first: _Head, second: _Head) -> None:
-    """Unify two heads: from now on they are the same."""
+    """Unify two heads: afterwards both have the same root and the same words."""
     first, second = first.root(), second.root()
     if first is not second:
         second.words += first.words
@@ -157,7 +157,7 @@ def _match(first: _Sign, second: _Sign) -> None:
 
 
 def _as(sign: _Sign, category: Category) -> _Sign:
-    """Return a sign under a category of the same form whose features are filled in."""
+    """Return the sign with another category of the same form, for instance with its features filled in."""
     if sign.result is None or sign.argument is None or not category.slash:
         return _Sign(category, sign.head)
     return _Sign(category, sign.head, _as(sign.result, category.result), _as(sign.argument, category.argument))
@@ -258,8 +258,8 @@ def _raised(child: _Sign, category: Category) -> _Sign:
 def _changed(child: _Sign, category: Category) -> _Sign:
     """Return the sign of a type-changed child.
 
-    N => NP keeps its head. A reduced relative clause modifies its own subject, or the argument that it lacks (section
-    4.6).
+    In N => NP, the head stays the same. A reduced relative clause modifies the noun that is its own subject, or the
+    argument that it lacks (section 4.6).
     """
     if not category.slash:
         return _Sign(category, child.head)

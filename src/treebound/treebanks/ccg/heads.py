@@ -25,7 +25,10 @@ OWN = 0
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Indexed:
-    """A category with a head number for every part: equal numbers are one head, `OWN` is the word itself."""
+    """A category with a number for the head of every part.
+
+    Parts with equal numbers have the same head. The number `OWN` stands for the word that has the category.
+    """
 
     category: Category
     head: int
@@ -83,7 +86,7 @@ class _Indexing:
     def _open(self, category: Category) -> Indexed:
         """Index a category whose head is another word: new heads for the target and for every argument.
 
-        In a modifier, the two parts have different targets and share the heads of their arguments.
+        In a modifier, the targets of the two parts have different heads. Their arguments have pairwise the same heads.
         """
         if not category.slash:
             return Indexed(category, self._fresh())
@@ -94,13 +97,13 @@ class _Indexing:
         return Indexed(category, result.head, result, self._open(category.argument))
 
     def _with_target(self, indexed: Indexed, head: int) -> Indexed:
-        """Return the indexed category with another head of its target."""
+        """Return the indexed category with `head` as the head of its target."""
         result = None if indexed.result is None else self._with_target(indexed.result, head)
         return Indexed(indexed.category, head, result, indexed.argument)
 
 
 def _understood(category: Category, before: Indexed, arguments: list[Indexed], position: int) -> int | None:
-    """Return the head of the understood subject or missing argument of a verbal argument; None without one.
+    """Return the head of the subject or argument that a verbal argument lacks (rules 4 and 5), or None without one.
 
     category   the verbal argument
     before     the lexical category that remains when the argument has been taken
@@ -138,7 +141,7 @@ def is_modifier(category: Category) -> bool:
 
 
 def is_determiner(category: Category) -> bool:
-    """Return whether rule 3 applies: NP[nb]/N."""
+    """Return whether rule 3 applies: a noun phrase that takes a noun, for instance NP[nb]/N."""
     return bool(category.slash) and category.result.name == "NP" and category.argument.name == "N"
 
 

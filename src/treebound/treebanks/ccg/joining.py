@@ -24,8 +24,9 @@ def gap(category: Category) -> Derivation:
 def join(left: Derivation, right: Derivation, planned: Category, name: str) -> Derivation:
     """Combine two constituents into the planned category, which may lack arguments because of gaps below.
 
-    A trace disappears: its sister keeps the argument. Otherwise the rules are tried with the constituents as they are,
-    then with a complement type-raised over the function that takes it. Raise Failure(name).
+    If one of the two is a trace, the result is its sister, which still needs the argument. Otherwise the rules are
+    tried with the constituents as they are, then with a complement type-raised over the function that takes it. Raise
+    Failure(name) if no rule gives the planned category.
     """
     if left.rule == "gap":
         return right

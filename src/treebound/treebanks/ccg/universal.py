@@ -74,7 +74,8 @@ def _relation(text: str) -> str:
 def _modifier(category: Category, on_left: bool) -> Category:
     """Return the category of an adjunct to the left or right of a constituent of this category.
 
-    An adjunct of a modifier of modifiers has the same category as that modifier: the two compose.
+    If the constituent is a modifier of modifiers with the same slash, the adjunct has the same category as the
+    constituent, so that the two compose.
     """
     basis = stripped(category)
     slash = "/" if on_left else "\\"
@@ -110,7 +111,7 @@ class _Translator:
         return self.words.upos[word] in ("VERB", "AUX") or self.has(word, *subject)
 
     def natural(self, word: int, clause: bool = False) -> Category:
-        """Return the category of a phrase by itself; a clause without a subject is S\\NP, or S with `clause`."""
+        """Return the category of a phrase by itself; a clause without a subject is S\\NP, or S if `clause` is set."""
         if self.is_verbal(word):
             subject = self.has(word, "nsubj", "csubj", "nsubj:pass", "nsubjpass", "csubjpass")
             return _S if clause or subject else _VP
@@ -212,7 +213,7 @@ class _Translator:
     def as_(self, word: int, category: Category) -> Derivation:
         """Translate a dependent into a constituent of the given category.
 
-        Clauses and bare noun phrases are built as their own category and then type-changed.
+        Clauses and bare noun phrases are built in their own category and then type-changed.
         """
         if self.has(word, *_TABLE["functors"]) and not self.has(word, "cop"):
             return self.phrase(word, category)

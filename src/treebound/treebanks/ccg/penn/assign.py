@@ -94,7 +94,7 @@ class Assignment:
     def child(self, node: Tree, category: Category) -> Derivation:
         """Return the derivation of a child that is not the head.
 
-        A clause of another category is built as its own category and then type-changed.
+        A clause whose own category does not match `category` is built in its own category and then type-changed.
         """
         if _is_clause(node) and node.mark != "quoting" and not node.is_trace:
             own = natural(node)
@@ -136,7 +136,7 @@ class Assignment:
     def _left(
         self, node: Tree, category: Category, left: list[Tree], main: Tree, right: list[Tree], name: str
     ) -> Derivation:
-        """Return the derivation after branching off the leftmost child."""
+        """Return the derivation of a head with its children, of which the leftmost one branches off first."""
         child, remaining = left[0], left[1:]
         if child.label in PUNCTUATION and not child.mark:
             return self._absorbed(self.around(node, category, remaining, main, right), child, True)
@@ -169,7 +169,7 @@ class Assignment:
         return self._modified(node, category, child, body, True, name)
 
     def _right(self, node: Tree, category: Category, main: Tree, right: list[Tree], name: str) -> Derivation:
-        """Return the derivation after branching off the rightmost child."""
+        """Return the derivation of a head with its children to the right, branching off the rightmost one first."""
         child, remaining = right[-1], right[:-1]
         if child.label in PUNCTUATION and not child.mark:
             return self._absorbed(self.around(node, category, [], main, remaining), child, False)
@@ -234,7 +234,8 @@ class Assignment:
     ) -> Derivation:
         """Return a constituent with an adjunct X/X or X\\X (section 4.3.3).
 
-        X is the category of the constituent without its features.
+        X is the category of the constituent without missing arguments and without features (`joining.stripped`).
+        Quoting clauses, topics and a conjunction beside a noun have categories of their own.
         """
         if child.mark == "quoting":
             quoted = functor(_S, "\\", _S) if body.category.slash else functor(_DCL, "\\", body.category)
@@ -407,7 +408,7 @@ class Assignment:
 def _same_verb(category: Category, own: Category) -> bool:
     """Return whether two categories are verb phrases with the same feature.
 
-    They may differ in arguments that they share with others outside the coordination.
+    The arguments of the two verb phrases may differ. Adjectival predicates (S[adj]) do not count.
     """
     return category.target is own.target and category.target.name == "S" and category.target.feature != "adj"
 
@@ -437,7 +438,7 @@ def _is_clause(node: Tree) -> bool:
 
 
 def _shares(main: Tree, index: int) -> bool:
-    """Return whether the conjuncts hold traces of a constituent to their right (section 6.3)."""
+    """Return whether the conjuncts contain traces (*RNR*) of the constituent with this index (section 6.3)."""
     return main.mark == "group" and any(node.kind == "*RNR*" and node.index == index for node in main.nodes())
 
 

@@ -29,7 +29,7 @@ def prepare(tree: Tree, counts: Counter[str]) -> Tree:
 
 
 def _mark_expletives(tree: Tree) -> None:
-    """Mark expletive noun phrases and remove their traces; constituents that they refer to become complements."""
+    """Mark expletive noun phrases and remove their traces; antecedents of the traces become complements."""
     for node in tree.nodes():
         if node.label == "NP" and any(t.kind == "*EXP*" for c in node.children for t in c.nodes()):
             node.functions |= {"EXPL"}
@@ -130,7 +130,10 @@ def _fronted_predicate(node: Tree) -> None:
 
 
 def _remove(nodes: list[Tree], index: int) -> bool:
-    """Remove the first trace of a clause with this index (0: any index); return whether there was one."""
+    """Remove the first trace of a moved clause (*T*) that has this index; return whether there was one.
+
+    Index 0 stands for any index.
+    """
     for top in nodes:
         for node in top.nodes():
             for child in node.children:

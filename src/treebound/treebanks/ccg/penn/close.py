@@ -3,8 +3,8 @@
     python -m treebound.treebanks.ccg.penn.close TREES.mrg ... > src/treebound/treebanks/ccg/penn/close_pairs.txt
 
 `close_pairs.txt` lists the pairs whose prepositional phrases are marked at least half of the time in the Penn Treebank
-sample. A pair with `*` as the verb covers all verbs: at least half of the phrases with its preposition and without
-an adverbial tag are marked.
+sample. A pair with `*` as the verb covers all verbs. For such a pair, at least half of the phrases with its preposition
+and without an adverbial tag are marked, and there are at least ten such phrases.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def stem(verb: str) -> str:
 
 
 def _phrases(tree: Tree) -> Iterator[tuple[str, Tree, str]]:
-    """Yield (stem of the verb, prepositional phrase, preposition) for every prepositional phrase below a verb."""
+    """Yield (stem of the verb, prepositional phrase, preposition) for every prepositional phrase beside a verb."""
     for node in tree.nodes():
         verb = next((c for c in node.children if c.is_leaf and c.label[:2] == "VB"), None)
         for child in node.children if node.label == "VP" and verb is not None else ():

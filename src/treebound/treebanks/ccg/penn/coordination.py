@@ -147,7 +147,7 @@ def _wrap(node: Tree, begin: int, end: int) -> None:
 
 
 def _insert(node: Tree, begin: int, end: int) -> None:
-    """Group the children begin .. end of a node; if they are all its children, the node itself becomes the group."""
+    """Group the children begin .. end, both included; if they are all children, the node itself becomes the group."""
     inside = node.children[begin : end + 1]
     conjuncts: list[Tree] = []
     for child in inside:

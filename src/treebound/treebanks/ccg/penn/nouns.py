@@ -82,7 +82,8 @@ def _is_bare(node: Tree) -> bool:
 def _noun(node: Tree) -> None:
     """Analyse a noun: dates, money and nouns joined by a conjunction (section 7.4).
 
-    If both sides of the conjunction are heads, they become conjuncts. Other nouns stay modifiers of the head.
+    If the nouns on both sides of the conjunction are heads, they become conjuncts. Other nouns stay modifiers of the
+    head.
     """
     _date(node)
     _money(node)

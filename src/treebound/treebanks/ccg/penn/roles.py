@@ -161,7 +161,10 @@ def natural(node: Tree) -> Category:
 
 
 def _of_trace(node: Tree) -> tuple[str, Tree]:
-    """Return the label that determines the category of a trace, and the trace itself."""
+    """Return the label that determines the category of a trace, and the node unchanged.
+
+    SBAR becomes S, and a bare trace becomes NP.
+    """
     return ("S" if node.label == "SBAR" else node.label if node.children else "NP"), node
 
 
