@@ -153,9 +153,9 @@ def sentences(folder: Path, setup: Checking) -> list[Sentence]:
 
 
 def worse(joint: Joint, edges: list[int]) -> tuple[float, list[int]] | None:
-    """Return (score, edges) of the best derivation without some category of the best derivation, or None.
+    """Return (score, edges) of a derivation that scores less than the best derivation, or None if none is found.
 
-    The result is None if every such derivation has the same score.
+    A category of the best derivation is forbidden: the first one without which the best score is lower.
     """
     graph, possible = joint.packed.chart.graph, joint.possible
     best = search(joint, 50, 100)

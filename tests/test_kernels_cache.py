@@ -149,7 +149,10 @@ def test_a_process_that_was_killed_during_compilation_blocks_no_other_process(tm
 
 
 def test_a_process_that_waits_too_long_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check a process that waits for another one, whose compilation may have failed while the process continues."""
+    """Check that a process stops waiting for another process after some time, and then compiles by itself.
+
+    The compilation of the other process may have failed while this process goes on.
+    """
     command = [sys.executable, "-c", TAKE + "input()", tmp_path / "f.lock"]
     holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert holder.stdout is not None

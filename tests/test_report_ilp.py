@@ -115,9 +115,9 @@ def test_reading_and_features_are_added_to_the_solver(results: Results) -> None:
 
 
 def test_runs_without_timers_and_with_one_fold_in_the_loop_are_read() -> None:
-    """The committed reference was computed before there were timers.
+    """Tables and claims of the committed reference can be read, even if it was computed before there were timers.
 
-    A single fold has the wider interval of shares.
+    Gains of training in the loop have an interval even for a single fold.
     """
     reference = collect.reference(REPOSITORY)
     assert reference is not None

@@ -73,7 +73,7 @@ def test_max_marginals_and_removal_are_exact(backbone):
 
 
 def test_projection_onto_the_simplex():
-    """Check the nearest point of Duchi et al. (2008) by a fine grid for three arcs and a formula for two."""
+    """Check that the projection onto the simplex (Duchi et al. 2008) is as near as any point of a fine grid."""
     rng = np.random.default_rng(0)
     grid = np.array([(i, j, 60 - i - j) for i in range(61) for j in range(61 - i)]) / 60
     for _ in range(200):

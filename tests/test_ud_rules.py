@@ -45,14 +45,17 @@ def uniform_trees(n: int, labels: str, columns: list[Columns]) -> Iterator[Case]
 
 
 def tagged(relation: str) -> Iterator[Case]:
-    """Yield trees of two words that have all tags below a relation."""
+    """Yield trees of two words in which the first word has the given relation, with every tag."""
     columns = [column(tag) for tag in TAG_LIST]
     columns += [column("X", f"ExtPos={tag}") for tag in (*TAG_LIST, "ADV,SCONJ", "DETX")]
     return all_trees(2, [[relation], ["goeswith", "fixed", "dep"]], [columns, [VERB]])
 
 
 def functional(parent: str) -> Iterator[Case]:
-    """Yield trees of two words that have all relations below a function word, in both word orders."""
+    """Yield trees of two words: a function word with the relation `parent`, and its dependent with every relation.
+
+    Both word orders are included.
+    """
     children = [column("ADV"), *(column(tag, "Polarity=Neg") for tag in ("ADV", "PART", "VERB"))]
     parents = [column("DET"), column("DET", "Poss=Yes")] if "det" in parent else [column("DET")]
     for heads in ((0, 1), (2, 0)):

@@ -23,7 +23,7 @@ def _parts(n: int, space: str, single_root: bool) -> dict[str, np.ndarray]:
 
     Tables have shape [n + 2] ** 3 (arc: ** 2, grand-sibling: ** 4) and are indexed (h, m, third) or (g, h, m, s). The
     third word is 0 for NONE and n + 1 for NONE_OUTER. The table of valency is indexed (word, count). Entry 0 = (0, 0,
-    0) means "no part" and must be 0. The inner side is towards the head, the outer side away from it.
+    0) means "no part" and must be 0.
     """
     heads = trees(n, space, single_root)
     size, words = n + 2, range(1, n + 1)
