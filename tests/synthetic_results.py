@@ -1,6 +1,6 @@
-"""Synthetic results: a tree of files in which every figure is invented.
+"""Write the files that a run of the pipeline would leave, with invented figures.
 
-It serves tests of tables, notebooks and pages, which need no trained model.
+Tests of tables, notebooks and pages use these files, so that they need no trained model.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ META = {"title": "An invented treebank", "language": "xx", "licence": "none"}
 def write(folder: Path, params: Params, seed: int = 0) -> None:
     """Fill `folder` with the files that the stages of `params` would write.
 
-    The folder becomes `results/` or `results/reference/`.
+    The folder is `results/` or `results/reference/` of a project.
     """
     rng = np.random.default_rng(seed)
     for corpus in params.section(TagCorrection).corpora:
@@ -453,7 +453,10 @@ def approximation_rows(models: tuple[str, ...]) -> dict[str, list[dict]]:
 
 
 def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...], looped: tuple[int, ...] = (0,)) -> None:
-    """Write the metrics that the stages of the cross-validation would write for a corpus."""
+    """Write the metrics that the stages of the cross-validation would write for a corpus.
+
+    looped: the folds on which models are also trained with the solver in the loop.
+    """
     rows = []
     names = ("baseline", "constraints", "constraints, published loop", "constraints, q = 2", "constraints, q = 10")
     for i in range(20):

@@ -104,7 +104,7 @@ class Search:
             alive[self.state.weight <= NEG_TEST] = False
 
     def visit(self, z: np.ndarray) -> tuple[float, int]:
-        """Return (score, count): the score of a tree z with its stars, and the number of arcs on which they disagree."""
+        """Return (score, count): the score of the tree z with stars, and the number of arcs on which both disagree."""
         chosen = np.flatnonzero(z)
         self.scratch.z[:] = z
         star_score, count = visit_stars(

@@ -72,7 +72,12 @@ def random_sentence(seed: int, rules: Grammar, longest: int = 4) -> Sentence:
 
 
 class EnumeratedDerivation(NamedTuple):
-    """A derivation of a span: its category, the variable of its head, its state, score and variables."""
+    """A derivation of a span, with its category and its score.
+
+    - head: number of the category variable of the head word.
+    - state: code of the last step, which decides the steps that the normal form allows next.
+    - variables: numbers of the category variables of all words of the span.
+    """
 
     category: str
     head: int

@@ -266,7 +266,10 @@ def damaged(rng: np.random.Generator, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_no_damage_makes_a_worse_derivation_pass_for_the_best(setup: Checking, sentences: list[Sentence]) -> None:
-    """Put the worse derivation into the proof; its score is true, but the nodes belong to the best derivation."""
+    """Check that proofs of the claim that the worse derivation is the best are refused, whatever their damage.
+
+    The proofs contain the worse derivation with its true score, but the nodes of the search for the best derivation.
+    """
     rng, counts = np.random.default_rng(1), Counter[str]()
     for sentence in sentences:
         lie = sentence.proof | {"derivation": sentence.worse_edges}

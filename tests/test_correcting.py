@@ -1,4 +1,7 @@
-"""Test the joint correction of tags and parses: doubts, likely taggings, the weights that balance both, the system."""
+"""Test the joint correction of tags and parses.
+
+The tests cover score deficits of tags, likely taggings, the weights that balance tagger and parser, and the system.
+"""
 
 from __future__ import annotations
 

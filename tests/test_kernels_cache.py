@@ -93,7 +93,7 @@ def test_no_damage_is_unpickled(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_code_of_another_key_is_not_used(tmp_path: Path) -> None:
-    """Check that a file under the name of another version is recompiled, because the stored key differs."""
+    """Check that exchanged files of two compiled versions are not used, because their stored keys differ."""
     cache = tmp_path / "cache"
     assert twice(tmp_path, cache) == ("42 0", [])
     assert twice(tmp_path, cache, call="twice(1.5)") == ("3.0 0", [])
@@ -175,7 +175,10 @@ def test_the_state_of_a_file_covers_all_files_that_it_uses() -> None:
 
 
 def test_copies_share_code_and_changed_sources_invalidate_it(tmp_path: Path) -> None:
-    """Check that a change in a file which another file does not import keeps the other file's compiled code."""
+    """Check that equal copies share compiled code.
+
+    A changed file invalidates only its own code and the code of files that import it.
+    """
 
     def package(name: str, constant: int) -> Path:
         folder = tmp_path / name
@@ -214,7 +217,10 @@ def test_an_unknown_function_is_reported_as_unknown() -> None:
 
 
 def test_listeners_are_notified_of_each_compiled_function(tmp_path: Path) -> None:
-    """Check that listeners are called for compilations, whose progress commands show, but not when code is loaded."""
+    """Check that listeners are called for each compiled function, but not when compiled code is loaded.
+
+    Commands show the progress of compilation by a listener.
+    """
     (tmp_path / "small.py").write_text(FUNCTION)
     script = (
         "import sys, treebound.support.jit\nfrom treebound.support.jit.cache import compiled_one\n"

@@ -65,7 +65,7 @@ def test_learning_learns(learner, pruner):
 
 
 def test_a_rate_is_a_feature_of_another_size():
-    """Learning with one rate per slot gives the same scores as features of size sqrt(rate)."""
+    """A learning rate for each weight has the same effect as features of size sqrt(rate)."""
     rng = np.random.default_rng(3)
     size, limit = 16, 0.3
     rate = rng.choice([0.01, 0.1, 1.0], size).astype(np.float32)

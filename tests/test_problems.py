@@ -306,7 +306,7 @@ def test_every_registered_family_can_be_written_by_hand() -> None:
 def test_real_scores_of_very_different_sizes_are_not_called_optimal() -> None:
     """Rounding errors of small scores beside parts of -1e15 never lead to a wrong bound or proof.
 
-    Shares of these parts are added to small scores and subtracted later. Some parses then have the status `gap`.
+    Their shares are added to small scores and subtracted later. Some parses then have the status `gap`.
     """
     decoder = DECODERS["branch-and-bound"]()
     gaps = 0

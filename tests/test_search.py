@@ -102,7 +102,7 @@ def test_every_proof_is_accepted_by_code_that_did_not_make_it(backbone):
 
 
 def test_a_proof_does_not_prove_a_lower_bound():
-    """The checker does not accept every log: a bound that is one point lower must fail."""
+    """The checker refuses the record of a search as the proof of a bound that is lower by only 1."""
     rng = np.random.default_rng(6)
     for _ in range(60):
         problem = random_problem(rng, FAMILIES, max_n=6, feasible=True, integer=True)

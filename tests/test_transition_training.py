@@ -1,4 +1,4 @@
-"""Learning and parsing with transitions: greedy, in step and with a beam; learners and model files."""
+"""Learning and parsing with transitions: greedy, in parallel and with a beam; learners and model files."""
 
 from __future__ import annotations
 

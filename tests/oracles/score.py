@@ -2,7 +2,7 @@
 
 A tree is turned into the list of parts that it contains, once for each number of words. A problem is turned into dense
 tables indexed by words, independent of the order of its parts. A score is then a sum of table look-ups. For the larger
-product families, each part is tested in turn: a tree has the part if it has all its arcs.
+product families, each part is tested in turn: a tree has a part if it has all arcs of the part.
 """
 
 from __future__ import annotations
