@@ -1,4 +1,6 @@
-"""Run the decoder uncompiled, with searches for head stars cut off at once; print each parse wrongly called optimal.
+"""Run branch and bound uncompiled, with all searches for head stars cut off at once.
+
+The program prints each parse that is not proved optimal or is not the best tree.
 
 NUMBA_DISABLE_JIT=1 python tests/cut_off_stars.py FIRST LAST
 """
@@ -16,7 +18,7 @@ FAMILIES = ("grandchild", "sibling", "tri-sibling", "comb", "adjacent-sibling")
 
 
 def main() -> None:
-    """Decode random problems over non-projective trees whose stars are bounded but not solved."""
+    """Decode random problems over non-projective trees while head stars are bounded but not solved."""
     agreement.NODE_LIMIT = 1
     decoder = BranchAndBound(space="non-projective", root_steps=12, node_steps=4)
     for seed in range(int(sys.argv[1]), int(sys.argv[2])):

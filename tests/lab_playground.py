@@ -99,7 +99,7 @@ class Browser:
 
 
 def until(condition: Callable[[], Any], description: str) -> Any:
-    """Call `condition` until its result is true and return it; raise RuntimeError after PATIENCE seconds."""
+    """Call `condition` until its result is true and return the result; raise RuntimeError after PATIENCE seconds."""
     end, last = time.monotonic() + PATIENCE, "nothing"
     while time.monotonic() < end:
         try:

@@ -102,7 +102,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def check_docstring(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (rule, text) of what breaks a rule in a docstring."""
+    """Yield (rule, text) for each violation of a rule in a docstring."""
     words = text.split()
     start = " ".join(words[:9])
     if FIRST_WORDS.match(text):
@@ -113,7 +113,7 @@ def check_docstring(text: str) -> Iterator[tuple[str, str]]:
 
 
 def check_prose(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (rule, text) of long sentences, vague phrases and American spelling."""
+    """Yield (rule, text) for each long sentence, vague phrase and American spelling."""
     for sentence in sentences(text):
         if len(sentence.split()) > LONGEST_SENTENCE:
             yield "long sentence", f"{len(sentence.split())} words: {sentence[:90]}"

@@ -103,7 +103,7 @@ class ModelFile:
 
 
 def _places(node: Any, path: tuple = ()) -> Iterator[tuple]:
-    """Yield the paths of all values in JSON data, including only a few items of each long list or mapping."""
+    """Yield the keys and indices that lead to each value in JSON data, for a few items of long lists or mappings."""
     yield path
     if isinstance(node, dict):
         for key in sorted(node)[:40]:

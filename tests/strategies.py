@@ -80,9 +80,9 @@ def _parts(family: str, n: int, arcs: tuple[tuple[int, int], ...], single_root: 
 
     @cache
     def below(a: int) -> list[int]:
-        """Return the arcs that a tree may have below arc a, in arc order.
+        """Return the arcs that leave the dependent of arc a and that a tree may have together with arc a, in arc order.
 
-        In non-projective problems, the reverse of arc a is included.
+        In non-projective problems, the list also contains the reverse of arc a, which no tree has.
         """
         h, m = arcs[a]
         return [
@@ -223,7 +223,7 @@ def rescored(problem: Problem, arc: float | np.ndarray | None = None, **families
 
 
 def unchecked(problem: Problem, **changes: Any) -> Problem:
-    """Return the problem with other fields, unchecked. The problem claims to be canonical and projective."""
+    """Return the problem with changed fields and without validation. It is marked as canonical and projective."""
     fields = ("n", "head", "mod", "arc", "parts", "single_root", "unit")
     values = {name: changes.get(name, getattr(problem, name)) for name in fields}
     return Problem.unchecked(**values, canonical="projective")
@@ -269,11 +269,11 @@ def random_problem(
     feasible: bool | None = None,
     forbidden: float | None = None,
 ) -> Problem:
-    """Return a random problem. Arguments that are None are drawn.
+    """Return a random problem. Arguments that are None are chosen at random.
 
-    feasible: True keeps the arcs of one tree and forbids no part. None leaves it to chance and may draw -inf scores.
+    feasible: True keeps the arcs of one tree and forbids no part. Otherwise the problem may be infeasible.
     forbidden: the share of parts with score -inf. In half of the problems, the same share of arcs has this score.
-    families: None draws any subset.
+    families: None chooses a random subset of all families.
     """
     n = int(rng.integers(min_n, max_n + 1))
     if families is None:

@@ -1,6 +1,6 @@
-"""Synthetic results: a tree of files in which every figure is invented.
+"""Write the files that a run of the pipeline would leave, with invented figures.
 
-It serves tests of tables, notebooks and pages, which need no trained model.
+Tests of tables, notebooks and pages use these files, so that they need no trained model.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ META = {"title": "An invented treebank", "language": "xx", "licence": "none"}
 def write(folder: Path, params: Params, seed: int = 0) -> None:
     """Fill `folder` with the files that the stages of `params` would write.
 
-    The folder becomes `results/` or `results/reference/`.
+    The folder is `results/` or `results/reference/` of a project.
     """
     rng = np.random.default_rng(seed)
     for corpus in params.section(TagCorrection).corpora:
@@ -185,7 +185,7 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
 
 
 def mining_metrics(mined: MiningRun, ks: Sequence[int]) -> dict:
-    """Return metrics as the stage `mining` writes them. Each ranking is worse than the ranking before it."""
+    """Return metrics as the stage `mining` writes them. Each ranking has a lower precision than the one before it."""
 
     def judged(names: Sequence[str]) -> dict[str, dict]:
         out = {}
@@ -221,7 +221,8 @@ def mining_metrics(mined: MiningRun, ks: Sequence[int]) -> dict:
 def score_time_rows(budgets: Sequence[int]) -> list[dict]:
     """Return rows as the stage `score_time` writes them.
 
-    Random walks are better with little time. All methods are almost equally good in the end.
+    Greedy search misses the fewest optima and Gibbs sampling the most. Scores of all methods are almost equal for large
+    budgets.
     """
     shape = {"sentences": SENTENCES, "proved": SENTENCES - 2, "long": 7, "words": 1000, "runs": 9.0}
     rows: list[dict] = []
@@ -452,7 +453,10 @@ def approximation_rows(models: tuple[str, ...]) -> dict[str, list[dict]]:
 
 
 def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...], looped: tuple[int, ...] = (0,)) -> None:
-    """Write the metrics that the stages of the cross-validation would write for a corpus."""
+    """Write the metrics that the stages of the cross-validation would write for a corpus.
+
+    looped: the folds on which models are also trained with the solver in the loop.
+    """
     rows = []
     names = ("baseline", "constraints", "constraints, published loop", "constraints, q = 2", "constraints, q = 10")
     for i in range(20):
@@ -491,7 +495,7 @@ def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...], looped
 def _classifiers(folder: Path, params: Params, corpus: str) -> None:
     """Write the metrics of the stage `classifiers` for a corpus.
 
-    Richer features and the learners at the start of the list are more accurate and slower.
+    Richer features are more accurate. Learners at the start of the list are more accurate and slower to train.
     """
     from studies.hall_2006.classifiers import measure as classifiers
 
@@ -518,7 +522,7 @@ def _classifiers(folder: Path, params: Params, corpus: str) -> None:
 def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
     """Write the metrics of the stages of a CCG parser.
 
-    Wider charts hold better derivations, but the parser does not find them.
+    Charts of wider beams contain better derivations, but the parser returns worse derivations.
     """
 
     def scores(f: float) -> dict[str, float]:
@@ -571,7 +575,7 @@ def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
 def _validity(folder: Path, params: Params, corpus: str) -> None:
     """Write the metrics of the stage `validity` for a corpus.
 
-    Errors vanish and accuracy hardly changes. Only the first peer is installed.
+    Valid parsing removes all errors and hardly changes the accuracy. Only the first peer is installed.
     """
     none: dict = {"rules": {}, "errors": 0, "sentences": 0}
     some = {"rules": {"leaf-punct": 3, "too-many-subjects": 4}, "errors": 7, "sentences": 6}
@@ -589,7 +593,10 @@ def _validity(folder: Path, params: Params, corpus: str) -> None:
 
 
 def _joint(folder: Path, params: Params, name: str) -> None:
-    """Write the metrics of the joint model of a CCG parser. The optimum is the most accurate, and wide charts help."""
+    """Write the metrics of the joint model of a CCG parser.
+
+    The proved optimum is the most accurate derivation, and wide charts improve it.
+    """
     most = params.section(CCGIntegration).most
 
     def study(gain: int) -> list[Studied]:
@@ -627,7 +634,7 @@ def _joint(folder: Path, params: Params, name: str) -> None:
 
 
 def _step(rng: np.random.Generator, lengths: np.ndarray, i: int, step: Step) -> dict:
-    """Return the metrics of a training run of the stage `steps`. Every fifth run has nothing to change."""
+    """Return the metrics of training run i of the stage `steps`. Every fifth step does not apply to its corpus."""
     if i % 5 == 4:
         return {"applies": False}
     right = ["".join(rng.choice([LABELLED, HEAD, WRONG], p=(0.8, 0.1, 0.1), size=n)) for n in lengths]
@@ -644,7 +651,7 @@ def _step(rng: np.random.Generator, lengths: np.ndarray, i: int, step: Step) -> 
 def in_the_loop(rng: np.random.Generator, lengths: np.ndarray) -> dict[str, dict]:
     """Return metrics as the stage `in_the_loop` writes them, by trainer.
 
-    Approximate decoders are worse, unless the model was trained with the same decoder.
+    An approximate decoder is worse than the exact one, unless the model was trained with this approximate decoder.
     """
     from studies.across.in_the_loop.measure import TRAINERS
 
@@ -687,7 +694,7 @@ def analysis(folder: Path, corpus: str, patterns: str) -> None:
 
 
 def change_rows(folder: Path, corpus: str, row: str, **figures: object) -> None:
-    """Overwrite figures in the metrics of `decode`. `corpus` and `row` are patterns of `fnmatch`."""
+    """Overwrite figures in the metrics of the stage `decode`. `corpus` and `row` are patterns of `fnmatch`."""
     for path in sorted((folder / "metrics" / "decode").glob(f"{corpus}/*.json")):
         rows = json.loads(path.read_text())
         changed = {name: metrics | figures if fnmatch(name, row) else metrics for name, metrics in rows.items()}

@@ -25,7 +25,10 @@ LOCAL_FAMILIES = ("adjacent-sibling", "grandchild", "sibling")
 
 @pytest.mark.parametrize("space", ["projective", pytest.param("non-projective", marks=pytest.mark.long)])
 def test_the_subproblem_finds_the_nearest_point_of_a_polytope(space):
-    """Check the polytopes of trees of three words and of products, whose configurations can be listed."""
+    """Check the solution of the quadratic subproblem for polytopes whose vertices can be listed.
+
+    These are the polytopes of all trees of three words and of single products of arcs.
+    """
     rng = np.random.default_rng(0)
     problem = canonical(build_problem(3, rng, ("great-grandchild",), space=space), space).problem
     graph, task = parted(problem, space, 0.01)

@@ -50,7 +50,10 @@ def run_uncompiled() -> Iterator[None]:
 
 
 class Search:
-    """The state of a search when head stars are added: random shares and slopes, factors of certain arcs folded."""
+    """The state of a search at the moment when head stars are added.
+
+    Shares and slopes are random. Factors whose arcs are certain have been folded.
+    """
 
     def __init__(self, rng: np.random.Generator, space: str, families: list[str]):
         problem = random_problem(rng, families, min_n=2, max_n=5, space=space, feasible=True)
@@ -101,9 +104,7 @@ class Search:
             alive[self.state.weight <= NEG_TEST] = False
 
     def visit(self, z: np.ndarray) -> tuple[float, int]:
-        """Return (score, count) of a tree: the sum of its arcs and of the stars, and the number of arcs on which they
-        disagree.
-        """
+        """Return (score, count): the score of the tree z with stars, and the number of arcs on which both disagree."""
         chosen = np.flatnonzero(z)
         self.scratch.z[:] = z
         star_score, count = visit_stars(
@@ -112,7 +113,7 @@ class Search:
         return z @ self.state.theta + star_score, count
 
     def bound(self, z: np.ndarray) -> np.ndarray:
-        """Return the bounds of trees int8[T, A + 1]."""
+        """Return the bound of each of the trees z, int8[T, A + 1]."""
         return z @ self.state.weight + self.state.offset[0] + total_of_stars(self.star)
 
 
@@ -130,9 +131,10 @@ def subset(*families: str) -> st.SearchStrategy[list[str]]:
 
 
 def check_bounds(search: Search, rng: np.random.Generator, steps: int, exact: bool) -> int:
-    """Move multipliers at random trees and return how often tree and stars agreed.
+    """Move multipliers `steps` times and check that no tree scores more than its bound.
 
-    With `exact`, stars score everything but arcs: the sum of arcs and stars is then the score of the tree.
+    Returns how often tree and stars agreed. With `exact`, stars score everything but arcs, so arcs and stars add up to
+    the score of the tree.
     """
     z, score = every_tree(search.problem)
     tolerance = (
@@ -184,7 +186,10 @@ def test_stars_bound_the_parts_that_are_handed_over(families, seed, space):
 @given(subset(*AUTOMATON_FAMILIES, *STAR_FAMILIES), st.integers(0, 2**32 - 1))
 @settings(max_examples=100, deadline=None, derandomize=True)
 def test_automata_from_the_start_and_other_parts_handed_over_later(families, seed):
-    """Check non-projective trees: first automata beside shares, then all parts with one head."""
+    """Check bounds of non-projective trees before and after stars take over all parts.
+
+    At first, stars score only the families of automata, and shares bound the other parts.
+    """
     rng = np.random.default_rng(seed)
     search = Search(rng, "non-projective", families)
     if mode_of(search.star) != NO_STARS and not len(search.state.slope):
@@ -194,7 +199,7 @@ def test_automata_from_the_start_and_other_parts_handed_over_later(families, see
 
 
 def test_handing_over_loosens_no_bound():
-    """Check that no bound of a tree grows: a star is at most the sum of the bounds of its parts."""
+    """Check that no bound of a tree grows when stars take over parts from shares."""
     rng = np.random.default_rng(8)
     for i in range(60):
         families = [f for f in STAR_FAMILIES if f != "valency" and rng.random() < 0.6]

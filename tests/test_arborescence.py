@@ -30,7 +30,7 @@ def test_seven_words(single_root, kind):
 
 
 def test_cycles_within_cycles():
-    """Contract repeatedly: pairs of words prefer each other, pairs of pairs do so, and so on."""
+    """Check the best tree if cycles are nested: pairs of words prefer each other, then pairs of pairs, and so on."""
     n = 64
     rng = np.random.default_rng(1)
     allowed = ~np.eye(n + 1, dtype=bool)
@@ -71,7 +71,7 @@ def solve(problem, weight=None, bounds=True):
 @given(problems(families=(), max_n=6, space="non-projective"))
 @settings(max_examples=150, deadline=None)
 def test_bound_of_every_arc(problem):
-    """Check that arc_max bounds the best tree through each arc and equals it for the arcs of the best tree."""
+    """Check that arc_max bounds the best tree through each arc, and is the best score for arcs of the best tree."""
     every, score = trees(problem.n, "non-projective", problem.single_root), scores(problem, "non-projective")
     value, heads, arc_max = solve(problem)
     if not np.isfinite(score.max()):
@@ -93,7 +93,10 @@ def test_bound_of_every_arc(problem):
 
 @pytest.mark.parametrize("single_root", [True, False])
 def test_bounds_remove_most_arcs(single_root):
-    """Check that most bounds are below the best value: equal bounds for all arcs would pass the test above."""
+    """Check that most bounds of arcs are below the best score.
+
+    Equal bounds for all arcs would pass the previous test.
+    """
     rng = np.random.default_rng(5)
     below = exact = arcs = 0
     for _ in range(50):
@@ -111,7 +114,7 @@ def test_bounds_remove_most_arcs(single_root):
 @given(problems(families=(), max_n=5, space="non-projective", feasible=True), st.integers(0, 2**32 - 1))
 @settings(max_examples=100, deadline=None)
 def test_forced_and_forbidden_arcs(problem, seed):
-    """Force an arc by forbidding the other arcs into its word, as the search does."""
+    """Check the best tree with a forced arc: all other arcs into its dependent are forbidden, as in the search."""
     rng = np.random.default_rng(seed)
     every, score = trees(problem.n, "non-projective", problem.single_root), scores(problem, "non-projective")
     weight, allowed = problem.arc.copy(), np.ones(len(score), bool)
@@ -132,7 +135,10 @@ def test_forced_and_forbidden_arcs(problem, seed):
 
 
 def matrix_of(problem):
-    """Return float64[n + 1, n + 1] scores and int32[n + 1], the best head of each word or 0 if it has none."""
+    """Return (scores, heads): float64[n + 1, n + 1], and the best head of each word, int32[n + 1].
+
+    The head is 0 if a word has no candidate head, and -1 for the root.
+    """
     matrix = np.full((problem.n + 1, problem.n + 1), -np.inf)
     matrix[problem.head, problem.mod] = problem.arc
     heads = matrix.argmax(axis=0).astype(np.int32)

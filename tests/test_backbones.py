@@ -18,7 +18,7 @@ NOTHING = np.zeros(0)
 
 
 def test_weights_of_adjacent_sibling_parts() -> None:
-    """Check that weights on edges with an adjacent-sibling part act as scores of the part."""
+    """Check that a weight added to the edges of an adjacent-sibling part acts as a score of this part."""
     several = 0
     for seed in range(400):
         rng = np.random.default_rng(seed)

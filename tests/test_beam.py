@@ -34,7 +34,10 @@ def test_a_beam_loses_trees_and_wider_ones_lose_fewer():
 
 
 def test_if_no_sequence_ends_in_a_tree_the_best_tree_of_the_arcs_is_taken():
-    """Check words in the middle whose only head is far to the left: greedy sequences have closed it by then."""
+    """Check that the beam returns the best tree by arc scores if none of its sequences ends in a tree.
+
+    A sequence ends without a tree if a word's only candidate head has been closed before.
+    """
     dead = 0
     for seed in range(30):
         problem = random_problem(np.random.default_rng(seed), ("sibling",), min_n=5, max_n=5, feasible=True)

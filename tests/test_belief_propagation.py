@@ -64,7 +64,10 @@ def test_probabilities_are_exact_without_products(space, tries):
 
 @spaces
 def test_probabilities_are_exact_if_each_product_has_one_undecided_arc(space):
-    """Check factor graphs without loops: word 3 has one head, so each pair with it depends on one arc only."""
+    """Check that arc probabilities are exact in factor graphs without loops.
+
+    Word 3 has a single candidate head, so each scored pair of arcs has only one undecided arc.
+    """
     allowed = np.ones((5, 5), bool)
     allowed[:, 3] = False
     allowed[2, 3] = True

@@ -147,10 +147,11 @@ def test_published_search_bounds_products(start):
 
 
 def best_of_pi(problem: Problem, on: np.ndarray, tree: int) -> np.ndarray:
-    """Return the trees that maximise pi(p, z) over z, where `ascend` chooses p for the row `tree`.
+    """Return the rows of the trees z that maximise pi(p, z), where `ascend` chooses p for the tree of row `tree`.
 
-    A pattern with phi >= 0 that fires at that tree adds phi (number of its arcs in z - r + 1). A pattern with phi < 0
-    adds phi if z has the last of its arcs that the tree lacks, or its first arc if the tree lacks none (section 3.4).
+    A pattern of r arcs with phi >= 0 adds phi * (number of its arcs in z - r + 1) if `tree` has all its arcs. A pattern
+    with phi < 0 adds phi if z has the last of its arcs that `tree` lacks. If `tree` lacks none, its first arc decides
+    (section 3.4).
     """
     value = on[:, :-1] @ problem.arc
     table = problem.parts["pattern"]
@@ -165,7 +166,7 @@ def best_of_pi(problem: Problem, on: np.ndarray, tree: int) -> np.ndarray:
 
 
 def test_the_first_lower_bound_agrees_with_alternation_by_enumeration():
-    """Alternate over enumerated trees; the last score and the number of trees must agree with `climb`.
+    """Compare `climb` with alternation over enumerated trees: last score and number of trees must agree.
 
     Problems in which two trees maximise pi at some step are skipped, because either tree may be chosen.
     """
@@ -200,7 +201,7 @@ def test_the_first_lower_bound_agrees_with_alternation_by_enumeration():
 
 
 def test_the_published_search_begins_with_the_first_lower_bound(monkeypatch):
-    """Check that the search receives the score and tree of the alternation.
+    """Check that the published search starts from the score and tree that the alternation found.
 
     The dynamic programs of the alternation count towards the limit.
     """
@@ -246,7 +247,7 @@ def test_proofs_of_a_search_from_the_first_lower_bound_are_accepted():
 
 
 def bound_of(on: np.ndarray, theta: np.ndarray, weight: np.ndarray, constant: float) -> np.ndarray:
-    """Return the difference between the linear bound and the arc scores, for each row of variables."""
+    """Return, for each row of arcs in `on`, the linear bound minus the arc scores `theta`."""
     return on @ (weight - theta) + constant
 
 
@@ -294,9 +295,9 @@ def test_any_shares_bound_every_choice_of_arcs_and_the_best_shares_are_tight(int
 
 
 def test_products_are_tight_at_the_arcs_that_are_off():
-    """Check that the shares are exact after moves.
+    """Check that the bound of a product equals its score at z after the shares were moved at z.
 
-    phi >= 0: the whole share is on an arc that is off. phi < 0: the share is 0, or -phi if the factor fires.
+    For phi >= 0 the whole share is then on an arc that z lacks. For phi < 0 the share is 0, or -phi if z has all arcs.
     """
     rng = np.random.default_rng(4)
     A = 4

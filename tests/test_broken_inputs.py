@@ -130,7 +130,10 @@ class InputFolder:
 
 @contextmanager
 def at_most(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in a block that takes longer, for instance while it reads a pipe without a writer."""
+    """Raise TimeoutError in a block that takes longer than `seconds`.
+
+    A block may wait forever, for instance if it reads a pipe without a writer.
+    """
 
     def late(*_: object) -> None:
         raise TimeoutError(f"took more than {seconds} s")

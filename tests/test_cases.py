@@ -15,7 +15,7 @@ CASES = Path(__file__).parent / "cases"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of all cases, in which scripts may write and share the model of `tiny`."""
+    """Return a copy of tests/cases where scripts may write. They share the model that tiny/model.sh trains."""
     return Path(shutil.copytree(CASES, tmp_path_factory.mktemp("cases") / "cases"))
 
 

@@ -37,7 +37,10 @@ BITS = 10
 
 
 def grammar(productive: bool = True) -> Grammar:
-    """Return a grammar with all combinators over a few categories, or only with the rules that these would derive."""
+    """Return a grammar over a few categories.
+
+    It is productive, with all combinators, or has only the listed results of combining two lexical categories.
+    """
     lexicon = Grammar(LEXICAL, (), (), ())
     unary = [(lexicon.intern(child), lexicon.intern(result)) for child, result in UNARY]
     roots = [lexicon.intern("S[dcl]"), lexicon.intern("NP")]
@@ -69,7 +72,12 @@ def random_sentence(seed: int, rules: Grammar, longest: int = 4) -> Sentence:
 
 
 class EnumeratedDerivation(NamedTuple):
-    """A derivation of a span: its category, the variable of its head, its state, score and variables."""
+    """A derivation of a span, with its category and its score.
+
+    - head: number of the category variable of the head word.
+    - state: code of the last step, which decides the steps that the normal form allows next.
+    - variables: numbers of the category variables of all words of the span.
+    """
 
     category: str
     head: int
@@ -79,7 +87,7 @@ class EnumeratedDerivation(NamedTuple):
 
 
 def all_derivations(packed: Packed, weights: np.ndarray, scores: np.ndarray) -> list[EnumeratedDerivation]:
-    """Return all derivations of the sentence, by definition: rules, normal form, at most DEPTH unary steps."""
+    """Return all derivations of the sentence that follow the rules, in normal form with at most DEPTH unary steps."""
     sentence, rules = packed.sentence, packed.grammar
     tables, mask, slots = rules.tables(), len(weights) - 1, np.empty(MOST, np.int64)
     number = {(rules.rule(r).left, rules.rule(r).right, rules.rule(r).result): r for r in range(len(tables.result))}

@@ -1,4 +1,4 @@
-"""Test head indices and predicate-argument dependencies on the examples of the paper."""
+"""Test head indices and predicate-argument dependencies on the examples of Hockenmaier & Steedman (2007)."""
 
 from __future__ import annotations
 

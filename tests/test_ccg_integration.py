@@ -65,7 +65,7 @@ def marginals(scored: list[tuple[float, EnumeratedDerivation]], variables: int) 
 
 
 def test_belief_propagation_is_exact_without_transitions() -> None:
-    """Check that the first iteration has the marginals: without transitions the factor graph is a tree."""
+    """Check that one iteration gives the exact marginals, because the factor graph without transitions is a tree."""
     cases = [case for seed in range(60) if (case := joint_of(seed, transitions=0.0))]
     assert len(cases) > 20
     for joint, scored in cases:
@@ -94,7 +94,7 @@ def test_belief_propagation_is_exact_for_one_word_and_near_for_more() -> None:
 
 
 def test_the_derivation_of_least_risk_has_the_most_expected_constituents() -> None:
-    """Compare with the expectation over all derivations, by their edges."""
+    """Check that the derivation of least risk has the highest expected number of correct constituents."""
     checked = 0
     for seed in range(40):
         if (case := joint_of(seed)) is None:
@@ -129,7 +129,10 @@ def test_the_derivation_of_least_risk_has_the_most_expected_constituents() -> No
 
 
 def test_underflowing_messages_lose_no_category() -> None:
-    """Scale the emissions so that the exponentials of their differences are 0."""
+    """Check that a derivation is found if messages underflow.
+
+    The exponentials of differences between emission scores are then 0.
+    """
     joint, _ = next(case for seed in range(2, 60, 3) if (case := joint_of(seed)) and case[0].words > 2)
     joint.emission = joint.emission * 2000
     analysis = belief_propagation.decode(joint, 5)
@@ -171,7 +174,10 @@ def test_output_rules_of_the_paper() -> None:
 @pytest.mark.parametrize("step", ["polyak", "published"])
 @pytest.mark.parametrize("iterations", [1, 100])
 def test_dual_decomposition_bounds_every_derivation_and_proves_agreements(iterations: int, step: Step) -> None:
-    """Check bounds exactly: scores and bounds are multiples of one unit."""
+    """Check that no derivation scores more than the bound, and that agreement proves the best derivation.
+
+    Comparisons are exact, because scores and bounds are multiples of one unit.
+    """
     proved, cases = 0, 0
     for seed in range(100):
         if (case := joint_of(seed)) is None:
@@ -199,7 +205,10 @@ def test_dual_decomposition_bounds_every_derivation_and_proves_agreements(iterat
 def proved(
     seed: int, iterations: int = 2
 ) -> tuple[Joint, list[tuple[float, EnumeratedDerivation]], Statement, Claim] | None:
-    """Return a sentence with the proof of its optimum, or None; few iterations make the search split nodes."""
+    """Return (joint, scored derivations, statement, claim) of a sentence with a proof of its optimum, or None.
+
+    Few iterations make the search split nodes.
+    """
     if (case := joint_of(seed)) is None:
         return None
     joint, scored = case

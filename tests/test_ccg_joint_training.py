@@ -26,7 +26,10 @@ SIZES = {"chart_bits": 12, "tag_bits": 12, "tag_iterations": 5, "iterations": 5}
 
 
 def synthetic_derivations(seed: int, count: int) -> list[Derivation]:
-    """Return synthetic derivations, and some of one word with two categories, for which messages are exact."""
+    """Return synthetic derivations, and derivations of one word with two possible categories.
+
+    Messages are exact for a single word.
+    """
     single_words = [Derivation(parse(f"S[{kind}]"), word="go", tag="VB") for kind in ("dcl", "dcl", "q", "q", "q")]
     return [*derivations(seed, count), *single_words]
 
@@ -109,7 +112,10 @@ def test_the_gradient_agrees_with_the_likelihood_if_messages_are_exact(
 
 
 def test_training_raises_the_likelihood(training: JointTraining) -> None:
-    """Check the likelihood of the joint model, which initially counts the evidence of both models twice."""
+    """Check that joint training raises the likelihood of the gold derivations.
+
+    The joint model initially counts the evidence of both models twice.
+    """
     before = training.weights()
     initial = [
         log_likelihood for example in training.examples if (log_likelihood := likelihood(training, example)) is not None

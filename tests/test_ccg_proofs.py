@@ -153,9 +153,9 @@ def sentences(folder: Path, setup: Checking) -> list[Sentence]:
 
 
 def worse(joint: Joint, edges: list[int]) -> tuple[float, list[int]] | None:
-    """Return (score, edges) of the best derivation without some category of the best derivation, or None.
+    """Return (score, edges) of a derivation that scores less than the best derivation, or None if none is found.
 
-    The result is None if every such derivation has the same score.
+    A category of the best derivation is forbidden: the first one without which the best score is lower.
     """
     graph, possible = joint.packed.chart.graph, joint.possible
     best = search(joint, 50, 100)
@@ -266,7 +266,10 @@ def damaged(rng: np.random.Generator, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_no_damage_makes_a_worse_derivation_pass_for_the_best(setup: Checking, sentences: list[Sentence]) -> None:
-    """Put the worse derivation into the proof; its score is true, but the nodes belong to the best derivation."""
+    """Check that proofs of the claim that the worse derivation is the best are refused, whatever their damage.
+
+    The proofs contain the worse derivation with its true score, but the nodes of the search for the best derivation.
+    """
     rng, counts = np.random.default_rng(1), Counter[str]()
     for sentence in sentences:
         lie = sentence.proof | {"derivation": sentence.worse_edges}

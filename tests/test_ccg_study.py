@@ -1,4 +1,7 @@
-"""Test the stage of the joint model: its columns agree with the parser, the optimum bounds them, and a run resumes."""
+"""Test the stage of the joint CCG model.
+
+Its columns agree with the parser, no column exceeds the proved optimum, and an interrupted run resumes.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ BEAMS = ("0.01:20", "0:1000")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder as the earlier stages leave it, with a small model."""
+    """Return a folder with the files of the earlier stages and a small model."""
     path = tmp_path_factory.mktemp("study")
     data, model = path / "data" / "ccg-parsers" / NAME, path / "results" / "models" / "ccg" / f"{NAME}.npz"
     for target in (data, model.parent):
@@ -44,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict, dict]:
-    """Return (metrics, speed) of the stage."""
+    """Run the stage in `folder` and return (metrics, times)."""
     loaded = params.load(PARAMS)
     parser = CCGParser(corpus="a")
     settings = CCG(derivations=("a",), parsers={NAME: parser}, beams=BEAMS)

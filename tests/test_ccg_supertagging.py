@@ -27,7 +27,7 @@ TAGS, MASK = 5, 255
 
 
 def random_chain(seed: int) -> tuple[Lattice, np.ndarray, np.ndarray]:
-    """Return a random sentence of up to 4 words.
+    """Return (choices, emission, transition): candidate categories and random scores for a sentence of up to 4 words.
 
     Every second sentence has tied scores. Some categories and transitions are impossible.
     """

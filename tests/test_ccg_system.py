@@ -141,7 +141,7 @@ class Killed(Exception):
 
 
 def test_interrupted_training_resumes(folder: Path, tmp_path: Path) -> None:
-    """Interrupt the supertagger, then the parser; the model must equal the model of an uninterrupted run."""
+    """Interrupt training of the supertagger, then of the parser; the resumed model must equal an uninterrupted one."""
     train = read(folder / "train.auto").treebank
     settings, checkpoint = Settings(**SIZES, tag_l2=0.001, l2=0.001, training_folds=2), tmp_path / "kept.npz"
 
@@ -343,7 +343,10 @@ def test_the_tables_of_beams(folder: Path, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_oracle_returns_the_gold_derivation_if_a_chart_contains_it(folder: Path) -> None:
-    """Check the oracle with zero weights; its score must equal the number of shared nodes and dependencies."""
+    """Check that the oracle returns the gold derivation, and its score.
+
+    The score must equal the number of nodes and dependencies that the derivation shares with the gold derivation.
+    """
     from treebound.systems.ccg.oracle import shared
 
     model, dev = CCG().load(folder / "model.npz"), read(folder / "dev.auto").treebank.select(np.arange(25))

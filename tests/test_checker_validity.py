@@ -49,9 +49,10 @@ MISC = ["_", "_", "_", "SpaceAfter=No", "Subject=Outer", "Gloss=x|SpaceAfter=No"
 
 
 def columns(rng, n, tags, known=True):
-    """Return random columns of a sentence, without FEATS and MISC if `known` is false.
+    """Return random columns of a sentence; FEATS and MISC are unknown if `known` is false.
 
-    Known columns have at least one feature, because the validator requires Typo=Yes once an earlier sentence had it.
+    If they are known, at least one word has a feature, because the validator checks one rule about features only
+    after it has read a feature in the file.
     """
     forms = [f"w{m}" for m in range(1, n + 1)]
     classes = rng.choice(tags, n).tolist()
@@ -82,13 +83,19 @@ def random_tree(rng, labels, tags, known=True):
 
 
 def random_family(rng):
-    """Return the labels and tags of a random family: few, so that rules about several words are often broken."""
+    """Return the labels and tags of a random family of rules.
+
+    They are few, so that rules about several words are often broken.
+    """
     labels, tags = FAMILIES[str(rng.choice(list(FAMILIES)))]
     return [*labels, "punct", "goeswith"], [*tags, "PUNCT", "X"]
 
 
 def compare(cases, folder, rules=RULES):
-    """Assert that checker and validator agree on every tree, and return how often each rule is broken."""
+    """Assert that checker and validator agree on every tree, and return how often each rule is broken.
+
+    Trees with labels on which the validator crashes are left out.
+    """
     # the validator crashes on these labels of dependents of the root
     wrong = {(0, "orphan"), (0, "flat:foreign")}
     cases = [case for case in cases if not wrong & set(zip(case[1], case[2], strict=True))]
@@ -119,7 +126,7 @@ def test_the_validator_agrees_if_features_are_unknown(tmp_path):
 
 
 def random_domains(rng, n, labels):
-    """Return random sets of (head, label) pairs, often with a single label or a single head."""
+    """Return random domains: a set of (head, label) pairs for each word, often with a single label or head."""
     domains = [set()]
     for m in range(1, n + 1):
         heads = [h for h in range(n + 1) if h != m]
@@ -140,9 +147,9 @@ def trees_within(domains, space):
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
 @pytest.mark.parametrize("tries", [700, pytest.param(10_000, marks=pytest.mark.long)])
 def test_rules_about_domains_are_sound(space, tries):
-    """Check that a surely broken rule is broken by every tree of the domains.
+    """Check that `surely_broken` returns true only for rules that every tree of the domains breaks.
 
-    Most rules that all trees break must be called surely broken.
+    It must find most of the rules that all trees break.
     """
     rng = np.random.default_rng(4)
     seen, true = Counter(), Counter()
@@ -173,7 +180,10 @@ CAUSES = {
 
 
 def test_a_rule_is_surely_broken_once_its_words_are_decided():
-    """Leave every head and label to all other words, except those that would make an exception to the rule."""
+    """Check that a broken rule is surely broken once heads and labels of the words that break it are fixed.
+
+    All other words may have any head and label, except for a label that would be an exception to the rule.
+    """
     rng = np.random.default_rng(5)
     decided = Counter()
     for _ in range(1000):

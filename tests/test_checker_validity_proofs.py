@@ -54,7 +54,7 @@ class Case:
         return validity_faults(self.labelled, self.words, rules, parse, proof, self.space)
 
     def parse(self, tree):
-        """Return the claim that a tree is the best valid one; None claims that no valid tree exists."""
+        """Return a parse that claims that `tree` is the best valid tree; None claims that no valid tree exists."""
         n = self.labelled.problem.n
         if tree is None:
             return Parse(np.array([-1] + [0] * n, np.int32), -math.inf, -math.inf, "infeasible")
@@ -122,7 +122,7 @@ def labelled_trees(case):
 class Builder:
     """A proof that no valid tree of a case scores more than `bound`, by halving the (head, label) pairs of words.
 
-    The function `cheat` closes a region that contains a better valid tree. It is None if no such region exists.
+    The function `cheat` wrongly closes a region that contains a better valid tree. Proofs of true claims need none.
     """
 
     def __init__(self, case, bound, cheat=None):
@@ -256,7 +256,10 @@ CHEATS = [by_rule, by_unknown_rule, by_nothing, by_other_certificate, by_own_cer
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("tries", [6, pytest.param(200, marks=pytest.mark.long)])
 def test_a_proof_of_a_lower_bound_is_refused(space, tries):
-    """Check that a proof is refused if it wrongly closes the region of a better valid tree, with and without a tree."""
+    """Check that a proof is refused if it wrongly closes the region of a better valid tree.
+
+    The claim is that a worse tree is the best, or that no valid tree exists.
+    """
     rng = np.random.default_rng(2)
     refused = 0
     while refused < tries:
@@ -279,7 +282,7 @@ CHANGES = [
 
 
 def changed_region(rng, proof, case):
-    """Return (change, proof): a random change and a proof that differs in one region or a few."""
+    """Return (change, proof): the name of a random change, and the proof after this change of one or a few regions."""
     regions = list(proof.regions)
     index = int(rng.integers(len(regions)))
     region = regions[index]
@@ -358,9 +361,9 @@ def test_no_damaged_proof_proves_a_false_claim(space, tries):
 
 @pytest.mark.parametrize("space", SPACES)
 def test_damage_to_the_division_is_always_found(space):
-    """Check that malformed divisions prove nothing, not even a true claim.
+    """Check that a proof with malformed regions proves nothing, not even a true claim.
 
-    They have dropped or doubled regions, single children, cycles or numbers out of range.
+    Regions are dropped or doubled, have a single child, form a cycle, or have numbers out of range.
     """
     rng = np.random.default_rng(4)
     tried = 0

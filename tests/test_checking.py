@@ -118,7 +118,10 @@ def test_repeated_or_missing_claims(files, parser):
 
 
 def test_worse_trees_with_their_true_scores(files, parser):
-    """Claim that each worse tree is the best, with its true score, and claim a lower bound for it."""
+    """Check that false claims about worse trees with their true scores are found faulty.
+
+    The claims are that the tree is the best, or that no tree exceeds a bound below the best score.
+    """
     text = second_sentence(files)
     document = next(stream(io.BytesIO(text.encode()), 1))
     problem = parser.problem(document.treebank, 0)

@@ -497,7 +497,10 @@ def test_an_interrupt_is_one_line_and_leaves_no_partial_file(model: Path, tmp_pa
 
 @pytest.mark.parametrize("module", ["llvmlite.synthetic", "numba.core.serialize", "namedtuple_Found"])
 def test_an_interrupt_waits_for_functions_called_by_machine_code(module: str) -> None:
-    """Interrupt a function of a module that is called while code is loaded or that builds results."""
+    """Check that an interrupt during a function that machine code calls is raised after this function returns.
+
+    `module` names modules of such functions: they are called while code is loaded, or they build results.
+    """
     reached: list[int] = []
     namespace = {"__name__": module, "signal": signal, "reached": reached}
     exec("def back():\n    signal.raise_signal(signal.SIGINT)\n    reached.append(1)", namespace)

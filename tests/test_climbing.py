@@ -22,9 +22,9 @@ ALL = tuple(family for family in FAMILIES if family != "arc")
 
 
 def neighbours(every: np.ndarray, heads: np.ndarray, single_root: bool) -> np.ndarray:
-    """Return bool[T]: the trees with another head for one word.
+    """Return bool[T]: which rows of `every` differ from the tree `heads` in the head of one word.
 
-    With a single root, they include the trees in which a new root becomes the head of the old root.
+    With a single root, trees with a new dependent of the root also count: two words then have another head.
     """
     changed = every[:, 1:] != heads[1:]
     out = changed.sum(axis=1) == 1
@@ -67,9 +67,9 @@ def test_infeasible_problems_are_reported():
 
 
 def test_non_projective_training_costs_as_much_as_projective_training():
-    """Compare the numbers of dynamic programs.
+    """Compare the numbers of dynamic-program calls in training: at most three times as many for non-projective trees.
 
-    Every sentence once needed as many as its limit allowed.
+    In an earlier version, every sentence needed as many calls as its limit allowed.
     """
     examples, dev = synthetic_treebank(150, seed=1), synthetic_treebank(60, seed=2)
     pruner = train_pruner(examples, epochs=2, bits=14)

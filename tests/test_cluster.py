@@ -86,7 +86,7 @@ def kill_worker(workers: distributed.LocalCluster) -> None:
 
 
 def parts(text: Path, cluster_to_kill: distributed.LocalCluster | None = None) -> Iterator[Document]:
-    """Yield the text in parts of 20 sentences; optionally kill a worker while the first parts are processed."""
+    """Yield the text in parts of 20 sentences, and kill a worker of `cluster_to_kill` before the tenth part."""
     for i, document in enumerate(stream(text, 20)):
         if i == 9 and cluster_to_kill is not None:
             kill_worker(cluster_to_kill)

@@ -111,9 +111,9 @@ def test_every_family_is_tested():
     ("name", "settings", "definition"), EVERY, ids=[f"{n}-{i}" for i, (n, _, _) in enumerate(EVERY)]
 )
 def test_rows_agree_with_the_definition(name, settings, definition, every):
-    """Check that a selection breaks a row if and only if it breaks the definition.
+    """Check that a labelled tree breaks a row of the integer program if and only if it breaks the definition.
 
-    The violated rows are broken by the selection and satisfied by all selections that the definition allows.
+    The constraint's `violated` returns rows that this tree breaks and that all allowed trees satisfy.
     """
     constraint, keeps = CONSTRAINTS[name](**settings), definition(settings)
     seen = {True: 0, False: 0}
@@ -158,9 +158,9 @@ def test_cycles():
 
 
 def test_cuts_imply_cycles():
-    """Check that every fractional point that satisfies the cut of a cycle also satisfies its cycle row.
+    """Check that every fractional point that satisfies the cut row of a cycle also satisfies its cycle row.
 
-    Each word has one head.
+    The variables of the heads of each word sum to 1.
     """
     words = Words.of(["a"] * 4, ["x"] * 4)
     variables = all_variables(words)

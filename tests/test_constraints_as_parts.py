@@ -86,7 +86,7 @@ def crossing_free(heads) -> bool:
 
 
 def test_both_agree_on_longer_sentences_with_parts():
-    """Compare two proofs of the best score, with scores of siblings and grandchildren."""
+    """Check that branch and bound and the integer program agree, with scores of siblings and grandchildren."""
     constraints = parse(SETTINGS)
     search, program = DECODERS["branch-and-bound"](space="non-projective"), IncrementalProgram(constraints)
     for seed in range(4):

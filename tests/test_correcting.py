@@ -1,4 +1,7 @@
-"""Test the joint correction of tags and parses: doubts, likely taggings, the weights that balance both, the system."""
+"""Test the joint correction of tags and parses.
+
+The tests cover score deficits of tags, likely taggings, the weights that balance tagger and parser, and the system.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,10 @@ def ambiguous(sentences: int, seed: int) -> Treebank:
 
 
 def test_deficits_are_the_score_losses_of_changed_tags() -> None:
-    """Compare with all sequences of short sentences that differ from the best sequence in one word."""
+    """Check that the deficit of a tag is the score that the best sequence loses if this tag replaces one of its tags.
+
+    All such sequences of short sentences are scored.
+    """
     train = ambiguous(60, 1)
     tagger, treebank = train_tagger(train, epochs=2, bits=12, column="upos"), ambiguous(30, 2)
     doubtful, unit = doubts(tagger, treebank)
@@ -92,9 +98,9 @@ def test_likely_taggings_have_the_smallest_deficits(count: int) -> None:
 
 
 def test_the_balance_learns_when_the_parser_is_right() -> None:
-    """Learn from choices whose errors fall with the parser's gain, except for one pair of tags.
+    """Check that the learnt weights choose the better tagging in most cases.
 
-    The deficit carries no information.
+    The changed tagging is right if the parser gains more than 0.5, except for one pair of tags. Deficits are random.
     """
     rng, choices = np.random.default_rng(1), []
     for _ in range(300):
@@ -225,7 +231,10 @@ def test_folds_of_another_training_run_are_not_used(tmp_path: Path) -> None:
     path = tmp_path / "c"
 
     def saved(kind: Kind, checkpoint: Path | None, key: str, results: list) -> list:
-        """Return the results of two folds, followed by the list of folds that were computed."""
+        """Return the results of two folds, followed by the list of folds that had no stored result.
+
+        results: the results that are returned for these folds.
+        """
         missing_folds: list[int] = []
         return [
             *FoldFiles(checkpoint, key).folds(kind, 2, lambda missing: missing_folds.extend(missing) or iter(results)),

@@ -55,7 +55,10 @@ ALWAYS = SETTINGS.replace('classes = ["vg"]', 'classes = ["vg"]\nwhen = "always"
 
 
 def keeps(words: Words, when: str = "coordinating"):
-    """Return a function that checks whether a labelled tree satisfies SETTINGS, or ALWAYS."""
+    """Return a function (heads, labels) -> bool that checks the constraints of SETTINGS by their definitions.
+
+    If `when` is "always", it checks the constraints of ALWAYS.
+    """
 
     def check(heads, labels) -> bool:
         return (
@@ -192,7 +195,10 @@ def test_a_limit_is_reported_and_falls_back_to_chu_liu_edmonds():
 
 
 def test_families_in_conflict_are_named():
-    """Use two conjunctions that must have an argument on their right, which the last word cannot have."""
+    """Check that an infeasible program names the families that exclude all trees.
+
+    In the first program, the last word is a conjunction that must have a dependent on its right.
+    """
     rng = np.random.default_rng(0)
     problem = best_labels(build_problem(2, rng, (), integer=False), rng.normal(size=(4, 3)), 3, NAMES)
     words = Words.of(["Jan", "en"], ["noun", "vg"])
@@ -211,7 +217,10 @@ def test_families_in_conflict_are_named():
 
 
 def test_forbidden_parts_that_leave_no_tree_are_named():
-    """Use two words whose only heads are each other and the root, and forbid both pairs of arcs that form a tree."""
+    """Check that forbidden parts are named as the cause if they leave no tree.
+
+    The sentence has two words, and both pairs of arcs that form a tree are forbidden.
+    """
     heads, mods = np.array([0, 0, 1, 2], INDEX), np.array([1, 2, 2, 1], INDEX)
     pairs = PartTable("grandchild", np.array([[0, 2], [1, 3]], INDEX), np.full(2, -np.inf))
     inner = Problem(2, heads, mods, np.zeros(4), {"grandchild": pairs})
@@ -231,7 +240,7 @@ def test_a_limit_with_parts_returns_no_forbidden_tree():
 
 
 def test_the_published_loop_of_cycle_constraints():
-    """Solve, add the cycles and solve again: two words prefer each other as heads."""
+    """Check that a program is solved again with a constraint on the cycle of two words that its first solution has."""
     problem = build_problem(2, np.random.default_rng(0), ())
     table = {(0, 1): 1.0, (0, 2): 0.0, (1, 2): 5.0, (2, 1): 5.0}
     scores = np.array([[table[h, m]] for h, m in zip(problem.head.tolist(), problem.mod.tolist(), strict=True)])

@@ -19,8 +19,7 @@ from treebound.decoders.exact.branch_and_bound.record import certificate
 def prove(problem, exact, rng, value):
     """Return a certificate of a branch and bound that bounds enumerated trees with random shares.
 
-    It needs no charts: a node is the set of its trees (rows of the enumeration), and an arc is removed with its last
-    tree.
+    A node of the search is a set of enumerated trees. An arc is removed from a node when no remaining tree has it.
     """
     every = trees(problem.n, single_root=problem.single_root)
     selected = np.zeros((len(every), problem.arcs), bool)
@@ -151,9 +150,9 @@ def changed_share(delta):
 
 @pytest.mark.parametrize("seed", [51, 77, 289, 328, 388])
 def test_proofs_of_a_backbone_with_grandparents_but_no_such_parts(seed):
-    """Check proofs of a backbone that also records the head of each head.
+    """Check that proofs of problems without grandparent parts are accepted.
 
-    It removes edges that a chart of heads and modifiers alone does not have.
+    Their backbone records the head of each head. It removes edges that a chart of heads and modifiers does not have.
     """
     problem = build_problem(
         5 + seed % 2, np.random.default_rng(seed), ("adjacent-sibling", "sibling", "valency"), kind="mixed"
@@ -246,7 +245,10 @@ def test_wrong_claims_about_score_bound_and_status():
     ],
 )
 def test_contradictory_claims(change, fault):
-    """Check claims with and without a proof; a comparison with nan must never count as true."""
+    """Check that contradictory claims are refused, with and without a proof.
+
+    A comparison with nan must never count as true.
+    """
     problem = small_problem()
     parse, certificate = proved(problem)
     for proof in (None, certificate):
@@ -256,7 +258,7 @@ def test_contradictory_claims(change, fault):
 
 
 def test_a_bound_of_an_unfinished_search_is_proved_too():
-    """Check that the bound of the root suffices as a proof if the claim admits a gap."""
+    """Check that a root node suffices as the proof of a claim with a gap, but not of a claim without a gap."""
     problem = build_problem(4, np.random.default_rng(5), ("sibling",), kind="mixed")
     value, winners = best(problem)
     table = problem.parts["sibling"]
@@ -268,7 +270,10 @@ def test_a_bound_of_an_unfinished_search_is_proved_too():
 
 
 def test_infeasible():
-    """Check two causes: words 1 and 2 need each other as heads, and a forbidden pair is the only choice."""
+    """Check proofs that a problem has no tree, for two causes.
+
+    Words 1 and 2 can only have each other as heads, or the only possible tree has a forbidden pair of arcs.
+    """
     cycle = build_problem(2, np.random.default_rng(0), allowed=np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0]], bool))
     nothing = Parse(np.array([-1, 0, 0]), -math.inf, -math.inf, "infeasible")
     root = Certificate([CertNode(-1, -1, 0)], frozenset({"adjacent-sibling", "outermost-grandchild", "grandchild"}))

@@ -32,7 +32,7 @@ SPACES = ("projective", "non-projective")
 
 
 def same_bounds(plain, compiled, remaining):
-    """Return whether two bounds are equal on the remaining arcs."""
+    """Return whether a bound of the plain code equals a bound of the compiled code, for the remaining arcs."""
     if plain.constant == -math.inf or not compiled.some:
         return plain.constant == -math.inf and not compiled.some
     if plain.constant != compiled.constant:
@@ -42,7 +42,7 @@ def same_bounds(plain, compiled, remaining):
 
 
 def compare(rng, space):
-    """Bound and branch on the regions of a problem in both ways, and return the number of bounds compared."""
+    """Check that plain and compiled code compute equal regions and bounds; return the number of rounds."""
     families = [f for f in FAMILIES if rng.random() < 0.45]
     problem = random_problem(rng, families, max_n=int(rng.choice([4, 7])), space=space, integer=True)
     assert problem_faults(problem) == []

@@ -27,7 +27,7 @@ def selected_arcs(problem, heads):
 
 
 def adjacent_pairs(problem, chosen):
-    """Return (s, arc) for all chosen arcs; s is the nearest chosen modifier of the head on the same side, or NONE."""
+    """Return (s, arc) for each chosen arc: s is the chosen arc of its adjacent sibling towards the head, or NONE."""
     out = []
     for a in chosen:
         h, m = int(problem.head[a]), int(problem.mod[a])
@@ -72,7 +72,10 @@ def test_every_bound_dominates_every_tree(space):
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("family", sorted(PRODUCT_FAMILIES))
 def test_the_best_shares_of_a_part_are_tight(family, space):
-    """Check that for every tree some shares give exactly the value of the part and none gives less."""
+    """Check that a bound of a part is tight for the best shares.
+
+    For every tree, the lowest bound over all extreme shares is the score that the tree gets from the part.
+    """
     rng = np.random.default_rng(2)
     n = 5 if family == "comb" else 4
     problem = build_problem(n, rng, (family,), space=space)
@@ -125,7 +128,10 @@ def test_the_best_slope_is_the_concave_envelope():
 
 
 def test_only_possible_counts_matter():
-    """Check a word with one certain and one possible modifier: counts of 0 and 3 are impossible."""
+    """Check that the bound ignores the scores of impossible numbers of modifiers.
+
+    Word 1 has two candidate modifiers, and one of them has no other head, so counts of 0 and 3 are impossible.
+    """
     problem = build_problem(4, np.random.default_rng(0), ("valency",))
     table = problem.parts["valency"]
     scores = dict(zip(map(tuple, table.arcs.tolist()), itertools.cycle([1000.0, 1.0, 2.0, 3000.0]), strict=False))
@@ -140,7 +146,7 @@ def test_only_possible_counts_matter():
 def star_score(problem, h, x, chosen):
     """Return the score of the star of head h.
 
-    x is the arc into h (NONE for the root); `chosen` are all arcs out of h.
+    x is the arc into h (NONE for the root); `chosen` lists the arcs of the tree that leave h.
     """
     arcs_of_star = {*chosen, x} - {NONE}
     adjacent = set(adjacent_pairs(problem, chosen))

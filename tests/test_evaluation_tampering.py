@@ -1,7 +1,7 @@
-"""Test that no false claim and no damaged proof is accepted; enumeration decides which claims are true.
+"""Test that no false claim is accepted, whatever its proof; enumeration decides which claims are true.
 
-Hundreds of them are made from real claims and proofs. `make test-long TESTS=tests/test_evaluation_tampering.py` tries
-many more.
+Hundreds of false claims and damaged proofs are made from real ones.
+`make test-long TESTS=tests/test_evaluation_tampering.py` tries many more.
 """
 
 import dataclasses
@@ -62,7 +62,7 @@ def is_true(problem, parse, space):
 
 
 def number(rng, old):
-    """Return a value that replaces a number."""
+    """Return a random value to replace the number `old`: a close or extreme number, or a value of another type."""
     close = old + rng.choice([-1000, -7, -1, 1, 2, 50]).item() if isinstance(old, (int, float)) else 1
     candidates = [
         0,
@@ -86,7 +86,7 @@ def number(rng, old):
 
 
 def damaged(rng, data, problem):
-    """Return (change, proof): a random change and the changed proof."""
+    """Return (change, proof): the name of a random change, and the proof with this change."""
     data = json.loads(json.dumps(data))
     nodes, steps = data["nodes"], data["steps"]
     change = str(rng.choice(["number"] * 6 + ["gap", "node", "nodes", "step", "steps", "family", "exact", "header"]))
@@ -140,7 +140,7 @@ def damaged(rng, data, problem):
 
 
 def claimed(rng, problem, parse, space):
-    """Return (change, claim): a random change and a claim with another score, bound, status or tree."""
+    """Return (change, claim): the name of a random change, and the claim with another score, bound, status or tree."""
     every = trees(problem.n, space, problem.single_root)
     heads = every[int(rng.integers(len(every)))]
     true_score = scores(problem, space)[(every == heads).all(axis=1)][0]
@@ -167,7 +167,7 @@ def claimed(rng, problem, parse, space):
 
 
 def faults(problem, parse, text, space):
-    """Return the checker's faults of a claim with this line of a certificate file."""
+    """Return the faults that the checker finds in a claim. Its proof is `text`, a line of a certificate file."""
     try:
         stored = proof(problem, Path("proofs"), 2, text)
     except InputError as error:
@@ -177,8 +177,8 @@ def faults(problem, parse, text, space):
 
 
 def tamper(seed, space, stars, sentences, times):
-    """Return (refused, accepted) counts: refused false claims by kind of change, accepted damaged proofs of true
-    claims.
+    """Return (refused, accepted): the numbers of refused false claims by kind of change, and the number of accepted
+    damaged proofs of true claims.
     """
     rng = np.random.default_rng(seed)
     refused, accepted = Counter(), 0

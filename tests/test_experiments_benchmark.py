@@ -1,4 +1,4 @@
-"""Test the stage that times the rows."""
+"""Test the stage `benchmark`, which times the rows of the table of results."""
 
 from __future__ import annotations
 

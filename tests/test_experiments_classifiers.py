@@ -29,7 +29,7 @@ SMALL = Settings(learning="static", features="F1", epochs=1, bits=10)
 
 @pytest.fixture
 def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Params:
-    """Return the parameters in a folder with a converted corpus `synthetic`."""
+    """Return the parameters of the stages for a synthetic corpus, which is converted in a temporary folder."""
     for i, (split, count) in enumerate((("train", 57), ("dev", 21), ("test", 22))):
         path = tmp_path / stage.CONVERTED / "synthetic" / f"{split}.npz"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -143,7 +143,7 @@ def test_bins_of_lengths_are_closed_above():
 
 
 def test_if_no_tree_remains_the_baseline_parses(trained):
-    """Check that with one variable per word some sentences have no tree and get the baseline's parse."""
+    """Check that a sentence gets the parse of the baseline if one variable per word leaves no tree."""
     model, treebank = trained
     constraints = parse('[unique-labels]\nlabels = ["nsubj", "obj", "root", "conj"]')
     system, table = cross_validation.program(constraints, q=1), TokenTable(treebank)
@@ -161,7 +161,7 @@ def test_if_no_tree_remains_the_baseline_parses(trained):
 
 
 def test_broken_families_are_counted(trained):
-    """Check trees in which one verb has two objects, in half of the gold trees."""
+    """Check the counts of trees that break a constraint. In half of the gold trees, a verb has two objects."""
     model, treebank = trained
     constraints = parse('[unique-labels]\nlabels = ["obj"]\n[selective-projectivity]\nlabels = "all"')[2:]
     rows = constraint_analysis.broken_by(model, treebank.select(np.arange(20)), constraints, 2)
@@ -183,7 +183,10 @@ def test_folds_trained_in_the_loop_must_be_listed():
 
 
 def test_a_fold_writes_reading_features_and_the_loop(tmp_path, monkeypatch):
-    """Check a fold of 100 sentences: looped systems are trained twice, and every time is positive."""
+    """Check the stored results of folds of 100 sentences.
+
+    Times of reading and features are positive. A fold with training in the loop has two trained systems.
+    """
     monkeypatch.chdir(tmp_path)
     whole = objects_and_conjuncts().select(np.arange(100))
     number = np.arange(100)

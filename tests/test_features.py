@@ -41,7 +41,7 @@ def all_arcs(n):
 @pytest.mark.parametrize("integer", [False, True])
 @pytest.mark.parametrize("single_root", [True, False])
 def test_score_of_a_tree_is_weights_times_its_features(integer, single_root):
-    """Check that memoised scores of all parts add up to the weights of the features in the update kernels."""
+    """Check that the scores of a tree's parts add up to the weights of the features that a learner would update."""
     treebank = synthetic_treebank(12, seed=4)
     scorer = Scorer(BEYOND_ARCS, attributes_of(treebank), BITS, PATTERNS)
     table = TokenTable(treebank, scorer.matches(treebank))
@@ -193,7 +193,7 @@ def test_the_score_of_a_comb_depends_on_the_sequence_of_its_words():
 
 
 def test_valency_features_count_the_modifiers():
-    """Check that every template of a word's valency has one weight alone and one weight for each number."""
+    """Check that every valency template has a weight for the word alone and a weight for each number of modifiers."""
     treebank, rows, tag = sentence(2)
     scorer = Scorer(("valency",), attributes_of(treebank), BITS)
     weights = np.random.default_rng(5).integers(-1000, 1000, 1 << BITS).astype(np.int32)
@@ -209,7 +209,7 @@ def test_valency_features_count_the_modifiers():
 
 @pytest.mark.parametrize("largest", [2**15 - 1, 2**15])
 def test_narrowed_weights_give_the_same_scores(largest):
-    """Check that weights use half of the bytes if all of them fit, and stay unchanged otherwise."""
+    """Check that weights are stored in 16 bits if all of them fit, else in 32 bits, with the same scores."""
     treebank, rows, tag = sentence(5)
     scorer = Scorer(tuple(f for f in BEYOND_ARCS if f != "pattern"), attributes_of(treebank), BITS)
     weights = np.random.default_rng(6).integers(-(2**15), 2**15, 1 << BITS).astype(np.int32)

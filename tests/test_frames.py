@@ -18,7 +18,7 @@ from treebound.systems.graph.trainer import train
 
 
 def damaged(treebank, share: float, seed: int) -> np.ndarray:
-    """Return the heads, with a share of them replaced by random ones."""
+    """Return the heads of a treebank, of which a random share is replaced by random heads."""
     rng = np.random.default_rng(seed)
     n = np.repeat(treebank.lengths, treebank.lengths)
     random_heads = rng.integers(0, n + 1)
@@ -33,7 +33,7 @@ def analysed():
 
 
 def test_candidates_agree_with_the_pattern_matcher(analysed) -> None:
-    """Check each row as a pattern: the matcher must find the same occurrences, consistency and mistakes."""
+    """Write each candidate as a pattern: the matcher must count the same occurrences, consistency and mistakes."""
     treebank, heads, table = analysed
     assert len(table) >= 30
     assert table["match"].str.contains("..8?", regex=False).any()

@@ -74,7 +74,10 @@ def test_kernels_are_compiled_once_for_kernels_and_completely_for_python(tmp_pat
 
 
 def test_functions_of_other_packages_are_compiled_as_usual():
-    """Check functions that need entry points which inner functions lack, for instance function pointers."""
+    """Check that functions outside the package get the entry points that inner kernels lack.
+
+    Function pointers, for instance, need these entry points.
+    """
     from numba import types
 
     @njit(types.int64(types.int64))

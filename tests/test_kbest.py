@@ -65,7 +65,10 @@ def test_k_best_is_not_called_complete_when_a_limit_was_hit():
 
 @pytest.mark.parametrize("config", ["tuned", "published"])
 def test_a_search_for_more_than_a_floor(config):
-    """Check that the search returns the best tree if it exceeds the floor, else none; a limit is never a proof."""
+    """Check that the search above a floor returns the best tree if its score exceeds the floor, else None.
+
+    A search that stops at its limit never proves that no tree exceeds the floor.
+    """
     rng = np.random.default_rng(8)
     decoder = BranchAndBound(config, backbone="carreras")
     capped = BranchAndBound(config, backbone="carreras", max_dp_calls=2)

@@ -32,7 +32,7 @@ def argument_types(problem, families):
 
 
 def outer(kernel):
-    """Return the compiled versions of a kernel that Python calls."""
+    """Return the compiled versions of a kernel that were compiled for calls from Python."""
     return [version for version in kernel.overloads.values() if not version.library.inner]
 
 
@@ -53,7 +53,10 @@ def test_one_type_for_all_combinations_of_families(space):
 
 
 def test_options_are_values_that_need_no_compilation():
-    """Check that the search has two versions for trees of both spaces: without and with head stars."""
+    """Check that options of the search add no compiled versions.
+
+    There are at most two versions for both spaces of trees: without and with head stars.
+    """
     rng = np.random.default_rng(3)
     families = ["adjacent-sibling", "grandchild", "sibling", "comb"]
     problems = {

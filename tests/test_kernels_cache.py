@@ -93,7 +93,7 @@ def test_no_damage_is_unpickled(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_code_of_another_key_is_not_used(tmp_path: Path) -> None:
-    """Check that a file under the name of another version is recompiled, because the stored key differs."""
+    """Check that exchanged files of two compiled versions are not used, because their stored keys differ."""
     cache = tmp_path / "cache"
     assert twice(tmp_path, cache) == ("42 0", [])
     assert twice(tmp_path, cache, call="twice(1.5)") == ("3.0 0", [])
@@ -149,7 +149,10 @@ def test_a_process_that_was_killed_during_compilation_blocks_no_other_process(tm
 
 
 def test_a_process_that_waits_too_long_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check a process that waits for another one, whose compilation may have failed while the process continues."""
+    """Check that a process stops waiting for another process after some time, and then compiles by itself.
+
+    The compilation of the other process may have failed while this process goes on.
+    """
     command = [sys.executable, "-c", TAKE + "input()", tmp_path / "f.lock"]
     holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert holder.stdout is not None
@@ -172,7 +175,10 @@ def test_the_state_of_a_file_covers_all_files_that_it_uses() -> None:
 
 
 def test_copies_share_code_and_changed_sources_invalidate_it(tmp_path: Path) -> None:
-    """Check that a change in a file which another file does not import keeps the other file's compiled code."""
+    """Check that equal copies share compiled code.
+
+    A changed file invalidates only its own code and the code of files that import it.
+    """
 
     def package(name: str, constant: int) -> Path:
         folder = tmp_path / name
@@ -211,7 +217,10 @@ def test_an_unknown_function_is_reported_as_unknown() -> None:
 
 
 def test_listeners_are_notified_of_each_compiled_function(tmp_path: Path) -> None:
-    """Check that listeners are called for compilations, whose progress commands show, but not when code is loaded."""
+    """Check that listeners are called for each compiled function, but not when compiled code is loaded.
+
+    Commands show the progress of compilation by a listener.
+    """
     (tmp_path / "small.py").write_text(FUNCTION)
     script = (
         "import sys, treebound.support.jit\nfrom treebound.support.jit.cache import compiled_one\n"

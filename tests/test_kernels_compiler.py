@@ -83,7 +83,7 @@ def test_refused_calls_stay_refused_and_the_collector_is_enabled_again():
 
 
 def test_host_and_kernels_call_an_overloaded_function_in_turns():
-    """Check that each target finds its own implementation: numba has one table of them for all targets."""
+    """Check that host functions and kernels find their own implementations, which numba stores in one table."""
 
     @njit
     def host(x):

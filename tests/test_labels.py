@@ -59,7 +59,7 @@ def signed(x: int) -> int:
 
 
 def row_of(template: str, salt: str, variant: int, positions: dict[str, int], rows: np.ndarray, mask: int) -> int:
-    """Return the position of the first weight of a template's row: the hash of its atoms in plain Python.
+    """Return the position of the first of a template's weights, one per label: the hash of its atoms in plain Python.
 
     Positions are counted from the labeller's first weight.
     """
@@ -112,7 +112,7 @@ def twin(labeller: Labeller, attributes: frozenset, weights: np.ndarray, rows: n
 @pytest.mark.parametrize("labels", [1, 8, 41])
 @pytest.mark.parametrize("dtype", [np.int16, np.int32])
 def test_scores_are_sums_of_rows(tree: bool, labels: int, dtype: type):
-    """Scores are also right for the largest weights of a type, up to the end of the table."""
+    """Scores of labels are sums of weights, even for the largest weights of a type and at the end of the table."""
     treebank = synthetic_treebank(6, seed=4)
     treebank.meta["attributes"] = ["suffix", "lemma", "length"]
     attributes, limits = attributes_of(treebank), np.iinfo(dtype)

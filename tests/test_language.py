@@ -75,7 +75,7 @@ def test_bad_names_and_comments_are_found(tmp_path: Path) -> None:
 
 
 def test_every_error_says_what_to_do() -> None:
-    """An error without a hint passes on another error, which has one."""
+    """Every error has a hint, or passes on another error, which has a hint."""
     without = []
     for path in sorted((REPOSITORY / "src" / "treebound").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

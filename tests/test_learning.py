@@ -65,7 +65,7 @@ def test_learning_learns(learner, pruner):
 
 
 def test_a_rate_is_a_feature_of_another_size():
-    """Learning with one rate per slot gives the same scores as features of size sqrt(rate)."""
+    """A learning rate for each weight has the same effect as features of size sqrt(rate)."""
     rng = np.random.default_rng(3)
     size, limit = 16, 0.3
     rate = rng.choice([0.01, 0.1, 1.0], size).astype(np.float32)
@@ -93,7 +93,10 @@ def test_the_perceptron_steps_by_ones():
 
 
 def test_a_difference_of_millions_of_features_fits_its_buffers(pruner, monkeypatch):
-    """A word with 90 dependents has 117,480 triples of dependents, each with dozens of features."""
+    """The buffers of an update hold all features of a word with 90 dependents.
+
+    It has 117,480 triples of dependents, each with dozens of features.
+    """
     words = 91
     columns = {name: np.resize(values, words) for name, values in TRAIN.columns.items()}
     heads = np.r_[0, np.ones(words - 1)].astype(np.int32)
@@ -220,7 +223,10 @@ def test_fixed_point_scales_for_large_weights(large):
 
 
 def test_fixed_point_scales_for_rounding():
-    """The average reaches 2^31 units only after rounding."""
+    """The unit is halved if rounding would make a weight too large.
+
+    With 2^16 units per 1.0, the average would be below 2^31 units before rounding, and 2^31 afterwards.
+    """
     learner = Learner(1 << 12, Mira(1.0))
     learner.sums[5] = -(2**15 - 1e-6)
     learner.examples = 1

@@ -33,7 +33,7 @@ def sets_up(folder: Path) -> bool:
 
 @pytest.fixture(params=["plain", "it's a folder"])
 def checkout(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Return the Makefile's part of a checkout, with an environment that counts as complete."""
+    """Return a folder with the Makefile, its requirements and an environment that the Makefile regards as complete."""
     folder = tmp_path / request.param
     folder.mkdir()
     for name in FILES:

@@ -58,8 +58,8 @@ def shuffled_heads(sentences: int, seed: int, longest: int, space: str = "projec
 def best_labelled(parser: Parser, treebank, i: int, heads: np.ndarray, space: str, word: int, head: int, label: int):
     """Return the score of the best labelled tree in which a word has this head and label, by enumeration.
 
-    If `word` is 0, the tree is not restricted.
-    heads: heads of the annotation, whose arcs are candidates.
+    If `word` is 0, all labelled trees count.
+    heads: heads of the annotation. Their arcs are added to the pruner's candidate arcs.
     """
     n = len(heads) - 1
     arcs = np.zeros((n + 1, n + 1), bool)
@@ -247,7 +247,7 @@ def test_planted_errors_are_at_the_top() -> None:
 
 
 def test_a_reference_does_not_show_the_answers() -> None:
-    """The reference leaves out sentences of the treebank, and its other sentences decide what is a suspect."""
+    """Mining ignores reference sentences that the treebank also contains; the other ones reveal the planted error."""
     sentences, corrected = consistent(60, 1), consistent(150, 2)
     treebank = [[["1", "Hallo", "_", "VERB", "_", "_", "0", "root", "_", "_"]], *sentences]
     treebank[5] = [row.copy() for row in treebank[5]]

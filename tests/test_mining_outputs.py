@@ -359,7 +359,10 @@ def is_tree(heads: list[int], several: bool) -> bool:
 
 @pytest.mark.parametrize("several", [False, True])
 def test_exactly_the_trees_are_accepted(several: bool) -> None:
-    """Accept all 256 head assignments of four words, from each of a few initial trees."""
+    """Accept proposals for all 625 assignments of heads to four words: only trees are accepted, the rest is refused.
+
+    The test starts from each of three trees.
+    """
     accepted = 0
     for start in ([0, 1, 2, 3], [2, 0, 2, 3], [3, 3, 0, 3]):
         words = "".join(f"{m}\tw{m}\t_\tN\t_\t_\t{h}\tx\t_\t_\n" for m, h in enumerate(start, 1)) + "\n"

@@ -1,4 +1,7 @@
-"""The parsed page of suspects: every suspect is on it, all text is escaped, and no resource comes from a network."""
+"""The page of suspects, parsed as HTML.
+
+Every suspect is on the page, all text is escaped, and no resource comes from a network.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,10 @@ class Page(HTMLParser):
 
 
 def case(seed: int, sentences: int = 12) -> tuple[Document, list[Suspect], dict[int, tuple[np.ndarray, list[str]]]]:
-    """Return a document with unusual forms and labels, in which every word is a suspect of some kind."""
+    """Return (document, suspects, trees): a document with unusual forms and labels, in which every word is a suspect.
+
+    trees: by sentence, the heads and labels of the proposed tree.
+    """
     rng = random.Random(seed)
     lines, suspects, trees = [], [], {}
     for i in range(sentences):

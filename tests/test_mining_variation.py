@@ -29,9 +29,11 @@ def treebank(rng: random.Random, sentences: int, forms: str = "abc") -> Treebank
 
 
 def nuclei(bank: Treebank, context: bool, window: int) -> list[tuple[tuple[str, ...], tuple[str, str], int]]:
-    """Return all pairs of positions with their forms, annotation and dependent.
+    """Return (forms, annotation, dependent) of all pairs of positions that are at most `window` apart.
 
-    The dependent is -1 if there is no arc between the positions.
+    - forms: from the first to the second position, and one more on either side if `context` is true.
+    - annotation: direction and label of the arc between the positions, or ("NIL", "").
+    - dependent: its number in the treebank, or -1 if there is no arc.
     """
     pairs = []
     for i, sentence in enumerate(bank):

@@ -228,7 +228,7 @@ def test_the_library_loads_no_extra(tmp_path: Path) -> None:
     ],
 )
 def test_a_missing_extra_is_named(use: str, extra: str) -> None:
-    """One line names the extra to install. The finder hides the extra's packages, as if they were not installed."""
+    """One line names the extra to install if a package is missing. An import finder hides the packages of the extra."""
     code = f"""
 import sys, treebound, treebound.plots.style, treebound.support.workers
 class Hidden:

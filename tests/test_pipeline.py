@@ -109,9 +109,9 @@ def test_decoders_that_are_chosen_by_name_are_depended_on(name: str, imports: gr
 
 
 def test_git_ignores_outputs_of_dvc_and_files_with_times() -> None:
-    """A failed run must not leave data for `git add`, and a second run must not change files.
+    """A failed run must not leave data for `git add`, and a second run must not change tracked files.
 
-    Git keeps other metrics.
+    Git tracks metrics that hold no times.
     """
     if not (PROJECT / ".git").exists():
         pytest.skip("not a git checkout")

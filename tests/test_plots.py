@@ -204,7 +204,7 @@ ODD = ["a\0b", "\x1b[31m", "\ud800", "\ufffe", "\uffff", "\x0b\x7f\x85", "<&>\"'
 
 
 def test_any_word_gives_well_formed_svg() -> None:
-    """Words come from files. Characters that XML does not allow are replaced."""
+    """Figures replace characters that XML does not allow, because words come from files."""
     heads = [-1, 0, *[1] * (len(ODD) - 1)]
     tree = tree_svg(ODD, heads, gold=[-1, 0, *[2] * (len(ODD) - 1)], tags=ODD)
     texts = [element.text for element in ElementTree.fromstring(tree.markup).iter(f"{SPACE}text")]

@@ -49,7 +49,8 @@ cases = pytest.mark.parametrize(
 def disguised(problem: Problem, rng: np.random.Generator, space: str) -> tuple[Problem, Problem]:
     """Return (canonical problem, disguised problem).
 
-    Some parts are removed from the canonical problem. The disguised problem is the same one as a user might write it.
+    Some parts of the canonical problem get the score 0. The disguised problem is the same one as a user might write it:
+    it lacks these parts, and its arcs and parts are in another order.
     """
     order = rng.permutation(problem.arcs)  # order[i] is the canonical number of the i-th arc of the disguised problem
     place = np.empty(problem.arcs, int)
@@ -85,7 +86,7 @@ def disguised(problem: Problem, rng: np.random.Generator, space: str) -> tuple[P
 
 
 def impossible(problem: Problem, family: str, space: str) -> np.ndarray:
-    """Return the parts of the family that only trees of the other space can have."""
+    """Return the listed parts of the family that no tree of this space and root setting can have."""
     own = parts(family, problem.n, problem.head, problem.mod, problem.single_root, space)
     every = parts(family, problem.n, problem.head, problem.mod, False, "non-projective")
     known = {tuple(row) for row in own.tolist()}
@@ -303,7 +304,10 @@ def test_every_registered_family_can_be_written_by_hand() -> None:
 
 
 def test_real_scores_of_very_different_sizes_are_not_called_optimal() -> None:
-    """The shares of an unneeded part of -1e15 are added to scores of about 1 and subtracted again."""
+    """Rounding errors of small scores beside parts of -1e15 never lead to a wrong bound or proof.
+
+    Their shares are added to small scores and subtracted later. Some parses then have the status `gap`.
+    """
     decoder = DECODERS["branch-and-bound"]()
     gaps = 0
     for seed in range(40):
@@ -340,7 +344,7 @@ def test_weights_that_make_sums_inexact_are_refused() -> None:
 
 
 def test_sums_are_refused_from_the_first_inexact_one_on() -> None:
-    """Sums just below the limit are accepted. The first sum above it is refused.
+    """Weights whose scores have a sum just below the limit are accepted, and weights that are larger by 1 are refused.
 
     With equal weights, every part gets the highest score that the weights allow: two weights per template.
     """

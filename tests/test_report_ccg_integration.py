@@ -200,9 +200,9 @@ def test_a_run_from_before_the_output_rules_were_crossed(results: list[Results])
 
 
 def test_the_interval_of_a_ratio_of_speeds_covers_other_parts() -> None:
-    """The interval of a speed ratio has its nominal coverage for other parts of the treebank.
+    """The interval of a speed ratio contains the true ratio about as often as its level says.
 
-    The parts have 10 sentences. Their lengths vary much more than the ratio.
+    Speeds are simulated for 27 parts of 10 sentences, whose lengths vary much more than the ratio.
     """
     from studies.auli_lopez_2011.claims import faster  # import site.claims first, because it imports this module
 

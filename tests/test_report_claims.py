@@ -50,7 +50,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def unchanged(root: Path) -> collect.Results:
-    """Return the run, whose parameters are read only once."""
+    """Return the run for tests that change no file, so that its parameters are read only once."""
     return collect.this_run(root)
 
 
@@ -80,7 +80,7 @@ def change(run: collect.Results, place: str, **figures: object) -> None:
 
 
 def shown(*values: float, half: float = 0.05) -> tuple[Measured, ...]:
-    """Return one value per treebank, with intervals of the same half width.
+    """Return one measured value per treebank, with an interval of half width `half`.
 
     If `half` is NaN, there are no intervals.
     """

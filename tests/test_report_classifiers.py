@@ -137,9 +137,9 @@ def test_parameters_are_shown_with_the_sentences_they_were_chosen_on(results: li
 
 
 def test_sections_that_claims_cite_are_those_of_the_paper() -> None:
-    """Claims and feature models only cite sections that the paper has. The stored copy has sections 2 to 4.4.
+    """Claims and feature models only cite sections that the paper has.
 
-    It announces section 5.
+    The stored copy of the paper has sections 2 to 4.4 and announces section 5.
     """
     known = set(published.table("hall_2006", "sections")["section"])
     (paper,) = (paper for paper in load() if paper.key == "hall-nivre-nilsson-2006")
@@ -149,7 +149,7 @@ def test_sections_that_claims_cite_are_those_of_the_paper() -> None:
 
 
 def test_targets_rest_on_figures_that_a_page_shows(tmp_path: Path) -> None:
-    """Parsers of predicted tags are not compared with MaltParser, which read gold tags."""
+    """Parsers that read predicted tags are not compared with the figures of MaltParser, which read gold tags."""
     theirs = transitions_tables.maltparser()
     assert theirs.loc["tr_twt", "UAS"] == 82.80
     assert "gold tags" in theirs.attrs["source"]

@@ -90,7 +90,7 @@ def test_families_and_the_loop(results: Results) -> None:
 
 
 def test_training_in_the_loop_is_paired_over_folds(results: Results) -> None:
-    """Training in the loop corrects 0, 2 and 3 of 610 words on folds 0, 2 and 3. Folds are paired."""
+    """The gain of training in the loop is paired by fold. It is 0, 2 and 3 of 610 words on folds 0, 2 and 3."""
     (gain,) = MEASURES["in the loop"].read(results, ["constraints"], "each")
     words = sum(3 * i + 2 for i in range(20))
     assert gain.value == pytest.approx(100 * 5 / (3 * words))
@@ -115,9 +115,9 @@ def test_reading_and_features_are_added_to_the_solver(results: Results) -> None:
 
 
 def test_runs_without_timers_and_with_one_fold_in_the_loop_are_read() -> None:
-    """The committed reference was computed before there were timers.
+    """Tables and claims of the committed reference can be read, even if it was computed before there were timers.
 
-    A single fold has the wider interval of shares.
+    Gains of training in the loop have an interval even for a single fold.
     """
     reference = collect.reference(REPOSITORY)
     assert reference is not None

@@ -1,4 +1,4 @@
-"""Pages: sentence makers, folds and answers, search steps, older pages, and words that resemble HTML."""
+"""Pages: functions that make sentences, sections to unfold, search steps, older pages, words that resemble HTML."""
 
 from __future__ import annotations
 

@@ -53,7 +53,10 @@ REPOSITORY = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a run with the reference's parameters, and two references: default parameters and more languages."""
+    """Return the folder of a project: a run with the parameters of the reference, and two references.
+
+    One reference has the default parameters, and the other has more languages.
+    """
     folder = tmp_path_factory.mktemp("project") / "project"
     synthetic_results.project(folder, REPOSITORY, overlay="reference.yaml")
     more = folder / "results" / "reference" / "multilingual"

@@ -133,9 +133,9 @@ def test_curves_state_the_optima_found_by_time(run: collect.Results) -> None:
 def test_targets_are_compared_with_decoders_of_equal_speed(
     run: collect.Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Targets are compared with decoders that are as fast. Greedy search finds 57 of 58 optima here.
+    """Targets are compared with decoders that are as fast as the target demands.
 
-    Its time grows with the budget.
+    Here greedy search finds 57 of 58 optima, and its time grows with its budget.
     """
     table = score_time_tables.targets([run])
     model = run.params.section(ScoreTime).model

@@ -183,7 +183,7 @@ def test_notebooks_fail_where_results_are_missing(tmp_path: Path, monkeypatch: p
 
 
 class Page(HTMLParser):
-    """The resources that a page loads, its links and its missing elements."""
+    """The resources that a page loads, and its links, ids, tags, images and text outside of code."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()

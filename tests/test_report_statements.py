@@ -80,7 +80,7 @@ def test_a_few_tests_get_no_remark_about_chance() -> None:
 
 
 def gains(*rows: tuple[str, str, float, float, float, int]) -> pd.DataFrame:
-    """Return a table as `headline.gains` does, from (corpus, learner, difference, low, high, seeds)."""
+    """Return a table in the form of `headline.gains`, from rows (corpus, learner, difference, low, high, seeds)."""
     names = ["corpus", "learner", "difference", "low", "high", "seeds"]
     data = pd.DataFrame(rows, columns=names).assign(run="reference", system="combined")
     return data.set_index(["run", "corpus", "learner", "system"])
@@ -167,7 +167,10 @@ def test_the_results_show_the_best_row_and_the_seeds_of_every_gain() -> None:
 
 
 def test_every_row_of_the_results_lists_the_columns_that_it_reads() -> None:
-    """A transition parser with a plain feature model reads no lemmas, even if the treebank has them."""
+    """The table of results lists, for each row, the additional columns that the parser reads.
+
+    A transition parser with a plain feature model reads no lemmas, even if the treebank has them.
+    """
     text, _ = readme.headline(REPOSITORY)
     cells = {line.split(" | ")[0]: line.split(" | ")[1] for line in text.splitlines() if line.startswith("| ")}
     assert cells["| transitions: transition-greedy"] == "nothing"
@@ -466,9 +469,9 @@ def test_a_part_of_a_test_set_is_named_as_a_part(this: collect.Results) -> None:
 
 
 def crossed(first: float, loop: float) -> pd.DataFrame:
-    """Return a table as `ilp.cross_validated` does, for 100 sentences.
+    """Return a table in the form of `cross_validated`, for 100 sentences.
 
-    first, loop: shares of the first iteration, with our loop and with the published loop.
+    first, loop: share of the time that the first iteration takes, with our loop and with the published loop.
     """
     row = {"run": RUN, "corpus": "nl", "sentences": 100, "folds": 9, "n": 1000, "long": 0, "slowest": 1.0}
     row |= {"few_iterations": 100, "short": 100, "iterations": 200, "seconds": 10.0, "status": {"optimal": 100}}

@@ -60,7 +60,7 @@ def test_published_tables_are_whole() -> None:
 
 
 def test_published_tables_agree_with_each_other() -> None:
-    """The paper gives some figures twice, which shows copying errors."""
+    """Figures that the paper prints in two tables are equal in our copies of both, which would show copying errors."""
     comparison = published.table(QIAN_LIU, "comparison").set_index("id")
     speed = published.table(QIAN_LIU, "speed").set_index("id")
     calls = published.table(QIAN_LIU, "calls")

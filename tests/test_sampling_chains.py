@@ -117,9 +117,9 @@ def test_random_walks_keep_the_distribution_of_the_scores(words, single_root):
 
 
 def test_proposals_are_exact_draws_of_some_heads_by_shares():
-    """Resampling all four words from any tree with several roots gives independent trees.
+    """Proposing new heads for all four words gives independent trees, where several roots are allowed.
 
-    Their probabilities are proportional to products of shares.
+    The probability of a tree is proportional to the product of the shares of its arcs.
     """
     problem = problem_of("non-projective", False)
     temperature = spread(problem, "non-projective")
@@ -164,7 +164,11 @@ def test_fusing_two_trees_is_never_worse_than_either_and_takes_arcs_of_both_alon
 
 
 def test_fusing_takes_the_better_fragments_of_both():
-    """Words 1 .. 4 are a subtree in both trees, and so are 5 .. 8. Each half is better in another tree."""
+    """Fusing two trees takes the better subtree of each half of the sentence.
+
+    Words 1 to 4 are a subtree in both trees, and so are words 5 to 8. The first tree has the better first half, and
+    the second tree the better second half.
+    """
     first = np.array([-1, 0, 1, 2, 3, 0, 5, 5, 5], np.int32)
     second = np.array([-1, 0, 1, 1, 1, 0, 5, 6, 7], np.int32)
     best_of_both = np.array([-1, *first[1:5], *second[5:]])

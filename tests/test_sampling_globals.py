@@ -136,9 +136,9 @@ def test_an_arc_crosses_if_it_spans_a_word_that_is_not_below_its_head():
 
 
 def test_features_have_distinct_names():
-    """Different features of one anchor never have the same name.
+    """Different features of one word never have the same name.
 
-    A feature also has no name twice, unless two of its arguments have the same attributes.
+    A feature also has no name twice, except for `attachment`, if two of its arguments have the same attributes.
     """
     m = random_sentence(9, "non-projective")
     lay(m, [3, 5, 0, 3, 3, 4, 6, 6, 3])

@@ -29,7 +29,7 @@ SPACES = ("projective", "non-projective")
 
 
 class MoveState(NamedTuple):
-    """The buffers, graph, starts and generator that moves need."""
+    """The state that moves need: problem, buffers with the current tree, hypergraph, starts and random generator."""
 
     problem: Problem
     buffers: Buffers

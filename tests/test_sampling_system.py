@@ -242,7 +242,7 @@ def test_either_constraint_alone_learns_by_its_own_steps(constraints: str, folde
 
 
 def sample_rank(train: Treebank, **more: Any) -> Training:
-    """Return training by Figure 4 of the paper, before its first epoch."""
+    """Return an object that trains as in Figure 4 of the paper, before its first epoch."""
     own = {"schedule": "sample", "violator": "sample", "labels": "none", "space": "non-projective", "cost": 1.0}
     spec = settings(**{**own, "samples": 6, **more})
     return Training(spec, train, train_pruner(train, epochs=1, bits=14, seed=1))

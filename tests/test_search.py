@@ -73,7 +73,7 @@ def test_max_marginals_and_removal_are_exact(backbone):
 
 
 def test_projection_onto_the_simplex():
-    """Check the nearest point of Duchi et al. (2008) by a fine grid for three arcs and a formula for two."""
+    """Check that the projection onto the simplex (Duchi et al. 2008) is as near as any point of a fine grid."""
     rng = np.random.default_rng(0)
     grid = np.array([(i, j, 60 - i - j) for i in range(61) for j in range(61 - i)]) / 60
     for _ in range(200):
@@ -102,7 +102,7 @@ def test_every_proof_is_accepted_by_code_that_did_not_make_it(backbone):
 
 
 def test_a_proof_does_not_prove_a_lower_bound():
-    """The checker does not accept every log: a bound that is one point lower must fail."""
+    """The checker refuses the record of a search as the proof of a bound that is lower by only 1."""
     rng = np.random.default_rng(6)
     for _ in range(60):
         problem = random_problem(rng, FAMILIES, max_n=6, feasible=True, integer=True)

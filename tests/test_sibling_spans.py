@@ -43,9 +43,9 @@ def random_task(rng: np.random.Generator, families: tuple[str, ...]) -> tuple[Pr
 
 
 def variables(problem: Problem, task: Task, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the variable numbers of a tree and int8[V] with 1 at these variables.
+    """Return (numbers, z): the numbers of the variables that a tree selects, and int8[V] with 1 at these variables.
 
-    Both show no variable if an arc of the tree is not a candidate.
+    No variable is selected if an arc of the tree is not a candidate.
     """
     z = np.zeros(len(task.theta), np.int8)
     arcs = [np.flatnonzero((problem.mod == m) & (problem.head == heads[m])) for m in range(1, problem.n + 1)]
@@ -69,7 +69,10 @@ def spread(rng: np.random.Generator, spans: Spans, unit: float) -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_every_tree_is_below_the_bound_which_is_tight_where_no_share_moves(seed: int) -> None:
-    """Shares are random at first and are then moved by steps. The coefficients always follow from the shares."""
+    """The bound of a tree is at least its score, and equals its score if the step for this tree moves no share.
+
+    Shares are random at first and are then moved by steps. The coefficients always follow from the shares.
+    """
     rng = np.random.default_rng(seed)
     problem, task = random_task(rng, ("adjacent-sibling", "sibling"))
     spans, adjacent = task.spans, task.adjacent

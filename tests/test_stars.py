@@ -187,7 +187,7 @@ def test_stars_of_these_families(known, largest, tries):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("calls", [5, pytest.param(20, marks=pytest.mark.long)])
 def test_shares_of_one_call_serve_the_next(families, kind, calls):
-    """Calls store shares of pairs for later calls. The shares remain bounds under other multipliers and arcs."""
+    """Calls store shares of pairs for later calls, which give right results for other multipliers and arcs, too."""
     rng = np.random.default_rng(5)
     case = Case(rng, families, n=6, density=1.0, kind=kind)
     A, scratch = len(case.head), case.scratch()
@@ -208,7 +208,7 @@ def test_shares_of_one_call_serve_the_next(families, kind, calls):
 @pytest.mark.parametrize("families", [["tri-sibling"], ["grandchild", "sibling", "tri-sibling"]])
 @tries(10, 30)
 def test_triples(families, tries):
-    """Stars of heads with many dependents and several incoming arcs do not influence each other."""
+    """Stars with scored triples agree with enumeration, for heads with many dependents and several incoming arcs."""
     rng = np.random.default_rng(3)
     for _ in range(tries):
         check(Case(rng, families, n=6, density=1.0))
@@ -216,7 +216,10 @@ def test_triples(families, tries):
 
 @pytest.mark.parametrize("families", [["comb", "sibling"], ["adjacent-sibling", "comb", "tri-sibling"]])
 def test_runs(families):
-    """Combs need four dependents in a row on one side, which small random stars rarely have."""
+    """Stars with combs agree with enumeration in a sentence of seven words.
+
+    Combs need four dependents in a row on one side, which smaller random stars rarely have.
+    """
     rng = np.random.default_rng(11)
     for kind in KINDS:
         case = Case(rng, families, max_n=7, kind=kind, n=7, density=1.0)
@@ -229,7 +232,7 @@ def test_runs(families):
     [["sibling"], ["adjacent-sibling", "sibling"], ["grandchild", "sibling", "tri-sibling", "valency"], list(CODES)],
 )
 def test_cut_off_searches_are_bounds(families):
-    """Values of searches over few sets are upper bounds, and searches that were not cut off are exact."""
+    """Values of stars whose search was cut off are upper bounds, and values of all other stars are exact."""
     rng = np.random.default_rng(2)
     cut = loose = 0
     for _ in range(30):

@@ -115,7 +115,7 @@ def test_crossing_arcs_and_roots_are_counted() -> None:
 
 @pytest.mark.parametrize("single_root", [True, False])
 def test_the_ceiling_is_that_of_the_best_projective_tree(single_root: bool) -> None:
-    """Compare the ceiling with the enumeration of all projective trees of short sentences."""
+    """The ceiling is the highest attachment score that projective trees can reach, checked by enumeration."""
     rng = np.random.default_rng(3)
     projective = {n: trees(n, "projective", single_root) for n in (4, 5)}
     every = {n: trees(n, "non-projective") for n in (4, 5)}

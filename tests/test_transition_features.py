@@ -269,7 +269,7 @@ def test_a_named_model_keeps_its_cells(tmp_path: Path) -> None:
 
 
 def as_text(encoding: Encoding, cell: str, value: int) -> str:
-    """Return a value of a cell as text."""
+    """Return the text that `value` encodes; `cell` is the feature of the feature model that has this value."""
     function = FUNCTIONS.index(cell.split()[0])
     if function > LABEL_OF:
         return str(value)

@@ -123,7 +123,10 @@ def key(c: np.ndarray) -> bytes:
 
 @cache
 def endings(name: str, n: int) -> tuple[dict[bytes, np.ndarray], dict[bytes, np.ndarray]]:
-    """Return the reachable configurations and the heads [K, n] of all trees that each can end in, by key."""
+    """Return (configurations, endings), both by key: all reachable configurations, and the trees in which each can end.
+
+    The trees of a configuration are heads[K, n].
+    """
     system, seen, ends = SYSTEMS[name], {}, {}
 
     def visit(c: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Learning and parsing with transitions: greedy, in step and with a beam; learners and model files."""
+"""Learning and parsing with transitions: greedy, in parallel and with a beam; learners and model files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ SMALL = Settings(epochs=3, bits=12)
 
 
 def machine_and_words(system: str, treebank: Treebank = TRAIN) -> tuple[Machine, Words, np.ndarray, np.ndarray]:
-    """Return (machine, words, X, y) of the derivations of a treebank, for the features F5."""
+    """Return (machine, words, X, y): instances X and their transitions y, from the derivations of a treebank.
+
+    The instances have the features of the model F5.
+    """
     encoding = Encoding.learn(treebank, MODELS["F5"])
     derived = derive_all(treebank, encoding, Settings(transitions=system), MODELS["F5"])
     c = configuration(int(treebank.lengths.max()))

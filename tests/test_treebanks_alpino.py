@@ -224,7 +224,7 @@ def test_format_is_recognised_by_content_and_depth_is_unlimited():
 
 
 def facts() -> dict[int, list[tuple[int, str, str, int]]]:
-    """Return the facts of each sentence as (position, form, relation, head)."""
+    """Return the stored facts by number of sentence, as lists of (position, form, relation, head)."""
     facts_of: dict[int, list[tuple[int, str, str, int]]] = {}
     text = Path(__file__).with_name("golden").joinpath("alpino.txt").read_text(encoding="utf-8")
     for block in text.split("\n\n")[1:]:
@@ -253,7 +253,7 @@ def test_golden_facts(treebank):
 
 @needs_mirror
 def test_every_sentence_is_accounted_for(treebank):
-    """Check counts of the whole treebank: sentences, words, index nodes, punctuation at the top, and crossing arcs."""
+    """Check counts of the whole treebank: sentences, words, punctuation marks, roots and crossing arcs."""
     assert len(treebank) == 7136
     assert treebank.words == 140_780
     assert sum(pos == "punct" for pos in treebank.strings("xpos")) == 15_568

@@ -81,7 +81,7 @@ X  r
 def test_head_rules_have_the_published_order(line):
     """Remove one head child after another, and check that their order is the published one.
 
-    The children contain every kind of the list twice.
+    The children contain every category of the published list twice.
     """
     label, direction, *_ = line.split()
     items = [item.strip("{}").split() for item in re.findall(r"\{[^}]*\}|\S+", line)[2:]]

@@ -139,7 +139,7 @@ def test_paths_of_the_user(tmp_path):
 
 @pytest.fixture
 def wheel(tmp_path, monkeypatch):
-    """Return a wheel in the only folder where pip looks for packages."""
+    """Return the path of a wheel in the only folder where pip looks for packages."""
     path = tmp_path / "index" / "tiny_corpus-1.0-py3-none-any.whl"
     path.parent.mkdir()
     info = "tiny_corpus-1.0.dist-info"

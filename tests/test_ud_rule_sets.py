@@ -117,7 +117,7 @@ PAIRS = ["too-many-subjects", "leaf-det", "fixed-gap", "goeswith-nospace", "rel-
 
 
 def program(names: tuple[str, ...], words: Words) -> Variables:
-    """Return all arcs with all labels."""
+    """Return the variables of all arcs with all labels."""
     head, mod = all_arcs(words.n)
     label = np.tile(np.arange(len(names), dtype=np.int32), (len(head), 1))
     inner = Problem(words.n, head, mod, np.zeros(len(head)))
@@ -154,7 +154,7 @@ def test_exactly_the_valid_trees_satisfy_the_rows(names, columns, rules) -> None
 
 
 def test_some_valid_trees_are_among_the_programs() -> None:
-    """Test that the programs have valid trees, so that the test of rows is not empty."""
+    """A valid tree satisfies all rows and an invalid tree breaks one, so the test of rows is not empty."""
     case = Case((2, 0, 2), ("nsubj", "root", "punct"), (column("NOUN"), column("VERB"), column("PUNCT")))
     names = ("nsubj", "root", "punct", "obj")
     variables = program(names, case.words)

@@ -45,14 +45,17 @@ def uniform_trees(n: int, labels: str, columns: list[Columns]) -> Iterator[Case]
 
 
 def tagged(relation: str) -> Iterator[Case]:
-    """Yield trees of two words that have all tags below a relation."""
+    """Yield trees of two words in which the first word has the given relation, with every tag."""
     columns = [column(tag) for tag in TAG_LIST]
     columns += [column("X", f"ExtPos={tag}") for tag in (*TAG_LIST, "ADV,SCONJ", "DETX")]
     return all_trees(2, [[relation], ["goeswith", "fixed", "dep"]], [columns, [VERB]])
 
 
 def functional(parent: str) -> Iterator[Case]:
-    """Yield trees of two words that have all relations below a function word, in both word orders."""
+    """Yield trees of two words: a function word with the relation `parent`, and its dependent with every relation.
+
+    Both word orders are included.
+    """
     children = [column("ADV"), *(column(tag, "Polarity=Neg") for tag in ("ADV", "PART", "VERB"))]
     parents = [column("DET"), column("DET", "Poss=Yes")] if "det" in parent else [column("DET")]
     for heads in ((0, 1), (2, 0)):
@@ -189,7 +192,10 @@ def all_true(facts: tuple[Fact, ...], case: Case) -> bool:
 
 
 def violated(family: str, every: int) -> Iterator[tuple[str, tuple[Fact, ...], Case]]:
-    """Yield id, facts and tree of all violations in some trees of a family."""
+    """Yield (rule id, facts, tree) for every violation in the small trees of a family, of which every n-th is used.
+
+    every: the number n.
+    """
     names = inventory(family)
     small = [case for case in cases(family) if len(case.heads) < 7]  # a sentence of seven words has 117,649 trees
     for case in small[::every]:
@@ -257,7 +263,7 @@ def test_patterns_are_all_violations(family: str) -> None:
 
 
 def batched(chosen: list[Case], screen: Screen, names: tuple[str, ...]) -> np.ndarray:
-    """Return the verdicts of a screen on some trees."""
+    """Return, for each of some trees, whether the fast test `screen` suspects that it breaks a rule."""
     offsets = np.cumsum([0, *(len(case.heads) for case in chosen)])
     heads = np.concatenate([case.heads for case in chosen])
     labels = np.array([names.index(label) for case in chosen for label in case.labels])

@@ -125,7 +125,7 @@ def random_scores(rng, space, kind="tied"):
 
 
 def every_value(scores, rules, space):
-    """Return the best value of a valid labelling for the heads of each tree, by enumeration."""
+    """Return the best score of a valid labelling by tuple of heads, for all trees that have one, by enumeration."""
     problem, n = scores.problem, scores.problem.n
     arc_of = {(int(h), int(m)): a for a, (h, m) in enumerate(zip(problem.head, problem.mod, strict=True))}
     bare = problem.with_arc(np.zeros(problem.arcs))

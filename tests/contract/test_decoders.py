@@ -1,4 +1,7 @@
-"""Check the contract of every registered decoder, with every family that it scores: the table of `cells`."""
+"""Check the contract of every registered decoder with every factor family that it scores.
+
+The module `cells` lists the pairs of decoder and family to be tested, which are called cells.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ every_cell = pytest.mark.parametrize("cell", CELLS, ids=str)
 
 
 def in_rounds(long: int) -> pytest.MarkDecorator:
-    """Return a parametrisation of `rounds`: 0 for every run, and `long` rounds for tests marked long."""
+    """Parametrise a test by `rounds`: 0 in every run, and `long` rounds in tests marked long."""
     return pytest.mark.parametrize("rounds", [0, pytest.param(long, marks=pytest.mark.long)], ids=["few", "many"])
 
 
@@ -69,7 +72,7 @@ def test_every_cell_against_enumeration(cell, rounds):
 @in_rounds(3)
 @every_cell
 def test_k_best_and_margins_of_every_cell(cell, rounds):
-    """Check lists and margins of exact decoders, with and without their own search for trees above a floor."""
+    """Check the k-best lists and the margins of every exact decoder against enumeration."""
     decoder = cell.decoder
     if not decoder.exact:
         return
@@ -127,7 +130,7 @@ class Hasty(CheckedDecoder):
 
 
 def test_registered_decoders_and_families_are_in_the_table():
-    """Register a decoder, then a family that it scores; both must appear in the table without an edit."""
+    """Register a decoder, then a family that it scores; `cells` must list both without an edit."""
     decoders, registered = Registry("decoder"), Registry("factor family")
     for name in DECODERS:
         decoders.register(name, DECODERS[name])
@@ -150,9 +153,9 @@ def test_a_decoder_that_is_wrong_about_a_family_fails_in_its_cell():
 
 
 def test_the_table_is_the_whole_product():
-    """Check that the table contains every family in both spaces, with and without head stars.
+    """Check that `cells` lists every decoder with every family that it scores.
 
-    It must also contain every family of each decoder.
+    It must list branch and bound with every family in both spaces, with and without head stars.
     """
     present = {(c.decoder.name, c.decoder.space, dict(c.options).get("stars"), c.family) for c in CELLS}
     for space, stars, family in product(SPACES, (0, 20, None), FAMILIES):
@@ -217,7 +220,10 @@ def test_is_deterministic_and_does_not_change_the_problem(name, options):
 
 @every_decoder
 def test_infeasible_problems_are_reported(name, options):
-    """Check four causes: no arc into a word, no root, the only arc forbidden, the only pair forbidden."""
+    """Check that a problem without a tree gets the status `infeasible`, and no heads.
+
+    The causes are a word without candidate heads, a root without candidate arcs, and forbidden arcs or parts.
+    """
     decoder = make(name, options)
     rng = np.random.default_rng(0)
 

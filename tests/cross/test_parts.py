@@ -1,6 +1,6 @@
 """Check that the kernels list arcs and parts in the documented order, against the same order in plain Python.
 
-The parts of a tree are checked against enumeration: each part that a tree has by definition is listed and found.
+The parts of each enumerated tree are also derived from their definition. The kernels must find exactly these parts.
 """
 
 import numpy as np

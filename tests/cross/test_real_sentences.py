@@ -89,7 +89,7 @@ def test_sentences_against_the_integer_program(real_problems, sentences):
 
 @pytest.mark.parametrize(("k", "words", "sentences"), [(2, 12, 5), (10, 7, 3), (50, 5, 1)])
 def test_k_best_against_repeated_exclusion_in_the_integer_program(real_problems, k, words, sentences):
-    """Compare the k-best list with the integer program, which forbids each tree that it has found.
+    """Compare the k-best list with an integer program that is solved k times, each time without the trees found so far.
 
     The solver works in floating point.
     """

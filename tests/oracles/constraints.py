@@ -1,4 +1,4 @@
-"""Check each family of hard constraints on a whole labelled tree, by its definition, and find the best such tree.
+"""Check each family of hard constraints on a whole labelled tree, by its definition, and find the best tree.
 
 The functions follow the definitions, without variables or rows of an integer program. They have the same settings as
 the classes of the families.
@@ -121,9 +121,11 @@ def labelled_trees(n: int, names: tuple[str, ...], single_root: bool = True) -> 
 
 
 def best(problem, keeps) -> tuple[float, list[tuple[list[int], list[str]]]]:
-    """Return (score, winners): the best score of the labelled trees for which keeps(heads, labels), and these trees.
+    """Return (score, winners): the best score of labelled trees that `keeps` accepts, and the trees with this score.
 
-    The result is (-inf, []) if no tree qualifies.
+    keeps: function of (heads, labels) that returns whether a tree satisfies the constraints.
+
+    The result is (-inf, []) if `keeps` accepts no tree.
     """
     inner = problem.problem
     score = {}

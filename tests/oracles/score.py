@@ -2,7 +2,7 @@
 
 A tree is turned into the list of parts that it contains, once for each number of words. A problem is turned into dense
 tables indexed by words, independent of the order of its parts. A score is then a sum of table look-ups. For the larger
-product families, each part is tested in turn: a tree has the part if it has all its arcs.
+product families, each part is tested in turn: a tree has a part if it has all arcs of the part.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _parts(n: int, space: str, single_root: bool) -> dict[str, np.ndarray]:
 
     Tables have shape [n + 2] ** 3 (arc: ** 2, grand-sibling: ** 4) and are indexed (h, m, third) or (g, h, m, s). The
     third word is 0 for NONE and n + 1 for NONE_OUTER. The table of valency is indexed (word, count). Entry 0 = (0, 0,
-    0) means "no part" and must be 0. The inner side is towards the head, the outer side away from it.
+    0) means "no part" and must be 0.
     """
     heads = trees(n, space, single_root)
     size, words = n + 2, range(1, n + 1)
