@@ -122,9 +122,9 @@ def train_many(
 ) -> None:
     """Train all models of a list, several at a time.
 
-    LIST names the two treebanks of each model, relative to the folder of LIST, and its own settings. Settings are
-    options of `treebound train` with _ for -. NAME.npz is written as soon as NAME is trained. If the command is started
-    again, it trains only the models that are not finished.
+    For each model, LIST names two treebanks, relative to the folder of LIST, and the settings of this model. Settings
+    are options of `treebound train` with _ for -. NAME.npz is written as soon as NAME is trained. If the command is
+    started again, it trains only the models that are not finished.
 
     \b
     Example of LIST:

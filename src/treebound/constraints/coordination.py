@@ -20,7 +20,7 @@ When = Literal["coordinating", "always"]
 
 @dataclass(frozen=True)
 class Conjunctions:
-    """The settings that say which words are conjunctions of a constraint.
+    """The settings that say which words count as conjunctions for a constraint.
 
     forms    forms in lower case
     classes  word classes; empty for all classes

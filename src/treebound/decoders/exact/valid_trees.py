@@ -315,7 +315,7 @@ class _Search:
             heapq.heappush(self.open, (-bound, -depth, place, _Node(place, changes, parse, violation)))
 
     def _decode_relaxation(self, changes: Changes) -> _Bounded:
-        """Return the best tree of a region without rules."""
+        """Return the best tree of a region's relaxation, which ignores the rules."""
         arc, label = self.arc.copy(), self.label.copy()
         for word, allowed in changes.items():
             rows = self.into[word]

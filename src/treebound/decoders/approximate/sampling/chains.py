@@ -46,7 +46,8 @@ class Plan(NamedTuple):
     - patience: number of runs in a row without a better tree that ends the search.
     - moves: no new run or chain step begins once this number of arcs was scored.
     - sweeps: number of steps of a chain, per word of the sentence.
-    - hot, cold: first and last temperature of a chain, in units of scores; each step multiplies it by a constant.
+    - hot, cold: first and last temperature of a chain, in units of scores. Each step multiplies the temperature by a
+      constant.
     - words: number of words that a random walk gives new heads.
     """
 

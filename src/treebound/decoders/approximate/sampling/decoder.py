@@ -171,7 +171,7 @@ class Gibbs(Sampling):
     sweeps : int
         Number of steps of a run, per word of the sentence.
     hot, cold : float
-        First and last temperature.
+        First and last temperature of a run, in standard deviations of the arcs' scores.
     """
 
     patience: int = 8

@@ -140,7 +140,8 @@ def smallest_backbone(families: frozenset[str], space: Space = "projective") -> 
 class Search(TypedDict, total=False):
     """Options of the search. An option that is missing or None gets the tuned value of the space.
 
-    - root_steps, node_steps, rho, patience, order, scheme, branching, eliminate, stars: see `state.Options`; by name.
+    - root_steps, node_steps, rho, patience, order, scheme, branching, eliminate, stars: as in `state.Options`.
+      `order`, `scheme` and `branching` are given as names, for instance "polyak".
     - siblings: "adjacent" bounds siblings on one side of their head, and combs, by the adjacent siblings of a tree
       (`kernels.sibling_spans`). "arcs" bounds them by their arcs. The value "adjacent" has an effect only with the
       backbone grandparent-sibling and plain Polyak steps. It has no effect with stars, with start "pi", or with record.
@@ -335,7 +336,7 @@ class BranchAndBound(CheckedDecoder):
         """Return the families that head automata score from the start of the search."""
         if self.space == "projective" or families.isdisjoint(AUTOMATON_FAMILIES):
             return ()
-        return *AUTOMATON_FAMILIES, "grandchild"  # stars score grandchildren, too, since they have the same heads
+        return *AUTOMATON_FAMILIES, "grandchild"  # both arcs of a grandchild part belong to one star
 
 
 def _with_call_limit(options: Options, max_calls: int) -> Options:
@@ -382,8 +383,9 @@ def _state(
 ) -> _Stated | None:
     """Return a sentence prepared for a backbone; None if the hypergraph is empty (see `Backbone.graph`).
 
-    automata  families that head stars score; they are not bounded
-    adjacent  whether adjacent pairs of arcs, which then are variables, bound siblings and combs
+    automata        families that head stars score; they are not bounded
+    limit, counted  limit of edges, and whether edges are counted, see `Backbone.graph`
+    adjacent        whether adjacent pairs of arcs, which then are variables, bound siblings and combs
     """
     tables, (index, parts) = problem.parts, index_of(problem)
     graph = backbone.graph(

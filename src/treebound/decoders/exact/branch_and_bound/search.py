@@ -295,7 +295,7 @@ def tree_of_weights(run):
 
 @kernel
 def rounding(run, value):
-    """Return the difference up to which two real numbers of this size count as equal."""
+    """Return the difference up to which two real numbers of the size of `value` count as equal."""
     return 1e-9 * max(1.0, abs(value), abs(run.state.offset[0]))
 
 

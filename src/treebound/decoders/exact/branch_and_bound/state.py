@@ -159,7 +159,7 @@ class Node(NamedTuple):
 class Scratch:
     """Working memory of a search.
 
-    - oracle, chosen, arc_max, z: for trees, see `kernels.chart.best_tree`
+    - oracle, chosen, arc_max, z: working memory of the tree oracle, see `kernels.chart.best_tree`
     - alive, certain: bool[V], variables that remain, and arcs that are the only ones into their words
     - gap: float64[V], slack of the factors of a variable
     - direction: int8[F], whether a step raises or lowers the share of each pair, see `visit_pairs`

@@ -18,7 +18,7 @@ NAME = "parts"
 ALWAYS = -1  #: stands for an arc into the head that need not be selected
 FAMILIES = PRODUCTS | {"arc", "adjacent-sibling", "outermost-grandchild", "grand-sibling", "valency"}
 
-#: columns, coefficients, right-hand side
+#: a row: its columns, its coefficients and its right-hand side
 Sum = tuple[list[int], list[float], float]
 
 
