@@ -76,8 +76,8 @@ class Problem:
     - `unit`: the number of integer steps in a model score of 1.0, for integer scores. 0.0 means that scores are real
       numbers.
 
-    The constructor checks and copies its arguments, and the copies are read-only. In families in which
-    the order of a part's arcs has no meaning, these arcs are sorted. O(arcs + parts log parts).
+    The constructor checks and copies its arguments, and the copies are read-only. In families in which the order of
+    a part's arcs has no meaning, these arcs are sorted. O(arcs + parts log parts).
 
     Raises InputError, with the name of the argument, for wrong shapes, ranges and dtypes, repeated arcs, NaN and +inf.
     It is also raised for fractions if `unit` is not 0.0, and for scores too large to be added without rounding.

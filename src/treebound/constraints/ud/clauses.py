@@ -151,13 +151,14 @@ class GoeswithLeaf(Leaf):
     """The rule that the later parts of a word written as several words (`goeswith`) have no dependents.
 
     If the arc into such a part is non-projective, the part may have punctuation as a dependent.
+    A negative adverb or particle may be an `advmod` of any part.
     """
 
     def arc(self, tree: LabelledTree, m: int, children: frozenset[str], parents: frozenset[str]) -> Iterator[Facts]:
         """Yield the violation of the arc into word `m`, a dependent of a later part of a word.
 
-        The facts are about word `m` and about its head. In a non-projective problem, if word `m` is
-        punctuation, further facts say that the arc into the head is projective. Nothing is yielded if it is not.
+        The facts are about word `m` and about its head. In a non-projective problem, if word `m` is punctuation,
+        further facts say that the arc into the head is projective. Nothing is yielded if that arc is not projective.
         """
         h = int(tree.heads[m])
         marks = labels_of(tree.names, PUNCT)

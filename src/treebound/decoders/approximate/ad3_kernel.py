@@ -255,7 +255,7 @@ def _best_of_product(hulls, oracles, s, phi):
 
 @kernel
 def _best_star(task, hulls, oracles, h, eta):
-    """Write the best configuration of the star of word h, and return the same as `_best_configuration`."""
+    """Write the best configuration of the star of word h to oracles.row; return the same as `_best_configuration`."""
     index, stars, row = task.arcs, oracles.stars, oracles.row
     u, w = oracles.multipliers
     lo, start, end = hulls.first[h + 1], index.start[h], index.start[h + 1]
@@ -287,8 +287,8 @@ def _best_star(task, hulls, oracles, h, eta):
 def nearest(hulls, s):
     """Find the shares of the configurations of factor s that maximise offset . share - 1/2 |point - target|^2.
 
-    The point is the sum of the configurations, weighted by their shares. The shares must be feasible at the
-    start. Configurations whose share becomes 0 are removed. Return the number of configurations that remain.
+    The point is the sum of the configurations, weighted by their shares. The shares must be feasible at the start.
+    Configurations whose share becomes 0 are removed. Return the number of configurations that remain.
     O(size^3 + size^2 d).
     """
     rows, offset, share, size = hulls.rows, hulls.offset, hulls.share, hulls.size[s]

@@ -179,7 +179,7 @@ class _Search:
     """A search for the best valid tree of a sentence.
 
     forbidden  bool[A]: arcs that no tree may use
-    floor      the search ignores trees that do not score more
+    floor      the search ignores trees that do not score more than this number
     """
 
     def __init__(self, decoder: ValidDecoder, forbidden: np.ndarray, floor: float):

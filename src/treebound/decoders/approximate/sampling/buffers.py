@@ -112,7 +112,6 @@ def _bigrams(problem: Problem, rank: np.ndarray, heads: np.ndarray) -> tuple[np.
     Returns (int64[n + 2]: the start of each word's matrix; float64[*]: the entries of all matrices). Without scores of
     head bigrams, the second array is empty.
 
-
     heads  int[n + 1], number of candidate heads of each word; the root has none
     """
     begin = np.zeros(problem.n + 2, np.int64)

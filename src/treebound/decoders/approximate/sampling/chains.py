@@ -66,7 +66,7 @@ class ChainResult(NamedTuple):
 
     - value: float64[1], the best score so far.
     - arcs: int64[n], the arcs of the best tree.
-    - counts: int64[3], runs since the last better tree, runs, arcs scored.
+    - counts: int64[3], number of runs since the last better tree, number of runs, number of scored arcs.
     - seen: int64[>= runs], codes of the trees at which simple moves ended. A run that reaches a known tree stops there.
     """
 

@@ -276,7 +276,6 @@ def ascend_pair(ints, reals, m):
 def ascend_followed(ints, reals, m):
     """Give m another head or make m the head of its head, then give affected modifiers their best heads.
 
-
     The first such chain of moves that gains something in total is made (as in Lin & Kernighan 1973). Return the gain.
     """
     gain = _headed_anew(ints, reals, m)

@@ -129,7 +129,7 @@ SIBLINGS = ("adjacent", "arcs")
 
 @cache
 def smallest_backbone(families: frozenset[str], space: Space = "projective") -> str:
-    """Return the name of the cheapest backbone among those that score most of `families` exactly."""
+    """Return the name of the cheapest backbone among the backbones that score most of `families` exactly."""
     if space == "non-projective":
         return "arborescence"
     if families & {"grandchild", "grand-sibling"}:
@@ -342,9 +342,7 @@ class BranchAndBound(CheckedDecoder):
 def _with_call_limit(options: Options, max_calls: int) -> Options:
     """Return the options with a limit of `max_calls` dynamic programs.
 
-    With the limit, a long sentence takes seconds and not hours.
-
-    A smaller limit that the user has set stays in force.
+    With the limit, a long sentence takes seconds and not hours. A smaller limit of the user stays in force.
     """
     limit = options.max_dp_calls
     return options._replace(max_dp_calls=min(limit, max_calls) if limit > 0 else max_calls)

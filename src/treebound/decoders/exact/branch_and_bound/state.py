@@ -91,7 +91,7 @@ class Options(NamedTuple):
     - branching: SLACK chooses the arc with the largest slack. MAX_MARGINAL chooses the most ambiguous arc with slack.
     - eliminate: whether arcs and edges that cannot be part of a better tree are removed.
     - stars: steps at the root with head stars in place of shares, before the search branches; 0 for none.
-    - floor: the search looks only for trees that score more. If there are none, the value is `floor`.
+    - floor: the search looks only for trees that score more than `floor`. If there are none, the value is `floor`.
     - record: whether the search fills its `Record`.
     """
 

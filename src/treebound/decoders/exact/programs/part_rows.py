@@ -25,7 +25,7 @@ Sum = tuple[list[int], list[float], float]
 class PartRows:
     """The columns and rows of all parts of a problem. The columns are the arcs, other columns of the caller, y, and v.
 
-    - reserved: number of columns before the parts; the arcs are the first ones.
+    - reserved: number of columns before the columns of the parts; the columns of the arcs come first.
     - cost: score of every column.
     - forbidden: columns that must be 0.
     - equal, at_most: rows.
