@@ -84,8 +84,8 @@ def train(
 ) -> None:
     """Train a model on a treebank.
 
-    The command first reports what TRAIN contains and which settings it derives from that. Options override these
-    settings. If training is killed, the same command continues after the last finished epoch.
+    The command first reports what TRAIN contains and which settings it derives from the contents. Options override
+    these settings. If training is killed, the same command continues after the last finished epoch.
 
     \b
     Examples:

@@ -120,8 +120,10 @@ def climb(ints, reals, limit, first, last):
     it tries simple moves (level PLAIN) in this order: the best head, an exchange with its head, and a common head for
     the word and its neighbour. When no simple move gains anything, it tries the moves of `moves.ascend_followed` (level
     FOLLOWED), one word at a time. After such a move, nearby words get new heads, too. After a gain, it returns to
-    simple moves. first, last: the levels at which the climb begins and ends. (PLAIN, PLAIN) makes simple moves only.
-    (FOLLOWED, FOLLOWED) begins with the other moves. It visits O(n) words, plus the words near a change.
+    simple moves. The climb visits O(n) words, plus the words near a change.
+
+    first, last  levels at which the climb begins and ends. (PLAIN, PLAIN) makes simple moves only. (FOLLOWED, FOLLOWED)
+                 begins with the other moves
     """
     n, total, quiet, m = ints[at.N], 0.0, 0, 0
     mark, into, kept = ints[at.MARK], ints[at.ARC_INTO], ints[at.KEPT]

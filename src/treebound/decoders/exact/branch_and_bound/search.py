@@ -1,10 +1,10 @@
 """Tuned branch and bound: Polyak steps on the shares, elimination of arcs and edges, folding of decided factors.
 
-The bound is the one of `treebound.kernels.bounded`. A *tree oracle* maximises it: a dynamic program over a hypergraph
-for projective trees, or a maximum spanning arborescence for all trees. With integer scores every bound is an exact
+The search uses the linear bound of `treebound.kernels.bounded`. A *tree oracle* finds the tree with the largest bound.
+It is a dynamic program over a hypergraph for projective trees, or a maximum spanning arborescence for all trees. With integer scores every bound is an exact
 integer, and a node closes as soon as its bound is below the incumbent plus one.
 
-The search differs from the paper in four ways. Each of them keeps it exact:
+The search differs from the paper in four ways, and it is still exact:
 
 - *elimination* removes an arc, or an edge of the hypergraph, if the bound of its best tree is not above the incumbent;
 - *folding* simplifies factors. If a single candidate arc into a word remains, this arc is certain. A factor of a

@@ -21,7 +21,7 @@ class Record(NamedTuple):
     - step_node: int32[S]: the node of each bound that removed an arc or closed a node.
     - step_dual: float64[S, D]: the dual variables of each such bound. A row holds the shares of pairs, the shares of
       products, and slopes float64[n + 1] if valencies are scored. With stars, it also holds the multipliers u and w of
-      all arcs. Its last entry is then the mode: NO_STARS, SOME_STARS (those from the start) or ALL_STARS.
+      all arcs. The last entry of a row is then the mode: NO_STARS, SOME_STARS (those from the start) or ALL_STARS.
     """
 
     calls: np.ndarray
