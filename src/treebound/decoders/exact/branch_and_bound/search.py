@@ -1,8 +1,9 @@
 """Tuned branch and bound: Polyak steps on the shares, elimination of arcs and edges, folding of decided factors.
 
 The search uses the linear bound of `treebound.kernels.bounded`. A *tree oracle* finds the tree with the largest bound.
-It is a dynamic program over a hypergraph for projective trees, or a maximum spanning arborescence for all trees. With integer scores every bound is an exact
-integer, and a node closes as soon as its bound is below the incumbent plus one.
+It is a dynamic program over a hypergraph for projective trees, or a maximum spanning arborescence for all trees.
+With integer scores every bound is an exact integer, and a node closes as soon as its bound is below the incumbent plus
+one.
 
 The search differs from the paper in four ways, and it is still exact:
 
