@@ -56,7 +56,7 @@ class Sides(NamedTuple):
 
 
 def sides(conjunctions: Conjunctions, variables: Variables) -> Iterator[Sides]:
-    """Yield the `Sides` of every conjunction of the sentence."""
+    """Yield every conjunction of the sentence, with the variables of its possible arguments on each side."""
     positions = conjunctions.words(variables.words)
     if not positions:
         return

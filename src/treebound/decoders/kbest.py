@@ -27,8 +27,8 @@ from treebound.core.protocols import Decoder
 class KBest:
     """The best trees of a sentence.
 
-    parses    best first, at most k; fewer if the problem has fewer trees
-    complete  whether it is proved that no other tree scores more than the last one
+    parses    the best trees, best first, at most k; fewer if the problem has fewer trees
+    complete  whether it is proved that no other tree scores more than the last entry of `parses`
     solved    number of decoding problems that were solved
     """
 

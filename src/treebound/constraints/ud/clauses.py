@@ -133,7 +133,7 @@ class Leaf(TwoLabelsRule):
     possessive: frozenset[str] = frozenset()
 
     def parent_labels(self, names: Names) -> frozenset[str]:
-        """Return the labels of function words."""
+        """Return the labels whose universal part is in `parents`: the labels of function words."""
         return labels_of(names, self.parents)
 
     def child_labels(self, names: Names, head: Entry, child: Entry) -> frozenset[str]:
@@ -209,7 +209,7 @@ class Gap(UdRule):
     backwards: bool = False
 
     def causes(self, names: Names) -> frozenset[str]:
-        """Return the labels of the relation."""
+        """Return the labels whose universal part is `relation`."""
         return labels_of(names, frozenset({self.relation}))
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:

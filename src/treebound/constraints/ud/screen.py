@@ -134,7 +134,7 @@ class Screen:
         return table
 
     def codes(self, sentence: Words) -> np.ndarray:
-        """Return int32[n]: a number for the properties of every word, which `suspicious` takes as an argument. O(n)."""
+        """Return int32[n]: the number of each word's properties, for the argument `codes` of `suspicious`. O(n)."""
         known = (sentence.feats is not None, sentence.misc is not None, sentence.lemma is not None)
         unknown = (None,) * (sentence.n + 1)
         lemmas = [lemma if lemma in EMPTY else LEMMA for lemma in sentence.lemma] if sentence.lemma else unknown

@@ -81,7 +81,7 @@ class TagOfRelation(EntryRule):
     tagged: bool = True
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return the labels of the relation."""
+        """Return the labels whose universal part is `relation`."""
         return labels_of(names, frozenset({self.relation}))
 
     def excludes(self, entry: Entry) -> bool:
@@ -175,7 +175,7 @@ class HeadFeature(EntryRule):
     needs: frozenset = FEATS
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return the labels of the relation."""
+        """Return the labels whose universal part is `relation`."""
         return labels_of(names, frozenset({self.relation}))
 
     def excludes_under(self, entry: Entry) -> bool:
@@ -216,7 +216,7 @@ class LeftToRight(UnaryRule):
     relation: str
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return the labels of the relation."""
+        """Return the labels whose universal part is `relation`."""
         return labels_of(names, frozenset({self.relation}))
 
     def heads(self, words: Words, m: int) -> frozenset[int] | None:

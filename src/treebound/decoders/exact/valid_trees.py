@@ -109,7 +109,7 @@ class ValidDecoder:
     scores : LabelScores
         The labelled arcs of one sentence. The decoder is for this sentence only.
     words : Words
-        The sentence as rules see it. Unknown columns FEATS and MISC count as empty.
+        The sentence as rules see it. Unknown columns FEATS, MISC and LEMMA count as empty.
     rules : sequence of Rule
         Rules that the trees keep.
     most_regions : int, default MOST_REGIONS

@@ -150,7 +150,7 @@ def climb(ints, reals, limit, first, last):
 
 @kernel
 def tree_code(ints):
-    """Return a code of the forest's tree; the codes of two trees agree with a probability of about 2^-60."""
+    """Return a code of the forest's tree; the codes of two different trees agree with probability 2^-60 or so."""
     code = 0
     for m in range(1, ints[at.N] + 1):
         code ^= ints[ints[at.CODE] + m] * (2 * arc_into(ints, m) + 1)

@@ -217,6 +217,11 @@ def search_node(run, star, bound, root, number, dp_calls):
 
     The state of the node is `run.state`. Returns (bound of the node, whether the node is closed, number of DP calls of
     the search so far). The last tree stays in scratch.z.
+
+    bound     bound of the parent
+    root      whether the node is the root
+    number    number of the node in the record
+    dp_calls  number of DP calls before this node
     """
     unit = run.task.unit
     refold: Any = np.bool_(True)  # at the start, and whenever arcs were removed
@@ -472,7 +477,7 @@ def move(run, star, alpha, moves, final):
 
 @kernel
 def clear(run):
-    """Remove the last tree from the scratch. O(V)."""
+    """Remove the last tree from the working memory `run.scratch`. O(V)."""
     run.scratch.z[:] = 0
     after, before = run.scratch.neighbours
     after[:] = FAR

@@ -65,7 +65,7 @@ class SearchResult(NamedTuple):
     """The result of a search: best score, bound of all trees, the tree (arcs int32[n]), and the work that was done.
 
     status       OPTIMAL, LIMIT or INFEASIBLE
-    root_solved  whether the bound of the first node closed it
+    root_solved  whether the bound of the root node closed this node
     record       Record, empty unless requested
     """
 

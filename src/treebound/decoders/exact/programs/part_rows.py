@@ -236,7 +236,7 @@ def part_program(variables: Variables, problem: Problem) -> PartProgram:
     expansion += [np.array([first + i]) for i in range(binary)]
 
     def row(total: Sum, lower: float) -> Row:
-        """Return a `Row` of a `Sum` in which the variables of an arc replace the arc."""
+        """Return the `Row` of a `Sum`, in which the variables of each arc replace the column of the arc."""
         columns, coefficients, upper = total
         expanded = [expansion[c] for c in columns]
         spread = np.repeat(coefficients, [len(f) for f in expanded])
