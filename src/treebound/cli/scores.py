@@ -95,9 +95,10 @@ def decode(
 
     SCORES holds one matrix [n + 1, n + 1] per sentence of n words. Entry [h, m] is the score of the arc from head h to
     word m; index 0 is the root. np.savez("scores.npz", *matrices) writes such a file; the arrays may also be named
-    arc_0, arc_1, and so on. Optional arrays labels_0, ... [n + 1, n + 1, L] hold scores of labels, label_names their
-    names, and forms the words. -inf forbids an arc, and so does a mask such as -1e9 or the smallest float. `python -m
-    pydoc treebound.scores.archive` describes the format in full. `treebound.decode` does the same in Python.
+    arc_0, arc_1, and so on. Optional arrays labels_0, labels_1, ... [n + 1, n + 1, L] hold scores of L labels. The
+    array label_names then holds the names of the labels. The optional array forms holds the words. -inf forbids an arc,
+    and so does a mask such as -1e9 or the smallest float. `python -m pydoc treebound.scores.archive` describes the
+    format in full. `treebound.decode` does the same in Python.
 
     \b
     Examples:

@@ -84,8 +84,8 @@ def train(
 ) -> None:
     """Train a model on a treebank.
 
-    The command first reports what TRAIN contains and which settings it derives from that. Options override these
-    settings. If training is killed, the same command continues after the last finished epoch.
+    The command first reports what TRAIN contains and which settings it derives from the contents. Options override
+    these settings. If training is killed, the same command continues after the last finished epoch.
 
     \b
     Examples:
@@ -122,9 +122,9 @@ def train_many(
 ) -> None:
     """Train all models of a list, several at a time.
 
-    LIST names the two treebanks of each model, relative to the folder of LIST, and its own settings. Settings are
-    options of `treebound train` with _ for -. NAME.npz is written as soon as NAME is trained. If the command is started
-    again, it trains only the models that are not finished.
+    For each model, LIST names two treebanks, relative to the folder of LIST, and the settings of this model. Settings
+    are options of `treebound train` with _ for -. NAME.npz is written as soon as NAME is trained. If the command is
+    started again, it trains only the models that are not finished.
 
     \b
     Example of LIST:

@@ -25,7 +25,7 @@ class Report:
         self._sentences = self._invalid = 0
 
     def read(self, name: str, document: Document) -> None:
-        """Read some sentences of a file, and report once every tag that is not universal."""
+        """Check the tags of a document, and warn about each tag that is not universal the first time that it occurs."""
         tags = set(unknown_tags(document.treebank.values("upos"))) - self._tags
         if tags:
             self._tags |= tags
@@ -33,7 +33,13 @@ class Report:
             say(f"treebound: warning: {name}: {covered(self.validity.rules, tags, (), columns)} to sentences with them")
 
     def written(self, sentences: int, invalid: list[tuple[int, tuple[str, ...]]]) -> None:
-        """Count sentences, and report those without a valid tree, given as (index, rules in conflict)."""
+        """Count written sentences, and warn about the sentences without a valid tree.
+
+        sentences  number of sentences that were written
+        invalid    (index, ids of the rules in conflict) of each sentence without a valid tree
+
+        No more warnings are written after the first SHOWN.
+        """
         for index, conflict in invalid:
             self._invalid += 1
             if self._invalid <= SHOWN:
@@ -46,6 +52,6 @@ class Report:
         self._sentences += sentences
 
     def finish(self) -> None:
-        """Report the number of sentences without a valid tree if there are more than SHOWN."""
+        """Report the number of sentences without a valid tree if it is larger than SHOWN."""
         if self._invalid > SHOWN:
             say(f"treebound: warning: {self._invalid} of {self._sentences} sentences have no tree that keeps the rules")

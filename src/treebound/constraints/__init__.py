@@ -31,7 +31,7 @@ CONSTRAINTS: Registry[Callable[..., Constraint]] = Registry("constraint")
 
 
 def _commas(separators: list[str] | None = None, **conjunctions: Any) -> CoordinationCommas:
-    """Return the constraint on commas; its TOML table holds `separators` and the settings of `Conjunctions`."""
+    """Return the constraint on commas; its settings are `separators` and the settings of `Conjunctions`."""
     return CoordinationCommas(Conjunctions(**conjunctions), tuple(separators or (",",)))
 
 

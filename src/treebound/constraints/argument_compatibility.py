@@ -55,7 +55,7 @@ class ArgumentCompatibility:
         return []
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """Return a row for every incompatible pair of arguments of a selection. O(arguments squared)."""
+        """Return a row for every two incompatible arguments of a selection. O(arguments squared)."""
         ids = list(variables.ids([self.label]))
         words, heads = variables.words, selection.heads
         arguments = [m for m in range(1, variables.n + 1) if int(selection.labels[m]) in ids]
@@ -78,9 +78,10 @@ class ArgumentCompatibility:
         return rows
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Return every pair of incompatible arguments. If `head` is "argument", return arguments unlike their heads.
+        """Return the variables, or pairs of variables, of incompatible arguments. O(arguments squared).
 
-        O(arguments squared).
+        If `head` is "conjunction", return a pair of variables for every two incompatible arguments. If `head` is
+        "argument", return the variable of every argument that is incompatible with its head.
         """
         words, result = variables.words, list[tuple[int, ...]]()
         of_head: dict[int, list[tuple[int, int]]] = {}

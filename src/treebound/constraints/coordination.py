@@ -20,7 +20,7 @@ When = Literal["coordinating", "always"]
 
 @dataclass(frozen=True)
 class Conjunctions:
-    """The settings that say which words are conjunctions of a constraint.
+    """The settings that say which words count as conjunctions for a constraint.
 
     forms    forms in lower case
     classes  word classes; empty for all classes
@@ -56,7 +56,7 @@ class Sides(NamedTuple):
 
 
 def sides(conjunctions: Conjunctions, variables: Variables) -> Iterator[Sides]:
-    """Yield the `Sides` of every conjunction of the sentence."""
+    """Yield every conjunction of the sentence, with the variables of its possible arguments on each side."""
     positions = conjunctions.words(variables.words)
     if not positions:
         return

@@ -60,7 +60,7 @@ class CoordinationCommas:
         return [row(self.name, arcs[np.isin(variables.label[arcs], list(ids))], -np.inf, 1.0)]
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Return every pair of left arguments without a separator between them. O(arguments squared)."""
+        """Return the variables of every two left arguments without a separator between them. O(arguments squared)."""
         pairs: list[tuple[int, ...]] = []
         forms = variables.words.form
         for _, left_arguments, _ in sides(self.conjunctions, variables):

@@ -214,11 +214,11 @@ class Constraint(Protocol):
     code: str
 
     def start(self, variables: Variables) -> list[Row]:
-        """Return the rows that are in the program from the start. Many families have no such rows."""
+        """Return the rows that are in the integer program from the start. Many families have no such rows."""
         ...
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """Return rows of the family beyond `start` that a selection breaks; every allowed tree keeps these rows.
+        """Return rows that a selection breaks, other than the rows of `start`; every allowed tree keeps these rows.
 
         The selection has a head and a label for every word and may have cycles. If no rows are returned and the
         selection keeps the rows of `start`, then it keeps the whole family.

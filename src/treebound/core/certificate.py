@@ -1,5 +1,6 @@
-"""The proof of a bound: a search tree whose nodes are closed by linear bounds. A search writes it and a checker reads
-it.
+"""The proof of a bound: a search tree whose nodes are closed by linear bounds.
+
+A search writes the proof and a checker reads it.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ class Certificate:
     A node is closed if none of its trees can exceed the bound. Any other node needs two children, one for each value of
     the same arc. Children of a closed node are permitted.
 
-    - `exact_families`: families that the chart scores exactly (projective trees) instead of being bounded. Naming `arc`
-      is optional.
+    - `exact_families`: families that the chart of projective trees scores exactly, so that no step bounds them. The
+      family `arc` may be left out.
     """
 
     nodes: list[CertNode]

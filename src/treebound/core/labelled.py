@@ -9,7 +9,7 @@ import numpy as np
 from treebound.core.errors import InputError
 from treebound.core.problem import Problem
 
-#: no label in this slot
+#: marks an empty slot of `LabelledProblem.label`
 NO_LABEL = -1
 
 

@@ -15,8 +15,8 @@ class Confidence:
     """Margins, marginals and best trees that describe how certain a parse is; each is present only if it was requested.
 
     - `margins`: float64[n + 1] in the unit of `Parse.value`. The margin of a word is the score of the tree minus the
-      score of the best tree without the word's arc. It is inf if every tree has the arc, and nan at index 0 or if it is
-      not proved.
+      score of the best tree without the word's arc. It is inf if every tree has the arc. It is nan at index 0, and for
+      words whose margin is not proved.
     - `marginals`: float64[n + 1]. The probability of the word's arc in the log-linear model; nan at index 0 or if
       unknown.
     - `trees`: the best trees in order; the first is the tree itself.
@@ -68,9 +68,10 @@ class Parse:
 
     @classmethod
     def best(cls, heads: np.ndarray, value: float) -> Parse:
-        """Return an optimal tree found by one run of a dynamic program, in a sixth of the constructor's time.
+        """Return the parse of an optimal tree that one run of a dynamic program found.
 
-        The remaining fields have their defaults, which are attributes of the class.
+        The method takes a sixth of the constructor's time. The remaining fields have their defaults, which are
+        attributes of the class.
         """
         parse: Parse = object.__new__(cls)
         fields = parse.__dict__

@@ -76,8 +76,8 @@ class Problem:
     - `unit`: the number of integer steps in a model score of 1.0, for integer scores. 0.0 means that scores are real
       numbers.
 
-    The constructor checks and copies its arguments, and the copies are read-only. Arcs of a part without an order are
-    sorted. O(arcs + parts log parts).
+    The constructor checks and copies its arguments, and the copies are read-only. In families in which the order of
+    a part's arcs has no meaning, these arcs are sorted. O(arcs + parts log parts).
 
     Raises InputError, with the name of the argument, for wrong shapes, ranges and dtypes, repeated arcs, NaN and +inf.
     It is also raised for fractions if `unit` is not 0.0, and for scores too large to be added without rounding.
@@ -224,7 +224,7 @@ def canonical_order(n: int, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
 def _table(family: str, table: Any, n: int, rank: np.ndarray, mod: np.ndarray, unit: float) -> PartTable:
     """Return a part table without repeated parts. Raises InputError.
 
-    The checks are the ones that need no knowledge of the family.
+    The checks are the ones that do not depend on the meaning of the family.
     """
     arcs = len(rank)
     if not isinstance(table, PartTable):

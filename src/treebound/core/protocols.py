@@ -52,7 +52,8 @@ class TreeScore(Protocol):
         ...
 
     def difference(self, a: np.ndarray, b: np.ndarray) -> Any:
-        """Return the features that only tree a has and the ones that only b has, in the form that the scorer's learner
-        takes.
+        """Return the features that only tree a has and the features that only tree b has.
+
+        The form of the result depends on the scorer: it is the form that the scorer's learner takes.
         """
         ...

@@ -1,6 +1,6 @@
 """The names of the spaces of trees.
 
-The module imports nothing from the package, so that settings that only name a space load fast.
+The module imports nothing from the package. Settings that only name a space therefore load fast.
 """
 
 from typing import Literal

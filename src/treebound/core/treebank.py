@@ -65,7 +65,10 @@ class Treebank:
         return [vocab[i] for i in self.columns[column]]
 
     def chunks(self, *columns: str) -> Iterator[tuple[np.ndarray, ...]]:
-        """Yield the entry numbers of some columns, int32[at most CHUNK] each, from the first word to the last."""
+        """Yield some columns in chunks of at most CHUNK words, from the first word to the last.
+
+        A chunk has one int32 array per column, with numbers of vocabulary entries.
+        """
         for begin in range(0, self.words, CHUNK):
             yield tuple(self.columns[name][begin : begin + CHUNK] for name in columns)
             release()

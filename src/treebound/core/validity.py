@@ -1,4 +1,4 @@
-"""The proof that no valid labelled tree scores more than a bound. A search writes it and a checker reads it.
+"""The proof that no valid labelled tree scores more than a bound. A search writes the proof; a checker reads it.
 
 The search divides the labelled trees of a problem into regions. A region allows some (head, label) pairs for each word.
 A region is closed in one of three ways. All its trees break a rule; or the region allows no arc into some word; or a
@@ -49,6 +49,6 @@ class Region:
 
 @dataclass(frozen=True)
 class ValidityProof:
-    """The regions of a search, with the root first. The checker is `treebound.checker.validity`."""
+    """A proof as a list of regions, with the root region first. The checker is `treebound.checker.validity`."""
 
     regions: list[Region]

@@ -33,7 +33,7 @@ _OF_THREE = frozenset({"great-grandchild", "tri-sibling", "grand-sibling"})
 
 @dataclass(frozen=True)
 class Canonical:
-    """A problem in canonical form, with what is needed to translate a parse back.
+    """A problem in canonical form, with the data that translate a parse back to the original problem.
 
     problem   the canonical problem
     order     int64[A]: number of every arc in the original problem. None if arcs and tables are unchanged
@@ -173,7 +173,7 @@ def _no_part(problem: Problem, table: PartTable, p: int, why: str) -> InputError
 
 
 def _places(rows: np.ndarray, listed: np.ndarray, problem: Problem) -> np.ndarray:
-    """Return int64[G]: for each of G rows, its index in the list of F parts, or -1. O((G + F) log F)."""
+    """Return int64[G]: the index of each of G rows among the F rows `listed`, -1 if absent. O((G + F) log F)."""
     if not len(listed) or not len(rows):
         return np.full(len(rows), -1)
     all_rows = np.concatenate([listed, rows]).astype(np.int64) + 2  # NONE and NONE_OUTER are negative

@@ -27,8 +27,8 @@ from treebound.core.protocols import Decoder
 class KBest:
     """The best trees of a sentence.
 
-    parses    best first, at most k; fewer if the problem has fewer trees
-    complete  whether it is proved that no other tree scores more than the last one
+    parses    the best trees, best first, at most k; fewer if the problem has fewer trees
+    complete  whether it is proved that no other tree scores more than the last entry of `parses`
     solved    number of decoding problems that were solved
     """
 
@@ -79,7 +79,12 @@ def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
     heap: list[tuple[float, int, Parse, tuple[int, tuple[int, ...]]]] = []
 
     def solve(forbidden: np.ndarray, fixed: int, excluded: tuple[int, ...]) -> None:
-        """Push the best tree of a set on the heap if it can be among the k best."""
+        """Push the best tree of a set on the heap if it can be among the k best.
+
+        forbidden  bool[A]: arcs that the trees of the set do not use
+        fixed      number of words whose heads are fixed in the set
+        excluded   further arcs that the trees of the set do not use; with `fixed`, they identify the set on the heap
+        """
         nonlocal complete, count
         missing = k - len(parses)
         floor = -heapq.nsmallest(missing, heap)[-1][0] if len(heap) >= missing else -np.inf

@@ -31,7 +31,7 @@ SURROUNDING = lines("""
     h.form h+1.form m.tag; h.tag m-1.form m.tag; h.tag m.tag m+1.form; h-1.form h.tag m.tag
 """)
 
-#: (h, b, m) for every distinct tag b between h and m
+#: features of h, m and a word b between h and m, for every distinct tag of such words
 BETWEEN = lines("h.tag b.tag m.tag; h.coarse b.coarse m.coarse")
 
 ARC = Family(

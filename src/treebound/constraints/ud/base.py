@@ -59,7 +59,7 @@ class UdRule:
                 yield Violation(self.id, facts)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield the facts of every violation in a tree; the sentence has all columns that the rule needs."""
+        """Yield the facts of every violation in a tree. All columns that the rule needs must be known."""
         raise NotImplementedError
 
     def causes(self, names: Names) -> frozenset[str]:
@@ -100,7 +100,7 @@ class UnaryRule(UdRule):
                     yield (Fact(m, heads, labels),)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield, for every word, the arcs that the rule excludes. O(n²)."""
+        """Yield, for every word, the fact that the arc into the word is one that the rule excludes. O(n²)."""
         labels = self.labels(names)
         for m in range(1, words.n + 1):
             heads = self.heads(words, m)
@@ -110,23 +110,25 @@ class UnaryRule(UdRule):
 
 @dataclass(frozen=True, kw_only=True)
 class EntryRule(UnaryRule):
-    """A rule about a word's label and the properties of the word or of its head. The root is an allowed head.
+    """A rule about a word's label and the properties of the word or of its head.
 
-    about_heads  whether `excludes_under` can be true
+    Properties of heads never exclude the root.
+
+    about_heads  whether the rule reads properties of heads, so that `excludes_under` can return True
     """
 
     about_heads: ClassVar[bool] = False
 
     def excludes(self, entry: Entry) -> bool:
-        """Return whether a word with these properties may not have one of the rule's labels."""
+        """Return whether the rule forbids its labels to words with the properties `entry`."""
         return False
 
     def excludes_under(self, entry: Entry) -> bool:
-        """Return whether a head with these properties may not have a dependent with one of the rule's labels."""
+        """Return whether the rule forbids its labels to dependents of a head with the properties `entry`."""
         return False
 
     def heads(self, words: Words, m: int) -> frozenset[int] | None:
-        """Return None (every head) for an excluded word, and all excluded heads for other words."""
+        """Return None (every head) if the word itself is excluded, and otherwise the excluded heads."""
         columns = entries(words)
         if self.excludes(columns[m]):
             return None
@@ -137,14 +139,14 @@ class EntryRule(UnaryRule):
 
 @dataclass(frozen=True, kw_only=True)
 class TwoLabelsRule(UdRule):
-    """A rule about the label of a word and the label of its head."""
+    """A rule about the label of a word and the label of its head: some pairs of labels are not allowed."""
 
     def parent_labels(self, names: Names) -> frozenset[str]:
         """Return the labels of heads that the rule concerns."""
         raise NotImplementedError
 
     def child_labels(self, names: Names, head: Entry, child: Entry) -> frozenset[str]:
-        """Return the labels that this dependent of this head may not have."""
+        """Return the labels that `child` may not have under `head`, if the label of `head` is in `parent_labels`."""
         raise NotImplementedError
 
     def causes(self, names: Names) -> frozenset[str]:

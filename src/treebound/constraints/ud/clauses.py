@@ -26,19 +26,19 @@ class AtMostOne(UdRule):
     subjects: bool
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return the labels of the kind."""
+        """Return the labels of subjects, or the labels of direct objects."""
         return inner_subjects(names) if self.subjects else labels_of(names, OBJECT)
 
     def causes(self, names: Names) -> frozenset[str]:
-        """Return the labels of the kind."""
+        """Return the labels of subjects, or the labels of direct objects."""
         return self.labels(names)
 
     def counts(self, entry: Entry) -> bool:
-        """Return whether a word with a label of the kind counts as a dependent of the kind."""
+        """Return whether a word with one of the `labels` counts; a subject of an outer clause does not count."""
         return not (self.subjects and entry.outer)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield two facts for every two dependents of one head. O(n + violations)."""
+        """Yield two facts for every two subjects, or two direct objects, of one head. O(n + violations)."""
         labels, words = self.labels(tree.names), entries(tree.words)
         dependents: dict[int, list[int]] = {}
         for m in range(1, tree.words.n + 1):
@@ -49,7 +49,7 @@ class AtMostOne(UdRule):
                 yield Fact(a, frozenset({head}), labels), Fact(b, frozenset({head}), labels)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield two facts for every head and every two of its possible dependents of the kind. O(n³)."""
+        """Yield two facts for every head and every two words that could both be its subjects, or its objects. O(n³)."""
         labels = self.labels(names)
         candidates = [m for m, entry in enumerate(entries(words)) if m and self.counts(entry)]
         for h in range(1, words.n + 1):
@@ -61,8 +61,7 @@ class AtMostOne(UdRule):
 class ObliqueUnderNominal(UdRule):
     """The rule that a nominal that is not a predicate has no dependent of relation `obl`.
 
-    A nominal counts as a predicate if it has a copula or a subject. Otherwise the nominal's own relation decides
-    whether it counts as a predicate.
+    A nominal counts as a predicate if it has a copula or a subject, or if its own relation is not in `NOMINAL`.
     """
 
     tagged: bool = True
@@ -75,7 +74,7 @@ class ObliqueUnderNominal(UdRule):
         """Yield the facts that break the rule: the labels of both words, and the absence of a copula and of a subject.
         O(n²).
 
-        For every other word of the sentence, one fact says that the word is not such a copula or subject.
+        For every other word of the sentence, one fact says that the word is not a copula or subject of the nominal.
         """
         names, words = tree.names, entries(tree.words)
         oblique, nominal, clausal = (labels_of(names, kind) for kind in (OBLIQUE, NOMINAL, CLAUSAL))
@@ -134,11 +133,11 @@ class Leaf(TwoLabelsRule):
     possessive: frozenset[str] = frozenset()
 
     def parent_labels(self, names: Names) -> frozenset[str]:
-        """Return the labels of function words."""
+        """Return the labels whose universal part is in `parents`: the labels of function words."""
         return labels_of(names, self.parents)
 
     def child_labels(self, names: Names, head: Entry, child: Entry) -> frozenset[str]:
-        """Return the labels that this dependent of a function word may not have."""
+        """Return the labels that `child` may not have as a dependent of the function word `head`."""
         allowed = self.children
         if self.negated and child.negative:
             allowed |= {"advmod"}
@@ -149,13 +148,18 @@ class Leaf(TwoLabelsRule):
 
 @dataclass(frozen=True, kw_only=True)
 class GoeswithLeaf(Leaf):
-    """The rule that later parts of a word that is written apart have no dependents.
+    """The rule that the later parts of a word written as several words (`goeswith`) have no dependents.
 
-    A part whose own arc is non-projective may have punctuation as a dependent.
+    If the arc into such a part is non-projective, the part may have punctuation as a dependent.
+    A negative adverb or particle may be an `advmod` of any part.
     """
 
     def arc(self, tree: LabelledTree, m: int, children: frozenset[str], parents: frozenset[str]) -> Iterator[Facts]:
-        """Yield the facts of the arc and, for punctuation, facts that keep the head's own arc projective."""
+        """Yield the violation of the arc into word `m`, a dependent of a later part of a word.
+
+        The facts are about word `m` and about its head. In a non-projective problem, if word `m` is punctuation,
+        further facts say that the arc into the head is projective. Nothing is yielded if that arc is not projective.
+        """
         h = int(tree.heads[m])
         marks = labels_of(tree.names, PUNCT)
         if tree.space == "projective" or tree.labels[m] not in marks:
@@ -170,7 +174,10 @@ class GoeswithLeaf(Leaf):
             yield Fact(m, frozenset({h}), marks), Fact(h, frozenset({top}), parents), *inside
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
-        """Return None if a label is punctuation, because violations then depend on the shape of the tree."""
+        """Return None if `names` has a label of punctuation, and otherwise the same as `Leaf`.
+
+        With punctuation, violations depend on the shape of the tree.
+        """
         return None if labels_of(names, PUNCT) else super().patterns(words, names)
 
 
@@ -193,7 +200,7 @@ class Gap(UdRule):
     """The rule that no other word is between a word and its dependents of one relation.
 
     relation   universal relation of the dependents
-    between    universal relations that words between them may have
+    between    universal relations that words between a head and its dependent may have
     backwards  whether a dependent before its head also breaks the rule
     """
 
@@ -202,7 +209,7 @@ class Gap(UdRule):
     backwards: bool = False
 
     def causes(self, names: Names) -> frozenset[str]:
-        """Return the labels of the relation."""
+        """Return the labels whose universal part is `relation`."""
         return labels_of(names, frozenset({self.relation}))
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
@@ -230,9 +237,9 @@ class Gap(UdRule):
         return (*facts, Fact(x, None, between, holds=False)) if between else tuple(facts)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield the facts of every head, dependent and word between them. O(n³).
+        """Yield the facts of a violation for every head, every later dependent, and every word between the two. O(n³).
 
-        If `backwards`, also yield the fact of every dependent before its head.
+        If `backwards`, also yield, for every word, the fact that the word is a dependent of a later head.
         """
         parts, n = labels_of(names, frozenset({self.relation})), words.n
         for m in range(1, n + 1 if parts else 1):
@@ -245,10 +252,7 @@ class Gap(UdRule):
 
 @dataclass(frozen=True, kw_only=True)
 class NoSpace(UdRule):
-    """The rule that parts of a word that is written apart are followed by a space.
-
-    The last part may be followed by the next word without a space.
-    """
+    """The rule that a space follows every part but the last of a word written as several words (`goeswith`)."""
 
     needs: frozenset[Column] = MISC
 
@@ -257,7 +261,10 @@ class NoSpace(UdRule):
         return labels_of(names, frozenset({"goeswith"}))
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield violations of one fact for a part and its head, and of two facts for two parts of one head. O(n)."""
+        """Yield a violation for every missing space: after the head, or after a part other than the last. O(n).
+
+        A violation has one fact if it is about a part and its head, and two facts if it is about two parts of one head.
+        """
         parts, words, n = labels_of(tree.names, frozenset({"goeswith"})), entries(tree.words), tree.words.n
         dependents: dict[int, list[int]] = {}
         for m in range(1, n + 1):
@@ -272,7 +279,7 @@ class NoSpace(UdRule):
     def _single(self, words: Words, m: int, parts: frozenset[str], head: int | None = None) -> Iterator[Facts]:
         """Yield the fact that word `m` has one of the heads under which it breaks the rule, if there are such heads.
 
-        If `head` is given, the fact is yielded only if `head` is one of them.
+        If `head` is given, the fact is yielded only if the word breaks the rule under this head.
         """
         columns = entries(words)
         before = frozenset(h for h in range(1, m) if columns[h].no_space)
@@ -282,7 +289,10 @@ class NoSpace(UdRule):
             yield (Fact(m, heads, parts),)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield one fact for a word whose heads break the rule, and two facts for two dependents of one head. O(n³)."""
+        """Yield all sets of facts that break the rule. O(n³).
+
+        A set has one fact if it is about a part and its head, and two facts if it is about two parts of one head.
+        """
         parts, columns = labels_of(names, frozenset({"goeswith"})), entries(words)
         for m in range(1, words.n + 1 if parts else 1):
             yield from self._single(words, m, parts)

@@ -43,7 +43,7 @@ class Coverage:
 
 
 def covered(rule_set: RuleSet, tags: Iterable[str], labels: Iterable[str], columns: Iterable[str]) -> Coverage:
-    """Return which rules of a set cannot be applied to a treebank, and why.
+    """Return the rules of a set that cannot be applied to a treebank, with the reasons.
 
     If a tag or a label is not universal, the treebank has its own tags or labels. Rules that read tags cannot be
     applied to a treebank with its own tags, and no rule can be applied to a treebank with its own labels.

@@ -49,7 +49,7 @@ class PunctuationRule(UdRule):
                 yield from self.mark(tree, m, Fact(m, frozenset({int(tree.heads[m])}), marks))
 
     def mark(self, tree: LabelledTree, m: int, arc: Fact) -> Iterator[Facts]:
-        """Yield the violations of mark `m`; `arc` is the fact of its arc."""
+        """Yield the violations of the punctuation mark `m`; `arc` is the fact about the arc into the mark."""
         raise NotImplementedError
 
 
@@ -74,9 +74,10 @@ class Interrupts(PunctuationRule):
     """The rule that an arc over a punctuation mark, but not over the mark's head, starts at an ancestor of the mark."""
 
     def mark(self, tree: LabelledTree, m: int, arc: Fact) -> Iterator[Facts]:
-        """Yield a violation for every other arc that passes over the mark without passing over its head.
+        """Yield a violation for every arc that passes over the mark, but not over its head, and breaks the rule.
 
-        The facts are the mark's arc, the heads of the word whose arc passes, and the heads of the mark's ancestors.
+        An arc breaks the rule if it does not start at an ancestor of the mark. The facts are about the arc into the
+        mark, the arc over the mark, and the arcs into the mark's ancestors.
         """
         head = int(tree.heads[m])
         path = path_up(tree, head)

@@ -42,7 +42,7 @@ class Entry(NamedTuple):
         return self.tag in ("PART", "ADV") and self.feature("Polarity") == "Neg"
 
 
-#: the entry of the root; no rule is about it
+#: the entry of the root; no rule is about the properties of the root
 ROOT = Entry("")
 
 
@@ -71,7 +71,7 @@ def entry(tag: str, feats: str | None, misc: str | None, lemma: str | None) -> E
 
 
 def entries(words: Words) -> tuple[Entry, ...]:
-    """Return the entries of a sentence, starting with the root. O(n), once for each `Words`."""
+    """Return the entries of a sentence, starting with the root. O(n); the result is stored in `words`."""
     known: tuple[Entry, ...] | None = words.__dict__.get("_entries")
     if known is None:
         columns = (column or (None,) * (words.n + 1) for column in (words.feats, words.misc, words.lemma))

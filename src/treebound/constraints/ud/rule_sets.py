@@ -31,7 +31,7 @@ class RuleSet:
     """A set of rules that trees have to keep.
 
     name   name of the set, or of its file
-    rules  in the order of `RULES`
+    rules  the rules, in the order of `RULES`
     """
 
     name: str

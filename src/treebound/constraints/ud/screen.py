@@ -19,11 +19,11 @@ from treebound.core.spaces import Space
 #: whether FEATS, MISC and LEMMA are known
 Columns = tuple[bool, bool, bool]
 COLUMNS = ("feats", "misc", "lemma")
-#: entries of words that may have more dependents, or be dependents of more heads, than other words
+#: a possessive word and a negative word, to which rules about two labels allow more than to other words
 POSSESSIVE, NEGATIVE = Entry("DET", "Poss=Yes"), Entry("PART", "Polarity=Neg")
-#: stands for every lemma, because rules read only whether a word has one
+#: replaces every lemma, because rules read only whether a word has a lemma
 LEMMA = "lemma"
-#: limit of distinct words that a screen remembers
+#: limit of distinct words whose numbers a screen stores
 MOST_WORDS = 1 << 18
 SPANS = (clauses.Gap, clauses.NoSpace)
 
@@ -31,13 +31,13 @@ SPANS = (clauses.Gap, clauses.NoSpace)
 class Batch(NamedTuple):
     """Trees of several sentences as arrays over all their words.
 
-    - heads: head of each word in its sentence, 0 at the root.
+    - heads: head of each word, as a position in its sentence; 0 if the head is the root.
     - places: position of each word in its sentence, 1..n.
-    - above: index of each word's head in the arrays; the length of the arrays at the root.
+    - above: index of each word's head in these arrays. If the head is the root, the index is the length of the arrays.
     - labels, head_labels: number of each word's label, and of its head's label.
     - codes, head_codes: number of each word's properties, and of its head's properties.
     - sizes: number of words of each sentence.
-    - sentence: the sentence of each word.
+    - sentence: index of the sentence of each word.
     """
 
     heads: np.ndarray
@@ -134,7 +134,7 @@ class Screen:
         return table
 
     def codes(self, sentence: Words) -> np.ndarray:
-        """Return int32[n]: a number for the properties of every word, which `suspicious` takes as an argument. O(n)."""
+        """Return int32[n]: the number of each word's properties, for the argument `codes` of `suspicious`. O(n)."""
         known = (sentence.feats is not None, sentence.misc is not None, sentence.lemma is not None)
         unknown = (None,) * (sentence.n + 1)
         lemmas = [lemma if lemma in EMPTY else LEMMA for lemma in sentence.lemma] if sentence.lemma else unknown
@@ -143,7 +143,7 @@ class Screen:
         return np.array(codes[1:], np.int32)
 
     def _number(self, word: tuple[str, str | None, str | None, str | None], known: Columns) -> int:
-        """Return the number of a new word and remember it; all words are forgotten after MOST_WORDS words."""
+        """Return the number of a new word's properties, and store it; the store is emptied above MOST_WORDS words."""
         if len(self._words) > MOST_WORDS:
             self._words.clear()
         return self._words.setdefault(word, self._code(entry(*word), known))
@@ -164,7 +164,7 @@ class Screen:
         return number
 
     def _columns(self) -> tuple[np.ndarray, ...]:
-        """Return one array for each property: the property's value for every number that `codes` has given."""
+        """Return one array for each property, indexed by the numbers that `codes` returns."""
         if not self._tables:
             own, under, *flags = zip(*self._rows, strict=True)
             masks = (np.array(column, np.uint64) for column in (own, under))

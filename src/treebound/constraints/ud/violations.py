@@ -38,7 +38,7 @@ class Violation:
     """A broken rule: every tree of the searched space in which all facts are true breaks the rule.
 
     rule   the validator's id of the rule, for instance `too-many-subjects`
-    facts  at least one; several facts may be about the same word
+    facts  the facts, at least one; several facts may be about the same word
     """
 
     rule: str

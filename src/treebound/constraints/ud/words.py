@@ -81,7 +81,7 @@ class TagOfRelation(EntryRule):
     tagged: bool = True
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return the labels of the relation."""
+        """Return the labels whose universal part is `relation`."""
         return labels_of(names, frozenset({self.relation}))
 
     def excludes(self, entry: Entry) -> bool:
@@ -93,7 +93,7 @@ class TagOfRelation(EntryRule):
 
 @dataclass(frozen=True, kw_only=True)
 class UnlessGoeswith(UdRule):
-    """A rule about tags that does not concern words with a dependent of relation `goeswith`."""
+    """A rule about tags (the inner rule) that does not concern words with a dependent of relation `goeswith`."""
 
     inner: TagOfRelation
     needs: frozenset = FEATS
@@ -102,7 +102,7 @@ class UnlessGoeswith(UdRule):
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield the facts that break the rule: the arc, and the absence of `goeswith` dependents. O(n²).
 
-        For every other word of the sentence, one fact says that the word is not such a dependent.
+        For every other word of the sentence, one fact says that the word is not a `goeswith` dependent.
         """
         parts = labels_of(tree.names, GOESWITH)
         continued = {int(tree.heads[w]) for w in range(1, tree.words.n + 1) if tree.labels[w] in parts}
@@ -175,7 +175,7 @@ class HeadFeature(EntryRule):
     needs: frozenset = FEATS
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return the labels of the relation."""
+        """Return the labels whose universal part is `relation`."""
         return labels_of(names, frozenset({self.relation}))
 
     def excludes_under(self, entry: Entry) -> bool:
@@ -216,7 +216,7 @@ class LeftToRight(UnaryRule):
     relation: str
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return the labels of the relation."""
+        """Return the labels whose universal part is `relation`."""
         return labels_of(names, frozenset({self.relation}))
 
     def heads(self, words: Words, m: int) -> frozenset[int] | None:
@@ -226,7 +226,7 @@ class LeftToRight(UnaryRule):
 
 @dataclass(frozen=True, kw_only=True)
 class GoeswithColumn(EntryRule):
-    """The rule that a later part of a word that is written apart has no annotation in a certain column."""
+    """The rule that a later part of a word written as several words (`goeswith`) has an empty column."""
 
     column: str
 
@@ -246,7 +246,7 @@ def _tags(relation: str, tags: str, *, allowed: bool = True, exact: bool = False
 
 
 _LEFT_TO_RIGHT = ("conj", "fixed", "flat", "goeswith", "appos")
-#: in the order of the validator's levels; the lists of tags are from the validator
+#: the rules, in the order of the validator's levels; the lists of tags are from the validator
 RULES: tuple[UdRule, ...] = (
     Inventory(id="invalid-deprel", malformed=True),
     Inventory(id="unknown-udeprel", malformed=False),

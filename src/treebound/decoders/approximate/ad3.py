@@ -76,7 +76,7 @@ class AD3(DualDecomposition):
 def _multipliers(task: Parted, hulls: Hulls, sd: float) -> Multipliers:
     """Return the multipliers of the copies in the form of `dual_kernel`, and write the shares of products in place.
 
-    Both are integers if the scores are integers.
+    Multipliers and shares are integers if the scores are integers.
     """
     index, products = task.arcs, task.products
     n, shift = len(index.right) - 1, hulls.shift * sd

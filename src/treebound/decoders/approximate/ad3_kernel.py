@@ -39,7 +39,7 @@ class Hulls(NamedTuple):
     - share: float64[MOST, S], weight of each configuration in the point q.
     - size: int64[S], number of configurations of each factor.
     - q: float64[D], the current point of each factor.
-    - target: float64[D], the target: q is the point of the factor's polytope that should be nearest to it.
+    - target: float64[D], the target of each factor. A step moves q to the point of the polytope nearest to the target.
     - shift: float64[D], multipliers, which sum to 0 over the copies of an arc.
     """
 
@@ -127,7 +127,7 @@ def round_to_tree(graph, task, mean, out):
 
 @kernel
 def _hulls(task):
-    """Return the hulls of a sentence without any configuration."""
+    """Return the hulls of a sentence; no factor has a configuration yet."""
     index, products = task.arcs, task.products
     A, n, F = len(index.head), len(index.right) - 1, len(products.phi)
     size = 3 * A + products.first[F]
@@ -171,7 +171,10 @@ def _begin(graph, task):
 
 @kernel
 def _approach(graph, task, hulls, oracles, s, eta):
-    """Move the point of factor s to the one nearest to its target; return False if the factor has no configuration."""
+    """Move q to the point of the polytope of factor s that is nearest to the target.
+
+    Return False if the factor has no configuration, and otherwise True.
+    """
     lo, hi, q = hulls.first[s], hulls.first[s + 1], hulls.q
     for new in range(NEW + 1):
         size, level = hulls.size[s], 0.0
@@ -252,7 +255,7 @@ def _best_of_product(hulls, oracles, s, phi):
 
 @kernel
 def _best_star(task, hulls, oracles, h, eta):
-    """Write the best configuration of the star of word h, and return its score like `_best_configuration`."""
+    """Write the best configuration of the star of word h to oracles.row; return the same as `_best_configuration`."""
     index, stars, row = task.arcs, oracles.stars, oracles.row
     u, w = oracles.multipliers
     lo, start, end = hulls.first[h + 1], index.start[h], index.start[h + 1]
@@ -282,12 +285,11 @@ def _best_star(task, hulls, oracles, h, eta):
 
 @kernel
 def nearest(hulls, s):
-    """Update the shares of the configurations of factor s to the point of their convex hull that maximises
+    """Find the shares of the configurations of factor s that maximise offset . share - 1/2 |point - target|^2.
 
-        offset . share - 1/2 |point - target|^2.
-
-    The shares must be feasible at the start. Configurations whose share becomes 0 are removed. Return the number of
-    configurations that remain. O(size^3 + size^2 d).
+    The point is the sum of the configurations, weighted by their shares. The shares must be feasible at the start.
+    Configurations whose share becomes 0 are removed. Return the number of configurations that remain.
+    O(size^3 + size^2 d).
     """
     rows, offset, share, size = hulls.rows, hulls.offset, hulls.share, hulls.size[s]
     lo, hi = hulls.first[s], hulls.first[s + 1]
@@ -312,7 +314,7 @@ def nearest(hulls, s):
 
 @kernel
 def _on_plane(hulls, s, size):
-    """Solve a linear system for the shares with sum 1, of any sign, that maximise the objective of `nearest`."""
+    """Return the shares that maximise the objective of `nearest`, with sum 1 and of any sign, by a linear system."""
     rows, system, right = hulls.rows, np.zeros((size + 1, size + 1)), np.ones(size + 1)
     for i in range(size):
         right[i] = hulls.offset[i, s]

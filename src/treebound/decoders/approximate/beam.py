@@ -19,7 +19,7 @@ from treebound.kernels.arcs.problem_index import index_of
 
 
 class BeamSearch(CheckedDecoder):
-    """Decoder that searches arc-hybrid transition sequences with a beam, and returns the best projective tree in it.
+    """Decoder that searches arc-hybrid transition sequences with a beam, and returns the best tree in the beam.
 
     With few candidate heads, it is possible that no sequence of the beam ends in a tree. The best tree under the arcs'
     scores alone is then returned, and `work["dead_ends"]` is 1. The status is "heuristic". It is "infeasible" if there

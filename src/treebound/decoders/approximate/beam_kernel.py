@@ -95,7 +95,11 @@ def _load(ints, forest, i):
 
 @kernel
 def _expand(ints, reals, ahead, beam, i, following, c):
-    """Write the successors of hypothesis i, whose forest is in the buffers, from index c on; a shift has arc NONE."""
+    """Write the successors of hypothesis i to `following` from index c on, and return the next free index.
+
+    following  arrays of the score, the parent and the arc of each successor; a shift has the arc NONE
+    The forest of hypothesis i must be in the buffers.
+    """
     n, one_root = ints[at.N], ints[at.ONE_ROOT] == 1
     size, word = beam.size[i], beam.word[i]
     score, parent, arc = following

@@ -38,7 +38,7 @@ class Beliefs(NamedTuple):
     """The result of belief propagation.
 
     chart    the tree factor
-    belief   float64[V], probabilities of the variables, 0 for forbidden ones
+    belief   float64[V], probabilities of the variables; 0 for forbidden variables
     rounds   number of rounds of messages
     settled  whether the messages converged
     """
@@ -123,7 +123,7 @@ class BeliefPropagation(CheckedDecoder):
 
 
 def _of_trees(chart: Chart, weight: np.ndarray, problem: Problem) -> np.ndarray | None:
-    """Return float64[V], probabilities of the variables in trees with these log weights; None if no tree exists."""
+    """Return float64[V], probabilities of the variables under the log weights `weight`; None if no tree exists."""
     graph, allowed = chart.graph, chart.weight > NEG_TEST
     log = np.where(allowed, weight, -np.inf)
     if graph is not NO_GRAPH:

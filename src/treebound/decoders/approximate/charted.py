@@ -87,7 +87,7 @@ def scaled(score: np.ndarray, scale: float) -> np.ndarray:
 
 
 def scored(problem: Problem, space: Space, arcs: np.ndarray | None, work: dict[str, int], seconds: float) -> Parse:
-    """Return a tree, int32[n] arcs, as a parse without a proof; its value is the tree's score under all families.
+    """Return the parse of the tree with the arcs int32[n], without a proof; its value is the score under all families.
 
     If `arcs` is None or the tree is forbidden, return an allowed tree that a search finds (`some_tree`).
     """

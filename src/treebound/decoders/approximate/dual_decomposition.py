@@ -29,7 +29,8 @@ class DualDecomposition(CheckedDecoder):
     """Decoder that makes three kinds of subproblems agree: the tree, the modifiers of each head, single products.
 
     The status is "optimal" if all subproblems agree, or if the bound equals the score of a tree that was met. Otherwise
-    it is "gap", with the best bound. Bounds are exact integers if scores are integers.
+    it is "gap", with the best bound. It is "infeasible" if there is no tree. Bounds are exact integers
+    if scores are integers.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ class Agreed(NamedTuple):
 
 
 class _Work(NamedTuple):
-    """Multipliers, weights float64[A + 1] of the tree subproblem, arcs of tree and stars, and scratch memory."""
+    """Working state: multipliers, weights float64[A + 1] of the tree subproblem, arcs of tree and stars, and memory."""
 
     multipliers: Multipliers
     weight: np.ndarray

@@ -9,9 +9,9 @@ from treebound.decoders.exact.programs.incremental import Formulation, Increment
 class LinearRelaxation(IncrementalProgram):
     """Decoder that solves the linear program over arcs and parts, and rounds the solution to the best tree under it.
 
-    The status is "optimal" if the solution is integral, else "gap" with the value of the program as a bound. Both hold
-    up to the tolerance of the solver. The status is "limit" if the time limit was reached, or if the rounded tree is
-    forbidden.
+    The status is "optimal" if the solution is integral, else "gap" with the value of the program as a bound. Proof
+    and bound hold up to the tolerance of the solver. The status is "limit" if the time limit was reached, or if the
+    rounded tree is forbidden.
 
     Parameters
     ----------

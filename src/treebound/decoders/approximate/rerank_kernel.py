@@ -28,7 +28,8 @@ from treebound.support.jit import kernel
 def k_best(graph, index, weight, single_root, k):
     """Return (values float64[t], arcs int32[t, n] by word, trees computed) of the t <= k best trees, best first.
 
-    graph, index and weight are as in `kernels.chart.best_tree`. O(k n) passes over the remaining chart, O(k A) memory.
+    graph, index and weight are the arguments of `kernels.chart.best_tree`. O(k n) passes over the remaining chart,
+    O(k A) memory.
     """
     A, n = len(index.head), len(index.right) - 1
     scratch = oracle_scratch(True, graph, n, A)
@@ -118,7 +119,7 @@ def _worst_of_open(value, done):
 
 @kernel
 def best_in_full(ints, reals, arcs):
-    """Return (score, row) of the tree in int32[t, n] arcs that scores most under all families of the buffers."""
+    """Return (score, index) of the best of t trees, int32[t, n] arcs, under all families of the buffers."""
     best_score, best = NEG, 0
     for i in range(len(arcs)):
         score = lay(ints, reals, arcs[i])

@@ -109,7 +109,7 @@ class ValidDecoder:
     scores : LabelScores
         The labelled arcs of one sentence. The decoder is for this sentence only.
     words : Words
-        The sentence as rules see it. Unknown columns FEATS and MISC count as empty.
+        The sentence as rules see it. Unknown columns FEATS, MISC and LEMMA count as empty.
     rules : sequence of Rule
         Rules that the trees keep.
     most_regions : int, default MOST_REGIONS
@@ -179,7 +179,7 @@ class _Search:
     """A search for the best valid tree of a sentence.
 
     forbidden  bool[A]: arcs that no tree may use
-    floor      the search ignores trees that do not score more
+    floor      the search ignores trees that do not score more than this number
     """
 
     def __init__(self, decoder: ValidDecoder, forbidden: np.ndarray, floor: float):
@@ -315,7 +315,7 @@ class _Search:
             heapq.heappush(self.open, (-bound, -depth, place, _Node(place, changes, parse, violation)))
 
     def _decode_relaxation(self, changes: Changes) -> _Bounded:
-        """Return the best tree of a region without rules."""
+        """Return the best tree of a region's relaxation, which ignores the rules."""
         arc, label = self.arc.copy(), self.label.copy()
         for word, allowed in changes.items():
             rows = self.into[word]

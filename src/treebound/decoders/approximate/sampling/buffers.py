@@ -107,7 +107,10 @@ def _codes(n: int) -> np.ndarray:
 
 
 def _bigrams(problem: Problem, rank: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (int64[n + 2], the start of each word's matrix of head bigrams; all scores, which may be empty).
+    """Return the scores of head bigrams as one matrix for each word, in flat form.
+
+    Returns (int64[n + 2]: the start of each word's matrix; float64[*]: the entries of all matrices). Without scores of
+    head bigrams, the second array is empty.
 
     heads  int[n + 1], number of candidate heads of each word; the root has none
     """

@@ -46,7 +46,8 @@ class Plan(NamedTuple):
     - patience: number of runs in a row without a better tree that ends the search.
     - moves: no new run or chain step begins once this number of arcs was scored.
     - sweeps: number of steps of a chain, per word of the sentence.
-    - hot, cold: first and last temperature of a chain, in units of scores; each step multiplies it by a constant.
+    - hot, cold: first and last temperature of a chain, in units of scores. Each step multiplies the temperature by a
+      constant.
     - words: number of words that a random walk gives new heads.
     """
 
@@ -65,7 +66,7 @@ class ChainResult(NamedTuple):
 
     - value: float64[1], the best score so far.
     - arcs: int64[n], the arcs of the best tree.
-    - counts: int64[3], runs since the last better tree, runs, arcs scored.
+    - counts: int64[3], number of runs since the last better tree, number of runs, number of scored arcs.
     - seen: int64[>= runs], codes of the trees at which simple moves ended. A run that reaches a known tree stops there.
     """
 
@@ -119,8 +120,10 @@ def climb(ints, reals, limit, first, last):
     it tries simple moves (level PLAIN) in this order: the best head, an exchange with its head, and a common head for
     the word and its neighbour. When no simple move gains anything, it tries the moves of `moves.ascend_followed` (level
     FOLLOWED), one word at a time. After such a move, nearby words get new heads, too. After a gain, it returns to
-    simple moves. first, last: the levels at which the climb begins and ends. (PLAIN, PLAIN) makes simple moves only.
-    (FOLLOWED, FOLLOWED) begins with the other moves. It visits O(n) words, plus the words near a change.
+    simple moves. The climb visits O(n) words, plus the words near a change.
+
+    first, last  levels at which the climb begins and ends. (PLAIN, PLAIN) makes simple moves only. (FOLLOWED, FOLLOWED)
+                 begins with the other moves
     """
     n, total, quiet, m = ints[at.N], 0.0, 0, 0
     mark, into, kept = ints[at.MARK], ints[at.ARC_INTO], ints[at.KEPT]
@@ -147,7 +150,7 @@ def climb(ints, reals, limit, first, last):
 
 @kernel
 def tree_code(ints):
-    """Return a code of the forest's tree; the codes of two trees agree with a probability of about 2^-60."""
+    """Return a code of the forest's tree; the codes of two different trees agree with probability 2^-60 or so."""
     code = 0
     for m in range(1, ints[at.N] + 1):
         code ^= ints[ints[at.CODE] + m] * (2 * arc_into(ints, m) + 1)

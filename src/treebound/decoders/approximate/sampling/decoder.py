@@ -35,8 +35,8 @@ class Sampling(CheckedDecoder):
     """Base class of decoders that start at random trees, drawn by arc scores, and end at trees that no move improves.
 
     Scores are divided by the standard deviation of the arcs' scores, so that their size does not matter. The status is
-    "heuristic". It is "infeasible" if no tree is proved to exist, and "limit" if no allowed tree was met. The first
-    limit of `patience`, `restarts`, `moves` and `seconds` that is reached ends the search of a sentence.
+    "heuristic". It is "infeasible" if it is proved that there is no tree, and "limit" if no allowed tree was met. The
+    first limit of `patience`, `restarts`, `moves` and `seconds` that is reached ends the search of a sentence.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Gibbs(Sampling):
     sweeps : int
         Number of steps of a run, per word of the sentence.
     hot, cold : float
-        First and last temperature.
+        First and last temperature of a run, in standard deviations of the arcs' scores.
     """
 
     patience: int = 8

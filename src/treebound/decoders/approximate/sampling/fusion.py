@@ -18,7 +18,9 @@ from treebound.support.jit import kernel
 
 @kernel
 def fuse(ints, reals, arcs):
-    """Replace each fragment of the forest that scores more in the tree with arcs int[n], and return the gain.
+    """Replace each fragment of the forest by the same fragment of another tree if that scores more; return the gain.
+
+    arcs  int[n], the arcs of the other tree
 
     O(n depth), plus the scoring of arcs that differ.
     """

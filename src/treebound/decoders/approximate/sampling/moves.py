@@ -230,7 +230,7 @@ def ascend_to_root(ints, reals, m):
 
 @kernel
 def exchange(ints, reals, count):
-    """Replace `count` arcs at OLD by those at NEW, which enter the same words; return the gain."""
+    """Replace `count` arcs at OLD by the arcs at NEW, which enter the same words; return the gain."""
     old, new, gain = ints[at.OLD], ints[at.NEW], 0.0
     for i in range(count):
         gain -= detach(ints, reals, ints[ints[at.MOD] + ints[old + i]])
@@ -274,9 +274,9 @@ def ascend_pair(ints, reals, m):
 
 @kernel
 def ascend_followed(ints, reals, m):
-    """Give m another head or the place of its head, then give affected modifiers their best heads; return the gain.
+    """Give m another head or make m the head of its head, then give affected modifiers their best heads.
 
-    The first such chain of moves that gains something in total is made (as in Lin & Kernighan 1973).
+    The first such chain of moves that gains something in total is made (as in Lin & Kernighan 1973). Return the gain.
     """
     gain = _headed_anew(ints, reals, m)
     return gain if gain > ENOUGH else _followed_above(ints, reals, m)
@@ -308,7 +308,7 @@ def _headed_anew(ints, reals, m):
 
 @kernel
 def _followed_above(ints, reals, m):
-    """Try the move of `ascend_followed` that gives m the place of its head."""
+    """Try the move of `ascend_followed` that makes m the head of its head; affected words then get their best heads."""
     h, count = head_of(ints, m), rotation(ints, m, True)
     if count == 0 or ints[ints[at.NEW]] == NONE:
         return 0.0

@@ -24,7 +24,7 @@ class Starts(NamedTuple):
     """State for drawing trees.
 
     - arcs: the candidate arcs.
-    - share: float64[E], for the edges of each item, the running sums of their probabilities.
+    - share: float64[E], running sums of the probabilities of the edges, within each item of the chart.
     - log: float64[A], logarithm of the weight of each arc, NEG if it is forbidden.
     - one_root: whether trees have a single root.
     - into: int32[n], output, the arcs of the last tree that was drawn.

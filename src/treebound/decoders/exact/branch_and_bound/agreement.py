@@ -40,8 +40,8 @@ class Handover(NamedTuple):
     - first: StarTables of the parts that stars score from the start. All tables are empty if the search starts without
       stars.
     - later: StarTables of all same-head families, including `first`; used after the root's steps.
-    - grandchildren: number of grandchild parts; they come first among the pairs.
-    - pairs: number of same-head pairs, grandchild parts included; they come first among the pairs.
+    - grandchildren: number of grandchild parts, which come before all other pairs.
+    - pairs: number of pairs that stars take over: grandchild parts, then siblings. All other pairs come after them.
     - products: products with share numbers below this number have a single head.
     """
 
@@ -290,7 +290,8 @@ def shares_to_multipliers(star, task, state, scratch):
     """Turn the shares of same-head factors into multipliers: stars score these factors from now on.
 
     Folding has turned some factors into scores of single arcs, which become part of the multipliers. Returns the state
-    with the remaining factors. Its arrays, the mode and the dirty stars change in place. O(A + K).
+    with the remaining factors. The arrays of the state, and the mode and dirty heads of `star`, change in place.
+    O(A + K).
     """
     if star is None:
         return state

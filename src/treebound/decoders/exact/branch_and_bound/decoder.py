@@ -129,7 +129,7 @@ SIBLINGS = ("adjacent", "arcs")
 
 @cache
 def smallest_backbone(families: frozenset[str], space: Space = "projective") -> str:
-    """Return the name of the cheapest backbone among those that score most of `families` exactly."""
+    """Return the name of the cheapest backbone among the backbones that score most of `families` exactly."""
     if space == "non-projective":
         return "arborescence"
     if families & {"grandchild", "grand-sibling"}:
@@ -140,7 +140,8 @@ def smallest_backbone(families: frozenset[str], space: Space = "projective") -> 
 class Search(TypedDict, total=False):
     """Options of the search. An option that is missing or None gets the tuned value of the space.
 
-    - root_steps, node_steps, rho, patience, order, scheme, branching, eliminate, stars: see `state.Options`; by name.
+    - root_steps, node_steps, rho, patience, order, scheme, branching, eliminate, stars: as in `state.Options`.
+      `order`, `scheme` and `branching` are given as names, for instance "polyak".
     - siblings: "adjacent" bounds siblings on one side of their head, and combs, by the adjacent siblings of a tree
       (`kernels.sibling_spans`). "arcs" bounds them by their arcs. The value "adjacent" has an effect only with the
       backbone grandparent-sibling and plain Polyak steps. It has no effect with stars, with start "pi", or with record.
@@ -335,15 +336,13 @@ class BranchAndBound(CheckedDecoder):
         """Return the families that head automata score from the start of the search."""
         if self.space == "projective" or families.isdisjoint(AUTOMATON_FAMILIES):
             return ()
-        return *AUTOMATON_FAMILIES, "grandchild"  # stars score grandchildren, too, since they have the same heads
+        return *AUTOMATON_FAMILIES, "grandchild"  # both arcs of a grandchild part belong to one star
 
 
 def _with_call_limit(options: Options, max_calls: int) -> Options:
     """Return the options with a limit of `max_calls` dynamic programs.
 
-    With the limit, a long sentence takes seconds and not hours.
-
-    A smaller limit that the user has set stays in force.
+    With the limit, a long sentence takes seconds and not hours. A smaller limit of the user stays in force.
     """
     limit = options.max_dp_calls
     return options._replace(max_dp_calls=min(limit, max_calls) if limit > 0 else max_calls)
@@ -382,8 +381,9 @@ def _state(
 ) -> _Stated | None:
     """Return a sentence prepared for a backbone; None if the hypergraph is empty (see `Backbone.graph`).
 
-    automata  families that head stars score; they are not bounded
-    adjacent  whether adjacent pairs of arcs, which then are variables, bound siblings and combs
+    automata        families that head stars score; they are not bounded
+    limit, counted  limit of edges, and whether edges are counted, see `Backbone.graph`
+    adjacent        whether adjacent pairs of arcs, which then are variables, bound siblings and combs
     """
     tables, (index, parts) = problem.parts, index_of(problem)
     graph = backbone.graph(

@@ -27,11 +27,11 @@ def first_order_tree(index, n, single_root, theta):
 
 
 def large_first_order(problem: Problem, projective: bool, limit: int) -> tuple[Parse, Record] | None:
-    """Return (the best tree of a problem without parts, a record that proves it with one bound: the score of the tree).
+    """Return (the best tree of a problem without parts, a record with one bound, which proves that the tree is best).
 
-    The value is NEG if there is no tree. None if the hypergraph of projective trees has at most `limit` edges: the
-    search is then as fast, and its record is more detailed. The tree is the one that the search would return. O(n^2 k)
-    time, O(n^2 + arcs) space.
+    The value is NEG if there is no tree. Return None if the hypergraph of projective trees has at most `limit` edges:
+    the search is then as fast, and its record is more detailed. The tree is the one that the search would return.
+    O(n^2 k) time, O(n^2 + arcs) space.
     """
     n = problem.n
     small = problem.arcs * 2 * n <= limit  # fast test that makes the exact count unnecessary for most sentences

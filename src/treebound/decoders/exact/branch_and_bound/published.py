@@ -43,7 +43,8 @@ class Factors(NamedTuple):
     """Factors of at least two variables, as flat arrays: first int32[F + 1], var int32[*], phi float64[F].
 
     Factor c has the variables var[first[c] : first[c + 1]]. The dual variables p are float64[*]. A factor with phi >= 0
-    has one share for each variable. A factor with phi < 0 has (p1, p2) in its first two places.
+    has one share for each variable. A factor with phi < 0 and r variables z has two shares, in its first two entries of
+    p. The first is the share of the bound phi * (sum of z - (r - 1)), the second is the share of the bound 0.
     """
 
     first: np.ndarray

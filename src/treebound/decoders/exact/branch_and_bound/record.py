@@ -16,8 +16,11 @@ from treebound.decoders.exact.branch_and_bound.trace import ALL_STARS, NO_STARS,
 class SearchRecord:
     """The record of a finished branch-and-bound search.
 
-    - bounds: one dict per DP call: call, node, ub (bound on the node's trees by this call), lb (best score so far)
-    - nodes: one dict per node: id, parent (-1), arc (head, modifier) or None, value, ub, status "branched" or "closed"
+    - bounds: one dict per DP call, with the keys call, node, ub (bound on the node's trees by this call) and lb (best
+      score so far)
+    - nodes: one dict per node, with the keys id, parent (-1 for the root), arc, value, ub and status. arc is (head,
+      modifier) of the decided arc or None. value is 1 if the arc is required, 0 if it is forbidden. ub is the bound.
+      status is "branched" or "closed"
     - arcs: int32[N], number of the arc that each node decides, -1 at the root
     - steps: for each node, the bounds that removed an arc or closed the node
     - exact_families: families that the backbone scores exactly
@@ -63,7 +66,7 @@ def make_record(
     products: tuple[str, ...],
     handed_over: tuple[str, ...],
 ) -> SearchRecord:
-    """Return the SearchRecord of a kernel's `Record`.
+    """Return the `SearchRecord` that a `Record` of the search kernel describes.
 
     pairs, products  families in the order of their shares, if they were bounded
     handed_over      families that head stars score once all stars are in use

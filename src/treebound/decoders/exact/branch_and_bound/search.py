@@ -1,10 +1,11 @@
 """Tuned branch and bound: Polyak steps on the shares, elimination of arcs and edges, folding of decided factors.
 
-The bound is the one of `treebound.kernels.bounded`. A *tree oracle* maximises it: a dynamic program over a hypergraph
-for projective trees, or a maximum spanning arborescence for all trees. With integer scores every bound is an exact
-integer, and a node closes as soon as its bound is below the incumbent plus one.
+The search uses the linear bound of `treebound.kernels.bounded`. A *tree oracle* finds the tree with the largest bound.
+It is a dynamic program over a hypergraph for projective trees, or a maximum spanning arborescence for all trees.
+With integer scores every bound is an exact integer, and a node closes as soon as its bound is below the incumbent plus
+one.
 
-The search differs from the paper in four ways. Each of them keeps it exact:
+The search differs from the paper in four ways, and it is still exact:
 
 - *elimination* removes an arc, or an edge of the hypergraph, if the bound of its best tree is not above the incumbent;
 - *folding* simplifies factors. If a single candidate arc into a word remains, this arc is certain. A factor of a
@@ -216,6 +217,11 @@ def search_node(run, star, bound, root, number, dp_calls):
 
     The state of the node is `run.state`. Returns (bound of the node, whether the node is closed, number of DP calls of
     the search so far). The last tree stays in scratch.z.
+
+    bound     bound of the parent
+    root      whether the node is the root
+    number    number of the node in the record
+    dp_calls  number of DP calls before this node
     """
     unit = run.task.unit
     refold: Any = np.bool_(True)  # at the start, and whenever arcs were removed
@@ -295,7 +301,7 @@ def tree_of_weights(run):
 
 @kernel
 def rounding(run, value):
-    """Return the difference up to which two real numbers of this size count as equal."""
+    """Return the difference up to which two real numbers of the size of `value` count as equal."""
     return 1e-9 * max(1.0, abs(value), abs(run.state.offset[0]))
 
 
@@ -471,7 +477,7 @@ def move(run, star, alpha, moves, final):
 
 @kernel
 def clear(run):
-    """Remove the last tree from the scratch. O(V)."""
+    """Remove the last tree from the working memory `run.scratch`. O(V)."""
     run.scratch.z[:] = 0
     after, before = run.scratch.neighbours
     after[:] = FAR

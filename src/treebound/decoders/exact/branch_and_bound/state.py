@@ -65,7 +65,7 @@ class SearchResult(NamedTuple):
     """The result of a search: best score, bound of all trees, the tree (arcs int32[n]), and the work that was done.
 
     status       OPTIMAL, LIMIT or INFEASIBLE
-    root_solved  whether the bound of the first node closed it
+    root_solved  whether the bound of the root node closed this node
     record       Record, empty unless requested
     """
 
@@ -91,7 +91,7 @@ class Options(NamedTuple):
     - branching: SLACK chooses the arc with the largest slack. MAX_MARGINAL chooses the most ambiguous arc with slack.
     - eliminate: whether arcs and edges that cannot be part of a better tree are removed.
     - stars: steps at the root with head stars in place of shares, before the search branches; 0 for none.
-    - floor: the search looks only for trees that score more. If there are none, the value is `floor`.
+    - floor: the search looks only for trees that score more than `floor`. If there are none, the value is `floor`.
     - record: whether the search fills its `Record`.
     """
 
@@ -159,7 +159,7 @@ class Node(NamedTuple):
 class Scratch:
     """Working memory of a search.
 
-    - oracle, chosen, arc_max, z: for trees, see `kernels.chart.best_tree`
+    - oracle, chosen, arc_max, z: working memory of the tree oracle, see `kernels.chart.best_tree`
     - alive, certain: bool[V], variables that remain, and arcs that are the only ones into their words
     - gap: float64[V], slack of the factors of a variable
     - direction: int8[F], whether a step raises or lowers the share of each pair, see `visit_pairs`

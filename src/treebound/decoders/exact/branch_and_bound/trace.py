@@ -14,13 +14,14 @@ NO_STARS, SOME_STARS, ALL_STARS = range(3)  #: head stars in use: none, those fr
 class Record(NamedTuple):
     """The log of a finished search. All arrays are empty if no record was requested.
 
-    - calls: float64[dp_calls, 3]: node, upper bound of its trees by this call, incumbent after the call.
-    - nodes: float64[nodes, 5]: parent (-1), decided arc (-1), its value, upper bound, 1 if the search branched on the
-      node.
+    - calls: float64[dp_calls, 3]: number of the node, upper bound of its trees by this call, incumbent after the call.
+    - nodes: float64[nodes, 5]: parent, decided arc, decision, upper bound, status. The root has parent -1 and arc -1.
+      The decision is 1 if the arc is required, 0 if it is forbidden. The status is 1 if the search branched on the
+      node, and otherwise 0.
     - step_node: int32[S]: the node of each bound that removed an arc or closed a node.
     - step_dual: float64[S, D]: the dual variables of each such bound. A row holds the shares of pairs, the shares of
       products, and slopes float64[n + 1] if valencies are scored. With stars, it also holds the multipliers u and w of
-      all arcs. Its last entry is then the mode: NO_STARS, SOME_STARS (those from the start) or ALL_STARS.
+      all arcs. The last entry of a row is then the mode: NO_STARS, SOME_STARS (those from the start) or ALL_STARS.
     """
 
     calls: np.ndarray

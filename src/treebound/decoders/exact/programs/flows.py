@@ -1,9 +1,9 @@
 """Flows that force selected arcs to form a tree, instead of cycle constraints (Magnanti & Wolsey 1995).
 
-- single-commodity: the root sends one unit of flow to every word, along selected arcs. It adds one column for each arc
-  and has a loose relaxation.
-- multi-commodity: every word has a flow of its own. On each arc, the flow is at most the 0/1 variable of the arc. It
-  adds n columns for each arc, and the relaxation of the tree constraints alone is exact.
+- single-commodity: the root sends one unit of flow to every word, along selected arcs. The program gets one more
+  column for each arc, and its relaxation is loose.
+- multi-commodity: every word has a flow of its own. On each arc, the flow is at most the 0/1 variable of the arc. The
+  program gets n more columns for each arc, and the relaxation of the tree constraints alone is exact.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def flow_program(variables: Variables, kind: Flow, first: int) -> tuple[int, flo
         rows.append(Row(NAME, columns, signs, supply, supply))
 
     def capacity(offset: int, a: int, limit: float) -> None:
-        """Add the row which says that arc `a` carries at most `limit` units of flow, and none if it is not selected."""
+        """Add the row which says that arc `a` carries at most `limit` units of flow, and no flow if not selected."""
         columns = np.concatenate([columns_of_arc[a], [offset + a]]).astype(np.intp)
         rows.append(Row(NAME, columns, np.concatenate([np.full(len(columns_of_arc[a]), limit), [-1.0]]), 0.0, np.inf))
 

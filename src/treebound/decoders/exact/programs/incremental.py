@@ -49,7 +49,8 @@ class Solving:
 
     - added: family -> number of rows that were added after the start.
     - solves: (kind, CPU seconds, number of fractional columns) of every solve; the kind is lp or mip.
-    - conflict: for an infeasible problem, families that no tree can keep together. None of them can be left out.
+    - conflict: for an infeasible problem, families of constraints that no tree can keep together. The
+      list is minimal: no family can be left out.
     - fallback: whether a limit was reached, so that the parse has a fallback tree, which may break constraints. It is
       the Chu-Liu-Edmonds tree, or Eisner's tree in the projective space.
     """

@@ -23,7 +23,7 @@ class Solution(NamedTuple):
     """The result of one solve.
 
     status  optimal, infeasible, or limit (then `values` may be None)
-    values  float64[columns]
+    values  float64[columns], value of each column
     bound   upper bound on the objective, in the units of the scores
     """
 
@@ -35,7 +35,7 @@ class Solution(NamedTuple):
 class LiveProgram:
     """The program: maximise score . x over 0 <= x <= 1 under rows; the first `binary` columns can be made integral.
 
-    score   float64[columns]
+    score   float64[columns], coefficients of the objective
     binary  number of columns that `solve(integral=True)` makes integral
     """
 

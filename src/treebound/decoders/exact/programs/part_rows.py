@@ -18,14 +18,14 @@ NAME = "parts"
 ALWAYS = -1  #: stands for an arc into the head that need not be selected
 FAMILIES = PRODUCTS | {"arc", "adjacent-sibling", "outermost-grandchild", "grand-sibling", "valency"}
 
-#: columns, coefficients, right-hand side
+#: a row: its columns, its coefficients and its right-hand side
 Sum = tuple[list[int], list[float], float]
 
 
 class PartRows:
     """The columns and rows of all parts of a problem. The columns are the arcs, other columns of the caller, y, and v.
 
-    - reserved: number of columns before the parts; the arcs are the first ones.
+    - reserved: number of columns before the columns of the parts; the columns of the arcs come first.
     - cost: score of every column.
     - forbidden: columns that must be 0.
     - equal, at_most: rows.
@@ -236,7 +236,7 @@ def part_program(variables: Variables, problem: Problem) -> PartProgram:
     expansion += [np.array([first + i]) for i in range(binary)]
 
     def row(total: Sum, lower: float) -> Row:
-        """Return a `Row` of a `Sum` in which the variables of an arc replace the arc."""
+        """Return the `Row` of a `Sum`, in which the variables of each arc replace the column of the arc."""
         columns, coefficients, upper = total
         expanded = [expansion[c] for c in columns]
         spread = np.repeat(coefficients, [len(f) for f in expanded])

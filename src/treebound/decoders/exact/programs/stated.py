@@ -48,7 +48,7 @@ class StatedProgram(CheckedDecoder):
     solver  an installed solver of SOLVERS
     constraints, formulation, space  as for `IncrementalProgram`
 
-    There are no limits. `optimal` means proved up to the solver's tolerance.
+    There is no limit of time or of iterations. `optimal` means proved up to the solver's tolerance.
     """
 
     name = "stated-ilp"
