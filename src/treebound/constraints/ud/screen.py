@@ -139,7 +139,8 @@ class Screen:
         unknown = (None,) * (sentence.n + 1)
         lemmas = [lemma if lemma in EMPTY else LEMMA for lemma in sentence.lemma] if sentence.lemma else unknown
         columns = (sentence.word_class, sentence.feats or unknown, sentence.misc or unknown, lemmas)
-        codes = [self._words.get(word) or self._number(word, known) for word in zip(*columns, strict=True)]
+        words, stored = zip(*columns, strict=True), self._words
+        codes = [stored[word] if word in stored else self._number(word, known) for word in words]
         return np.array(codes[1:], np.int32)
 
     def _number(self, word: tuple[str, str | None, str | None, str | None], known: Columns) -> int:
