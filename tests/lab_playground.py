@@ -1,8 +1,9 @@
-"""Test the playground in a real JupyterLab in headless Chromium: the buttons exist and the output follows them.
+"""Test notebook 06-playground in a real JupyterLab in headless Chromium: the buttons exist and the output follows them.
 
 python tests/lab_playground.py prints the observed texts; exit status 0 means success.
 
-It needs jupyterlab, Chromium and websocket-client (a dependency of Jupyter's packages) and takes about a minute.
+JupyterLab runs as in `make lab`, in a copy of the project with a small trained model. It needs jupyterlab, Chromium and
+websocket-client (a dependency of Jupyter's packages) and takes about a minute.
 """
 
 from __future__ import annotations
@@ -19,35 +20,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import nbformat
-import websocket
-from nbformat.v4 import new_code_cell, new_notebook
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-TESTS = Path(__file__).parent
-PATIENCE = 600  #: seconds for JupyterLab, the kernel and the first search, which compiles
-
-CELLS = f"""
-import sys
-
-sys.path.insert(0, {str(TESTS)!r})
 import numpy as np
+import websocket
 from synthetic import synthetic_treebank
 
+from studies.common import params as parameters
+from studies.site.rows import tour_row
 from treebound.learning.pruner import train_pruner
-from studies.site.playground import Playground
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
-from treebound.systems.tagging.several import train_taggers
+from treebound.treebanks import storage
 
-learn = synthetic_treebank(60, 1, 12)
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+REPOSITORY, NOTEBOOK = Path(__file__).parents[1], "06-playground.ipynb"
+PATIENCE = 600  #: seconds for JupyterLab, the kernel and the first search, which compiles
 
-spec = Settings(("adjacent-sibling", "sibling"), epochs=1, bits=14, k=4)
-
-model = train(spec, learn, learn.select(np.arange(10)), train_pruner(learn, epochs=1, bits=12))
-taggers = train_taggers(learn, learn.select(np.arange(10)), ("upos", "xpos"), epochs=1, bits=12, seed=1)
-Playground(model, "d1 d1 D D\\nn1 n1 N N\\nv1 v1 V V\\na2 _ A A\\n. . . .\\n").widgets(taggers)
-"""
+PLAIN = "d1 n1 v1 ."  #: the sentence in plain words that the test writes into the notebook
 
 #: set a choice as a user does: set the value and send the browser's events
 SET = """(selector, i, value) => { const box = document.querySelectorAll(selector)[i]; box.value = value;
@@ -56,8 +44,14 @@ READY = """(() => { const one = [...(window.jupyterapp?.shell.widgets('main') ??
   if (one) window.jupyterapp.shell.activateById(one.id);
   return one?.sessionContext?.session?.kernel?.status === 'idle'
     && window.jupyterapp.shell.currentWidget === one; })()"""
-FAILED = """[...document.querySelectorAll('.jp-OutputArea [data-mime-type="application/vnd.jupyter.error"]')]
-  .map((one) => one.textContent.slice(-300)).join('|')"""
+#: the errors of all cells; JupyterLab puts cells into the page only when they are on the screen
+FAILED = """[...window.jupyterapp.shell.currentWidget.content.model.cells].filter((cell) => cell.type === 'code')
+  .flatMap((cell) => cell.outputs.toJSON()).filter((output) => output.output_type === 'error')
+  .map((output) => `${output.ename}: ${output.evalue}`).join('|')"""
+LAST = """(() => { const notebook = window.jupyterapp.shell.currentWidget.content, cells = notebook.widgets;
+  const last = cells.findLastIndex((cell) => cell.model.type === 'code');
+  notebook.activeCellIndex = last;
+  return notebook.scrollToItem(last).then(() => cells[last].model.executionCount); })()"""
 LABELS = "[...document.querySelectorAll('.jp-OutputArea .widget-label')].map((one) => one.textContent).join('|')"
 
 
@@ -117,9 +111,10 @@ def look(browser: Browser, address: str) -> list[str]:
     browser.call("Page.navigate", url=address)
     until(lambda: browser.run(READY), "a kernel")
     browser.run("window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => 1)")
-    until(lambda: "optimal:" in browser.run(LABELS) or browser.run(FAILED), "the widgets")
+    until(lambda: browser.run(LAST) or browser.run(FAILED), "the last cell")
     if failed := browser.run(FAILED):
-        raise RuntimeError(f"the cell fails: {failed}")
+        raise RuntimeError(f"a cell fails: {failed}")
+    until(lambda: browser.run(LAST) and "optimal:" in browser.run(LABELS), "the widgets")
     seen = [f"widgets: {browser.run(LABELS)}"]
     first = browser.run(LABELS)
     drawings = browser.run("document.querySelectorAll('.jp-OutputArea .widget-html svg').length")
@@ -151,18 +146,42 @@ def look(browser: Browser, address: str) -> list[str]:
     return seen
 
 
+def project(folder: Path) -> None:
+    """Write a project with the notebook, a small model of a synthetic treebank, and the treebank itself.
+
+    The notebook gets a sentence in plain words, as a user would write it, so that its last cell has a line for text.
+    """
+    for name in ("params.yaml", "dvc.yaml"):
+        shutil.copyfile(REPOSITORY / name, folder / name)
+    params = parameters.load(folder / "params.yaml")
+    row, corpus = tour_row(params), next(iter(params.corpora))
+    treebank = synthetic_treebank(60, 1, 12)
+    dev = treebank.select(np.arange(10))
+    spec = Settings(params.graph_models[row.model].families, epochs=1, bits=14, k=4)
+    model = train(spec, treebank, dev, train_pruner(treebank, epochs=1, bits=12))
+    for path in (models := folder / "results" / "models" / corpus, data := folder / "data" / "converted" / corpus):
+        path.mkdir(parents=True)
+    model.save(models / f"{row.trained}.npz")
+    storage.save(treebank, data / "train.npz")
+    storage.save(dev, data / "dev.npz")
+    (folder / "notebooks").mkdir()
+    text = (REPOSITORY / "notebooks" / NOTEBOOK).read_text(encoding="utf-8")
+    changed = text.replace('plain = \\"\\"', f'plain = \\"{PLAIN}\\"')
+    if changed == text:
+        raise RuntimeError("the notebook has no parameter `plain`")
+    (folder / "notebooks" / NOTEBOOK).write_text(changed, encoding="utf-8")
+
+
 def main() -> int:
     """Start JupyterLab and Chromium, run the test, stop both and return the exit status."""
     if CHROMIUM is None:
         print("no Chromium on this machine", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
-        notebook = new_notebook(cells=[new_code_cell(CELLS.strip())])
-        notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        (Path(folder) / "play.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
+        project(Path(folder))
         port, debug = free(), free()
-        lab = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--ip=127.0.0.1"]
-        lab += ["--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True", f"--ServerApp.root_dir={folder}"]
+        lab = [sys.executable, "-m", "jupyterlab", "notebooks", "--no-browser", "--allow-root", f"--port={port}"]
+        lab += ["--ip=127.0.0.1", "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True"]
         flags = [
             "--headless",
             "--no-sandbox",
@@ -172,13 +191,13 @@ def main() -> int:
         ]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         started = [
-            subprocess.Popen(lab, **quiet),
+            subprocess.Popen(lab, cwd=folder, **quiet),
             subprocess.Popen([CHROMIUM, *flags, f"--user-data-dir={folder}/profile", "about:blank"], **quiet),
         ]
         try:
             address = f"http://127.0.0.1:{port}"
             until(lambda: urllib.request.urlopen(f"{address}/api").status == 200, "JupyterLab")
-            print(*look(Browser(debug), f"{address}/lab/tree/play.ipynb?reset"), sep="\n")
+            print(*look(Browser(debug), f"{address}/lab/tree/{NOTEBOOK}?reset"), sep="\n")
         except RuntimeError as error:
             print(f"error: {error}", file=sys.stderr)
             return 1

@@ -134,9 +134,8 @@ def test_a_typed_sentence_takes_the_place_of_the_other(play: Playground, taggers
     assert buttons.found is not None  # the previous sentence is still available
 
 
-@pytest.mark.long
 @pytest.mark.skipif(find_spec("jupyterlab") is None or find_spec("websocket") is None, reason="no JupyterLab")
-def test_the_buttons_work_in_a_browser() -> None:
+def test_the_notebook_and_its_buttons_work_in_jupyterlab() -> None:
     import lab_playground
 
     if lab_playground.CHROMIUM is None:
