@@ -2,11 +2,12 @@
 
     python -m studies.site.render [--notebooks results/notebooks] [--out results/report]
 
-The page of the notebook `index` is the entry; the others follow in the order of params.yaml. Maths becomes MathML.
+The page of the notebook `index` is the entry; the others follow by group and in the order of params.yaml. The metadata
+of a notebook state its group (studies.site.navigation). Maths becomes MathML.
 Figures and tables (as CSV) become files beside the pages. Code, long tables, sections whose heading has the tag `fold`,
 and all but the first sentences of a remark are folded away. The output of a cell with the tag `answer` answers the
-question of the page and is shown below it. The same notebooks give the same bytes. A script is optional: it sorts
-tables by a click, and shows the steps of a search one at a time.
+question of the page and is shown below it. The same notebooks give the same bytes. A script is optional: it searches
+headings, tables, figures and claims, sorts tables by a click, and shows the steps of a search one at a time.
 """
 
 from __future__ import annotations
@@ -36,14 +37,17 @@ from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 from studies.common import params as parameters
+from studies.site import navigation, search_index
 from studies.site.command import status
 from studies.site.execute import read
 from studies.site.show import STATEMENTS
 from treebound.core.errors import InputError
 from treebound.plots.svg import NARROW
 
+WIDE = "(min-width: 56.01rem)"  #: media query of screens on which the navigation is a column; style.css has the same
 INDEX = "index"  #: name of the notebook that becomes the entry page
 LONG = 24  #: a table with more rows than this is folded away under its caption
+CODE = "xcode"  #: style of listings, whose colours have a contrast of at least 4.5 to the background
 SAID = 3  #: number of sentences of a remark that are shown; the other sentences are folded away
 
 
@@ -53,6 +57,7 @@ class Page:
 
     sections  anchor and text of each heading of level 2
     cells     HTML of the page, in order
+    place     group, question and short title
     """
 
     name: str
@@ -60,12 +65,23 @@ class Page:
     lead: str = ""
     sections: list[tuple[str, str]] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
+    place: navigation.Place = field(default_factory=navigation.Place)
+
+    @property
+    def short(self) -> str:
+        """Return the title for the navigation as HTML."""
+        return escape(self.place.short) or self.title
+
+    @property
+    def group(self) -> str:
+        """Return the title of the group of the page."""
+        return navigation.GROUPS[self.place.group]
 
 
 def render(notebooks: Sequence[Path], out: Path) -> Path:
     """Write the site into the folder `out`, replacing it, and return its entry page.
 
-    notebooks  executed notebooks in the order of the navigation; one is named index.ipynb
+    notebooks  executed notebooks, within each group in the order of the navigation; one is named index.ipynb
 
     Raises InputError for a notebook that is missing, was not executed, or holds an error or unsupported maths.
     """
@@ -81,18 +97,28 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
         for folder_of in ("figures", "tables"):
             (site / folder_of).mkdir(parents=True)
         pages = [_page(path, site) for path in notebooks]
-        pages.sort(key=lambda page: page.name != INDEX)
+        pages.sort(key=lambda page: (page.name != INDEX, list(navigation.GROUPS).index(page.place.group)))
+        groups, questions = navigation.by_group(pages), navigation.by_question(pages[1:])
         for page in pages:
-            text = environment.get_template("page.html").render(page=page, pages=pages, index=INDEX)
+            text = environment.get_template("page.html").render(
+                page=page, pages=pages, index=INDEX, groups=groups, questions=questions
+            )
             (site / f"{page.name}.html").write_text(text, encoding="utf-8")
-        code = HtmlFormatter(style="friendly").get_style_defs(".highlight")
-        (site / "style.css").write_text(
-            environment.get_template("style.css").render(code=Markup(code)), encoding="utf-8"
-        )
-        script = environment.get_template("script.js").render()
-        (site / "script.js").write_text(script, encoding="utf-8")
+        contents = [(f"{page.name}.html", _plain(page.short), page.group, "".join(page.cells)) for page in pages]
+        code = Markup(HtmlFormatter(style=CODE).get_style_defs(".highlight"))
+        for name, text in (
+            (search_index.NAME, search_index.script(contents)),
+            ("style.css", environment.get_template("style.css").render(code=code)),
+            ("script.js", environment.get_template("script.js").render(search=search_index.NAME, wide=WIDE)),
+        ):
+            (site / name).write_text(text, encoding="utf-8")
         _replace(site, place)
     return out / f"{INDEX}.html"
+
+
+def _plain(markup: str) -> str:
+    """Return the text of HTML without its tags."""
+    return unescape(re.sub("<[^>]*>", "", markup))
 
 
 def _replace(new: Path, old: Path) -> None:
@@ -109,7 +135,7 @@ def _replace(new: Path, old: Path) -> None:
 def _page(path: Path, site: Path) -> Page:
     """Render one notebook. Raises InputError for a cell that was not executed or failed."""
     notebook = read(path)
-    page = Page(path.stem)
+    page = Page(path.stem, place=navigation.place(notebook))
     markdown = _markdown(page, path)
     code: list[str] = []  # code of all cells since the last Markdown cell, which is folded away as one block
 

@@ -1,0 +1,141 @@
+"""List the headings, tables, figures and claims of the site for the search in its pages.
+
+The list is a script, because a browser does not let pages on disk read other files.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html.parser import HTMLParser
+
+HEADING, TABLE, FIGURE, CLAIM = "heading", "table", "figure", "claim"  #: kinds of entries
+LONGEST = 200  #: number of characters of an entry that are stored
+NAME = "search-index.js"  #: name of the script in the site
+_VOID = frozenset(("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A place in a page that a search can return.
+
+    kind    HEADING, TABLE, FIGURE or CLAIM
+    anchor  id of the place in the page; empty for the top of the page
+    text    words of the heading, caption or claim
+    """
+
+    kind: str
+    anchor: str
+    text: str
+
+
+def entries(html: str) -> list[Entry]:
+    """Return the entries of the content of a page, in order; equal texts of one kind are listed once."""
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    unique = {(entry.kind, entry.text): entry for entry in reversed(reader.entries)}
+    return [entry for entry in reader.entries if unique[entry.kind, entry.text] is entry]
+
+
+def script(pages: Iterable[tuple[str, str, str, str]]) -> str:
+    """Return the script that defines the list of entries.
+
+    pages  (file, title, group, HTML of the content) of each page. A claim of several pages is listed for the first one
+           whose content holds its anchor.
+    """
+    files: list[list[str]] = []
+    rows: list[list[str | int]] = []
+    claims: set[str] = set()
+    for number, (file, title, group, html) in enumerate(pages):
+        files.append([file, title, group])
+        for entry in entries(html):
+            if entry.kind == CLAIM:
+                if entry.anchor in claims:
+                    continue
+                claims.add(entry.anchor)
+            rows.append([number, entry.kind, entry.anchor, entry.text])
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
+    named = ",\n".join(json.dumps(file, ensure_ascii=False, separators=(",", ":")) for file in files)
+    return f"const SEARCH_PAGES = [\n{named}\n];\nconst SEARCH_ENTRIES = [\n{lines}\n];\n"
+
+
+class _Reader(HTMLParser):
+    """Parser of a page that collects its entries.
+
+    A caption gets the id of the innermost element around it that has one, otherwise the id of the last heading.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries: list[Entry] = []
+        self._open: list[tuple[str, str, str]] = []  # tag, id and class of the elements around the present position
+        self._heading = ""
+        self._kind, self._depth, self._text = "", 0, [""]
+        self._alt = ""  # text of the image of the open figure
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        if tag == "img":
+            self._alt = values.get("alt", "")
+        elif tag == "svg":
+            self._alt = self._alt or values.get("aria-label", "")
+        if tag in _VOID:
+            return
+        classes = values.get("class", "").split()
+        outer = self._open[-1][2].split() if self._open else []
+        self._open.append((tag, values.get("id", ""), values.get("class", "")))
+        if tag == "figure":
+            self._alt = ""
+        if tag in ("h2", "h3"):
+            self._heading = values.get("id", "")
+        if self._kind:
+            return
+        if tag in ("h2", "h3"):
+            self._begin(HEADING)
+        elif values.get("id", "").startswith("claim-"):
+            self._begin(CLAIM)
+        elif tag == "caption" or "caption" in classes or (tag == "summary" and "long" in outer):
+            self._begin(FIGURE if self._inside("figure") else TABLE)
+        elif tag == "figcaption":
+            self._begin(FIGURE)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in [name for name, _, _ in self._open]:
+            return
+        while self._open:
+            # the first cell of a claim is the claim; the figures that follow are left out
+            if self._kind and (
+                len(self._open) == self._depth or (self._kind == CLAIM and self._open[-1][0] in ("th", "td"))
+            ):
+                self._end()
+            name = self._open.pop()[0]
+            if name == tag:
+                break
+        if tag == "figure":
+            self._alt = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._kind and not self._inside("a") and not self._inside("math"):
+            self._text.append(data)
+
+    def _inside(self, tag: str) -> bool:
+        """Return True if an element with this tag is open."""
+        return any(name == tag for name, _, _ in self._open)
+
+    def _begin(self, kind: str) -> None:
+        """Begin an entry at the element that was opened last."""
+        self._kind, self._depth, self._text = kind, len(self._open), []
+
+    def _end(self) -> None:
+        """Store the entry; a figure whose caption holds links only is described by the text of its image."""
+        text = " ".join("".join(self._text).split())
+        if self._kind == FIGURE and not re.search(r"\w", text):
+            text = " ".join(self._alt.split())
+        anchor = next((name for _, name, _ in reversed(self._open) if name), self._heading)
+        if text:
+            short = text if len(text) <= LONGEST else text[:LONGEST].rsplit(" ", 1)[0] + " …"
+            self.entries.append(Entry(self._kind, anchor, short))
+        self._kind = ""
