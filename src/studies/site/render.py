@@ -137,26 +137,21 @@ def _page(path: Path, site: Path) -> Page:
     notebook = read(path)
     page = Page(path.stem, place=navigation.place(notebook))
     markdown = _markdown(page, path)
-    code: list[str] = []  # code of all cells since the last Markdown cell, which is folded away as one block
-
-    def fold() -> None:
-        if code:
-            listing = highlight("\n\n".join(code), PythonLexer(), HtmlFormatter())
-            page.cells.append(f"<details><summary>Code</summary>{listing}</details>")
-            code.clear()
-
-    section = ""  # closing tag of the folded section that is open; empty if none is open
+    code: list[str] = []  # the code of the page, with the headings of its sections as comments
+    # closing tag of the folded section that is open; empty if none is open. Folded sections have one name, so that
+    # browsers show one of them at a time and no page grows beyond measure
+    section = ""
     for number, cell in enumerate(notebook.cells, 1):
         tags = cell.metadata.get("tags", ())
         if cell.cell_type == "markdown":
-            fold()
+            code += [f"# --- {title}" for title in re.findall("^##+ (.*)", cell.source, re.M)]
             if section and cell.source.startswith("## "):
                 page.cells.append(section)
                 section = ""
             text = str(markdown(cell.source))
             if "fold" in tags:
                 text, section = (
-                    re.sub("(<h2.*?</h2>)", r'<details class="fold"><summary>\1</summary>', text),
+                    re.sub("(<h2.*?</h2>)", r'<details class="fold" name="fold"><summary>\1</summary>', text),
                     "</details>",
                 )
             page.cells.append(text)
@@ -170,8 +165,10 @@ def _page(path: Path, site: Path) -> Page:
                 else:
                     page.cells.append(markup)
             code.append(cell.source)
-    fold()
     page.cells.append(section)
+    if code:
+        listing = highlight("\n\n".join(code), PythonLexer(), HtmlFormatter())
+        page.cells.append(f'<details class="code"><summary>Code of this page</summary>{listing}</details>')
     if not page.title:
         raise InputError("no heading of level 1", path=path, hint="begin the notebook with `# Title`")
     return page
