@@ -118,7 +118,8 @@ class _Reader(HTMLParser):
             self._alt = ""
 
     def handle_data(self, data: str) -> None:
-        if self._kind and not self._inside("a") and not self._inside("math"):
+        where = any("where" in classes.split() for _, _, classes in self._open)  # section of a paper, beside a claim
+        if self._kind and not (where or self._inside("a") or self._inside("math")):
             self._text.append(data)
 
     def _inside(self, tag: str) -> bool:
