@@ -21,7 +21,14 @@
   open();
 }
 // The row headers of several levels stay in sight side by side, where they leave half of the frame to the figures.
+// The label of several rows or columns stays in sight as long as one of them does.
 {
+  for (const head of document.querySelectorAll(".scroll .figures :is([scope=rowgroup], [scope=colgroup])")) {
+    const label = document.createElement("span");
+    label.className = "label";
+    label.append(...head.childNodes);
+    head.append(label);
+  }
   const place = (frame) => {
     const table = frame.querySelector("table.figures");
     const first = table && table.tBodies[0] && table.tBodies[0].rows[0];
@@ -37,6 +44,9 @@
         cell.style.left = fits ? `${lefts[level]}px` : "0";
       });
     }
+    const held = fits ? widths.reduce((a, b) => a + b, 0) : widths.at(-1);
+    table.style.setProperty("--names", `${held}px`);
+    table.style.setProperty("--head", `${table.tHead ? table.tHead.offsetHeight : 0}px`);
   };
   const watch = new ResizeObserver((changes) => changes.forEach(({ target }) => place(target)));
   for (const frame of document.querySelectorAll(".scroll")) watch.observe(frame);
