@@ -507,19 +507,22 @@ def test_pages_are_grouped_and_a_page_without_a_group_is_listed_under_more(tmp_p
 def test_the_search_lists_headings_tables_figures_and_claims_with_their_addresses() -> None:
     html = (
         "<h1>Title</h1><p>Text</p><h2 id='one'>One &amp; <em>two</em></h2>"
+        "<p class='caption'>First table</p><div class='scroll'><table></table></div>"
         "<p class='caption'>A table</p><div id='t1' class='scroll'><table></table></div>"
         "<details class='long' id='t2'><summary>Long <b>table</b></summary><p>rows</p></details>"
         "<details><summary>Code</summary></details>"
         "<figure id='f1'><img alt='Marks at &lt;5' src='a.svg'><figcaption><a href='a.svg'>SVG</a>"
-        "</figcaption></figure>"
+        "</figcaption></figure><figure id='f2'><img alt='No caption'></figure>"
         "<figure><img src='b.svg' alt='not used'><figcaption>What is seen</figcaption></figure>"
         "<table><tbody><tr id='claim-x'><th>It helps. <span class='where'>section 4</span></th><td>93.1</td></tr>"
     )
     assert [(entry.kind, entry.anchor, entry.text) for entry in search_index.entries(html)] == [
         ("heading", "one", "One & two"),
-        ("table", "one", "A table"),
+        ("table", "one", "First table"),
+        ("table", "t1", "A table"),
         ("table", "t2", "Long table"),
         ("figure", "f1", "Marks at <5"),
+        ("figure", "f2", "No caption"),
         ("figure", "one", "What is seen"),
         ("claim", "claim-x", "It helps."),
     ]

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from html import escape
+from typing import Any, TypeVar
 
 from nbformat import NotebookNode
 
+WIDE = "(min-width: 56.01rem)"  #: media query of screens on which the navigation is a column, as in style.css
 #: key and title of each group of pages, in the order of the navigation
 GROUPS = {
     "start": "Start",
@@ -55,13 +57,27 @@ class Place:
     short: str = ""
 
 
-class Placed(Protocol):
-    """A page that has a place in the site."""
+@dataclass
+class Placed:
+    """A page that has a place in the site.
+
+    name   file name without its ending
+    title  title as HTML
+    """
+
+    name: str
+    title: str = ""
+    place: Place = Place()
 
     @property
-    def place(self) -> Place:
-        """Return the place of the page."""
-        ...
+    def short(self) -> str:
+        """Return the title for the navigation as HTML."""
+        return escape(self.place.short) or self.title
+
+    @property
+    def group(self) -> str:
+        """Return the title of the group of the page."""
+        return GROUPS[self.place.group]
 
 
 P = TypeVar("P", bound=Placed)

@@ -44,38 +44,22 @@ from studies.site.show import STATEMENTS
 from treebound.core.errors import InputError
 from treebound.plots.svg import NARROW
 
-WIDE = "(min-width: 56.01rem)"  #: media query of screens on which the navigation is a column; style.css has the same
 INDEX = "index"  #: name of the notebook that becomes the entry page
 LONG = 24  #: a table with more rows than this is folded away under its caption
-CODE = "xcode"  #: style of listings, whose colours have a contrast of at least 4.5 to the background
 SAID = 3  #: number of sentences of a remark that are shown; the other sentences are folded away
 
 
 @dataclass
-class Page:
+class Page(navigation.Placed):
     """The page of a notebook while it is rendered.
 
     sections  anchor and text of each heading of level 2
     cells     HTML of the page, in order
-    place     group, question and short title
     """
 
-    name: str
-    title: str = ""
     lead: str = ""
     sections: list[tuple[str, str]] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
-    place: navigation.Place = field(default_factory=navigation.Place)
-
-    @property
-    def short(self) -> str:
-        """Return the title for the navigation as HTML."""
-        return escape(self.place.short) or self.title
-
-    @property
-    def group(self) -> str:
-        """Return the title of the group of the page."""
-        return navigation.GROUPS[self.place.group]
 
 
 def render(notebooks: Sequence[Path], out: Path) -> Path:
@@ -105,11 +89,12 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
             )
             (site / f"{page.name}.html").write_text(text, encoding="utf-8")
         contents = [(f"{page.name}.html", _plain(page.short), page.group, "".join(page.cells)) for page in pages]
-        code = Markup(HtmlFormatter(style=CODE).get_style_defs(".highlight"))
+        style = HtmlFormatter(style="xcode")  # its colours have a contrast of at least 4.5 to the background
+        code = Markup(style.get_style_defs(".highlight"))
         for name, text in (
             (search_index.NAME, search_index.script(contents)),
             ("style.css", environment.get_template("style.css").render(code=code)),
-            ("script.js", environment.get_template("script.js").render(search=search_index.NAME, wide=WIDE)),
+            ("script.js", environment.get_template("script.js").render(search=search_index.NAME, wide=navigation.WIDE)),
         ):
             (site / name).write_text(text, encoding="utf-8")
         _replace(site, place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
 HEADING, TABLE, FIGURE, CLAIM = "heading", "table", "figure", "claim"  #: kinds of entries
@@ -65,7 +65,8 @@ def script(pages: Iterable[tuple[str, str, str, str]]) -> str:
 class _Reader(HTMLParser):
     """Parser of a page that collects its entries.
 
-    A caption gets the id of the innermost element around it that has one, otherwise the id of the last heading.
+    A caption gets the id of the innermost element around it that has one, or the id of the table that follows it,
+    otherwise the id of the last heading. A figure without a caption is described by the text of its image.
     """
 
     def __init__(self) -> None:
@@ -75,6 +76,8 @@ class _Reader(HTMLParser):
         self._heading = ""
         self._kind, self._depth, self._text = "", 0, [""]
         self._alt = ""  # text of the image of the open figure
+        self._figures = 0  # number of entries when the open figure began
+        self._open_caption = False  # True if the last entry is a caption whose table has yet to come
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
@@ -88,7 +91,10 @@ class _Reader(HTMLParser):
         outer = self._open[-1][2].split() if self._open else []
         self._open.append((tag, values.get("id", ""), values.get("class", "")))
         if tag == "figure":
-            self._alt = ""
+            self._alt, self._figures = "", len(self.entries)
+        if self._open_caption and values.get("id") and "scroll" in classes:
+            self.entries[-1] = replace(self.entries[-1], anchor=values["id"])
+            self._open_caption = False
         if tag in ("h2", "h3"):
             self._heading = values.get("id", "")
         if self._kind:
@@ -105,17 +111,17 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag not in [name for name, _, _ in self._open]:
             return
-        while self._open:
+        name = ""
+        while name != tag:
             # the first cell of a claim is the claim; the figures that follow are left out
             if self._kind and (
                 len(self._open) == self._depth or (self._kind == CLAIM and self._open[-1][0] in ("th", "td"))
             ):
                 self._end()
+            anchor = self._anchor()
             name = self._open.pop()[0]
-            if name == tag:
-                break
-        if tag == "figure":
-            self._alt = ""
+            if name == "figure" and len(self.entries) == self._figures:
+                self._store(FIGURE, self._alt, anchor)
 
     def handle_data(self, data: str) -> None:
         where = any("where" in classes.split() for _, _, classes in self._open)  # section of a paper, beside a claim
@@ -131,12 +137,18 @@ class _Reader(HTMLParser):
         self._kind, self._depth, self._text = kind, len(self._open), []
 
     def _end(self) -> None:
-        """Store the entry; a figure whose caption holds links only is described by the text of its image."""
-        text = " ".join("".join(self._text).split())
-        if self._kind == FIGURE and not re.search(r"\w", text):
-            text = " ".join(self._alt.split())
-        anchor = next((name for _, name, _ in reversed(self._open) if name), self._heading)
-        if text:
-            short = text if len(text) <= LONGEST else text[:LONGEST].rsplit(" ", 1)[0] + " …"
-            self.entries.append(Entry(self._kind, anchor, short))
+        """Store the entry of the caption, heading or claim that ends."""
+        self._store(self._kind, "".join(self._text), self._anchor())
         self._kind = ""
+
+    def _anchor(self) -> str:
+        """Return the id of the innermost open element that has one, otherwise the id of the last heading."""
+        return next((name for _, name, _ in reversed(self._open) if name), self._heading)
+
+    def _store(self, kind: str, text: str, anchor: str) -> None:
+        """Store an entry, shortened, unless its text has no words."""
+        text = " ".join(text.split())
+        if re.search(r"\w", text):
+            short = text if len(text) <= LONGEST else text[:LONGEST].rsplit(" ", 1)[0] + " …"
+            self.entries.append(Entry(kind, anchor, short))
+            self._open_caption = kind == TABLE and not any(name for _, name, _ in self._open)
