@@ -91,11 +91,10 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
         contents = [(f"{page.name}.html", _plain(page.short), page.group, "".join(page.cells)) for page in pages]
         style = HtmlFormatter(style="xcode")  # its colours have a contrast of at least 4.5 to the background
         code = Markup(style.get_style_defs(".highlight"))
-        for name, text in (
-            (search_index.NAME, search_index.script(contents)),
-            ("style.css", environment.get_template("style.css").render(code=code)),
-            ("script.js", environment.get_template("script.js").render(search=search_index.NAME, wide=navigation.WIDE)),
-        ):
+        (site / search_index.NAME).write_text(search_index.script(contents), encoding="utf-8")
+        values = {"code": code, "search": search_index.NAME, "wide": navigation.WIDE}
+        for name in environment.list_templates(extensions=["css", "js"]):
+            text = environment.get_template(name).render(values)
             (site / name).write_text(text, encoding="utf-8")
         _replace(site, place)
     return out / f"{INDEX}.html"

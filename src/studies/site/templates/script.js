@@ -7,7 +7,7 @@
   set();
   wide.addEventListener("change", set);
 }
-{% include "search.js" %}
+{% include "search.jinja" %}
 
 // The target of a link is shown, though it may be in a closed section.
 {
