@@ -107,13 +107,15 @@ def test_an_answer_is_marked_and_a_section_folded(tmp_path: Path) -> None:
     page = render([notebook(tmp_path / "index.ipynb", *cells)], tmp_path / "site").read_text()
     assert re.search(r'<div class="answer"><p>Because.</p>\s*</div>', page)
     inside = re.search(
-        r'<details class="fold"><summary><h2 id="detail">Detail</h2></summary>(.*?)</details>\s*<h2', page, re.S
+        r'<details class="fold" name="fold"><summary><h2 id="detail">Detail</h2></summary>(.*?)</details>\s*<h2',
+        page,
+        re.S,
     )
     assert inside is not None
     assert "More." in inside[1]
     assert "Inside." in inside[1]
     # one more for the list of pages, and one for `Then`
-    assert page.count('<details class="fold">') == page.count("<h2") - 2 == 2
+    assert page.count('<details class="fold" name="fold">') == page.count("<h2") - 2 == 2
     assert len(re.findall("<details", page)) == len(re.findall("</details>", page))
 
 

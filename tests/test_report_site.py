@@ -18,6 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from studies.common import params as parameters
 from studies.pipeline import run, warm
+from studies.site import navigation, search_index
 from studies.site.execute import execute, main
 from studies.site.render import render
 from treebound.core.errors import InputError, TreeboundError
@@ -329,11 +330,11 @@ def _browse(path: Path, folder: Path, *more: str) -> tuple[str, set[str]]:
     return shown, set(re.findall(r'_dk_file:// file:// (\w+://[^"]+)"', log.read_text(errors="replace")))
 
 
-#: script in a page within a frame, which reports layout faults to the outer page
+#: script in a page within a frame, which reports layout faults and the height of the page to the outer page
 LOOK = """<script>
 const faults = [];
 addEventListener("error", (event) => faults.push(event.message));
-addEventListener("load", () => {
+const wide = () => {
   const frames = ".scroll, figure, pre, .formula, .skip";
   for (const one of document.body.querySelectorAll("*")) {
     const box = one.getBoundingClientRect();
@@ -341,50 +342,230 @@ addEventListener("load", () => {
       faults.push(one.tagName + " " + one.className + " ends at " + box.right);
   }
   if (document.documentElement.scrollWidth > innerWidth) faults.push("the page is wider than the window");
+  for (const figure of document.querySelectorAll("figure"))
+    if (figure.scrollWidth > figure.clientWidth + 1) faults.push("a figure is wider than its frame");
+};
+const columns = () => {
+  for (const frame of document.querySelectorAll(".scroll")) {
+    const head = frame.querySelector("table.figures tbody th[scope=row]");
+    if (!head || frame.scrollWidth <= frame.clientWidth + 1) continue;
+    frame.scrollLeft = 10000;
+    const box = head.getBoundingClientRect(), outer = frame.getBoundingClientRect();
+    if (box.left < outer.left - 1) faults.push("the first column is out of sight");
+    if (box.right > outer.right - 60) faults.push("the first column hides the others");
+    frame.scrollLeft = 0;
+  }
+};
+const rows = () => {
+  const button = document.querySelector("th button");
+  if (!button) return;
+  const column = button.closest("th").cellIndex;
+  button.click(); button.click();
+  const cells = [...button.closest("table").tBodies[0].rows].map((row) => row.cells[column].textContent);
+  if (cells.some((cell, i) => i && isNaN(parseInt(cell + cells[i - 1])) && cells[i - 1].localeCompare(cell) > 0))
+    faults.push("not sorted: " + cells);
+};
+const queries = [
+  ["tests of the diff", "heading"], ["all grandchildren alone", "claim"], ["published table uas", "table"],
+];
+const search = async () => {
+  const box = document.querySelector(".search input");
+  for (const [query, kind] of box ? queries : [["", "box"]]) {
+    const notes = () => [...document.querySelectorAll(".search li small")];
+    const kinds = () => notes().map((note) => note.textContent.split(" ")[0]);
+    for (let i = 0; box && i < 100 && !kinds().includes(kind); i++) {
+      box.value = query;
+      box.dispatchEvent(new Event("input"));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    if (!kinds().includes(kind)) faults.push("the search finds no " + kind);
+    if (box && innerWidth < 800) document.querySelector(".menu").open = true;
+    if (document.documentElement.scrollWidth > innerWidth) faults.push("the results are too wide");
+  }
+};
+addEventListener("load", async () => {
   const prose = document.body.cloneNode(true);
   prose.querySelectorAll("pre, code, script").forEach((one) => one.remove());
   if (prose.textContent.includes("$")) faults.push("maths that is not set");
-  if (innerWidth >= 1200 && document.documentElement.scrollHeight > 8000) faults.push("the page is too long");
-  const button = document.querySelector("th button");
-  if (button) {
-    const column = button.closest("th").cellIndex;
-    button.click(); button.click();
-    const cells = [...button.closest("table").tBodies[0].rows].map((row) => row.cells[column].textContent);
-    if (cells.some((cell, i) => i && isNaN(parseInt(cell + cells[i - 1])) && cells[i - 1].localeCompare(cell) > 0))
-      faults.push("not sorted: " + cells);
+  wide();
+  const height = document.documentElement.scrollHeight;
+  document.querySelectorAll("details").forEach((one) => { one.open = true; });
+  let opened = 0;  // a browser shows one folded section at a time: look into each
+  const folds = [...document.querySelectorAll("details.fold")];
+  for (const fold of folds.length ? folds : [document.body]) {
+    fold.open = true;
+    opened = Math.max(opened, document.documentElement.scrollHeight);
+    wide();
+    columns();
   }
-  parent.postMessage([location.pathname.split("/").pop(), innerWidth, faults.join("; ")], "*");
+  rows();
+  await search();
+  const name = location.pathname.split("/").pop();
+  parent.postMessage([name, innerWidth, height, opened, [...new Set(faults)].join("; ")], "*");
 });
 </script>"""
 FRAMES = """<body><script>addEventListener("message", ({data}) => {
   const line = document.createElement("pre"); line.textContent = JSON.stringify(data); document.body.append(line);
 });</script>"""
+TALLEST = 8000  #: largest height of a page at a width of 1200 px, with everything open
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
-@pytest.mark.parametrize("width", [1200, 832, 390])
-def test_a_browser_shows_all_without_the_network(width: int, site: Path, tmp_path: Path) -> None:
-    """Content wider than the window is inside scrolling frames. The script runs and sorts."""
-    looked = shutil.copytree(site, tmp_path / "site")
+def _looked(
+    site: Path, width: int, folder: Path, faulty: tuple[str, ...] = ()
+) -> tuple[dict[str, tuple[int, int, int, str]], set[str]]:
+    """Return what LOOK reports of each page: width, height, height with everything open, faults; and the requests.
+
+    faulty  markup of further pages, which are called faulty0.html, ...
+    """
+    looked = shutil.copytree(site, folder / "site")
     for path in looked.glob("*.html"):
         path.write_text(path.read_text(encoding="utf-8").replace("</head>", f"{LOOK}</head>"), encoding="utf-8")
-    faulty = (
-        ("the page is wider than the window", "<p style='width: 2000px'>x</p>"),
-        ("missing is not defined", "<script>missing()</script>"),
-        ("maths that is not set", "<p>$x$</p>"),
-        ("the page is too long" if width == 1200 else "", "<p style='height: 9000px'>x</p>"),
-        ("", "<img src='http://example.org/x.png'>"),
-    )
-    for i, (_, markup) in enumerate(faulty):
+    for i, markup in enumerate(faulty):
         (looked / f"faulty{i}.html").write_text(f"<!DOCTYPE html>{LOOK}{markup}")
     names = sorted(path.name for path in looked.glob("*.html"))
     frame = f'<iframe src="%s" style="width: {width}px; height: 900px; border: 0"></iframe>'
     (looked / "frames.html").write_text(FRAMES + "".join(frame % name for name in names))
-    shown, requested = _browse(looked / "frames.html", tmp_path, "--virtual-time-budget=20000")
-    reported = {
-        name: (wide, faults) for name, wide, faults in map(json.loads, re.findall("<pre>(.*?)</pre>", shown, re.S))
-    }
+    shown, requested = _browse(looked / "frames.html", folder, "--virtual-time-budget=60000")
+    reports = map(json.loads, re.findall("<pre>(.*?)</pre>", shown, re.S))
+    return {name: tuple(report) for name, *report in reports}, requested
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("width", [1600, 1200, 832, 390])
+def test_a_browser_shows_all_without_the_network(width: int, site: Path, tmp_path: Path) -> None:
+    """Content fits its frame, tables keep their first column in sight, and the script sorts and searches."""
+    row = "<tr><th scope=row>a</th>" + "<td>1234567890</td>" * 99
+    faulty = (
+        ("the page is wider than the window", "<p style='width: 2000px'>x</p>"),
+        ("missing is not defined", "<script>missing()</script>"),
+        ("maths that is not set", "<p>$x$</p>"),
+        ("a figure is wider", "<figure style='width: 99px; overflow: auto'><p style='width: 200px'>x</p></figure>"),
+        ("the first column is out of sight", f"<div class=scroll style='overflow: auto'><table class=figures>{row}"),
+        ("the search finds no box", "<p>x</p>"),
+        ("", "<img src='http://example.org/x.png'>"),
+    )
+    reported, requested = _looked(site, width, tmp_path, tuple(markup for _, markup in faulty))
     for i, (fault, _) in enumerate(faulty):
-        assert fault in reported.pop(f"faulty{i}.html")[1]
-    assert reported == {path.name: (width, "") for path in site.glob("*.html")}
+        assert fault in reported.pop(f"faulty{i}.html")[-1]
+    faults = {name: (wide, fault) for name, (wide, _, _, fault) in reported.items()}
+    assert faults == {path.name: (width, "") for path in site.glob("*.html")}
     assert requested == {"http://example.org/x.png"}
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+def test_no_page_is_long_even_with_everything_open(site: Path, tmp_path: Path) -> None:
+    tall = "<details class=fold name=fold><p style='height: 9000px'>x</p></details><details class=fold name=fold>y"
+    reported, _ = _looked(site, 1200, tmp_path, (tall,))
+    heights = {name: opened for name, (_, _, opened, _) in reported.items()}
+    assert heights.pop("faulty0.html") > TALLEST
+    assert {name: height for name, height in heights.items() if height > TALLEST} == {}
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+def test_the_committed_report_is_short(tmp_path: Path) -> None:
+    """The first page is at most 4,000 px high, and no other page more than 8,000 px with everything open."""
+    reported, _ = _looked(REPOSITORY / "results" / "reference" / "report", 1200, tmp_path)
+    assert len(reported) > 15
+    assert reported["index.html"][1] <= 4000
+    assert {name: opened for name, (_, _, opened, _) in reported.items() if opened > TALLEST} == {}
+
+
+def test_the_committed_report_is_small() -> None:
+    """The report has at most 4 MB, and no figure more than 150 KB."""
+    files = _files(REPOSITORY / "results" / "reference" / "report")
+    assert {name: len(content) for name, content in files.items() if "figures/" in name and len(content) > 150e3} == {}
+    assert sum(map(len, files.values())) <= 4e6
+
+
+# --- navigation and search
+
+
+def test_every_notebook_states_its_place_in_the_navigation() -> None:
+    places = {path.stem: navigation.place(nbformat.read(path, as_version=4)) for path in NOTEBOOKS}
+    assert not [name for name, place in places.items() if place.group == "more" or place.question == "other"]
+    assert all(place.short for place in places.values())
+    assert len({place.short for place in places.values()}) == len(places)
+    stated = [nbformat.read(path, as_version=4).metadata["treebound"] for path in NOTEBOOKS]
+    assert all(set(entry) == {"group", "question", "short"} for entry in stated)
+
+
+def test_pages_are_grouped_and_a_page_without_a_group_is_listed_under_more(tmp_path: Path) -> None:
+    pages = [_notebook(tmp_path / f"{name}.ipynb", new_markdown_cell(f"# {name}")) for name in ("b", "a", "index")]
+    for path, group in ((pages[1], "zhang-2014"), (pages[2], "start")):
+        notebook = nbformat.read(path, as_version=4)
+        notebook.metadata["treebound"] = {"group": group, "question": "no such question", "short": "A & B"}
+        nbformat.write(notebook, path)
+    html = render(pages, tmp_path / "site").read_text()
+    menu = html.partition("<nav")[2].partition("</nav>")[0]
+    assert re.findall("<summary>(.*?)</summary>", menu) == ["Start", "Sampling (Zhang et al. 2014)", "More"]
+    assert re.findall('href="(.*?)"', menu) == ["index.html", "a.html", "b.html"]
+    assert re.findall('<a href="a.html">(.*?)</a>', menu) == ["A &amp; B"]
+    assert menu.count("<details open>") == 1
+    assert re.findall("<h3>(.*?)</h3>", html) == ["Other questions"]
+
+
+def test_the_search_lists_headings_tables_figures_and_claims_with_their_addresses() -> None:
+    html = (
+        "<h1>Title</h1><p>Text</p><h2 id='one'>One &amp; <em>two</em></h2>"
+        "<p class='caption'>First table</p><div class='scroll'><table></table></div>"
+        "<p class='caption'>A table</p><div id='t1' class='scroll'><table></table></div>"
+        "<details class='long' id='t2'><summary>Long <b>table</b></summary><p>rows</p></details>"
+        "<details><summary>Code</summary></details>"
+        "<figure id='f1'><img alt='Marks at &lt;5' src='a.svg'><figcaption><a href='a.svg'>SVG</a>"
+        "</figcaption></figure><figure id='f2'><img alt='No caption'></figure>"
+        "<figure><img src='b.svg' alt='not used'><figcaption>What is seen</figcaption></figure>"
+        "<table><tbody><tr id='claim-x'><th>It helps. <span class='where'>section 4</span></th><td>93.1</td></tr>"
+    )
+    assert [(entry.kind, entry.anchor, entry.text) for entry in search_index.entries(html)] == [
+        ("heading", "one", "One & two"),
+        ("table", "one", "First table"),
+        ("table", "t1", "A table"),
+        ("table", "t2", "Long table"),
+        ("figure", "f1", "Marks at <5"),
+        ("figure", "f2", "No caption"),
+        ("figure", "one", "What is seen"),
+        ("claim", "claim-x", "It helps."),
+    ]
+    script = search_index.script([("a.html", "A", "G", html), ("b.html", "B", "G", html)])
+    assert script.count('"claim"') == 1, "a claim is listed once"
+    assert script.count('"heading"') == 2
+
+
+def test_the_search_index_is_small_and_leads_to_places_that_exist(site: Path) -> None:
+    text = (site / search_index.NAME).read_text(encoding="utf-8")
+    assert len(text.encode()) < 150e3
+    pages, entries = map(json.loads, re.findall(r"= (\[\n.*?\n\]);", text, re.S))
+    assert pages[0][0] == "index.html"
+    assert {file for file, _, _ in pages} == {path.name for path in site.glob("*.html")}
+    ids = {file: set(Page(site / file).ids) for file, _, _ in pages}
+    assert not [entry for entry in entries if entry[2] and entry[2] not in ids[pages[entry[0]][0]]]
+    assert {entry[1] for entry in entries} == {"heading", "table", "figure", "claim"}
+    assert {entry[2] for entry in entries if entry[1] == "claim"} == {
+        name for names in ids.values() for name in names if name.startswith("claim-")
+    }
+
+
+def _contrast(first: str, second: str) -> float:
+    """Return the contrast of two colours, such as #1f2328, as WCAG 2 defines it."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_colours_have_enough_contrast(site: Path) -> None:
+    """Text has a contrast of at least 4.5 to both backgrounds, and the marks of verdicts have at least 3."""
+    style = (site / "style.css").read_text()
+    colours = dict(re.findall(r"--(\w+): (#\w{6});", style))
+    listing = set(re.findall(r"\.highlight [^}]*[{; ]color: (#\w{6})", style))
+    assert len(listing) > 5
+    for text in {colours["ink"], colours["quiet"], colours["link"], *listing}:
+        for ground in (colours["ground"], colours["tint"]):
+            assert _contrast(text, ground) >= 4.5, (text, ground)
+    marks = re.findall(r"\.verdict[^}]*(#\w{6})", style)
+    assert len(marks) == 5
+    assert all(_contrast(mark, colours["ground"]) >= 3 for mark in [*marks, colours["mark"]])

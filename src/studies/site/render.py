@@ -2,11 +2,12 @@
 
     python -m studies.site.render [--notebooks results/notebooks] [--out results/report]
 
-The page of the notebook `index` is the entry; the others follow in the order of params.yaml. Maths becomes MathML.
+The page of the notebook `index` is the entry; the others follow by group and in the order of params.yaml. The metadata
+of a notebook state its group (studies.site.navigation). Maths becomes MathML.
 Figures and tables (as CSV) become files beside the pages. Code, long tables, sections whose heading has the tag `fold`,
 and all but the first sentences of a remark are folded away. The output of a cell with the tag `answer` answers the
-question of the page and is shown below it. The same notebooks give the same bytes. A script is optional: it sorts
-tables by a click, and shows the steps of a search one at a time.
+question of the page and is shown below it. The same notebooks give the same bytes. A script is optional: it searches
+headings, tables, figures and claims, sorts tables by a click, and shows the steps of a search one at a time.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 from studies.common import params as parameters
+from studies.site import navigation, search_index
 from studies.site.command import status
 from studies.site.execute import read
 from studies.site.show import STATEMENTS
@@ -48,15 +50,13 @@ SAID = 3  #: number of sentences of a remark that are shown; the other sentences
 
 
 @dataclass
-class Page:
+class Page(navigation.Placed):
     """The page of a notebook while it is rendered.
 
     sections  anchor and text of each heading of level 2
     cells     HTML of the page, in order
     """
 
-    name: str
-    title: str = ""
     lead: str = ""
     sections: list[tuple[str, str]] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Page:
 def render(notebooks: Sequence[Path], out: Path) -> Path:
     """Write the site into the folder `out`, replacing it, and return its entry page.
 
-    notebooks  executed notebooks in the order of the navigation; one is named index.ipynb
+    notebooks  executed notebooks, within each group in the order of the navigation; one is named index.ipynb
 
     Raises InputError for a notebook that is missing, was not executed, or holds an error or unsupported maths.
     """
@@ -81,18 +81,28 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
         for folder_of in ("figures", "tables"):
             (site / folder_of).mkdir(parents=True)
         pages = [_page(path, site) for path in notebooks]
-        pages.sort(key=lambda page: page.name != INDEX)
+        pages.sort(key=lambda page: (page.name != INDEX, list(navigation.GROUPS).index(page.place.group)))
+        groups, questions = navigation.by_group(pages), navigation.by_question(pages[1:])
         for page in pages:
-            text = environment.get_template("page.html").render(page=page, pages=pages, index=INDEX)
+            text = environment.get_template("page.html").render(
+                page=page, pages=pages, index=INDEX, groups=groups, questions=questions
+            )
             (site / f"{page.name}.html").write_text(text, encoding="utf-8")
-        code = HtmlFormatter(style="friendly").get_style_defs(".highlight")
-        (site / "style.css").write_text(
-            environment.get_template("style.css").render(code=Markup(code)), encoding="utf-8"
-        )
-        script = environment.get_template("script.js").render()
-        (site / "script.js").write_text(script, encoding="utf-8")
+        contents = [(f"{page.name}.html", _plain(page.short), page.group, "".join(page.cells)) for page in pages]
+        style = HtmlFormatter(style="xcode")  # its colours have a contrast of at least 4.5 to the background
+        code = Markup(style.get_style_defs(".highlight"))
+        (site / search_index.NAME).write_text(search_index.script(contents), encoding="utf-8")
+        values = {"code": code, "search": search_index.NAME, "wide": navigation.WIDE}
+        for name in environment.list_templates(extensions=["css", "js"]):
+            text = environment.get_template(name).render(values)
+            (site / name).write_text(text, encoding="utf-8")
         _replace(site, place)
     return out / f"{INDEX}.html"
+
+
+def _plain(markup: str) -> str:
+    """Return the text of HTML without its tags."""
+    return unescape(re.sub("<[^>]*>", "", markup))
 
 
 def _replace(new: Path, old: Path) -> None:
@@ -109,28 +119,23 @@ def _replace(new: Path, old: Path) -> None:
 def _page(path: Path, site: Path) -> Page:
     """Render one notebook. Raises InputError for a cell that was not executed or failed."""
     notebook = read(path)
-    page = Page(path.stem)
+    page = Page(path.stem, place=navigation.place(notebook))
     markdown = _markdown(page, path)
-    code: list[str] = []  # code of all cells since the last Markdown cell, which is folded away as one block
-
-    def fold() -> None:
-        if code:
-            listing = highlight("\n\n".join(code), PythonLexer(), HtmlFormatter())
-            page.cells.append(f"<details><summary>Code</summary>{listing}</details>")
-            code.clear()
-
-    section = ""  # closing tag of the folded section that is open; empty if none is open
+    code: list[str] = []  # the code of the page, with the headings of its sections as comments
+    # closing tag of the folded section that is open; empty if none is open. Folded sections have one name, so that
+    # browsers show one of them at a time and no page grows beyond measure
+    section = ""
     for number, cell in enumerate(notebook.cells, 1):
         tags = cell.metadata.get("tags", ())
         if cell.cell_type == "markdown":
-            fold()
+            code += [f"# --- {title}" for title in re.findall("^##+ (.*)", cell.source, re.M)]
             if section and cell.source.startswith("## "):
                 page.cells.append(section)
                 section = ""
             text = str(markdown(cell.source))
             if "fold" in tags:
                 text, section = (
-                    re.sub("(<h2.*?</h2>)", r'<details class="fold"><summary>\1</summary>', text),
+                    re.sub("(<h2.*?</h2>)", r'<details class="fold" name="fold"><summary>\1</summary>', text),
                     "</details>",
                 )
             page.cells.append(text)
@@ -144,8 +149,10 @@ def _page(path: Path, site: Path) -> Page:
                 else:
                     page.cells.append(markup)
             code.append(cell.source)
-    fold()
     page.cells.append(section)
+    if code:
+        listing = highlight("\n\n".join(code), PythonLexer(), HtmlFormatter())
+        page.cells.append(f'<details class="code"><summary>Code of this page</summary>{listing}</details>')
     if not page.title:
         raise InputError("no heading of level 1", path=path, hint="begin the notebook with `# Title`")
     return page

@@ -1,5 +1,57 @@
-// Optional features of the pages. A click on a column name sorts the table; another click reverses the order.
+// Optional features of the pages.
 "use strict";
+// The menu is open on wide screens, where it is the column at the left, and closed on narrow screens.
+{
+  const menu = document.querySelector(".menu"), wide = matchMedia("{{ wide }}");
+  const set = () => { menu.open = wide.matches; };
+  set();
+  wide.addEventListener("change", set);
+}
+{% include "search.jinja" %}
+
+// The target of a link is shown, though it may be in a closed section.
+{
+  const open = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (let outer = target; outer; outer = outer.parentElement) if (outer.tagName === "DETAILS") outer.open = true;
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", open);
+  open();
+}
+// The row headers of several levels stay in sight side by side, where they leave half of the frame to the figures.
+// The label of several rows or columns stays in sight as long as one of them does.
+{
+  for (const head of document.querySelectorAll(".scroll .figures :is([scope=rowgroup], [scope=colgroup])")) {
+    const label = document.createElement("span");
+    label.className = "label";
+    label.append(...head.childNodes);
+    head.append(label);
+  }
+  const place = (frame) => {
+    const table = frame.querySelector("table.figures");
+    const first = table && table.tBodies[0] && table.tBodies[0].rows[0];
+    if (!first || !frame.clientWidth) return;
+    const widths = [...first.cells].filter((cell) => cell.tagName === "TH").map((cell) => cell.offsetWidth);
+    const fits = widths.reduce((a, b) => a + b, 0) <= frame.clientWidth / 2;
+    const lefts = widths.map((_, i) => widths.slice(0, i).reduce((a, b) => a + b, 0));
+    for (const row of [...table.tHead ? table.tHead.rows : [], ...table.tBodies[0].rows]) {
+      const heads = [...row.cells].filter((cell) => cell.matches("tbody th, th.index"));
+      heads.forEach((cell, i) => {
+        const level = widths.length - heads.length + i, last = level === widths.length - 1;
+        cell.style.position = fits || last ? "sticky" : "static";
+        cell.style.left = fits ? `${lefts[level]}px` : "0";
+      });
+    }
+    const held = fits ? widths.reduce((a, b) => a + b, 0) : widths.at(-1);
+    table.style.setProperty("--names", `${held}px`);
+    table.style.setProperty("--head", `${table.tHead ? table.tHead.offsetHeight : 0}px`);
+  };
+  const watch = new ResizeObserver((changes) => changes.forEach(({ target }) => place(target)));
+  for (const frame of document.querySelectorAll(".scroll")) watch.observe(frame);
+}
+// A click on a column name sorts the table; another click reverses the order.
 for (const table of document.querySelectorAll("table.figures")) {
   const names = table.tHead && table.tHead.rows[table.tHead.rows.length - 1];
   if (!names || table.tBodies[0].rows.length < 3) continue;

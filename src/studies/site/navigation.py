@@ -1,0 +1,108 @@
+"""Group the pages of the site by paper and by question.
+
+A notebook states its place in its metadata:
+
+    "treebound": {"group": "zhang-2014", "question": "accuracy", "short": "Global features"}
+
+A page without a known group is listed under "More", and a page without a known question under "Other questions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any, TypeVar
+
+from nbformat import NotebookNode
+
+WIDE = "(min-width: 56.01rem)"  #: media query of screens on which the navigation is a column, as in style.css
+#: key and title of each group of pages, in the order of the navigation
+GROUPS = {
+    "start": "Start",
+    "qian-liu-2013": "Exact search (Qian & Liu 2013)",
+    "riedel-clarke-2006": "Integer programs (Riedel & Clarke 2006)",
+    "zhang-2014": "Sampling (Zhang et al. 2014)",
+    "hall-2006": "Transitions (Hall et al. 2006)",
+    "auli-lopez-2011": "Categorial grammar (Auli & Lopez 2011)",
+    "across": "Across papers",
+    "report": "About this report",
+    "more": "More",
+}
+#: key and text of each question that pages answer, in the order of the list on the first page
+QUESTIONS = {
+    "use": "How do I use a parser?",
+    "accuracy": "What makes a parser more accurate?",
+    "speed": "How fast is a parser, and why?",
+    "search": "How far is the result from the best tree?",
+    "languages": "Do the results hold in other languages?",
+    "trust": "When can I trust a tree?",
+    "data": "Which data and which factors are used?",
+    "report": "How is this report made?",
+    "other": "Other questions",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a page in the site.
+
+    group     key of GROUPS
+    question  key of QUESTIONS
+    short     short title for the navigation; empty if the notebook states none
+    """
+
+    group: str = "more"
+    question: str = "other"
+    short: str = ""
+
+
+@dataclass
+class Placed:
+    """A page that has a place in the site.
+
+    name   file name without its ending
+    title  title as HTML
+    """
+
+    name: str
+    title: str = ""
+    place: Place = Place()
+
+    @property
+    def short(self) -> str:
+        """Return the title for the navigation as HTML."""
+        return escape(self.place.short) or self.title
+
+    @property
+    def group(self) -> str:
+        """Return the title of the group of the page."""
+        return GROUPS[self.place.group]
+
+
+P = TypeVar("P", bound=Placed)
+
+
+def place(notebook: NotebookNode) -> Place:
+    """Return the place that the metadata of a notebook states."""
+    stated: Mapping[str, Any] = notebook.metadata.get("treebound", {})
+    group, question = stated.get("group", ""), stated.get("question", "")
+    return Place(
+        group if group in GROUPS else "more",
+        question if question in QUESTIONS else "other",
+        str(stated.get("short", "")),
+    )
+
+
+def by_group(pages: Iterable[P]) -> dict[str, list[P]]:
+    """Return the pages of each group that has pages, by the title of the group; pages keep their order."""
+    pages = list(pages)
+    groups = {title: [page for page in pages if page.place.group == key] for key, title in GROUPS.items()}
+    return {title: members for title, members in groups.items() if members}
+
+
+def by_question(pages: Iterable[P]) -> dict[str, list[P]]:
+    """Return the pages of each question that has pages, by the text of the question; pages keep their order."""
+    pages = list(pages)
+    groups = {text: [page for page in pages if page.place.question == key] for key, text in QUESTIONS.items()}
+    return {text: members for text, members in groups.items() if members}
