@@ -1,0 +1,8 @@
+"""Table of the leaderboard that a run stores as a file."""
+
+from __future__ import annotations
+
+from studies.across.leaderboard.parsers import KEPT, intervals
+from studies.site.export import Tables
+
+TABLES: Tables = {KEPT: ("UAS of every row with the 95 % interval over test sentences, %", intervals)}
