@@ -109,8 +109,8 @@ def _measured(results: Results, corpus: str) -> dict[str, dict[str, Any]]:
             path = results.folder / "metrics" / "decode" / corpus / f"{row.trained}.json"
             raise InputError(f"no row {row}", path=path, hint=RERUN)
         training = results.read("timing", "train", corpus, f"{row.trained}.json")
-        speed = {"words_per_cpu_s": timed.get(row.name, nan), "train_cpu_s": training["cpu_s"]}
-        measured[row.name] = files[row.name] | speed
+        speed = timed.get(row.name, nan) if row.benchmarked else nan
+        measured[row.name] = files[row.name] | {"words_per_cpu_s": speed, "train_cpu_s": training["cpu_s"]}
     return measured
 
 

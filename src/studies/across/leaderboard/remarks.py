@@ -93,9 +93,9 @@ def others(compared: pd.DataFrame, languages: dict[str, str], lacking: pd.DataFr
             )
         better, worse = int((data["low"] > 0).sum()), int((data["high"] < 0).sum())
         yield (
-            f"{_of_run(run)}{ours} is more accurate in {better} of {len(data)} comparisons over all languages, and less "
-            f"accurate in {worse}, where the 95 % interval excludes 0. The other parsers were trained on forms and "
-            "tags alone, without pretrained vectors.",
+            f"{_of_run(run)}{ours} is more accurate in {better} of {len(data)} comparisons over all languages, and "
+            f"less accurate in {worse}, where the 95 % interval excludes 0. The other parsers were trained on forms "
+            "and tags alone, without pretrained vectors.",
             data,
         )
         gaps = lacking[lacking["run"] == run]
