@@ -70,7 +70,7 @@ def reason(column: str, row: pd.Series) -> str:
 
 def _of_run(results: Results, corpora: Collection[str]) -> pd.DataFrame:
     """Return the rows of `parsers` for one run."""
-    units = intervals(results, corpora).set_index(["corpus", "row"])
+    units = intervals(results, corpora)
     rows, by_seed = [], []
     offered = seen.offered(results)
     for corpus in corpora:
@@ -167,17 +167,18 @@ def _not_ours(corpora: Collection[str]) -> list[dict[str, Any]]:
 
 
 def intervals(results: Results, corpora: Collection[str] = ()) -> pd.DataFrame:
-    """Return UAS with the ends of its 95 % interval for every row of params.yaml. Columns: corpus, row, UAS, low, high,
-    unit.
+    """Return UAS in % with the ends of its 95 % interval for every row of params.yaml.
+
+    Index: corpus, row. Columns: UAS, low, high, unit.
 
     The unit of sampling is the test sentence: `over_sentences` computes the interval from the right and the scored
     words of each sentence. A reference run is committed without its sentences, but with this table. An older reference
     lacks the table; then the unit is the word, and the interval is too narrow, because errors in one sentence depend on
     each other.
     """
-    stored = pd.DataFrame() if results.keeps_sentences else results.kept_table(KEPT)
+    stored = pd.DataFrame() if results.keeps_sentences else results.kept_table(KEPT, index_col=["corpus", "row"])
     if len(stored):
-        return stored[stored["corpus"].isin(corpora)] if corpora else stored
+        return stored[stored.index.get_level_values("corpus").isin(corpora)] if corpora else stored
     rows = []
     for corpus in corpora or results.corpora:
         for row in results.params.rows_of(corpus):
@@ -190,7 +191,7 @@ def intervals(results: Results, corpora: Collection[str] = ()) -> pd.DataFrame:
                 value, unit = metrics["uas"], OVER_WORDS
                 half = Z * float(np.sqrt(value * (100 - value) / metrics["scored_words"]))
             rows.append((corpus, row.name, value, value - half, value + half, unit))
-    return pd.DataFrame(rows, columns=["corpus", "row", "UAS", "low", "high", "unit"])
+    return pd.DataFrame(rows, columns=["corpus", "row", "UAS", "low", "high", "unit"]).set_index(["corpus", "row"])
 
 
 def over_sentences(data: pd.DataFrame) -> tuple[float, float]:
