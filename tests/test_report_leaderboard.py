@@ -187,6 +187,9 @@ def test_others_are_compared_under_the_same_tags(board: pd.DataFrame) -> None:
     places = [place[2:] for place in compared.index]
     assert sorted(places) == [("en_ewt", "spacy"), ("tr_twt", "spacy"), ("tr_twt", "udpipe")]
     assert (compared["difference"] == compared["UAS of ours"] - compared["UAS of the other"]).all()
+    shown = tables.compared_table(compared)
+    assert list(shown.columns[:2]) == ["corpus", "difference"]
+    assert "our parser" not in shown
     text = repr(remarks.others(compared, {"en_ewt": "en", "tr_twt": "tr"}, tables.not_run(board)))
     english = compared.xs("en_ewt", level="corpus").iloc[0]
     assert f"spacy on en_ewt: {english['difference']:+.2f}" in text

@@ -269,6 +269,20 @@ def against_others(board: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(list(lines.values()), index=index)
 
 
+def compared_table(compared: pd.DataFrame) -> pd.DataFrame:
+    """Return `against_others` with the other parser as the name of a row, so that narrow screens show the figures.
+
+    The run and our parser are columns; each is left out if all rows have the same one.
+    """
+    if not len(compared):
+        return pd.DataFrame()
+    data = compared.reset_index().set_index("other parser")
+    constant = [name for name in ("run", "our parser") if data[name].nunique() == 1]
+    first = ["corpus", "difference", "low", "high"]
+    last = [name for name in data if name not in (*first, "note")]
+    return data[[*first, *last, "note"]].drop(columns=constant)
+
+
 def not_run(board: pd.DataFrame) -> pd.DataFrame:
     """Return the parsers of other projects that have results on some corpora of a run, with the other corpora.
 
