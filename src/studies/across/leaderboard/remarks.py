@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.across.leaderboard.parsers import OTHER, OVER_WORDS
+from studies.across.leaderboard.parsers import FAMILIES, OVER_WORDS
 from studies.across.leaderboard.tables import MEAN, POINT
 from studies.site.sentences import Sentences, about, difference, each, listing
 
@@ -111,7 +111,7 @@ def intervals(board: pd.DataFrame) -> Sentences:
         "The rank of a parser on a corpus is its position by UAS, the mean over its seeds, in % of the test words "
         "without punctuation. Its possible ranks run from 1 plus the number of parsers whose 95 % interval lies "
         "entirely above its own, to the number of parsers whose interval does not lie entirely below it. All "
-        "parsers have the same test sentences, and paired tests separate some pairs whose intervals overlap."
+        "parsers have the same test sentences, so a paired test may separate two parsers whose intervals overlap."
     )
     for run, rows in each(board, "run"):
         if (rows["unit"] == OVER_WORDS).any():
@@ -127,9 +127,9 @@ def intervals(board: pd.DataFrame) -> Sentences:
                 "has several.",
                 rows[["corpus", "system", "unit"]],
             )
-    several = board[board["seeds"] > 1]
+    several, ours = board[board["seeds"] > 1], board["family"].isin(FAMILIES.values())
     yield (
-        f"{len(several)} of {int((board['family'] != OTHER).sum())} rows of this project have several seeds; the other "
+        f"{len(several)} of {int(ours.sum())} rows of this project have several seeds; the other "
         "intervals do not cover the choice of the seed.",
         several,
     )
