@@ -208,7 +208,8 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
     if caption is None or (tally and linked_file):
         return f"{opening}{markup}</div>{link}"
     content = f"{opening}{markup.replace(caption[0], '', 1)}</div>{link}"
-    if rows <= LONG and not tally:  # a caption outside the frame stays visible when the table scrolls
+    scrolls = 'class="figures leaderboard"' in markup  # the frame of a leaderboard has a limited height
+    if (rows <= LONG or scrolls) and not tally:  # a caption outside the frame stays visible when the table scrolls
         return f'<p class="caption">{caption[1]}</p>{content}'
     summary = f"<summary>{caption[1]}{'' if tally else f' ({rows} rows)'}</summary>"
     return f'<details class="long">{summary}{content}</details>'

@@ -108,3 +108,39 @@ for (const list of document.querySelectorAll("ol.steps")) {
   list.before(bar);
   go(0);
 }
+// Filter the rows of a leaderboard: a choice of values for some columns, and a text that a row must contain.
+for (const table of document.querySelectorAll("table.leaderboard")) {
+  const names = [...table.tHead.rows[table.tHead.rows.length - 1].cells].map((cell) => cell.textContent);
+  const rows = () => [...table.tBodies[0].rows];
+  const bar = document.createElement("p"), count = document.createElement("span");
+  bar.className = "filters";
+  count.setAttribute("role", "status");
+  const labelled = (text, control) => {
+    const label = document.createElement("label");
+    label.append(text + " ", control);
+    control.addEventListener("input", show);
+    bar.append(label);
+    return control;
+  };
+  const choices = table.dataset.filters.split("|").filter(Boolean).map((name) => {
+    const column = names.indexOf(name), choice = document.createElement("select");
+    const values = [...new Set(rows().map((row) => row.cells[column].textContent))];
+    choice.append(new Option("all", ""), ...values.map((value) => new Option(value, value)));
+    return [column, labelled(name, choice)];
+  });
+  const search = document.createElement("input");
+  search.type = "search";
+  search.placeholder = "for instance: sampling";
+  labelled("contains", search);
+  function show() {
+    const text = search.value.trim().toLowerCase();
+    for (const row of rows()) {
+      const fits = choices.every(([column, choice]) => !choice.value || row.cells[column].textContent === choice.value);
+      row.hidden = !fits || !row.textContent.toLowerCase().includes(text);
+    }
+    count.textContent = `${rows().filter((row) => !row.hidden).length} of ${rows().length} rows`;
+  }
+  bar.append(count);
+  show();
+  table.closest(".scroll").before(bar);
+}

@@ -1,0 +1,209 @@
+"""Collect accuracy, speed, cost and proofs of every parser of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from math import nan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from studies.across.overview import practice
+from studies.common.metrics import RERUN
+from studies.common.params import Row
+from studies.hall_2006.transitions.tables import maltparser
+from studies.site import frames, seen
+from studies.site.collect import Results
+from studies.site.pooled import Z, over_seeds
+from studies.site.rows import corpora_of, seeds_of
+from treebound.core.errors import InputError
+
+#: system of a row -> family of parsers in the tables; every other system is a package of another project
+FAMILIES = {"graph": "graph-based", "transition": "transition-based", "sampling": "sampling"}
+OTHER, PUBLISHED = "other project", "published figure"  #: families of parsers that this project did not write
+KEPT = "leaderboard"  #: name of the table of `intervals` that a reference stores
+OVER_SENTENCES, OVER_WORDS = "test sentences", "words"  #: units that the interval of a row treats as independent
+COLUMNS = ["corpus", "system", "family", "uas", "low", "high", "unit", "las", "seeds", "words_per_cpu_s"]
+COLUMNS += ["train_cpu_s", "proved", "sees", "model", "unranked"]
+
+NOT_TIMED = "not timed: the benchmark times only the rows that params.yaml selects"
+NO_PROOF = "proves nothing: this kind of parser has no search for the best tree that could prove it"
+NO_LABELS = "has no labels: the model predicts heads alone"
+PART = "not ranked: only the first sentences of the test set were parsed"
+OTHER_TAGS = "not ranked: sees other tags than the ranked rows of this corpus"
+OUTSIDE = (
+    "not ranked: measured once outside the pipeline, with gold tags and without intervals, speed and training time"
+)
+FROM_PAPER = (
+    "not ranked: a published figure with other conditions (version of the treebank, tags, and punctuation counts); "
+    "speed, training time and intervals in these conditions were not published"
+)
+
+
+def parsers(results: Sequence[Results], wanted: Collection[str] = ()) -> pd.DataFrame:
+    """Return every parser of the runs, one row per run, corpus and parser. Columns: run and COLUMNS.
+
+    wanted  corpora; empty means all
+
+    UAS and LAS (%) are means over seeds with otherwise equal settings. `low` and `high` are the ends of the 95 %
+    interval of UAS over test sentences and seeds. `unranked` is the reason why the row has no rank, or an empty text.
+    A cell without a value is NaN; `reason` explains it.
+    """
+    keep = corpora_of(results, list(wanted))
+    parts = [_of_run(r, keep[r.name]) for r in results]
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+
+
+def reason(column: str, row: pd.Series) -> str:
+    """Explain why a row of `parsers` has no value in a column.
+
+    column  name of a column of COLUMNS
+    """
+    if row["family"] == PUBLISHED or row["unranked"] == OUTSIDE:
+        return str(row["unranked"])
+    if row["unranked"].startswith("not installed"):
+        return str(row["unranked"])
+    causes = {"rank": row["unranked"], "words_per_cpu_s": NOT_TIMED, "proved": NO_PROOF, "las": NO_LABELS}
+    return str(causes.get(column, "not measured"))
+
+
+def _of_run(results: Results, corpora: Collection[str]) -> pd.DataFrame:
+    """Return the rows of `parsers` for one run."""
+    units = intervals(results, corpora)
+    rows, by_seed = [], []
+    offered = seen.offered(results)
+    for corpus in corpora:
+        measured = _measured(results, corpus)
+        longest = max(metrics.get("sentences", 0) for metrics in measured.values())
+        counted: set[str] = set()
+        for name, metrics in measured.items():
+            if name in counted:
+                continue
+            row = results.params.rows[name]
+            repeats = [repeat.name for repeat in seeds_of(results.params, corpus, row).values()]
+            repeats = [repeat for repeat in repeats if repeat in measured]
+            counted |= set(repeats)
+            labelled = [measured[repeat].get("las", nan) for repeat in repeats]
+            described = {"corpus": corpus, "system": name, "las": float(np.mean(labelled))}
+            described |= _described(results, corpus, row, metrics, offered[corpus])
+            described["unranked"] = _unranked(results, corpus, row, metrics, longest)
+            known = units.reindex([(corpus, repeat) for repeat in repeats])
+            rows.append(described | {"unit": known["unit"].iloc[0]})
+            by_seed.append(known[["UAS", "low", "high"]].to_numpy(float))
+    for described, mean in zip(rows, over_seeds(by_seed) if rows else (), strict=True):
+        described |= dict(zip(("uas", "low", "high", "seeds"), mean, strict=True))
+    rows += _not_ours(corpora)
+    data = pd.DataFrame(rows, columns=COLUMNS)
+    data.insert(0, "run", results.name)
+    return data
+
+
+def _measured(results: Results, corpus: str) -> dict[str, dict[str, Any]]:
+    """Return the `decode` metrics of every row of a corpus, with training time and speed, by the name of the row."""
+    timed = {row["row"]: row["words_per_cpu_s"] for row in results.read("benchmark", f"{corpus}.json")}
+    measured = {}
+    for row in results.params.rows_of(corpus):
+        files = results.read("decode", corpus, f"{row.trained}.json")
+        if row.name not in files:
+            path = results.folder / "metrics" / "decode" / corpus / f"{row.trained}.json"
+            raise InputError(f"no row {row}", path=path, hint=RERUN)
+        training = results.read("timing", "train", corpus, f"{row.trained}.json")
+        speed = timed.get(row.name, nan) if row.benchmarked else nan
+        measured[row.name] = files[row.name] | {"words_per_cpu_s": speed, "train_cpu_s": training["cpu_s"]}
+    return measured
+
+
+def _described(
+    results: Results, corpus: str, row: Row, metrics: dict[str, Any], offered: Collection[str]
+) -> dict[str, Any]:
+    """Return the cells of a row that do not depend on its repetitions with other seeds."""
+    columns = seen.seen(results, corpus, row, offered) if not metrics.get("missing") else ()
+    tags, _ = results.params.tags_and_seed(corpus, row)
+    if row.system == "graph":
+        heads = "all heads" if row.k == "none" else f"k = {row.k}"
+        model = f"{row.model}, {row.learner.upper() if row.learner == 'mira' else row.learner}, {row.decoder}, {heads}"
+    elif row.system in FAMILIES:
+        model = row.model + (f", best of {row.rerank} trees" if row.rerank else "")
+    else:
+        model = f"{metrics.get('package', row.system)} {metrics.get('version', '')}".strip()
+    certified, sentences = metrics.get("certified"), metrics.get("sentences")
+    return {
+        "family": FAMILIES.get(row.system, OTHER),
+        "model": model,
+        "sees": ", ".join([f"{tags} tags", *(seen.NAMES[column] for column in columns)]),
+        "words_per_cpu_s": metrics["words_per_cpu_s"],
+        "train_cpu_s": nan if metrics.get("missing") else metrics["train_cpu_s"],
+        "proved": nan if certified is None else 100 * certified / sentences,
+    }
+
+
+def _unranked(results: Results, corpus: str, row: Row, metrics: dict[str, Any], longest: int) -> str:
+    """Return the reason why a row has no rank, or an empty text.
+
+    longest  number of sentences of the whole test set
+    """
+    if metrics.get("missing"):
+        return f"not installed: {metrics['missing']}"
+    if results.params.tags_and_seed(corpus, row)[0] != results.params.tags_of(corpus):
+        return OTHER_TAGS
+    return PART if metrics.get("sentences", longest) < longest else ""
+
+
+def _not_ours(corpora: Collection[str]) -> list[dict[str, Any]]:
+    """Return the rows of figures that no stage measured: published figures, and MaltParser."""
+    shared = {"seeds": nan, "unit": ""}
+    rows: list[dict[str, Any]] = []
+    for corpus, figures in maltparser().iterrows():
+        cells = {"system": "maltparser", "family": OTHER, "uas": figures["UAS"], "las": figures["LAS"]}
+        more = {"model": "MaltParser 1.9", "sees": "gold tags", "unranked": OUTSIDE}
+        rows.append({"corpus": corpus, **cells, **more, **shared})
+    for figures in practice.published().to_dict("records"):
+        text = f"{figures['treebank']}, {figures['segmentation']} segmentation"
+        cells = {"system": figures["system"], "family": PUBLISHED, "uas": figures["UAS"], "las": figures["LAS"]}
+        more = {"model": text, "sees": f"{figures['tags']} tags", "unranked": FROM_PAPER}
+        rows.append({"corpus": figures["corpus"], **cells, **more, **shared})
+    return [row for row in rows if row["corpus"] in corpora]
+
+
+def intervals(results: Results, corpora: Collection[str] = ()) -> pd.DataFrame:
+    """Return UAS in % with the ends of its 95 % interval for every row of params.yaml.
+
+    Index: corpus, row. Columns: UAS, low, high, unit.
+
+    The unit of sampling is the test sentence: `over_sentences` computes the interval from the right and the scored
+    words of each sentence. A reference run is committed without its sentences, but with this table. An older reference
+    lacks the table; then the unit is the word, and the interval is too narrow, because errors in one sentence depend on
+    each other.
+    """
+    stored = pd.DataFrame() if results.keeps_sentences else results.kept_table(KEPT, index_col=["corpus", "row"])
+    if len(stored):
+        return stored[stored.index.get_level_values("corpus").isin(corpora)] if corpora else stored
+    rows = []
+    for corpus in corpora or results.corpora:
+        for row in results.params.rows_of(corpus):
+            metrics = results.read("decode", corpus, f"{row.trained}.json").get(row.name, {})
+            if metrics.get("missing") or "uas" not in metrics:
+                continue
+            if results.keeps_sentences:
+                value, half, unit = *over_sentences(frames.sentences(results, corpus, row)), OVER_SENTENCES
+            else:
+                value, unit = metrics["uas"], OVER_WORDS
+                half = Z * float(np.sqrt(value * (100 - value) / metrics["scored_words"]))
+            rows.append((corpus, row.name, value, value - half, value + half, unit))
+    return pd.DataFrame(rows, columns=["corpus", "row", "UAS", "low", "high", "unit"]).set_index(["corpus", "row"])
+
+
+def over_sentences(data: pd.DataFrame) -> tuple[float, float]:
+    """Return UAS in % and half the width of its 95 % interval over sentences.
+
+    data  one row per sentence with the columns `correct` and `scored` (numbers of words)
+
+    UAS is a ratio of two sums. Its variance is the usual linear estimate for ratios of sums over independent sentences
+    (Cochran 1977, section 6.3).
+    """
+    correct, scored = data["correct"].to_numpy(float), data["scored"].to_numpy(float)
+    value, n = correct.sum() / scored.sum(), len(data)
+    residuals = correct - value * scored
+    variance = n / max(n - 1, 1) * np.square(residuals).sum() / scored.sum() ** 2
+    return 100 * float(value), 100 * Z * float(np.sqrt(variance))
