@@ -74,7 +74,7 @@ def test_the_figure_and_the_other_remarks(results):
         names = [text.get_text() for text in figure.axes[0].texts]
         assert names == [*chosen, EXACT, figures.PROOFS]
     text = str(remarks.over_time(trained, chosen))
-    assert f"The figure shows {EXACT} and 4 of {len(CONTESTANTS) - 1} approximations: {list(CONTESTANTS)[1]}, " in text
+    assert f"The figure shows {EXACT} and 4 of {len(CONTESTANTS) - 1} approximations: {list(CONTESTANTS)[1]}; " in text
     assert f"Within 10 ms of CPU time per sentence, {EXACT} has the best tree for 100.0 % ({MODEL})" in text
     data = tables.contest([results])
     dense = tables.synthetic(data)

@@ -95,6 +95,13 @@ def test_a_forest_plot_has_a_row_per_claim_with_treebanks_and_pooled_and_publish
     )
 
 
+def test_shares_and_differences_of_shares_are_drawn_apart() -> None:
+    claim = judged("share", 3, measure="optima found", than=90).claim
+    share = Judged(PAPER, claim, tuple(Measured(f"t{i}", 95.0 + i, 94.0 + i, 96.0 + i) for i in range(3)))
+    loss = judged("loss", 3, measure="score in the end", than=0)
+    assert list(figures.families([share, loss])) == ["A & B (2000), %", "A & B (2000), difference in %"]
+
+
 def test_ratios_have_a_logarithmic_axis_that_shows_every_interval() -> None:
     (axes,) = figures.forest([ratios()]).axes
     assert axes.get_xscale() == "log"

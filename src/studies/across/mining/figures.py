@@ -23,7 +23,7 @@ def precision(points: pd.DataFrame) -> Figure:
     with style():
         figure, axes = panels(len(places), width=9.5, height=3.2)
         for panel, ((run, name), rows) in zip(axes, places, strict=True):
-            ends = []
+            ends, edge = [], 1.15 * float(rows["k"].max())
             for i, ranking in enumerate(rankings):
                 curve = rows[rows["ranking"] == ranking]
                 if curve.empty:
@@ -34,17 +34,18 @@ def precision(points: pd.DataFrame) -> Figure:
                     x, 100 * curve["precision"], bars, color=CYCLE[i], marker=MARKERS[i], markersize=4, capsize=2,
                     linewidth=1.2,
                 )  # fmt: skip
-                ends.append((float(curve["k"].max()), 100 * float(curve["precision"].iloc[-1]), ranking, CYCLE[i]))
+                ends.append((edge, 100 * float(curve["precision"].iloc[-1]), ranking, CYCLE[i]))
             chance = rows[rows["ranking"] == RANDOM]
             if len(chance):
                 height = 100 * float(chance["precision"].iloc[-1])
                 panel.axhline(height, color=COLOURS["grey"], dashes=(4, 3), linewidth=1)
-                ends.append((float(rows["k"].max()), height, RANDOM, COLOURS["grey"]))
+                ends.append((edge, height, RANDOM, COLOURS["grey"]))
             panel.set_title(f"{name}, {run}", fontsize=9)
             panel.set_xlabel("first k words of the list (log scale)")
             panel.set_ylabel("errors among the first k words, %")
             panel.set_ylim(-2, 102)
             log_axis(panel, "x")
+            panel.set_xlim(None, edge)
             end_labels(panel, ends)
     return figure
 

@@ -137,11 +137,12 @@ def power(data: pd.DataFrame) -> Figure:
 
 
 def _unit(item: Judged) -> str:
-    """Return the unit of the effect of a claim."""
+    """Return the unit of the effect of a claim. A difference of two percentages and a percentage have different units."""
     assert item.claim is not None
     text = MEASURES[item.claim.measure].text
     unit = text[text.index("}") + 1 :].strip().removeprefix("(").removesuffix(")")
-    return {"": "points", "UAS": "points of UAS"}.get(unit, unit)
+    difference = {"%": "difference in %"} if "+" in text else {}
+    return {"": "points", "UAS": "points of UAS", **difference}.get(unit, unit)
 
 
 def _scale(item: Judged) -> Scale:

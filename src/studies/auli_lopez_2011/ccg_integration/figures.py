@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -110,7 +108,6 @@ def proof_times(proofs: pd.DataFrame) -> Figure:
     data = proofs.reset_index()
     orders, parsers = (list(dict.fromkeys(data[name])) for name in ("order", "parser"))
     starts = sorted(set(data["words from"]))
-    labels = [f"{a}–{b - 1}" for a, b in pairwise(starts)] + [f"{starts[-1]}+"]
     data["position"] = data["words from"].map(starts.index)
     with style():
         figure, axes = panels(len(orders), height=3.4, width=9.5)
@@ -125,9 +122,9 @@ def proof_times(proofs: pd.DataFrame) -> Figure:
                 panel.plot(curve.index, curve, color=colour, linestyle=dashes, marker=MARKERS[i], markersize=4, lw=1.4)
                 ends += [(float(curve.index[-1]), float(curve.iloc[-1]), name, colour)] if len(curve) else []
             log_axis(panel, "y")
-            panel.set_xticks(range(len(starts)), labels)
+            panel.set_xticks(range(len(starts)), [f"{start}+" for start in starts])
             panel.set_title(f"{order} order")
-            panel.set_xlabel("words in the sentence")
+            panel.set_xlabel("words in the sentence (lower end of a bin)")
             panel.set_ylabel("CPU ms per proof (log scale)")
             end_labels(panel, ends, size=8.5)
     return figure

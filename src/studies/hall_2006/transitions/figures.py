@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 from treebound.plots.style import CYCLE, MARKERS, end_labels, panels, style
 
-TICKS = 6  #: largest number of labels on the axis of bins
+TICKS = 4  #: largest number of labels on the axis of bins
+PREFIX = "transition-"  #: prefix of the names of the parsers, which the figures leave out
 
 
 def error_rates(tables: Mapping[str, pd.DataFrame]) -> Figure:
@@ -26,9 +27,9 @@ def error_rates(tables: Mapping[str, pd.DataFrame]) -> Figure:
             for i, parser in enumerate([c for c in table.columns if c != "words"][: len(CYCLE)]):
                 colour = CYCLE[i]
                 panel.plot(range(len(table)), table[parser], color=colour, marker=MARKERS[i], markersize=4, lw=1.4)
-                ends.append((len(table) - 1.0, float(table[parser].iloc[-1]), str(parser), colour))
+                ends.append((len(table) - 1.0, float(table[parser].iloc[-1]), str(parser).removeprefix(PREFIX), colour))
             step = -(-len(table) // TICKS)
-            panel.set_xticks(range(0, len(table), step), [str(label) for label in table.index[::step]])
+            panel.set_xticks(range(0, len(table), step), [_short(label) for label in table.index[::step]])
             panel.set_title(f"wrong heads by {name}")
             panel.set_xlabel(name)
             panel.set_ylabel("wrong heads, %")
@@ -61,10 +62,23 @@ def time_by_length(data: pd.DataFrame) -> Figure:
             slope = float(np.dot(words, ms) / np.dot(words, words))
             axes.plot(words, ms, color=colour, marker=MARKERS[i], markersize=3.5, linestyle="none")
             axes.plot([0, words.max()], [0, slope * words.max()], color=colour, linewidth=1)
-            ends.append((words.max(), slope * words.max(), f"{parser}, {1e3 * slope:.0f} µs a word", colour))
+            ends.append(
+                (
+                    words.max(),
+                    slope * words.max(),
+                    f"{parser.removeprefix(PREFIX)}, {1e3 * slope:.0f} µs a word",
+                    colour,
+                )
+            )
         axes.set_xlim(0, None)
         axes.set_ylim(0, None)
         axes.set_xlabel("words in the sentence")
         axes.set_ylabel("CPU ms per sentence")
         end_labels(axes, ends)
     return figure
+
+
+def _short(label: object) -> str:
+    """Return the name of a bin without words: `3–4` for `3 to 4`, and `9+` for `from 9`."""
+    text = str(label).replace(" to ", "–")
+    return text.removeprefix("from ") + "+" * text.startswith("from ")

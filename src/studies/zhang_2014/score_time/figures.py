@@ -33,7 +33,7 @@ def score_against_time(table: pd.DataFrame) -> Figure:
                     continue
                 curves, colour = rows.xs(method, level="method"), CYCLE[i % len(CYCLE)]
                 for _, curve in curves.groupby(level="corpus", sort=False):
-                    panel.plot(curve["time"], curve["found"], color=colour, linewidth=0.6, alpha=0.45)
+                    panel.plot(curve["time"], curve["found"], color=colour, linewidth=0.5)
                 mean = curves.assign(time=np.log(curves["time"])).groupby(level="patience").mean()
                 x, y = np.exp(mean["time"]), mean["found"]
                 panel.plot(x, y, color=colour, marker=MARKERS[i % len(MARKERS)], markersize=4)
