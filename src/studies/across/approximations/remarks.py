@@ -140,8 +140,8 @@ def over_time(curves: pd.DataFrame, chosen: Sequence[str], ms: float = 10.0) -> 
     """
     everything = approximations(curves)
     yield (
-        f"The figure shows {EXACT} and {len(chosen)} of {len(everything)} approximations: {'; '.join(chosen)}. This set "
-        f"was chosen by computation. Its best decoder finds {highest(curves, chosen):.1f} % of the best trees, as a "
+        f"The figure shows {EXACT} and {len(chosen)} of {len(everything)} approximations: {'; '.join(chosen)}. "
+        f"This set was chosen by computation. Its best decoder finds {highest(curves, chosen):.1f} % of the best trees, as a "
         f"mean over all panels and times, and no other set of {len(chosen)} different methods finds more. The best of "
         f"all {len(everything)} approximations finds {highest(curves, everything):.1f} %.",
         curves,

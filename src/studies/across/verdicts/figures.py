@@ -137,7 +137,7 @@ def power(data: pd.DataFrame) -> Figure:
 
 
 def _unit(item: Judged) -> str:
-    """Return the unit of the effect of a claim. A difference of two percentages and a percentage have different units."""
+    """Return the unit of the effect of a claim. A percentage and a difference of percentages have different units."""
     assert item.claim is not None
     text = MEASURES[item.claim.measure].text
     unit = text[text.index("}") + 1 :].strip().removeprefix("(").removesuffix(")")
