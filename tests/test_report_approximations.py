@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import synthetic_results
 
-from studies.across.approximations import figures, remarks, tables
+from studies.across.approximations import anytime, figures, remarks, tables
 from studies.across.approximations.contestants import CONTESTANTS, EXACT
 from studies.across.approximations.settings import Approximations
 from studies.across.approximations.synthetic import SYNTHETIC
@@ -64,9 +65,17 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
 
 
 def test_the_figure_and_the_other_remarks(results):
-    figure = figures.over_time(tables.over_time([results]))
-    assert len(figure.axes) == 2 * 2 * (1 + len(SYNTHETIC))
-    assert figure.axes[0].get_xscale() == "log"
+    trained, dense = anytime.kinds(tables.over_time([results]))
+    chosen = anytime.informative(trained)
+    for curves, models in ((trained, 1), (dense, len(SYNTHETIC))):
+        figure = figures.over_time(curves, chosen)
+        assert len(figure.axes) == 2 * models
+        assert figure.axes[0].get_xscale() == "log"
+        names = [text.get_text() for text in figure.axes[0].texts]
+        assert names == [*chosen, EXACT, figures.PROOFS]
+    text = str(remarks.over_time(trained, chosen))
+    assert f"The figure shows {EXACT} and 4 of {len(CONTESTANTS) - 1} approximations: {list(CONTESTANTS)[1]}; " in text
+    assert f"Within 10 ms of CPU time per sentence, {EXACT} has the best tree for 100.0 % ({MODEL})" in text
     data = tables.contest([results])
     dense = tables.synthetic(data)
     assert dense.index.tolist() == [(m, s, low) for m in SYNTHETIC for s in SPACES for low in (0, *LENGTHS)]
@@ -84,11 +93,36 @@ def test_the_figure_and_the_other_remarks(results):
     assert len(synthetic_results.approximation_rows((MODEL,))["within"]) == len(CONTESTANTS) * 2 * 3
 
 
+def test_the_anytime_figure_shows_the_decoders_that_cover_most_best_trees():
+    def curve(solver: str, *shares: float) -> list[dict]:
+        place = {"model": "m", "space": "projective", "solver": solver}
+        return [{**place, "ms": float(10**i), "best": best, "proved": best / 2} for i, best in enumerate(shares)]
+
+    rows = curve(EXACT, 0, 0, 100) + curve("late", 0, 0, 90) + curve("early", 40, 40, 40)
+    rows += curve("early, slower", 0, 40, 60) + curve("middle", 10, 60, 70)
+    data = pd.DataFrame(rows)
+    # means of the highest share: early and late 170 / 3, early and middle 170 / 3, late and middle 160 / 3
+    assert anytime.highest(data, ["early", "late"]) == pytest.approx(170 / 3)
+    assert anytime.informative(data, 1) == ["middle"]
+    assert anytime.informative(data, 2) == ["late", "early"]
+    assert anytime.informative(data, 3) == ["late", "early", "middle"], "one decoder of each method"
+    assert anytime.informative(data.iloc[:0]) == []
+    table = anytime.moments(data, "best", (1.0, 100.0))
+    assert table.loc[("projective", "late")].tolist() == [0, 90]
+    assert list(table.columns) == [("m", "1 ms"), ("m", "100 ms")]
+    assert len(anytime.moments(data[data["solver"] != EXACT].assign(proved=0.0), "proved")) == 0
+
+
 def test_a_run_without_any_of_it(results, tmp_path):
     nothing = Results("this run", tmp_path, results.params.changed(Approximations()))
     data = tables.contest([nothing])
     empty = [f(data) for f in (tables.costs, tables.lengths, tables.errors, tables.worth)]
-    empty += [tables.over_time([nothing]), tables.synthetic(data), tables.synthetic_times(data)]
+    empty += [
+        tables.over_time([nothing]),
+        anytime.moments(tables.over_time([nothing]), "best"),
+        tables.synthetic(data),
+        tables.synthetic_times(data),
+    ]
     assert all(table.empty for table in empty)
     assert all("no run has results for this table" in Table(table, "empty")._repr_html_() for table in empty)
     for text in (remarks.answer(empty[3]), remarks.synthetic(empty[-2])):

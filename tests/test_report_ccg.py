@@ -51,7 +51,12 @@ def test_tables_show_the_output_of_the_stages(results: list[Results]) -> None:
     beams = ccg_tables.beams(results)
     assert beams.loc[("this run", "xx"), "oracle LF"].tolist() == [88, 89]
     figure = figures.beams(beams.reset_index())
-    assert [len(axes.lines) for axes in figure.axes] == [2, 2, 1, 1]
+    parsers = beams.index.get_level_values("parser").nunique()
+    assert [len(axes.lines) for axes in figure.axes] == [parsers + 1] * 3, "curves and a line at zero"
+    assert figure.axes[2].lines[0].get_ydata().tolist() == [0, 1]
+    assert figure.axes[0].get_title(loc="left") == "score of the model"
+    assert "xx " in figures.beams_in_words(beams.reset_index())
+    assert "(oracle +1.0)" in figures.beams_in_words(beams.reset_index())
     assert ccg_tables.differences(results).loc[("this run", "xx", "widest", "narrowest"), "difference"] == -4
     gains = ccg_tables.differences(results)
     text = str(ccg_remarks.orders(gains))

@@ -82,10 +82,12 @@ def test_speed_curves_beams_and_proofs(results: list[Results]) -> None:
     assert settled.loc["BP"].tolist() == [0, 0, 0, 0, 0, 50]
     assert settled.loc["DD"].tolist() == [0, 100, 100, 100, 100, 100]
     assert tables.beams(results).xs("exact", level="decoder")["joint score"].tolist() == [5000, 5050]
-    times = tables.proof_times(tables.lengths(results)).loc[("this run", "xx", "joint model", "AST")]
-    assert list(times.index) == [first - 1 for first in tables.lengths(results).loc[("this run", "xx", "AST")].index]
-    assert (times["most"] >= times["mean"]).all()
-    assert not len(tables.proof_times(tables.lengths([])))
+    figure = figures.proof_times(tables.lengths(results).loc[["this run"]])
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["AST order", "reverse order"]
+    slowest, mean, *_ = figure.axes[0].lines
+    assert (slowest.get_ydata() >= mean.get_ydata()).all()
+    names = [text.get_text() for text in figure.axes[0].texts]
+    assert names[:2] == ["slowest sentence", "xx"]
     proofs = tables.lengths(results).loc[("this run", "xx", "AST")]
     assert proofs["sentences"].tolist() == [20, 20, 20, 20, 20]
     assert proofs["proved, %"].tolist() == [90, 100, 100, 100, 100]
@@ -100,7 +102,13 @@ def test_figures_have_the_expected_lines_and_panels(results: list[Results]) -> N
     assert len(figures.convergence(curves).axes[0].lines) == 6
     curves = tables.curves(results)
     beams = tables.of_parser(tables.beams(results), curves[curves["parser"] == "xx"]).reset_index()
-    assert len(figures.beams(beams).axes) == 2 * 3
+    score, accuracy = figures.beams(beams).axes
+    assert [text.get_text() for text in score.texts] == list(dict.fromkeys(beams["decoder"]))
+    assert min(min(line.get_ydata()) for line in score.lines) == 0
+    assert score.xaxis_inverted()
+    assert len(accuracy.lines) == beams["decoder"].nunique()
+    text = figures.last_in_words(curves[curves["parser"] == "xx"], "settled")
+    assert "DD AST 100.0 % (60 iterations)" in text
 
 
 def test_a_run_without_the_joint_model(results: list[Results]) -> None:

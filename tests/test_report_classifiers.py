@@ -91,6 +91,12 @@ def test_sections_are_added_up(results: list[Results]) -> None:
     whole = data[data["missing"] == ""]
     for figure in (classifiers_figures.training_cost(whole), classifiers_figures.learning_curve(whole)):
         assert [len(line.get_xdata()) for line in figure.axes[0].lines] == [2, 2]
+        assert [text.get_text() for text in figure.axes[0].texts] == ["memory", "quadratic"]
+    both = pd.concat([whole.assign(run="reference", las=1.0), whole])
+    figure = classifiers_figures.training_cost(both)
+    assert figure.axes[0].get_title(loc="left") == "xx (this run): labelled accuracy"
+    assert figure.axes[0].lines[1].get_ydata().min() > 1, "only the last run is drawn"
+    assert "83.0 % (quadratic, " in classifiers_figures.growth_in_words(whole)
     assert classifiers_tables.summed(results, ["yy"]).empty
     nothing = classifiers_remarks.accuracy(
         classifiers_tables.summed(results, ["yy"]), classifiers_tables.significance(results)
@@ -242,7 +248,12 @@ def test_errors_are_counted_where_they_are() -> None:
     mended = transitions_tables.mended({"flat": marks(gold, flat, labels), "gold": right})
     assert mended.loc["gold", "corrected, %"] == 100
     assert mended.loc["gold", "new errors"] == 0
-    assert len(transitions_figures.error_rates({k: v for k, v in tables.items() if k != "label"}).axes) == 3
+    rates = {kind: table for kind, table in tables.items() if kind != "label"}
+    figure = transitions_figures.error_rates(rates)
+    assert len(figure.axes) == 3
+    assert all(label.get_rotation() == 0 for axes in figure.axes for label in axes.get_xticklabels())
+    text = transitions_figures.rates_in_words(rates)
+    assert "distance, root against from 9: gold 0 to 0 %, flat 0 to 100 %" in text
 
 
 def test_what_is_mended_has_its_interval_and_without_sentences_accuracies_are_ranked() -> None:
@@ -276,4 +287,4 @@ def test_times_by_length_are_drawn() -> None:
     )
     assert str(transitions_remarks.linear(data, "xx")) == f"{text} time (minimum of three runs each)."
     (points, line) = transitions_figures.time_by_length(data).axes[0].lines
-    assert np.allclose(line.get_ydata(), points.get_ydata())
+    assert np.allclose(np.interp([10, 20, 40], line.get_xdata(), line.get_ydata()), points.get_ydata())

@@ -22,7 +22,7 @@ from studies.zhang_2014.comparison import tables as comparison_tables
 from studies.zhang_2014.comparison.files import TABLES
 from studies.zhang_2014.score_time import remarks as score_time_remarks
 from studies.zhang_2014.score_time import tables as score_time_tables
-from studies.zhang_2014.score_time.figures import score_against_time
+from studies.zhang_2014.score_time.figures import relative, score_against_time
 from studies.zhang_2014.score_time.settings import ScoreTime
 from studies.zhang_2014.tag_correction import remarks as tag_correction_remarks
 from studies.zhang_2014.tag_correction import tables as tag_correction_tables
@@ -114,7 +114,16 @@ def test_curves_state_the_optima_found_by_time(run: collect.Results) -> None:
     exact = last.xs("branch-and-bound", level="method")
     assert (exact["optima found, %"] == 100).all()
     assert (exact["score lost, %"].abs() < 1e-9).all()
-    assert len(score_against_time(table).axes) == 2 * len(run.corpora)
+    projective, crossing = score_against_time(table).axes
+    methods = {axes: [text.get_text() for text in axes.texts] for axes in (projective, crossing)}
+    assert set(methods[crossing]) - set(methods[projective]) == {"random-walk"}
+    # a thin curve per corpus and a thick mean per method, and the line of the proof
+    assert len(projective.lines) == len(methods[projective]) * (len(run.corpora) + 1) + 1
+    shares = relative(table)
+    assert "branch-and-bound" not in shares.index.get_level_values("method")
+    key = shares.index[0]
+    proof = table.loc[(*key[:3], "branch-and-bound", 0), "CPU us / word"]
+    assert shares.loc[key, "time"] == pytest.approx(table.loc[key, "CPU us / word"] / proof)
     text = str(score_time_remarks.curves(table))
     assert "random-walk finds" in text
     assert "(85.71 % of the 7 long) at" in text

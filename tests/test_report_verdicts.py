@@ -56,33 +56,60 @@ def test_sentences_give_the_range_of_all_designs() -> None:
     assert f"{none.min():.1f} to {none.max():.1f} % of the studies would report *replicated*" in text
 
 
-def test_claims_of_many_treebanks_are_drawn_apart() -> None:
+def ratios() -> Judged:
+    claim = judged("ratio", 4, measure="speed", than=1).claim
+    return Judged(PAPER, claim, tuple(Measured(f"t{i}", 2.0 + i, 1.5 + i, 2.5 + i) for i in range(4)))
+
+
+def test_claims_are_drawn_by_paper_and_unit() -> None:
     alone = Judged(PAPER, Claim.model_validate(TEXTS | {"name": "alone"}), (exact("t0", 1.0),))
-    families = figures.families([judged("few", 3), judged("many", 12), judged("more", 3), alone])
+    families = figures.families([judged("few", 3), judged("many", 12), ratios(), judged("more", 3), alone])
     assert {
         name: [verdict.claim.name for verdict in verdicts if verdict.claim] for name, verdicts in families.items()
     } == {
-        "A & B (2000)": ["few", "more"],
-        "A & B (2000), many treebanks": ["many"],
+        "A & B (2000), points of UAS": ["few", "many", "more"],
+        "A & B (2000), times": ["ratio"],
     }
 
 
-def test_a_forest_plot_has_a_line_a_treebank_and_the_pooled_and_published_effects() -> None:
-    few = judged("few", 4, effects=[0.3, 0.5], margin=0.1)
-    ratio = judged("ratio", 4, measure="speed", than=1)
-    ratio = Judged(PAPER, ratio.claim, tuple(Measured(f"t{i}", 2.0 + i, 1.5 + i, 2.5 + i) for i in range(4)))
-    figure = figures.forest([few, judged("same", 4, effects=[0.1], margin=0.1), ratio])
-    first, second, third = figure.axes
-    names = [label.get_text() for label in first.get_yticklabels()]
-    assert names == ["t0", "t1", "t2", "t3", "pooled (4 treebanks)", "published"]
-    # the second panel shares the labels of the first
-    assert {label.get_text() for label in second.get_yticklabels()} == {""}
-    assert third.get_xscale() == "log"
-    assert first.get_title(loc="left").startswith("few: ")
-    (diamond,) = first.patches
+def test_a_forest_plot_has_a_row_per_claim_with_treebanks_and_pooled_and_published_effects() -> None:
+    few, same = judged("few", 4, effects=[0.3, 0.5], margin=0.1), judged("same", 18, effects=[0.1], margin=0.1)
+    figure = figures.forest([few, same])
+    (axes,) = figure.axes
+    names = [text.get_text() for text in axes.texts]
+    assert [name.partition(":")[0] for name in names] == ["few", "same"]
+    assert names[0].endswith(few.verdict)
+    bars, dots, _, pooled, diamond, threshold, published, *more = axes.lines
+    assert len(more) == len(axes.lines) - 7 == 7
+    assert dots.get_xdata().tolist() == pytest.approx([0.0, 0.1, 0.2, 0.3])
+    assert np.nanmin(bars.get_xdata()) == pytest.approx(-0.2)
     assert few.effect is not None
-    assert diamond.get_xy()[:, 0].min() == pytest.approx(few.effect.low)
-    assert diamond.get_xy()[:, 0].max() == pytest.approx(few.effect.high)
-    published, threshold = first.lines[-2:]
-    assert list(published.get_xdata()) == [0.3, 0.5]
-    assert list(threshold.get_xdata()) == [0, 0]
+    assert pooled.get_xdata().tolist() == [few.effect.low, few.effect.high]
+    assert diamond.get_xdata() == [few.effect.value]
+    assert published.get_xdata().tolist() == [0.3, 0.5]
+    assert threshold.get_xdata().tolist() == [0, 0]
+    rows = [line.get_ydata()[0] for line in (axes.lines[1], axes.lines[8])]
+    assert rows[0] > rows[1], "the claims are below each other"
+    assert f"few {few.effect.value:.3g} [{few.effect.low:.3g}, {few.effect.high:.3g}], {few.verdict}" in (
+        figures.in_words([few, same])
+    )
+
+
+def test_shares_and_differences_of_shares_are_drawn_apart() -> None:
+    claim = judged("share", 3, measure="optima found", than=90).claim
+    share = Judged(PAPER, claim, tuple(Measured(f"t{i}", 95.0 + i, 94.0 + i, 96.0 + i) for i in range(3)))
+    loss = judged("loss", 3, measure="score in the end", than=0)
+    assert list(figures.families([share, loss])) == ["A & B (2000), %", "A & B (2000), difference in %"]
+
+
+def test_ratios_have_a_logarithmic_axis_that_shows_every_interval() -> None:
+    (axes,) = figures.forest([ratios()]).axes
+    assert axes.get_xscale() == "log"
+    low, high = axes.get_xlim()
+    assert 0 < low < 1 < 5.5 < high
+
+
+def test_the_power_of_designs_has_a_panel_per_number_of_treebanks() -> None:
+    figure = figures.power(simulation.power(studies=50, steps=3))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["5 treebanks", "18 treebanks"]
+    assert [text.get_text() for text in figure.axes[0].texts] == ["1 seed", "3 seeds", "5 seeds"]

@@ -342,6 +342,7 @@ def test_figures_and_examples(results: Results) -> None:
     figure = figures.precision(tables.points(tables.measured([results])))
     assert len(figure.axes) == 2
     assert figure.axes[0].get_xscale() == "log"
+    assert [text.get_text() for text in figure.axes[0].texts] == list(HEADS)
     (entry,) = tables.examples(results)
     assert entry["rank"] == 2, "long sentences are not drawn"
     annotated, proposed = figures.pair(entry)

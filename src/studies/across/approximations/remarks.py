@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
+from studies.across.approximations.anytime import approximations, highest
 from studies.across.approximations.contestants import EXACT
 from studies.across.approximations.synthetic import SYNTHETIC
 from studies.across.approximations.tables import FASTER, SAME
@@ -125,3 +128,33 @@ def _bin(lows: pd.Index, low: int) -> str:
     if not upper:
         return f"over {low} words" if low else "of any length"
     return f"of {low + 1} to {upper} words"
+
+
+@about(HOW)
+def over_time(curves: pd.DataFrame, chosen: Sequence[str], ms: float = 10.0) -> Sentences:
+    """Tell which decoders the anytime figure shows, and what exact search reaches within a CPU time.
+
+    curves  result of `tables.over_time`
+    chosen  result of `anytime.informative`
+    ms      CPU time per sentence
+    """
+    everything = approximations(curves)
+    some, best = highest(curves, chosen), highest(curves, everything)
+    yield (
+        f"The figure shows {EXACT} and {len(chosen)} of {len(everything)} approximations: {'; '.join(chosen)}. "
+        f"The set was chosen by computation. Its best decoder finds {some:.1f} % of the best trees, as a mean over "
+        f"all panels and times, and no other set of {len(chosen)} different methods finds more. "
+        f"The best of all {len(everything)} approximations finds {best:.1f} %.",
+        curves,
+    )
+    rows = curves[curves["ms"] == ms]
+    for space in dict.fromkeys(rows["space"]):
+        table = rows[rows["space"] == space].pivot_table(
+            index="solver", columns="model", values=["best", "proved"], sort=False
+        )
+        yield (
+            f"Within {ms:g} ms of CPU time per sentence, {EXACT} has the best tree for "
+            f"{span(table.loc[EXACT, 'best'], '{:.1f} %')} of the sentences with {space} trees and proves "
+            f"{span(table.loc[EXACT, 'proved'], '{:.1f} %')}.",
+            table,
+        )

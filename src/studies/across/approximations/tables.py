@@ -139,7 +139,7 @@ def synthetic(data: pd.DataFrame) -> pd.DataFrame:
     return out
 
 
-def synthetic_times(data: pd.DataFrame, limit: int = 7) -> pd.DataFrame:
+def synthetic_times(data: pd.DataFrame, limit: int = 5) -> pd.DataFrame:
     """Return the CPU ms per sentence on synthetic scores by sentence length, as input of `site.charts.times`.
 
     The columns are exact search and the `limit` decoders that find the most best trees.

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from studies.across.mining.rankings import HEADS, RANDOM
-from treebound.plots.style import COLOURS, CYCLE, MARKERS, log_axis, panels, style
+from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style
 from treebound.plots.svg import Svg
 from treebound.plots.tree import tree_svg
 
@@ -18,30 +18,35 @@ def precision(points: pd.DataFrame) -> Figure:
 
     points  `tables.points`. A dashed line is the precision of a random order.
     """
+    rankings = [name for name in HEADS if name != RANDOM][: len(CYCLE)]
     places = list(points.groupby(["in", "run"], sort=False))
     with style():
-        figure, axes = panels(len(places), width=8.5, height=3.4)
+        figure, axes = panels(len(places), width=9.5, height=3.2)
         for panel, ((run, name), rows) in zip(axes, places, strict=True):
-            for i, ranking in enumerate(name for name in HEADS if name != RANDOM):
+            ends, edge = [], 1.15 * float(rows["k"].max())
+            for i, ranking in enumerate(rankings):
                 curve = rows[rows["ranking"] == ranking]
                 if curve.empty:
                     continue
                 x = curve["k"] * (1 + 0.03 * (i - 2))  # shift each curve, so that the intervals do not overlap
-                ends = [100 * (curve["precision"] - curve["low"]), 100 * (curve["high"] - curve["precision"])]
+                bars = [100 * (curve["precision"] - curve["low"]), 100 * (curve["high"] - curve["precision"])]
                 panel.errorbar(
-                    x, 100 * curve["precision"], ends, color=CYCLE[i], marker=MARKERS[i], markersize=4, capsize=2,
-                    linewidth=1.2, label=ranking,
+                    x, 100 * curve["precision"], bars, color=CYCLE[i], marker=MARKERS[i], markersize=4, capsize=2,
+                    linewidth=1.2,
                 )  # fmt: skip
+                ends.append((edge, 100 * float(curve["precision"].iloc[-1]), ranking, CYCLE[i]))
             chance = rows[rows["ranking"] == RANDOM]
             if len(chance):
-                panel.axhline(100 * chance["precision"].iloc[-1], color=COLOURS["grey"], dashes=(4, 3), linewidth=1)
+                height = 100 * float(chance["precision"].iloc[-1])
+                panel.axhline(height, color=COLOURS["grey"], dashes=(4, 3), linewidth=1)
+                ends.append((edge, height, RANDOM, COLOURS["grey"]))
             panel.set_title(f"{name}, {run}", fontsize=9)
             panel.set_xlabel("first k words of the list (log scale)")
             panel.set_ylabel("errors among the first k words, %")
             panel.set_ylim(-2, 102)
             log_axis(panel, "x")
-        handles = {name: line for panel in axes for line, name in zip(*panel.get_legend_handles_labels(), strict=True)}
-        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, fontsize=8)
+            panel.set_xlim(None, edge)
+            end_labels(panel, ends)
     return figure
 
 

@@ -3,105 +3,165 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from studies.site.claims.judge import Judged
+from studies.site.claims.judge import CONTRADICTED, REPLICATED, SMALLER, Judged
 from studies.site.claims.measured import Scale
 from studies.site.claims.measures import MEASURES
-from treebound.plots.style import COLOURS, CYCLE, MARKERS, log_axis, panels, style
+from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style, text_colour
 
-MANY = 8  #: claims with more treebanks than this are drawn in a separate figure
+#: inches: height of the line of a treebank, of the pooled effect, of the name of a claim, and of axis and label
+LINE, POOLED, NAME, AXIS = 0.05, 0.22, 0.2, 0.7
+#: colours of the verdicts; all others are black
+VERDICTS = {REPLICATED: COLOURS["green"], SMALLER: COLOURS["green"], CONTRADICTED: COLOURS["vermilion"]}
 
 
 def families(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
-    """Group the claims whose effect is pooled over treebanks, by paper.
-
-    Claims about more than `MANY` treebanks form a separate group of the paper.
-    """
+    """Group the claims whose effect is pooled over treebanks, by paper and by unit of the effect."""
     out: dict[str, list[Judged]] = {}
     for item in judged:
         if item.claim is not None and item.effect is not None and item.effect.pooled is not None:
-            size = ", many treebanks" if len(item.measured) > MANY else ""
-            out.setdefault(f"{item.paper.cite}{size}", []).append(item)
+            out.setdefault(f"{item.paper.cite}, {_unit(item)}", []).append(item)
     return out
 
 
-def forest(judged: Sequence[Judged]) -> Figure:
-    """Draw a forest plot with one panel per claim.
+def in_words(judged: Sequence[Judged]) -> str:
+    """Describe a forest plot in words: each claim with its pooled effect, interval and verdict. For an alt text."""
+    parts = []
+    for item in judged:
+        assert item.claim is not None
+        assert item.effect is not None
+        effect = item.effect
+        interval = f" [{effect.low:.3g}, {effect.high:.3g}]" if effect.has_interval else ""
+        parts.append(f"{item.claim.name} {effect.value:.3g}{interval}, {item.verdict}")
+    return "; ".join(parts)
 
-    A panel shows every treebank with its interval. Below the treebanks follow the pooled effect as a filled diamond
-    with its prediction interval, and the published effect as an open diamond.
+
+def forest(judged: Sequence[Judged]) -> Figure:
+    """Draw a forest plot with one row per claim.
+
+    In a row, each treebank is a thin grey line, its 95 % interval, with a dot. Below the treebanks follows the pooled
+    effect: a diamond on a thick line, its 95 % interval, with the prediction interval as a dotted line. The published
+    effect is an open diamond, and the threshold of the claim is a vertical line. Name and verdict are above the row.
 
     judged  one group of `families`
     """
-    rows = max(len(item.measured) for item in judged) + 2
+    heights = [NAME + POOLED + LINE * len(item.measured) for item in judged]
+    log = _scale(judged[0]) is Scale.LOG
     with style():
-        columns = 2 if rows > MANY else 3
-        figure, axes = panels(
-            len(judged), columns=columns, width=3.2 * min(columns, len(judged)), height=0.8 + 0.17 * rows
-        )
-        for i, (panel, item) in enumerate(zip(axes, judged, strict=True)):
-            # panels of one row that show the same treebanks share the names of the first panel
-            first = judged[i - i % columns]
-            _panel(panel, item, named=item is first or _names(item) != _names(first))
+        figure, (axes,) = panels(1, width=8.0, height=AXIS + sum(heights))
+        if log:
+            axes.set_xscale("log")
+        axes.set_xlim(*_limits(judged, log))
+        axes.set_ylim(-sum(heights), 0)
+        top = 0.0
+        for item, height in zip(judged, heights, strict=True):
+            _row(axes, item, top, height)
+            top -= height
+        axes.set_yticks([])
+        axes.spines["left"].set_visible(False)
+        axes.set_xlabel(_unit(judged[0]) + " (log scale)" * log)
+        if log:
+            log_axis(axes, "x")
     return figure
 
 
-def _names(item: Judged) -> list[str]:
-    """Return the labels of the lines of a claim: its treebanks, the pooled effect, and the published effect."""
-    assert item.claim is not None
-    assert item.effect is not None
-    names = [*(measured.place for measured in item.measured), f"pooled ({item.effect.treebanks} treebanks)"]
-    return [*names, "published"] if item.claim.effects else names
+def _row(axes: Axes, item: Judged, top: float, height: float) -> None:
+    """Draw the row of one claim. top, height: place of the row in inches."""
+    claim, effect = item.claim, item.effect
+    assert claim is not None
+    assert claim.than is not None
+    assert effect is not None
+    assert effect.pooled is not None
+    colour, ink, grey = VERDICTS.get(item.verdict, COLOURS["ink"]), COLOURS["ink"], COLOURS["grey"]
+    first, base, bottom = top - NAME - LINE / 2, top - height + 0.6 * POOLED, top - height
+    bars = [(m.low, m.high, first - LINE * i, first - LINE * i) for i, m in enumerate(item.measured)]
+    _segments(axes, bars, color=grey, linewidth=0.7)
+    values = [measured.value for measured in item.measured]
+    axes.plot(values, [first - LINE * i for i in range(len(values))], "o", color=ink, markersize=2)
+    low, high = axes.get_xlim()
+    predicted = [_scale(item).back(float(x)) for x in (effect.pooled.predicted_low, effect.pooled.predicted_high)]
+    predicted = [min(max(x, low), high) for x in predicted]
+    axes.plot(predicted, [base, base], color=ink, linewidth=1, linestyle=":")
+    axes.plot([effect.low, effect.high], [base, base], color=colour, linewidth=2.4)
+    axes.plot(effect.value, base, "D", color=colour, markersize=7)
+    axes.plot([claim.than] * 2, [bottom, top - NAME], color=grey, linewidth=1.2)
+    if claim.effects:
+        published = [base] * len(claim.effects)
+        axes.plot(claim.effects, published, "D", color=ink, markerfacecolor="none", markersize=4.5)
+    name = f"{claim.name}: {item.verdict}"
+    place = axes.get_yaxis_transform()
+    axes.text(0.005, top - 0.04, name, transform=place, va="top", fontsize=9, color=text_colour(colour))
 
 
-def _panel(axes: Axes, item: Judged, named: bool) -> None:
-    """Draw the forest plot of one claim into `axes`. named: True labels the lines."""
-    assert item.claim is not None
-    assert item.claim.than is not None
-    assert item.effect is not None
-    measure, effect, pooled = MEASURES[item.claim.measure], item.effect, item.effect.pooled
-    assert pooled is not None
-    names = _names(item)
-    for y, measured in enumerate(item.measured):
-        if measured.low == measured.low:
-            axes.plot([measured.low, measured.high], [-y, -y], color=COLOURS["grey"], linewidth=1.2)
-        axes.plot(measured.value, -y, MARKERS[0], color=COLOURS["ink"], markersize=3.5)
-    base, ink = -len(item.measured), CYCLE[0]
-    ends = [measure.scale.back(float(x)) for x in (pooled.predicted_low, pooled.predicted_high)]
-    axes.plot(ends, [base, base], color=ink, linewidth=1, linestyle=":")
-    corners = [(effect.low, base), (effect.value, base + 0.32), (effect.high, base), (effect.value, base - 0.32)]
-    axes.fill(*zip(*corners, strict=True), color=ink)
-    if item.claim.effects:
-        axes.plot(item.claim.effects, [base - 1] * len(item.claim.effects), "D", color=COLOURS["ink"], mfc="white")
-    axes.axvline(item.claim.than, color=COLOURS["grey"], linewidth=1)
-    axes.set_yticks([-i for i in range(len(names))], names if named else [""] * len(names), fontsize=7)
-    axes.grid(axis="y", visible=False)
-    axes.set_title(f"{item.claim.name}: {item.verdict}", fontsize=8)
-    axes.set_xlabel(measure.text[measure.text.index("}") + 1 :].strip() or "points", fontsize=8)
-    axes.tick_params(axis="x", labelsize=7)
-    axes.locator_params(axis="x", nbins=5)
-    if measure.scale is Scale.LOG:
-        axes.set_xscale("log")
-        log_axis(axes, "x")
+def _segments(axes: Axes, ends: Sequence[tuple[float, float, float, float]], **look: Any) -> None:
+    """Draw the lines (x0, x1, y0, y1) as one path, so that the figure stays small. Lines with NaN are not drawn."""
+    points = [point for x0, x1, y0, y1 in ends for point in ((x0, y0), (x1, y1), (np.nan, np.nan))]
+    axes.plot(*zip(*points, strict=True), **look)
 
 
 def power(data: pd.DataFrame) -> Figure:
-    """Draw the share of studies that detect an effect, against the size of the effect, one curve per design.
+    """Draw the share of studies that detect an effect, against the size of the effect.
+
+    There is one panel per number of treebanks, with one curve per number of seeds.
 
     data  result of `simulation.power`
     """
+    designs = [str(name).partition(", ") for name in data.columns]
+    sizes = list(dict.fromkeys(treebanks for treebanks, _, _ in designs))
     with style():
-        figure, (axes,) = panels(1, width=6.5, height=3.6)
-        for i, name in enumerate(data.columns):
-            axes.plot(data.index, data[name], color=CYCLE[i], marker=MARKERS[i], markersize=3.5, label=name)
-        axes.axhline(80, color=COLOURS["grey"], linewidth=1)
-        axes.set_xticks(np.arange(0, 0.61, 0.1))
-        axes.set_xlabel(str(data.index.name))
-        axes.set_ylabel("studies that detect the effect, %")
-        axes.legend(fontsize=8)
+        figure, axes = panels(len(sizes), width=8.5, height=3.2)
+        for panel, size in zip(axes, sizes, strict=True):
+            names = {
+                seeds: name
+                for name, (treebanks, _, seeds) in zip(data.columns, designs, strict=True)
+                if treebanks == size
+            }
+            ends = []
+            for i, (seeds, name) in enumerate(names.items()):
+                panel.plot(data.index, data[name], color=CYCLE[i], marker=MARKERS[i], markersize=3.5, linewidth=1.4)
+                ends.append((float(data.index[-1]), float(data[name].iloc[-1]), seeds, CYCLE[i]))
+            panel.axhline(80, color=COLOURS["grey"], linewidth=1)
+            panel.set_xticks(np.arange(0, 0.61, 0.2))
+            panel.set_ylim(0, 103)
+            panel.set_title(size)
+            panel.set_xlabel(str(data.index.name))
+            panel.set_ylabel("studies that detect it, %")
+            end_labels(panel, ends)
     return figure
+
+
+def _unit(item: Judged) -> str:
+    """Return the unit of the effect of a claim. A percentage and a difference of percentages have different units."""
+    assert item.claim is not None
+    text = MEASURES[item.claim.measure].text
+    unit = text[text.index("}") + 1 :].strip().removeprefix("(").removesuffix(")")
+    difference = {"%": "difference in %"} if "+" in text else {}
+    return {"": "points", "UAS": "points of UAS", **difference}.get(unit, unit)
+
+
+def _scale(item: Judged) -> Scale:
+    """Return the scale on which the effect of a claim is pooled."""
+    assert item.claim is not None
+    return MEASURES[item.claim.measure].scale
+
+
+def _limits(judged: Sequence[Judged], log: bool) -> tuple[float, float]:
+    """Return the ends of the axis: everything except the prediction intervals, which can be much wider."""
+    values: list[float] = []
+    for item in judged:
+        assert item.claim is not None
+        assert item.effect is not None
+        values += [x for measured in item.measured for x in (measured.value, measured.low, measured.high)]
+        values += [item.effect.value, item.effect.low, item.effect.high, *item.claim.effects]
+        values += [] if item.claim.than is None else [item.claim.than]
+    finite = np.array([x for x in values if np.isfinite(x) and (x > 0 or not log)])
+    finite = np.log(finite) if log else finite
+    margin = 0.04 * max(float(np.ptp(finite)), 1e-9)
+    low, high = float(finite.min()) - margin, float(finite.max()) + margin
+    return (float(np.exp(low)), float(np.exp(high))) if log else (low, high)

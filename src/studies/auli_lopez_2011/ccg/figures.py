@@ -2,39 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from treebound.plots.style import COLOURS, panels, style
+from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style
 
-CURVES = {"LF": ("blue", "o"), "oracle LF": ("vermilion", "^")}
+BETAS = (0.1, 0.01, 0.001, 0.0001)  #: ticks of the axis of beams
+#: measure -> title of its panel, label of its axis
+MEASURES = {
+    "model score": ("score of the model", "change of score per sentence"),
+    "LF": ("accuracy of the parser", "change of LF, points"),
+    "oracle LF": ("accuracy of the oracle", "change of LF, points"),
+}
 
 
-def beams(data: pd.DataFrame, each: str = "parser", score: str = "model score") -> Figure:
-    """Draw the score (grey, right axis) and labelled F-scores (LF) by beam, narrow beams first, one panel per parser.
+def beams(data: pd.DataFrame) -> Figure:
+    """Draw how model score, accuracy and oracle accuracy change with wider beams.
 
-    data   table with the columns beam, LF and, optionally, oracle LF, and with the two columns named below
-    each   name of a column; the figure has one panel for each of its values
-    score  name of the column that holds the score of the right axis
+    There is one panel per measure, with one curve per parser. Zero is the value of a parser at its first beam.
+
+    data  parser, beam (`beta:k`, narrow beams first), model score (sum over `sentences`), LF and oracle LF (%). The
+          first six parsers are drawn
     """
-    names = list(dict.fromkeys(data[each]))
+    names = list(dict.fromkeys(data["parser"]))[: len(CYCLE)]
+    changes = data.assign(**{"model score": data["model score"] / data["sentences"]})
+    for measure in MEASURES:
+        changes[measure] -= changes.groupby("parser")[measure].transform("first")
     with style():
-        figure, axes = panels(len(names), height=3.6, width=8.5 if len(names) > 1 else 6.0)
-        for panel, name in zip(axes, names, strict=True):
-            rows = data[data[each] == name]
-            right_axis, positions = panel.twinx(), range(len(rows))
-            right_axis.plot(positions, rows[score], color=COLOURS["grey"], marker="s", label=f"{score} (right)")
-            right_axis.grid(False)
-            for column, (colour, marker) in CURVES.items():
-                if column in data:
-                    panel.plot(positions, rows[column], color=COLOURS[colour], marker=marker, label=column)
-            panel.set_xticks(positions, [str(beam).partition(":")[0] for beam in rows["beam"]], rotation=45, fontsize=7)
-            panel.set_xlabel("beam of the supertagger")
-            panel.set_ylabel("labelled F-score, %")
-            panel.set_title(name)
-        (lines, labels), (more_lines, more_labels) = (
-            panel.get_legend_handles_labels(),
-            right_axis.get_legend_handles_labels(),
-        )
-        figure.legend(lines + more_lines, labels + more_labels, loc="outside lower center", ncols=3, fontsize=8)
+        figure, axes = panels(len(MEASURES), height=3.0, width=9.5)
+        for panel, (measure, (title, label)) in zip(axes, MEASURES.items(), strict=True):
+            curves(panel, {name: changes[changes["parser"] == name] for name in names}, measure)
+            panel.axhline(0, color=COLOURS["grey"], linewidth=0.8, zorder=1)
+            panel.set_title(title)
+            panel.set_ylabel(label)
     return figure
+
+
+def beams_in_words(data: pd.DataFrame) -> str:
+    """Describe `beams` in words: the change of LF from the first to the last beam of each parser, for an alt text."""
+    parts = []
+    for name, rows in data.groupby("parser", sort=False):
+        parser, oracle = (float(rows[measure].iloc[-1] - rows[measure].iloc[0]) for measure in ("LF", "oracle LF"))
+        parts.append(f"{name} {parser:+.1f} (oracle {oracle:+.1f})")
+    return f"Change of LF in points from the narrowest to the widest beam: {'; '.join(parts)}."
+
+
+def curves(axes: Axes, rows: Mapping[str, pd.DataFrame], measure: str) -> None:
+    """Draw a measure against the beams of a supertagger, with one named curve per entry of `rows`.
+
+    A smaller beta keeps more categories, so the axis runs from large to small values.
+
+    rows  name of a curve -> table with the columns beam (`beta:k`) and `measure`
+    """
+    ends = []
+    for i, (name, curve) in enumerate(rows.items()):
+        beta = [float(str(beam).partition(":")[0]) for beam in curve["beam"]]
+        axes.plot(beta, curve[measure], color=CYCLE[i], marker=MARKERS[i], markersize=4, linewidth=1.4)
+        ends.append((beta[-1], float(curve[measure].iloc[-1]), str(name), CYCLE[i]))
+    log_axis(axes, "x")
+    axes.set_xticks([tick for tick in BETAS if min(axes.get_xlim()) <= tick <= max(axes.get_xlim())])
+    axes.invert_xaxis()
+    axes.yaxis.set_major_locator(MaxNLocator(6))
+    axes.set_xlabel("beta of the beam (log scale), wider to the right")
+    end_labels(axes, ends, size=8.5)

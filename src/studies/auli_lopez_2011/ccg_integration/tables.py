@@ -255,14 +255,6 @@ def lengths(results: Sequence[Results]) -> pd.DataFrame:
     return out.rename_axis([*columns[:3], "words from"])
 
 
-def proof_times(proofs: pd.DataFrame) -> pd.DataFrame:
-    """Return the CPU ms of the proofs as points of `site.charts.times`, one panel per order. proofs: `lengths`."""
-    data = proofs[["CPU ms", "CPU ms, most"]].rename(columns={"CPU ms": "mean", "CPU ms, most": "most"}).reset_index()
-    places = {"corpus": data["parser"], "model": "joint model", "space": data["order"]}
-    data = data.assign(**places, longer_than=data["words from"] - 1)
-    return data.set_index(["run", "corpus", "model", "space", "longer_than"])[["mean", "most"]]
-
-
 def differences(results: Sequence[Results], split: str = "test") -> pd.DataFrame:
     """Return the differences in LF between two columns of one order, with their 95 % intervals.
 
