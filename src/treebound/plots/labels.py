@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from treebound.plots.style import COLOURS, END_GAP, END_LABEL
 from treebound.support.extras import needs
@@ -16,6 +17,8 @@ with needs("plots"):
 #: in typographic points: half the width of a marker, distance of a label from its point, further distance per step
 RADIUS, GAP, STEP = 3.5, 6.0, 10.0
 STEPS = 8
+#: number of times that the labels at the ends of curves are placed
+ROUNDS = 3
 
 
 def point_labels(figure: Figure) -> list[Annotation]:
@@ -30,14 +33,14 @@ def settle(figure: Figure) -> None:
     A label moves to the nearest free place around its point, and a thin line leads to a label that is far away. A label
     without any free place is hidden; the legend and the tables hold its information.
     """
-    _settle_ends(figure)
     labels = point_labels(figure)
-    if not labels:
-        return
     for label in labels:
         label.set_in_layout(False)  # panels must not move once labels are placed
         # a white box keeps text readable over lines and grids
         label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2})
+    _settle_ends(figure)
+    if not labels:
+        return
     figure.draw_without_rendering()  # a constrained layout places panels only when drawn
     scale = figure.dpi / 72
     for axes in figure.axes:
@@ -66,31 +69,39 @@ def _settle_ends(figure: Figure) -> None:
     }
     if not any(ends.values()):
         return
-    figure.draw_without_rendering()  # a constrained layout places panels only when drawn
-    scale = figure.dpi / 72
+    for _ in range(ROUNDS):  # labels that move change the space for the panels
+        figure.draw_without_rendering()
+        for axes, labels in ends.items():
+            _stack(axes, labels, figure.dpi / 72)
     for axes, labels in ends.items():
-        points = sorted(((*axes.transData.transform(label.xy), i) for i, label in enumerate(labels)), key=_height)
-        if not points:
-            continue
-        right = max(x for x, _, _ in points)
-        heights = spread([y for _, y, _ in points], max(float(label.get_fontsize()) for label in labels) * 1.25 * scale)
-        for (x, y, i), height in zip(points, heights, strict=True):
-            offset = ((right - x) / scale + END_GAP, (height - y) / scale)
-            labels[i].xyann = offset
-            if abs(offset[1]) > STEP / 3 or offset[0] > END_GAP + STEP:
-                _lead(axes, labels[i], offset)
+        for label in labels:
+            x, y = label.xyann
+            if abs(y) > STEP / 3 or x > END_GAP + STEP:
+                _lead(axes, label, (x, y))
 
 
-def _height(point: tuple[float, float, int]) -> float:
-    """Return the height of a point (x, y, number)."""
-    return point[1]
+def _stack(axes: Axes, labels: list[Annotation], scale: float) -> None:
+    """Move the labels at the ends of the curves of a panel into a column to the right of the last end.
+
+    Of ends at the same height, the leftmost end has the highest label, so that the lines to the labels do not cross.
+    """
+    if not labels:
+        return
+    ends = [axes.transData.transform(label.xy) for label in labels]
+    order = sorted(range(len(labels)), key=lambda i: (round(ends[i][1] / scale), -ends[i][0]))
+    right, panel = max(x for x, _ in ends), axes.get_window_extent()
+    tallest = max(label.get_window_extent().height for label in labels) + scale
+    heights = spread(sorted(float(y) for _, y in ends), tallest, panel.y0 + tallest / 2, panel.y1)
+    for i, height in zip(order, heights, strict=True):
+        labels[i].xyann = ((right - ends[i][0]) / scale + END_GAP, (height - ends[i][1]) / scale)
 
 
-def spread(heights: list[float], distance: float) -> list[float]:
+def spread(heights: list[float], distance: float, low: float = -inf, high: float = inf) -> list[float]:
     """Return heights as near to the increasing `heights` as possible, with at least `distance` between neighbours.
 
     Neighbours that are too close form a group around the mean of their heights (isotonic regression by pooling
-    adjacent violators). O(number of heights).
+    adjacent violators). The result lies between `low` and `high` if it fits; otherwise it begins at `low`. O(number of
+    heights).
     """
     groups: list[tuple[float, int]] = []  # sum of height - rank * distance in a group, and the size of the group
     for rank, height in enumerate(heights):
@@ -99,7 +110,8 @@ def spread(heights: list[float], distance: float) -> list[float]:
             total, count = total + groups[-1][0], count + groups[-1][1]
             groups.pop()
         groups.append((total, count))
-    means = [total / count for total, count in groups for _ in range(count)]
+    top = high - (len(heights) - 1) * distance
+    means = [max(min(total / count, top), low) for total, count in groups for _ in range(count)]
     return [mean + rank * distance for rank, mean in enumerate(means)]
 
 
@@ -122,9 +134,9 @@ def _markers(axes: Axes, scale: float) -> list[Bbox]:
 
 
 def _label_area(axes: Axes, figure: Figure, scale: float) -> Bbox:
-    """Return the area for labels: the panel plus a margin, within the width of the figure."""
+    """Return the area for labels: the panel plus a margin on the right, within the width of the figure."""
     panel, margin = axes.get_window_extent(), 2 * GAP * scale
-    left, right = max(panel.x0 - margin, 0.0), min(panel.x1 + margin, figure.bbox.x1)
+    left, right = max(panel.x0 - scale, 0.0), min(panel.x1 + margin, figure.bbox.x1)
     return Bbox.from_extents(left, panel.y0 - scale, right, panel.y1 + GAP * scale)
 
 

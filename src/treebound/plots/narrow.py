@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import pickle
-from textwrap import fill
 
-from treebound.plots.style import style
+from treebound.plots.style import END_LABEL, note, style, wrapped
 from treebound.support.extras import needs
 
 with needs("plots"):
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.gridspec import GridSpec
+    from matplotlib.ticker import FixedFormatter
 
 #: inches: width of the narrow form, and the width up to which a figure needs no narrow form
 WIDTH, ENOUGH = 3.9, 4.6
 #: inches: smallest height of a panel; letters in a line of a title or label
 HEIGHT, LETTERS = 2.5, 44
+#: letters in a line of the name of the horizontal axis, in 10 points
+NAME_LINE = 38
+#: letters in a line of a label at the end of a curve, and of a name on the vertical axis
+END_LETTERS, NAME_LETTERS = 13, 16
 
 
 def narrowed(figure: Figure) -> Figure | None:
@@ -36,20 +40,24 @@ def narrowed(figure: Figure) -> Figure | None:
         for i, axes in enumerate(panels):
             axes.set_subplotspec(grid[i])
             _break_lines(axes)
+        if text := copy.get_supxlabel():
+            note(copy, text, WIDTH)
         legends = sum(_stack_legend(copy) for _ in range(len(copy.legends)))
         copy.set_size_inches(WIDTH, height * len(panels) + legends)
     return copy
 
 
 def _break_lines(axes: Axes) -> None:
-    """Break the title and the label of the horizontal axis into lines that fit."""
-    axes.set_title(_lines(axes.get_title(loc="left")), loc="left")
-    axes.set_xlabel(_lines(axes.get_xlabel()))
-
-
-def _lines(text: str) -> str:
-    """Break each line of a text that is too long."""
-    return "\n".join(fill(line, LETTERS) for line in text.split("\n"))
+    """Break the title, the label of the horizontal axis, names on the vertical axis and labels of curves into lines."""
+    axes.set_title(wrapped(axes.get_title(loc="left"), LETTERS), loc="left")
+    label = axes.xaxis.label
+    label.set_text(wrapped(label.get_text(), int(NAME_LINE * 10 / label.get_fontsize())))
+    for text in axes.texts:
+        if text.get_gid() == END_LABEL:
+            text.set_text(wrapped(text.get_text(), END_LETTERS))
+    if isinstance(axes.yaxis.get_major_formatter(), FixedFormatter):
+        names = [wrapped(label.get_text(), NAME_LETTERS) for label in axes.get_yticklabels()]
+        axes.set_yticks(axes.get_yticks(), names)
 
 
 def _stack_legend(figure: Figure) -> float:
@@ -63,8 +71,8 @@ def _stack_legend(figure: Figure) -> float:
     title = legend.get_title().get_text()
     figure.legend(
         handles,
-        [_lines(name) for name in names],
-        title=title and _lines(title),
+        [wrapped(name, LETTERS) for name in names],
+        title=title and wrapped(title, LETTERS),
         loc="outside lower center",
         fontsize=size,
     )
