@@ -61,7 +61,7 @@ def times(data: pd.DataFrame) -> Figure:
             label_lines(panel, size=8)
         spread = "; bands from the fastest to the slowest corpus" if len(corpora) > 1 else ""
         omitted = [str(name) for name in data.columns[len(solvers) :]]
-        omission = f". Not drawn, see the table: {', '.join(omitted)}" if omitted else ""
+        omission = f". Not drawn, see the table: {'; '.join(omitted)}" if omitted else ""
         kind = "Geometric means over" if len(corpora) > 1 else "Corpus:"
         note(figure, f"{kind} {', '.join(corpora)}{spread}{omission}.")
         describe(figure, _fastest(data[solvers]))
@@ -240,10 +240,11 @@ def on_printed_axes(data: pd.DataFrame, printed: pd.DataFrame) -> Figure:
                 panel.plot(middle, curve[column], color=CYCLE[i], marker=MARKERS[i], label=str(corpus))
             panel.set_xlim(0, axis["words"])
             panel.set_ylim(0, axis[end])
-            label_lines(panel, size=8)
             panel.set_title(f"axes as printed for {axis['corpus']}")
             panel.set_xlabel("words in the sentence")
             panel.set_ylabel(label)
+        handles, names = axes[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=3, fontsize=8.5)
         texts = [f"{c} {rows['mean_s'].max():.2g} s" for c, rows in data.groupby("corpus", sort=False)]
         describe(figure, f"The longest mean time of a bin of lengths is {', '.join(texts)}.")
     return figure

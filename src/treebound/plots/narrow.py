@@ -11,16 +11,16 @@ with needs("plots"):
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.gridspec import GridSpec
-    from matplotlib.ticker import FixedFormatter
+    from matplotlib.ticker import FixedLocator
 
 #: inches: width of the narrow form, and the width up to which a figure needs no narrow form
 WIDTH, ENOUGH = 3.9, 4.6
-#: inches: smallest height of a panel; letters in a line of a title or label
+#: inches: smallest height of a panel; letters in a line of a legend
 HEIGHT, LETTERS = 2.5, 44
-#: letters in a line of the name of the horizontal axis, in 10 points
-NAME_LINE = 38
-#: letters in a line of a label at the end of a curve, and of a name on the vertical axis
-END_LETTERS, NAME_LETTERS = 13, 16
+#: letters of 10 points in a line of a title (which is bold), and of the names of the horizontal and the vertical axis
+TITLE, ACROSS, UP = 34, 38, 24
+#: letters in a line of a label at the end of a curve, and of a name of a row on the vertical axis
+END_LETTERS, NAME_LETTERS = 18, 16
 
 
 def narrowed(figure: Figure) -> Figure | None:
@@ -40,6 +40,7 @@ def narrowed(figure: Figure) -> Figure | None:
         for i, axes in enumerate(panels):
             axes.set_subplotspec(grid[i])
             _break_lines(axes)
+        _name_rows(panels)
         if text := copy.get_supxlabel():
             note(copy, text, WIDTH)
         legends = sum(_stack_legend(copy) for _ in range(len(copy.legends)))
@@ -48,16 +49,22 @@ def narrowed(figure: Figure) -> Figure | None:
 
 
 def _break_lines(axes: Axes) -> None:
-    """Break the title, the label of the horizontal axis, names on the vertical axis and labels of curves into lines."""
-    axes.set_title(wrapped(axes.get_title(loc="left"), LETTERS), loc="left")
-    label = axes.xaxis.label
-    label.set_text(wrapped(label.get_text(), int(NAME_LINE * 10 / label.get_fontsize())))
-    for text in axes.texts:
-        if text.get_gid() == END_LABEL:
-            text.set_text(wrapped(text.get_text(), END_LETTERS))
-    if isinstance(axes.yaxis.get_major_formatter(), FixedFormatter):
-        names = [wrapped(label.get_text(), NAME_LETTERS) for label in axes.get_yticklabels()]
-        axes.set_yticks(axes.get_yticks(), names)
+    """Break the title, the names of the axes, long names of rows and the labels of curves into lines."""
+    for text, letters in ((axes._left_title, TITLE), (axes.xaxis.label, ACROSS), (axes.yaxis.label, UP)):  # type: ignore[attr-defined]
+        text.set_text(wrapped(text.get_text(), int(letters * 10 / text.get_fontsize())))
+    for label in axes.texts:
+        if label.get_gid() == END_LABEL:
+            label.set_text(wrapped(label.get_text(), END_LETTERS))
+
+
+def _name_rows(panels: list[Axes]) -> None:
+    """Break long names of rows into lines, and repeat them in panels that show no names because a neighbour does."""
+    names: list[str] = []
+    for axes in panels:
+        if isinstance(axes.yaxis.get_major_locator(), FixedLocator):
+            own = [label.get_text() for label in axes.get_yticklabels()]
+            names = own if any(own) or len(own) != len(names) else names
+            axes.set_yticks(axes.get_yticks(), [wrapped(name, NAME_LETTERS) for name in names])
 
 
 def _stack_legend(figure: Figure) -> float:

@@ -141,9 +141,9 @@ def wrapped(text: str, letters: int) -> str:
     """Break long lines of a text after a space or a plus sign, which stays at the end of the line.
 
     Line breaks after a space or a plus sign are removed first, so that text can be wrapped for another width. Words
-    longer than a line stay whole.
+    longer than a line stay whole. A percent sign stays beside its number, and `(log scale)` in one line.
     """
-    lines = []
+    lines, text = [], text.replace(" %", "\u00a0%").replace("(log scale)", "(log\u00a0scale)")
     for line in re.sub(r"(?<=[ +])\n", "", text).split("\n"):
         current = ""
         for piece in re.split(r"(?<=[ +])(?=[^ +])", line):

@@ -56,7 +56,7 @@ def coverage(curves: Mapping[str, Mapping[str, np.ndarray]]) -> Figure:
         for i, name in enumerate(order):
             axes.plot(100 * kept[name]["kept"], 100 * kept[name]["accuracy"], color=CYCLE[i], label=name)
         axes.set_title("Accuracy of the most confident words")
-        axes.set_xlabel("words kept, the most confident first, %")
+        axes.set_xlabel("most confident words that are kept, %")
         axes.set_ylabel("kept words with the right head, %")
         axes.set_xlim(0, 100)
         label_lines(axes)
