@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -37,7 +37,9 @@ def accuracy_speed(data: pd.DataFrame, columns: int = 2, named: int = NAMED) -> 
     columns  largest number of panels side by side
     """
     corpora, groups = (list(dict.fromkeys(data[c])) for c in ("corpus", "group"))
-    looks = {g: {"color": CYCLE[i % 6], "marker": MARKERS[i % 6]} for i, g in enumerate(groups)}
+    looks: dict[str, dict[str, Any]] = {
+        g: {"color": CYCLE[i % 6], "marker": MARKERS[i % 6]} for i, g in enumerate(groups)
+    }
     shares = data["proved"].fillna(0.0) if "proved" in data else pd.Series(100.0, data.index)
     data = data.assign(share=shares, name=[*map(_name, data["system"], data["label"])])
     with style():
@@ -114,16 +116,16 @@ def _is_pruning(label: str) -> bool:
     return label.startswith(("k =", "no pruning"))
 
 
-def _points(panel: Axes, rows: pd.DataFrame, named: list[int], looks: dict[str, dict[str, str]]) -> None:
+def _points(panel: Axes, rows: pd.DataFrame, named: list[int], looks: dict[str, dict[str, Any]]) -> None:
     """Draw the rows of a corpus: large marks with names for the rows in `named`, and small marks for the others."""
     order = [*named, *rows.index.difference(named)]
     for i, row in zip(order, rows.loc[order].to_dict("records"), strict=True):
         look, place = looks[row["group"]], (row["words_per_cpu_s"], row["uas"])
         size = 6.5 if i in named else 3.5
-        fill = {"fillstyle": _fill(row["share"]), "markerfacecoloralt": "white"}
-        panel.plot(*place, markersize=size, zorder=2 + (i in named), **fill, **look)  # type: ignore[arg-type]
+        fill: dict[str, Any] = {"fillstyle": _fill(row["share"]), "markerfacecoloralt": "white"}
+        panel.plot(*place, markersize=size, zorder=2 + (i in named), **fill, **look)
         if i in named:
-            text = {"color": text_colour(look["color"]), "fontsize": 8.5, "ha": "center"}
+            text: dict[str, Any] = {"color": text_colour(look["color"]), "fontsize": 8.5, "ha": "center"}
             panel.annotate(wrapped(row["name"], LETTERS), place, (0, 8), textcoords="offset points", **text)
 
 
@@ -136,14 +138,14 @@ def _below(rows: pd.DataFrame) -> list[str]:
     return [wrapped(f"Below the axis: {'; '.join(parts)}", BELOW)] if parts else []
 
 
-def _keys(looks: dict[str, dict[str, str]], proofs: bool) -> list[Line2D]:
+def _keys(looks: dict[str, dict[str, Any]], proofs: bool) -> list[Line2D]:
     """Return the entries of the legend: families, then shares of proved trees, then the front and small marks."""
-    grey = {"color": COLOURS["grey"], "marker": "o", "ls": "none"}
-    keys = [Line2D([], [], ls="none", label=FAMILIES.get(g, g), **look) for g, look in looks.items()]  # type: ignore[arg-type]
+    grey: dict[str, Any] = {"color": COLOURS["grey"], "marker": "o", "ls": "none"}
+    keys = [Line2D([], [], ls="none", label=FAMILIES.get(g, g), **look) for g, look in looks.items()]
     for share, name in PROOFS.items() if proofs else ():
-        keys.append(Line2D([], [], fillstyle=_fill(share), markerfacecoloralt="white", label=name, **grey))  # type: ignore[arg-type]
+        keys.append(Line2D([], [], fillstyle=_fill(share), markerfacecoloralt="white", label=name, **grey))
     keys.append(Line2D([], [], color="#9a9a9a", lw=1.2, label="no system is better in both"))
-    return [*keys, Line2D([], [], markersize=3.5, label="small: named in the tables", **grey)]  # type: ignore[arg-type]
+    return [*keys, Line2D([], [], markersize=3.5, label="small: named in the tables", **grey)]
 
 
 def _result(data: pd.DataFrame) -> str:

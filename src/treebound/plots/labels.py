@@ -154,8 +154,8 @@ def _obstacles(axes: Axes, scale: float) -> list[Bbox]:
     """Return the boxes of the markers of a panel, and of pieces of lines that are drawn as steps."""
     boxes = [_around(point, RADIUS * scale) for point in _marked_points(axes)]
     for line in axes.lines:
-        if line.get_drawstyle() == "steps-pre" and len(line.get_xydata()) > 1:
-            boxes += _pieces(axes.transData.transform(line.get_xydata()), scale)
+        if line.get_drawstyle() == "steps-pre":
+            boxes += _pieces(axes.transData.transform(line.get_xydata()).tolist(), scale)
     return boxes
 
 

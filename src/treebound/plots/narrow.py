@@ -51,7 +51,7 @@ def narrowed(figure: Figure) -> Figure | None:
 def _break_lines(axes: Axes) -> None:
     """Break the title, the names of the axes, long names of rows and the labels of curves into lines."""
     for text, letters in ((axes._left_title, TITLE), (axes.xaxis.label, ACROSS), (axes.yaxis.label, UP)):  # type: ignore[attr-defined]
-        text.set_text(wrapped(text.get_text(), int(letters * 10 / text.get_fontsize())))
+        text.set_text(wrapped(text.get_text(), int(letters * 10 / float(text.get_fontsize()))))
     for label in axes.texts:
         if label.get_gid() == END_LABEL:
             label.set_text(wrapped(label.get_text(), END_LETTERS))

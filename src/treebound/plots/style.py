@@ -170,13 +170,16 @@ def thinned(count: int, most: int = 200) -> list[int]:
 
 def label_lines(axes: Axes, *, size: float = 9) -> None:
     """Write the name of every named line of a panel to the right of its last point, in the colour of the line."""
+    with needs("plots"):
+        from matplotlib.colors import to_hex
+
     labels = []
     for line in axes.lines:
         x, y = (np.asarray(values, dtype=float) for values in (line.get_xdata(), line.get_ydata()))
         finite = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
         if len(finite) and not str(line.get_label()).startswith("_"):
             end = finite[-1]
-            labels.append((float(x[end]), float(y[end]), str(line.get_label()), str(line.get_color())))
+            labels.append((float(x[end]), float(y[end]), str(line.get_label()), to_hex(line.get_color())))
     end_labels(axes, labels, size=size)
 
 

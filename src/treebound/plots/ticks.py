@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from treebound.support.extras import needs
 
 with needs("plots"):
+    from matplotlib.axis import Axis, XAxis
     from matplotlib.ticker import Locator, MaxNLocator
 
 #: largest number of ticks, and the height of their labels in typographic points
@@ -26,7 +27,7 @@ class FewTicks(Locator):
 
     def __call__(self) -> Sequence[float]:
         """Return the ticks within the limits of the axis."""
-        low, high = sorted(self.axis.get_view_interval())
+        low, high = sorted(self.axis.get_view_interval())  # type: ignore[union-attr]
         return self.tick_values(low, high)
 
     def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
@@ -36,9 +37,9 @@ class FewTicks(Locator):
 
     def _fit(self, ticks: Sequence[float], low: float, high: float) -> bool:
         """Return whether the labels of neighbouring ticks do not touch each other."""
-        if self.axis is None or not high > low > 0:
+        if not isinstance(self.axis, Axis) or not high > low > 0:
             return True
-        axes, across = self.axis.axes, self.axis.axis_name == "x"
+        axes, across = self.axis.axes, isinstance(self.axis, XAxis)
         length = (axes.bbox.width if across else axes.bbox.height) * 72 / axes.figure.dpi
         places = [math.log(tick / low) / math.log(high / low) * length for tick in ticks]
         sizes = [0.66 * SIZE * (len(plain(tick)) + 1) if across else 1.6 * SIZE for tick in ticks]

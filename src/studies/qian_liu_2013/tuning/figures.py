@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -50,7 +52,11 @@ def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
                             0,
                             6 if i % 2 else -14,
                         )  # alternating, because neighbours are often close
-                        text = {"color": text_colour(COLOURS[order[position]]), "fontsize": 8.5, "ha": "center"}
+                        text: dict[str, Any] = {
+                            "color": text_colour(COLOURS[order[position]]),
+                            "fontsize": 8.5,
+                            "ha": "center",
+                        }
                         panel.annotate(ratio, (value, y), above, textcoords="offset points", **text)
             log_axis(panel, "x")
             panel.set_yticks(range(len(corpora)), corpora if panel is axes[0] else [""] * len(corpora))
@@ -176,6 +182,8 @@ def _distance(data: pd.DataFrame, name: str, first: str) -> float:
 
 def _most_unproved(data: pd.DataFrame) -> str:
     """State the mean share of sentences that each configuration leaves without a proof."""
-    left = data["curve"].map(lambda curve: 100 - max(curve.values())).groupby(data["configuration"], sort=False).mean()
-    texts = [f"{name} {share:.1f} %" for name, share in left.items()]
+    shares = (
+        data["curve"].map(lambda curve: 100 - max(curve.values())).groupby(data["configuration"], sort=False).mean()
+    )
+    texts = [f"{name} {share:.1f} %" for name, share in shares.items()]
     return f"At the limit of DP calls, sentences without a proof (mean over the panels): {', '.join(texts)}."
