@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import pandas as pd
@@ -37,7 +38,7 @@ def accuracy_speed(data: pd.DataFrame, columns: int = 2, named: int = NAMED) -> 
     columns  largest number of panels side by side
     """
     corpora, groups = (list(dict.fromkeys(data[c])) for c in ("corpus", "group"))
-    looks: dict[str, dict[str, Any]] = {
+    looks: Mapping[str, Mapping[str, Any]] = {
         g: {"color": CYCLE[i % 6], "marker": MARKERS[i % 6]} for i, g in enumerate(groups)
     }
     shares = data["proved"].fillna(0.0) if "proved" in data else pd.Series(100.0, data.index)
@@ -116,7 +117,7 @@ def _is_pruning(label: str) -> bool:
     return label.startswith(("k =", "no pruning"))
 
 
-def _points(panel: Axes, rows: pd.DataFrame, named: list[int], looks: dict[str, dict[str, Any]]) -> None:
+def _points(panel: Axes, rows: pd.DataFrame, named: list[int], looks: Mapping[str, Mapping[str, Any]]) -> None:
     """Draw the rows of a corpus: large marks with names for the rows in `named`, and small marks for the others."""
     order = [*named, *rows.index.difference(named)]
     for i, row in zip(order, rows.loc[order].to_dict("records"), strict=True):
@@ -138,7 +139,7 @@ def _below(rows: pd.DataFrame) -> list[str]:
     return [wrapped(f"Below the axis: {'; '.join(parts)}", BELOW)] if parts else []
 
 
-def _keys(looks: dict[str, dict[str, Any]], proofs: bool) -> list[Line2D]:
+def _keys(looks: Mapping[str, Mapping[str, Any]], proofs: bool) -> list[Line2D]:
     """Return the entries of the legend: families, then shares of proved trees, then the front and small marks."""
     grey: dict[str, Any] = {"color": COLOURS["grey"], "marker": "o", "ls": "none"}
     keys = [Line2D([], [], ls="none", label=FAMILIES.get(g, g), **look) for g, look in looks.items()]

@@ -37,11 +37,7 @@ def by_epoch(data: pd.DataFrame, figure: str) -> Figure:
             curves = data[(data["place"] == place) & data["training"].isin(shown)]
             for name, curve in curves.groupby("training", sort=False):
                 width, front = (1.4, 2) if name in looks else (2.4, 3)
-                look: dict[str, Any] = {
-                    "color": looks.get(str(name), COLOURS["ink"]),
-                    "linewidth": width,
-                    "zorder": front,
-                }
+                look: dict[str, Any] = {"color": looks.get(str(name), COLOURS["ink"]), "lw": width, "zorder": front}
                 panel.plot(curve["epoch"], curve[figure], marker="o", markersize=3, label=name, **look)
             panel.set_title(place)
             panel.set_xlabel("epochs")
@@ -95,13 +91,9 @@ def by_arcs(data: pd.DataFrame, figure: str) -> Figure:
             panel.set_xlabel("candidate heads per word")
             panel.set_ylabel(f"{figure} on dev, %")
             panel.margins(x=0.1, y=0.15)
-        legend: dict[str, Any] = {
-            "title": "a threshold prunes",
-            "loc": "outside lower center",
-            "ncols": 2,
-            "fontsize": 8.5,
-        }
-        drawn.legend(*axes[0].get_legend_handles_labels(), **legend)
+        handles, names = axes[0].get_legend_handles_labels()
+        title = "a threshold prunes"
+        drawn.legend(handles, names, title=title, loc="outside lower center", ncols=2, fontsize=8.5)
         least = data.loc[data.groupby("place", sort=False)["heads_a_word"].idxmin()].to_dict("records")
         texts = [f"{r['place']} {r[figure]:.2f} % with {r['heads_a_word']:.1f} heads per word" for r in least]
         describe(drawn, f"With the fewest candidate heads, the {figure} is {'; '.join(texts)}.")

@@ -48,16 +48,9 @@ def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
                     )
                     if i:
                         ratio = f"{values.iloc[0] / value:.1f} ×"
-                        above = (
-                            0,
-                            6 if i % 2 else -14,
-                        )  # alternating, because neighbours are often close
-                        text: dict[str, Any] = {
-                            "color": text_colour(COLOURS[order[position]]),
-                            "fontsize": 8.5,
-                            "ha": "center",
-                        }
-                        panel.annotate(ratio, (value, y), above, textcoords="offset points", **text)
+                        above = (0, 6 if i % 2 else -14)  # neighbouring points are often close
+                        text: dict[str, Any] = {"color": text_colour(COLOURS[order[position]]), "fontsize": 8.5}
+                        panel.annotate(ratio, (value, y), above, textcoords="offset points", ha="center", **text)
             log_axis(panel, "x")
             panel.set_yticks(range(len(corpora)), corpora if panel is axes[0] else [""] * len(corpora))
             panel.set_ylim(len(corpora) - 0.3, -0.7)
@@ -182,8 +175,7 @@ def _distance(data: pd.DataFrame, name: str, first: str) -> float:
 
 def _most_unproved(data: pd.DataFrame) -> str:
     """State the mean share of sentences that each configuration leaves without a proof."""
-    shares = (
-        data["curve"].map(lambda curve: 100 - max(curve.values())).groupby(data["configuration"], sort=False).mean()
-    )
+    shares = data["curve"].map(lambda curve: 100 - max(curve.values()))
+    shares = shares.groupby(data["configuration"], sort=False).mean()
     texts = [f"{name} {share:.1f} %" for name, share in shares.items()]
     return f"At the limit of DP calls, sentences without a proof (mean over the panels): {', '.join(texts)}."
