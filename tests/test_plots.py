@@ -363,7 +363,7 @@ def test_long_traces_and_many_curves_are_small_files() -> None:
     trace = [{"call": i, "node": i // 3, "ub": 9 + 1e3 / i, "lb": 9 - 1e3 / i} for i in range(1, 5000)]
     figure = charts.bounds(trace)
     assert all(len(line.get_xdata()) <= 200 for line in figure.axes[0].lines)
-    assert "the upper bound is 9.20 and the best tree has the score 8.80" in figure.get_label()
+    assert "the last upper bound is 9.20 and the best tree has the score 8.80" in figure.get_label()
     pairs = pd.DataFrame(np.random.default_rng(0).integers(1, 5000, (20_000, 2)), columns=["one", "other"])
     for drawing in (as_svg(figure, "b"), as_svg(tuning_figures.sentence_by_sentence(pairs, "DP calls"), "s")):
         assert len(drawing.markup) < 100_000
