@@ -14,11 +14,27 @@ from hypothesis import strategies as st
 
 from studies.qian_liu_2013.confidence import figures as confidence_figures
 from studies.qian_liu_2013.speed import figures as speed_figures
+from studies.qian_liu_2013.steps import figures as steps_figures
 from studies.qian_liu_2013.tuning import figures as tuning_figures
 from studies.site import charts
 from treebound.plots.labels import spread
 from treebound.plots.search_tree import search_tree_svg
-from treebound.plots.style import COLOURS, CYCLE, end_labels, panels, style, text_colour
+from treebound.plots.style import (
+    COLOURS,
+    CYCLE,
+    END_LABEL,
+    describe,
+    distinct,
+    end_labels,
+    label_lines,
+    log_axis,
+    note,
+    panels,
+    style,
+    text_colour,
+    thinned,
+    wrapped,
+)
 from treebound.plots.svg import Svg, as_svg
 from treebound.plots.tree import tree_svg
 
@@ -63,6 +79,7 @@ CONFIGURATIONS = pd.DataFrame(
         "nodes": [20.0, 4.0, 2.0],
     }
 )
+WORK = {"dp_calls": "calls", "nodes": "nodes"}
 PAIRS = pd.DataFrame({"published": [10, 200, 3000], "tuned": [2, 30, 400]})
 
 CURVES = pd.DataFrame(
@@ -92,7 +109,7 @@ DRAWINGS = {
     "bounds": lambda: as_svg(charts.bounds(TRACE), "bounds"),
     "accuracy and speed": lambda: as_svg(charts.accuracy_speed(POINTS), "accuracy"),
     "length": lambda: as_svg(speed_figures.against_length(LENGTHS, "calls", "DP calls"), "length"),
-    "tuning": lambda: as_svg(tuning_figures.tuning(CONFIGURATIONS, {"dp_calls": "calls", "nodes": "nodes"}), "tuning"),
+    "tuning": lambda: as_svg(tuning_figures.tuning(CONFIGURATIONS, WORK), "tuning"),
     "unproved": lambda: as_svg(tuning_figures.unproved(CURVES), "not yet proved"),
     "scale": lambda: as_svg(charts.scale(SIZES), "scale"),
     "sentences": lambda: as_svg(tuning_figures.sentence_by_sentence(PAIRS, "DP calls"), "sentences"),
@@ -169,20 +186,50 @@ def test_pareto_keeps_undominated_points() -> None:
 def test_one_panel_a_corpus_one_curve_a_setting() -> None:
     figure = speed_figures.against_length(LENGTHS, "calls", "DP calls")
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["a", "b"]
-    assert [line.get_label() for line in figure.axes[0].lines] == ["k = 3", "no pruning"]
-    np.testing.assert_array_equal(figure.axes[0].lines[1].get_ydata(), [2, 22, 42])
+    lines = {line.get_label(): line for line in figure.axes[0].lines if not line.get_label().startswith("_")}
+    assert list(lines) == ["k = 3", "no pruning"]
+    np.testing.assert_array_equal(lines["no pruning"].get_ydata(), [2, 22, 42])
+    assert figure.get_supxlabel() == "Empty marks: fewer than 10 sentences."
+    assert figure.get_label().startswith("In the longest sentences (DP calls), a k = 3: 21, no pruning: 42;")
 
 
 def test_tuning_writes_the_ratio_to_published() -> None:
-    figure = tuning_figures.tuning(CONFIGURATIONS, {"dp_calls": "calls", "nodes": "nodes"})
+    figure = tuning_figures.tuning(CONFIGURATIONS, WORK)
     assert [text.get_text() for text in figure.axes[0].texts] == ["4.0 ×", "20.0 ×"]
     assert [text.get_text() for text in figure.axes[1].texts] == ["5.0 ×", "10.0 ×"]
 
 
 def test_curves_end_where_nothing_more_is_proved() -> None:
-    default, published = tuning_figures.unproved(CURVES).axes[0].lines
+    figure = tuning_figures.unproved(CURVES)
+    default, published = figure.axes[0].lines
+    assert figure.get_label().endswith("default 0.0 %, published 40.0 %.")
     assert (list(default.get_xdata()), list(default.get_ydata())) == ([1, 2], [50, 10])
     assert (list(published.get_xdata()), list(published.get_ydata())) == ([1, 2, 4], [80, 80, 40])
+
+
+def test_a_panel_has_six_configurations_and_names_the_others() -> None:
+    curves = [{1: 50.0 - 3 * i, 2: 100.0} for i in range(9)]
+    data = pd.DataFrame({"corpus": "a", "configuration": [f"c{i}" for i in range(9)], "curve": curves})
+    figure = tuning_figures.unproved(data)
+    assert [line.get_label() for line in figure.axes[0].lines] == ["c0", "c4", "c5", "c6", "c7", "c8"]
+    assert (
+        figure.get_supxlabel().replace("\n", " ") == "Not drawn, at most 9.0 points from c0 in every panel: c1, c2, c3."
+    )
+
+
+def test_equal_sentences_share_a_dot() -> None:
+    figure = tuning_figures.sentence_by_sentence(pd.concat([PAIRS] * 7), "DP calls")
+    _diagonal, *dots = figure.axes[0].lines
+    assert [len(line.get_xdata()) for line in dots] == [0, 0, 3, 0]
+    assert figure.get_label().startswith("tuned needs less work than published in 100.0 % of 21 sentences")
+
+
+def test_the_trainings_that_differ_most_are_drawn() -> None:
+    rows = [("p", f"t{i}", "t4", epoch, 80.0 + i + epoch) for i in range(9) for epoch in (1, 2)]
+    data = pd.DataFrame(rows, columns=["place", "training", "base", "epoch", "UAS"])
+    figure = steps_figures.by_epoch(data, "UAS")
+    assert [line.get_label() for line in figure.axes[0].lines] == ["t0", "t1", "t2", "t4", "t7", "t8"]
+    assert "at most 2.00 points from the base" in figure.get_supxlabel()
 
 
 def test_time_and_memory_have_a_curve_for_each_task_and_kind_of_workers() -> None:
@@ -239,14 +286,87 @@ def test_colours_have_the_contrast_that_marks_and_text_need() -> None:
         assert 1.05 / (_luminance(text_colour(colour)) + 0.05) >= 4.5, colour
 
 
-@given(st.lists(st.floats(-100, 100), max_size=8), st.floats(0.5, 20))
-def test_spread_labels_keep_their_distance_and_order(heights: list[float], distance: float) -> None:
-    """Labels that are far enough apart stay in place."""
-    heights = sorted(heights)
-    moved = spread(heights, distance)
-    assert all(b - a >= distance - 1e-6 for a, b in pairwise(moved))
-    if all(b - a >= distance for a, b in pairwise(heights)):
+@given(st.lists(st.floats(-100, 100), max_size=8), st.lists(st.floats(0.5, 20), min_size=7, max_size=7))
+def test_spread_labels_keep_their_distance_and_order(heights: list[float], gaps: list[float]) -> None:
+    """Labels that are far enough apart stay in place. Limits hold if all labels fit between them."""
+    heights, gaps = sorted(heights), gaps[: max(len(heights) - 1, 0)]
+    moved = spread(heights, gaps)
+    assert all(b - a >= gap - 1e-6 for (a, b), gap in zip(pairwise(moved), gaps, strict=True))
+    if all(b - a >= gap for (a, b), gap in zip(pairwise(heights), gaps, strict=True)):
         assert moved == pytest.approx(heights)
+    limited = spread(heights, gaps, 0.0, sum(gaps) + 1.0)
+    assert all(b - a >= gap - 1e-6 for (a, b), gap in zip(pairwise(limited), gaps, strict=True))
+    assert all(-1e-6 <= height <= sum(gaps) + 1.0 + 1e-6 for height in limited)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(1, 2e6), (120, 300_000), (0.05, 0.9), (40_000, 46_000), (2, 3), (1e-3, 1e5)]
+)
+@pytest.mark.parametrize("width", [2.2, 4.0, 9.0])
+def test_logarithmic_axes_have_few_ticks_that_do_not_touch(low: float, high: float, width: float) -> None:
+    with style():
+        figure, (axes,) = panels(1, width=width)
+        axes.plot([low, high], [low, high])
+        log_axis(axes, "x")
+        log_axis(axes, "y")
+        figure.draw_without_rendering()
+        for axis, side in ((axes.xaxis, "width"), (axes.yaxis, "height")):
+            first, last = axis.get_view_interval()
+            names = [tick.label1 for tick in axis.get_major_ticks() if first <= tick.get_loc() <= last]
+            boxes = [name.get_window_extent() for name in names]
+            assert 1 <= len(boxes) <= 5
+            assert len(boxes) > 1 or side == "width"
+            assert not any(a.overlaps(b) for a, b in pairwise(boxes))
+
+
+def test_wrapped_text_is_wrapped_again_for_another_width() -> None:
+    text = "carreras+grandchild+sibling is 99 % of (log scale)"
+    once = wrapped(text, 20)
+    assert once.split("\n") == ["carreras+grandchild+", "sibling is 99\u00a0% of ", "(log\u00a0scale)"]
+    assert wrapped(once, 100).replace("\u00a0", " ") == text
+    assert wrapped("first line\nsecond", 30) == "first line\nsecond"
+
+
+def test_curves_that_differ_most_are_drawn() -> None:
+    scores = {"a": 1.0, "b": float("nan"), "c": 3.0, "d": 2.0}
+    assert distinct(scores, 2) == ["c", "d"]
+    assert distinct(scores, 9) == list("abcd")
+    assert thinned(5, 9) == [0, 1, 2, 3, 4]
+    assert thinned(1000, 5) == [0, 250, 500, 749, 999]
+
+
+def test_labels_at_the_ends_of_curves_do_not_overlap_and_stay_in_a_column() -> None:
+    with style():
+        figure, (axes,) = panels(1, width=6)
+        for i in range(6):
+            axes.plot([0, 4 + i], [9, 1 + i % 2], label=f"curve number {i}")
+        axes.plot([0, 1], [float("nan")] * 2, label="without values")
+        label_lines(axes)
+        as_svg(figure, "ends")
+        figure.draw_without_rendering()
+        labels = [text for text in axes.texts if text.get_gid() == END_LABEL]
+        boxes = [label.get_window_extent() for label in labels]
+    assert [label.get_text() for label in labels] == [f"curve number {i}" for i in range(6)]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert max(box.x0 for box in boxes) - min(box.x0 for box in boxes) < 2
+    assert all(box.x1 <= figure.bbox.x1 + 1 and box.y0 >= axes.bbox.y0 - 2 for box in boxes)
+
+
+def test_the_narrow_form_repeats_and_breaks_the_names_of_rows() -> None:
+    drawn = as_svg(tuning_figures.tuning(CONFIGURATIONS.assign(corpus="a corpus with a long name"), WORK), "tuning")
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", drawn.narrow)
+    assert texts.count("a corpus with a ") == texts.count("long name") == 2
+    assert drawn.markup.count("a corpus with a long name") == 1
+
+
+def test_long_traces_and_many_curves_are_small_files() -> None:
+    trace = [{"call": i, "node": i // 3, "ub": 9 + 1e3 / i, "lb": 9 - 1e3 / i} for i in range(1, 5000)]
+    figure = charts.bounds(trace)
+    assert all(len(line.get_xdata()) <= 200 for line in figure.axes[0].lines)
+    assert "the last upper bound is 9.20 and the best tree has the score 8.80" in figure.get_label()
+    pairs = pd.DataFrame(np.random.default_rng(0).integers(1, 5000, (20_000, 2)), columns=["one", "other"])
+    for drawing in (as_svg(figure, "b"), as_svg(tuning_figures.sentence_by_sentence(pairs, "DP calls"), "s")):
+        assert len(drawing.markup) < 100_000
 
 
 def test_a_figure_has_a_narrow_form_with_all_its_text() -> None:
@@ -257,9 +377,12 @@ def test_a_figure_has_a_narrow_form_with_all_its_text() -> None:
             panel.set_title(f"panel {i}")
             end_labels(panel, [(1, i + 1, f"end {i}", CYCLE[i])])
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center")
+        describe(figure, "The second curve is higher.")
+        note(figure, "a note about both panels")
     drawn = as_svg(figure, "two panels")
+    assert drawn.alt == "two panels. The second curve is higher."
     for markup in (drawn.markup, drawn.narrow):
-        assert {"panel 0", "panel 1", "end 0", "end 1", "curve"} <= set(
+        assert {"panel 0", "panel 1", "end 0", "end 1", "curve", "a note about both panels"} <= set(
             re.findall(r"<text[^>]*>([^<]*)</text>", markup)
         )
     width, height = (float(re.search(rf'{name}="([\d.]+)pt"', drawn.narrow)[1]) for name in ("width", "height"))

@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from studies.site import charts, sentences, statements
 from studies.site.render import render
 from studies.site.show import STATEMENTS, Remarks, Table
+from studies.site.speed_chart import chosen
 from studies.site.stepping import Steps, drawn
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.plots.labels import point_labels
@@ -181,12 +182,13 @@ def test_words_have_tooltips_and_glosses(tmp_path: Path) -> None:
 def test_labels_of_points_overprint_neither_each_other_nor_points(columns: int) -> None:
     rows = [(c, "one", "s", f"k = {k}", 88 + 0.01 * k, 1e4 + k) for c in ("c", "d") for k in range(5)]
     names = ["corpus", "group", "system", "label", "uas", "words_per_cpu_s"]
-    figure = charts.accuracy_speed(pd.DataFrame([*rows, ("c", "one", "s", "", 80.0, 1e3)], columns=names), columns)
+    slow = [(c, "one", "s", "", 87.3, 1e3) for c in ("c", "d")]
+    figure = charts.accuracy_speed(pd.DataFrame([*rows, *slow], columns=names), columns)
     before = [label.get_window_extent() for label in point_labels(figure)]
     assert any(a.overlaps(b) for i, a in enumerate(before) for b in before[:i])
     as_svg(figure, "x")
     free = point_labels(figure)
-    assert len(free) == len(before) == 11
+    assert len(free) == len(before) == 12
     figure.draw_without_rendering()
     boxes = [label.get_window_extent() for label in free]
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
@@ -195,7 +197,7 @@ def test_labels_of_points_overprint_neither_each_other_nor_points(columns: int) 
     assert not any(box.contains(*point) for box in boxes for point in points)
 
 
-def test_names_on_an_axis_do_not_overlap_and_one_bad_system_does_not_press_the_others_together() -> None:
+def test_one_bad_system_is_listed_below_its_panel_and_does_not_press_the_others_together() -> None:
     rows = [("c", "one", "s", "", 88.0 + i / 10, 10.0**i) for i in range(2, 5)]
     columns = ["corpus", "group", "system", "label", "uas", "words_per_cpu_s"]
     data = pd.DataFrame(
@@ -203,18 +205,67 @@ def test_names_on_an_axis_do_not_overlap_and_one_bad_system_does_not_press_the_o
     )
     figure = charts.accuracy_speed(data)
     figure.draw_without_rendering()
-    axes = figure.axes[0]
-    low, high = axes.get_xlim()
-    names = [
-        name
-        for name, position in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True)
-        if low <= position <= high
-    ]
-    boxes = [name.get_window_extent() for name in names if name.get_text()]
-    assert len(boxes) > 2
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    axes, other = figure.axes
     assert axes.get_ylim()[0] > 85
-    assert "crossing ↓ 60.0" in [label.get_text() for label in axes.texts]
+    assert axes.get_xlabel().replace("\u00a0", " ").endswith("Below the axis: s, crossing: 60.0 UAS, 30,000 words/s")
+    assert "Below" not in other.get_xlabel()
+    front = axes.lines[0]
+    assert (list(front.get_xdata()), list(front.get_ydata())) == ([10_000], [88.4])
+    assert max(x for line in axes.lines for x in line.get_xdata()) == 10_000
+    best = "c: s (88.40 %, 10,000 words/s); d: s (88.00 %, 1,000 words/s)"
+    assert figure.get_label() == f"The most accurate systems are {best}."
+
+
+def test_a_panel_names_its_front_and_about_a_dozen_systems() -> None:
+    columns = ["corpus", "group", "system", "label", "uas", "words_per_cpu_s", "proved"]
+    front = [("c", "graph", f"front-{i}", "", 90 - i / 10, 1e3 * (i + 1), 100.0) for i in range(3)]
+    swept = [("c", "pruned", "all", f"k = {k}", 89.0, 10.0 * k, 50.0) for k in (3, 5)]
+    others = [("c", f"family {i % 9}", f"other-{i}", "", 89 + i / 100, 20.0 + i, 0.0) for i in range(30)]
+    data = pd.DataFrame([*others, *swept, *front], columns=columns)
+    names = [data.loc[i, "label"] or data.loc[i, "system"] for i in chosen(data, 12)]
+    assert names[:5] == ["front-0", "front-2", "front-1", "k = 3", "k = 5"]
+    assert len(names) == 12
+    assert {data.loc[i, "group"] for i in chosen(data, 12)} >= {"family 0", "family 2"}
+    assert len(chosen(data, 2)) == 5
+    (axes,) = charts.accuracy_speed(data).axes
+    marks = axes.lines[1:]
+    assert len(marks) == len(data)
+    assert [line.get_fillstyle() for line in marks[:5]] == ["full"] * 3 + ["left"] * 2
+    assert sum(line.get_markersize() > 5 for line in marks) == 12
+    assert {text.get_text() for text in axes.texts} >= {"front-0", "k = 3"}
+    ends = np.array(axes.lines[0].get_xydata())
+    assert axes.lines[0].get_drawstyle() == "steps-pre"
+    np.testing.assert_allclose(ends, [(1e3, 90), (2e3, 89.9), (3e3, 89.8)])
+
+
+def test_many_corpora_and_systems_do_not_exhaust_the_colours() -> None:
+    data = pd.DataFrame([("c", f"s{i}", 0.1, -0.1, 0.3) for i in range(9)], columns=GAINS)
+    figure = charts.gains(data)
+    figure.draw_without_rendering()
+    low, high = figure.axes[0].get_ylim()
+    heights = [line.get_ydata()[0] for line in figure.axes[0].lines if line.get_label().startswith("_")][1:]
+    assert all(low < height < high for height in heights if height)
+    assert figure.get_label().startswith("s0: 0 of 1 intervals are above zero and 0 below;")
+
+
+def test_times_of_several_corpora_are_one_curve_with_a_band() -> None:
+    index = pd.MultiIndex.from_product(
+        [["r"], ["a", "b"], ["m"], ["projective"], [0, 10]], names=["run", "corpus", "model", "space", "longer_than"]
+    )
+    data = pd.DataFrame({f"solver {i}": [1.0, 10.0, 4.0, 1000.0] for i in range(8)}, index=index)
+    figure = charts.times(data)
+    (axes,) = figure.axes
+    assert [line.get_label() for line in axes.lines] == [f"solver {i}" for i in range(6)]
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), [2.0, 100.0])
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1\u201310", "> 10"]
+    assert len(axes.collections) == 6
+    assert "see the table: solver 6; solver 7" in " ".join(figure.get_supxlabel().split())
+    alone = charts.times(data.xs("a", level="corpus", drop_level=False))
+    assert not alone.axes[0].collections
+    assert "Corpus: a" in alone.get_supxlabel()
+
+
+GAINS = ["corpus", "system", "difference", "low", "high"]
 
 
 def test_an_interval_without_zero_is_drawn_filled() -> None:
@@ -224,7 +275,7 @@ def test_an_interval_without_zero_is_drawn_filled() -> None:
         ("b", "t", -0.5, -0.9, -0.1),
         ("c", "s", 1, np.nan, np.nan),
     ]
-    (axes,) = charts.gains(pd.DataFrame(rows, columns=["corpus", "system", "difference", "low", "high"])).axes
+    (axes,) = charts.gains(pd.DataFrame(rows, columns=GAINS)).axes
     ends = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_xdata()[0] != line.get_xdata()[1]]
     drawn_wide = {tuple(line.get_xdata()): line.get_linewidth() > 2 for line in ends if line.get_xdata()[0] != 0}
     assert drawn_wide[0.1, 0.9]

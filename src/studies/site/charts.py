@@ -3,55 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import cycle
-from typing import Any, Literal
+from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from treebound.plots.style import COLOURS, CYCLE, MARKERS, log_axis, panels, style
+from studies.site.speed_chart import accuracy_speed as accuracy_speed
+from studies.site.speed_chart import pareto as pareto
+from treebound.plots.style import (
+    COLOURS,
+    CYCLE,
+    MARKERS,
+    describe,
+    distinct,
+    label_lines,
+    log_axis,
+    note,
+    panels,
+    style,
+    text_colour,
+    thinned,
+)
+from treebound.plots.ticks import plain
 
 
 def times(data: pd.DataFrame) -> Figure:
-    """Draw mean CPU time per sentence against sentence length.
+    """Draw CPU time per sentence against sentence length: one panel per model and space, one curve per solver.
 
-    There is one panel for each model and space, and one curve for each solver and corpus.
+    With several corpora, a curve is the geometric mean over the corpora that have sentences of a length, and a band
+    reaches from the fastest to the slowest corpus. At most six solvers are drawn, and a note names the others.
 
     data  index: run, corpus, model, space, longer_than (words); one column per solver, in ms. longer_than is
           the lower end of a bin of sentence lengths. The first column is drawn on top, in black
     """
     groups = list(data.groupby(level=["model", "space"], sort=False))
-    solvers = list(data.columns)
-    colours = {name: CYCLE[i % len(CYCLE)] for i, name in enumerate(solvers[1:])}
+    solvers = list(data.columns)[: len(CYCLE)]
+    looks = dict(zip(solvers, [COLOURS["ink"], *CYCLE], strict=False))
+    corpora = list(dict.fromkeys(data.index.get_level_values("corpus")))
     with style():
-        figure, axes = panels(len(groups), height=3.3, width=8.5 if len(groups) > 1 else 6.0)
+        figure, axes = panels(len(groups), height=3.3, width=8.5 if len(groups) > 1 else 6.5)
         for panel, (name, rows) in zip(axes, groups, strict=True):
             places = sorted(set(rows.index.get_level_values("longer_than")))
-            for _, rows_of_corpus in rows.groupby(level="corpus", sort=False):
-                curves = rows_of_corpus.groupby(level="longer_than").mean().reindex(places)
-                for i, solver in enumerate(solvers):
-                    panel.plot(
-                        range(len(places)),
-                        curves[solver],
-                        color=colours.get(solver, COLOURS["ink"]),
-                        marker=MARKERS[i],
-                        markersize=3.5,
-                        linewidth=1.2,
-                        label=solver,
-                        zorder=3 - (i > 0),
-                    )
+            logs = np.log(rows[solvers].astype(float)).groupby(level="longer_than")
+            middle, low, high = (np.exp(part.reindex(places)) for part in (logs.mean(), logs.min(), logs.max()))
+            for i, solver in enumerate(solvers):
+                look: dict[str, Any] = {"color": looks[solver], "zorder": 3 - (i > 0)}
+                if len(corpora) > 1:
+                    panel.fill_between(range(len(places)), low[solver], high[solver], alpha=0.12, lw=0, **look)
+                panel.plot(range(len(places)), middle[solver], marker=MARKERS[i], ms=3.5, lw=1.4, label=solver, **look)
             log_axis(panel, "y")
-            panel.set_xticks(range(len(places)), [f"over {low}" if low else "up to 10" for low in places])
-            panel.set_title(f"{name[0]}\n{name[1]}", fontsize=9)
+            panel.set_xticks(range(len(places)), _bins(places))
+            panel.set_title(f"{name[0]},\n{name[1]}", fontsize=9)
             panel.set_xlabel("words in the sentence")
             panel.set_ylabel("CPU ms per sentence (log scale)")
-        handles = {name: line for panel in axes for line, name in zip(*panel.get_legend_handles_labels(), strict=True)}
-        corpora = list(dict.fromkeys(data.index.get_level_values("corpus")))
-        title = f"one curve for each of {', '.join(corpora)}" if len(corpora) > 1 else ", ".join(corpora)
-        figure.legend(handles.values(), handles.keys(), title=title, loc="outside lower center", ncols=3, fontsize=8)
+            label_lines(panel, size=8)
+        spread = "; bands from the fastest to the slowest corpus" if len(corpora) > 1 else ""
+        omitted = [str(name) for name in data.columns[len(solvers) :]]
+        omission = f". Not drawn, see the table: {'; '.join(omitted)}" if omitted else ""
+        kind = "Geometric means over" if len(corpora) > 1 else "Corpus:"
+        note(figure, f"{kind} {', '.join(corpora)}{spread}{omission}.")
+        describe(figure, _fastest(data[solvers]))
     return figure
+
+
+def _bins(places: Sequence[int]) -> list[str]:
+    """Return the names of bins of sentence lengths from their exclusive lower ends: `1-10`, `11-20`, `21 or more`."""
+    ends = [*places[1:], None]
+    return [f"{low + 1}\u2013{end}" if end else f"> {low}" for low, end in zip(places, ends, strict=True)]
+
+
+def _fastest(data: pd.DataFrame) -> str:
+    """State how often the first solver is the fastest, and the longest mean times of all solvers."""
+    first, compared = data.columns[0], data.dropna(how="any")
+    wins = int((compared.idxmin(axis=1) == first).sum())
+    slowest = ", ".join(f"{name} {plain(float(value))} ms" for name, value in data.max().items())
+    return (
+        f"{first} has the shortest time in {wins} of {len(compared)} cells (panel, corpus and length). "
+        f"The longest mean times are {slowest}."
+    )
 
 
 def bounds(trace: Sequence[dict[str, Any]]) -> Figure:
@@ -70,91 +101,31 @@ def bounds(trace: Sequence[dict[str, Any]]) -> Figure:
         lower.where(lower > -1e15),
         upper.where(upper.abs() < 1e15),
     )  # a huge value means no bound or no tree yet
+    moves = data["call"][data["node"].ne(data["node"].shift()) & (data.index > 0)]
+    kept = thinned(len(data))
+    calls, lower, upper = data["call"].iloc[kept], lower.iloc[kept], upper.iloc[kept]
     with style():
         figure, (axes,) = panels(1, width=7.5, height=3.6)
-        axes.fill_between(data["call"], lower, upper.clip(lower=lower), step="post", color=COLOURS["pale"], alpha=0.5)
-        axes.step(data["call"], upper, where="post", color=COLOURS["vermilion"])
-        axes.step(data["call"], lower, where="post", color=COLOURS["blue"])
-        for call in data["call"][data["node"].ne(data["node"].shift()) & (data.index > 0)]:
-            axes.axvline(call, color=COLOURS["pale"], linewidth=1, zorder=0)
-        _label(axes, data["call"].iloc[0], upper.iloc[0], "upper bound of the node", COLOURS["vermilion"], (8, 4))
-        _label(axes, data["call"].iloc[0], lower.iloc[0], "best tree found", COLOURS["blue"], (8, -12))
-        axes.set_xlabel("dynamic-program calls (a vertical line marks a move to another node)")
+        axes.fill_between(calls, lower, upper.clip(lower=lower), step="post", color=COLOURS["pale"], alpha=0.5)
+        names = {"upper bound": (upper, COLOURS["vermilion"]), "best tree": (lower, COLOURS["blue"])}
+        for name, (values, colour) in names.items():
+            axes.step(calls, values, where="post", color=colour, label=name)
+        drawn = len(moves) <= MOVES
+        for call in moves if drawn else ():
+            axes.axvline(call, color="#b0b0b0", linewidth=0.8, zorder=0)
+        label_lines(axes)
+        axes.set_title("Upper bound of the node and score of the best tree")
+        axes.set_xlabel("dynamic-program calls" + (" (a vertical line marks a move to another node)" if drawn else ""))
         axes.set_ylabel("score")
         axes.margins(x=0.02, y=0.15)
+        ends = [values.dropna().iloc[-1] if values.notna().any() else float("nan") for values in (upper, lower)]
+        result = f"After {data['call'].iloc[-1]:,} calls, the last upper bound is {ends[0]:,.2f} and the best tree has "
+        describe(figure, f"{result}the score {ends[1]:,.2f}. The search visits {len(moves) + 1:,} nodes in this order.")
     return figure
 
 
-def accuracy_speed(data: pd.DataFrame, columns: int = 2) -> Figure:
-    """Draw UAS against words per CPU second, one panel per corpus.
-
-    A line joins the Pareto front: the systems that no other system beats on both axes. A system far below the others is
-    drawn at the lower edge of the panel, with its UAS as text, so that the other systems keep enough space. The name of
-    the most accurate system of a panel is written beside its point.
-
-    data  corpus, group (colour), system (marker), label (written at the point, may be empty), uas (%), words_per_cpu_s,
-          and optionally proved (% of the sentences; NaN counts as 0). Markers are full if all trees are proved, and
-          half full if some are
-    columns  largest number of panels side by side; 1 suits a narrow screen
-    """
-    corpora, groups, systems = (list(dict.fromkeys(data[c])) for c in ("corpus", "group", "system"))
-    colours, markers = dict(zip(groups, cycle(CYCLE))), dict(zip(systems, cycle(MARKERS)))
-    shares = data["proved"] if "proved" in data else pd.Series(100.0, data.index)
-    fills = {i: _fill(share) for i, share in shares.items()}
-    with style():
-        across = min(columns, len(corpora))
-        figure, axes = panels(len(corpora), columns=columns, height=3.8, width=(5.5, 8.5)[across > 1])
-        for panel, corpus in zip(axes, corpora, strict=True):
-            rows = data[data["corpus"] == corpus]
-            top, middle = rows["uas"].max(), rows["uas"].median()
-            floor = middle - max(4 * (top - middle), 1.0)
-            front = pareto(rows)
-            heights = front["uas"].clip(lower=floor)
-            panel.plot(front["words_per_cpu_s"], heights, color=COLOURS["pale"], linewidth=4, zorder=1)
-            top_row = rows["uas"].idxmax()
-            for row in rows.itertuples():
-                point = (row.words_per_cpu_s, max(row.uas, floor))
-                written = row.label or (row.system if row.Index == top_row else "")
-                label = written if row.uas >= floor else f"{row.label or row.system} ↓ {row.uas:.1f}"
-                appearance = {"color": colours[row.group], "marker": markers[row.system], "markerfacecoloralt": "white"}
-                panel.plot(*point, fillstyle=fills[row.Index], markersize=6, zorder=2, **appearance)
-                offset = (
-                    (0, 8) if row.label.startswith(("k =", "no")) else (0, -14)
-                )  # avoid the label of a close neighbour
-                _label(panel, *point, label, colours[row.group], offset, size=8, ha="center")
-            log_axis(panel, "x")
-            panel.set_title(corpus)
-            panel.set_xlabel("words per CPU second (log scale)")
-            panel.set_ylabel("UAS, %")
-            panel.margins(x=0.12, y=0.1)
-        keys = [Line2D([], [], color=colours[g], linewidth=4, label=g) for g in groups]
-        keys += [Line2D([], [], marker=markers[s], label=s, color=COLOURS["grey"], linestyle="none") for s in systems]
-        keys += [_proof_key(share, name) for share, name in PROOFS.items() if "proved" in data]
-        figure.legend(handles=keys, loc="outside lower center", ncols=1 + across, fontsize=8)
-    return figure
-
-
-#: shares of proved trees (%) whose fill styles the legend explains, with their texts
-PROOFS = {100.0: "all trees proved", 50.0: "some trees proved", 0.0: "no tree proved"}
-
-
-def _fill(share: float) -> Literal["full", "left", "none"]:
-    """Return the fill style of a marker for a share of proved trees (%)."""
-    return "full" if share == 100 else "left" if share > 0 else "none"
-
-
-def _proof_key(share: float, name: str) -> Line2D:
-    """Return the legend entry that explains the fill style for a share of proved trees."""
-    grey = COLOURS["grey"]
-    return Line2D(
-        [], [], color=grey, marker="o", fillstyle=_fill(share), markerfacecoloralt="white", linestyle="none", label=name
-    )
-
-
-def pareto(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that no other row beats in both uas and words_per_cpu_s, slowest first."""
-    ordered = data.sort_values(["words_per_cpu_s", "uas"], ascending=False)
-    return ordered[ordered["uas"] > ordered["uas"].cummax().shift(fill_value=float("-inf"))].iloc[::-1]
+#: largest number of moves to another node that the figure of bounds marks
+MOVES = 60
 
 
 def scale(data: pd.DataFrame) -> Figure:
@@ -171,6 +142,7 @@ def scale(data: pd.DataFrame) -> Figure:
             for i, ((task, kind), rows) in enumerate(data.sort_values("sentences").groupby(["task", "workers"])):
                 appearance: dict[str, Any] = {"color": CYCLE[i % len(CYCLE)], "marker": MARKERS[i % len(MARKERS)]}
                 panel.plot(rows["sentences"], rows[column], label=f"{task}, {kind}", **appearance)
+            label_lines(panel, size=8)
             panel.set_title(title)
             panel.set_xlabel("sentences (log scale)")
             log_axis(panel, "x")
@@ -180,8 +152,9 @@ def scale(data: pd.DataFrame) -> Figure:
             else:
                 panel.set_ylabel("ms per sentence (log scale)")
                 log_axis(panel, "y")
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
+        largest = data[data["sentences"] == data["sentences"].max()]
+        texts = [f"{r['task']}, {r['workers']}: {r['mebibytes']:,.0f} MiB" for r in largest.to_dict("records")]
+        describe(figure, f"With {data['sentences'].max():,} sentences, the peak memory is {'; '.join(texts)}.")
     return figure
 
 
@@ -197,7 +170,7 @@ def _label(
     ha: str = "left",
 ) -> None:
     """Write text at `offset` points from (x, y)."""
-    axes.annotate(content, (x, y), offset, textcoords="offset points", color=colour, fontsize=size, ha=ha)
+    axes.annotate(content, (x, y), offset, textcoords="offset points", color=text_colour(colour), fontsize=size, ha=ha)
 
 
 def gains(data: pd.DataFrame, over: str = "the baseline", level: int = 95) -> Figure:
@@ -211,33 +184,52 @@ def gains(data: pd.DataFrame, over: str = "the baseline", level: int = 95) -> Fi
     level  level of the intervals, %
     """
     corpora, systems = (list(dict.fromkeys(data[name])) for name in ("corpus", "system"))
+    step = min(0.16, 0.72 / len(systems))  # distance of two systems of a corpus; the distance of two corpora is 1
     with style():
-        figure, (axes,) = panels(1, width=8.0, height=1.2 + 0.34 * len(corpora))
+        row = max(0.16 * len(systems) + 0.08, 0.3)  # inches
+        figure, (axes,) = panels(1, width=8.0, height=1.4 + row * len(corpora))
         axes.axvline(0, color=COLOURS["grey"], linewidth=1)
+        for i in range(0, len(corpora), 2):
+            axes.axhspan(-i - 0.5, -i + 0.5, color="#f6f6f6", linewidth=0, zorder=0)
         for i, system in enumerate(systems):
-            rows = data[data["system"] == system]
-            heights = [-corpora.index(name) - 0.62 * ((i + 0.5) / len(systems) - 0.5) for name in rows["corpus"]]
-            for y, row in zip(heights, rows.itertuples(), strict=True):
-                clear = row.low > 0 or row.high < 0
-                axes.plot([row.low, row.high], [y, y], color=CYCLE[i], linewidth=2.6 if clear else 0.9)
-                axes.plot(row.difference, y, MARKERS[i], color=CYCLE[i], markerfacecolor=CYCLE[i] if clear else "white")
-            axes.plot([], [], MARKERS[i], color=CYCLE[i], label=system)
+            rows, colour, marker = data[data["system"] == system], CYCLE[i % len(CYCLE)], MARKERS[i % len(MARKERS)]
+            heights = [-corpora.index(name) - step * (i - (len(systems) - 1) / 2) for name in rows["corpus"]]
+            for y, point in zip(heights, rows.itertuples(), strict=True):
+                clear = point.low > 0 or point.high < 0
+                axes.plot([point.low, point.high], [y, y], color=colour, linewidth=2.6 if clear else 0.9)
+                axes.plot(point.difference, y, marker, color=colour, markerfacecolor=colour if clear else "white")
+            axes.plot([], [], marker, color=colour, label=system)
+        axes.set_title(f"Difference in UAS, {level} % intervals")
         axes.set_yticks([-i for i in range(len(corpora))], corpora)
+        axes.set_ylim(-len(corpora) + 0.5, 0.5)
         axes.grid(axis="y", visible=False)
         axes.set_xlabel(f"UAS points over {over}\nthick and filled: the {level} % interval excludes zero")
-        figure.legend(loc="outside lower center", ncols=2, fontsize=8)
+        figure.legend(loc="outside lower center", ncols=3, fontsize=8.5)
+        describe(figure, _clear(data, systems))
     return figure
+
+
+def _clear(data: pd.DataFrame, systems: Sequence[str]) -> str:
+    """Count for every system the rows whose interval is above zero, below zero, and neither."""
+    texts = []
+    for system in systems:
+        rows = data[data["system"] == system]
+        above, below = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
+        texts.append(f"{system}: {above} of {len(rows)} intervals are above zero and {below} below")
+    return f"{'; '.join(texts)}."
 
 
 def on_printed_axes(data: pd.DataFrame, printed: pd.DataFrame) -> Figure:
     """Draw mean time and dynamic-program calls by sentence length, on axes as long as the axes of a paper's figures.
 
-    The sentences are parsed without pruning. The axes are linear, as in the paper, so that heights can be compared with
-    the printed figures.
+    The sentences are parsed without pruning. At most six corpora are drawn: those with the longest times. The axes are
+    linear, as in the paper, so that heights can be compared with the printed figures.
 
     data     corpus, lo, hi (inclusive ends of a bin of lengths), mean_s, mean_dp_calls
     printed  one row per figure of the paper: corpus, and the upper ends of the printed axes in words, seconds, DP calls
     """
+    shown = distinct({str(c): float(rows["mean_s"].max()) for c, rows in data.groupby("corpus", sort=False)})
+    data = data[data["corpus"].isin(shown)]
     measures = {"mean_s": ("seconds", "mean time, s"), "mean_dp_calls": ("DP calls", "mean DP calls")}
     with style():
         figure, axes = panels(len(printed) * len(measures), height=3.0)
@@ -253,5 +245,7 @@ def on_printed_axes(data: pd.DataFrame, printed: pd.DataFrame) -> Figure:
             panel.set_xlabel("words in the sentence")
             panel.set_ylabel(label)
         handles, names = axes[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=3, fontsize=8)
+        figure.legend(handles, names, loc="outside lower center", ncols=3, fontsize=8.5)
+        texts = [f"{c} {rows['mean_s'].max():.2g} s" for c, rows in data.groupby("corpus", sort=False)]
+        describe(figure, f"The longest mean time of a bin of lengths is {', '.join(texts)}.")
     return figure

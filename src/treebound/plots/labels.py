@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from math import hypot, inf
 
 from treebound.plots.style import COLOURS, END_GAP, END_LABEL
 from treebound.support.extras import needs
@@ -16,6 +18,8 @@ with needs("plots"):
 #: in typographic points: half the width of a marker, distance of a label from its point, further distance per step
 RADIUS, GAP, STEP = 3.5, 6.0, 10.0
 STEPS = 8
+#: number of times that the labels at the ends of curves are placed
+ROUNDS = 3
 
 
 def point_labels(figure: Figure) -> list[Annotation]:
@@ -28,30 +32,34 @@ def settle(figure: Figure) -> None:
     """Move labels so that none overlaps an earlier label or a point, or leaves its panel. O(labels (labels + points)).
 
     A label moves to the nearest free place around its point, and a thin line leads to a label that is far away. A label
-    without any free place is hidden; the legend and the tables hold its information.
+    without a line is nearer to its own point than to any other point. A label without any free place is hidden; the
+    legend and the tables hold its information.
     """
-    _settle_ends(figure)
     labels = point_labels(figure)
-    if not labels:
-        return
     for label in labels:
         label.set_in_layout(False)  # panels must not move once labels are placed
         # a white box keeps text readable over lines and grids
         label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2})
+    _settle_ends(figure)
+    if not labels:
+        return
     figure.draw_without_rendering()  # a constrained layout places panels only when drawn
     scale = figure.dpi / 72
     for axes in figure.axes:
-        taken, area = _markers(axes, scale), _label_area(axes, figure, scale)
+        taken, area = _obstacles(axes, scale), _label_area(axes, figure, scale)
+        points = _marked_points(axes)
         for label in (label for label in labels if label.axes is axes):
             own, (x, y) = label.get_window_extent(), axes.transData.transform(label.xy)
             first, offset = ((own.x0 - x) / scale, (own.y0 - y) / scale), label.xyann
             width, height = own.width / scale, own.height / scale
             for dx, dy in (first, *_places(width, height)):
                 box = own.translated((dx - first[0]) * scale, (dy - first[1]) * scale)
-                if _within(box, area) and not any(box.overlaps(taken_box) for taken_box in taken):
+                far = max(dx, -dx - width, dy, -dy - height) > GAP + STEP
+                free = _within(box, area) and not any(box.overlaps(taken_box) for taken_box in taken)
+                if free and (far or _nearest(box, (x, y), points, scale)):
                     taken.append(box)
                     label.xyann = offset[0] + dx - first[0], offset[1] + dy - first[1]
-                    if max(dx, -dx - width, dy, -dy - height) > GAP + STEP:
+                    if far:
                         _lead(axes, label, (dx + width / 2, dy + height / 2))
                     break
             else:
@@ -66,41 +74,51 @@ def _settle_ends(figure: Figure) -> None:
     }
     if not any(ends.values()):
         return
-    figure.draw_without_rendering()  # a constrained layout places panels only when drawn
-    scale = figure.dpi / 72
+    for _ in range(ROUNDS):  # labels that move change the space for the panels
+        figure.draw_without_rendering()
+        for axes, labels in ends.items():
+            _stack(axes, labels, figure.dpi / 72)
     for axes, labels in ends.items():
-        points = sorted(((*axes.transData.transform(label.xy), i) for i, label in enumerate(labels)), key=_height)
-        if not points:
-            continue
-        right = max(x for x, _, _ in points)
-        heights = spread([y for _, y, _ in points], max(float(label.get_fontsize()) for label in labels) * 1.25 * scale)
-        for (x, y, i), height in zip(points, heights, strict=True):
-            offset = ((right - x) / scale + END_GAP, (height - y) / scale)
-            labels[i].xyann = offset
-            if abs(offset[1]) > STEP / 3 or offset[0] > END_GAP + STEP:
-                _lead(axes, labels[i], offset)
+        for label in labels:
+            x, y = label.xyann
+            if abs(y) > STEP / 3 or x > END_GAP + STEP:
+                _lead(axes, label, (x, y))
 
 
-def _height(point: tuple[float, float, int]) -> float:
-    """Return the height of a point (x, y, number)."""
-    return point[1]
+def _stack(axes: Axes, labels: list[Annotation], scale: float) -> None:
+    """Move the labels at the ends of the curves of a panel into a column to the right of the last end.
+
+    Of ends at the same height, the leftmost end has the highest label, so that the lines to the labels do not cross.
+    """
+    if not labels:
+        return
+    ends = [axes.transData.transform(label.xy) for label in labels]
+    order = sorted(range(len(labels)), key=lambda i: (round(ends[i][1] / scale), -ends[i][0]))
+    right, panel = max(x for x, _ in ends), axes.get_window_extent()
+    sizes = [labels[i].get_window_extent().height + scale for i in order]
+    gaps = [(lower + upper) / 2 for lower, upper in pairwise(sizes)]
+    heights = spread(sorted(float(y) for _, y in ends), gaps, panel.y0 + sizes[0] / 2, panel.y1)
+    for i, height in zip(order, heights, strict=True):
+        labels[i].xyann = ((right - ends[i][0]) / scale + END_GAP, (height - ends[i][1]) / scale)
 
 
-def spread(heights: list[float], distance: float) -> list[float]:
-    """Return heights as near to the increasing `heights` as possible, with at least `distance` between neighbours.
+def spread(heights: list[float], gaps: Sequence[float], low: float = -inf, high: float = inf) -> list[float]:
+    """Return heights as near to the increasing `heights` as possible, with at least gaps[i] between i and i + 1.
 
     Neighbours that are too close form a group around the mean of their heights (isotonic regression by pooling
-    adjacent violators). O(number of heights).
+    adjacent violators). The result lies between `low` and `high` if it fits; otherwise it begins at `low`. O(number of
+    heights).
     """
-    groups: list[tuple[float, int]] = []  # sum of height - rank * distance in a group, and the size of the group
-    for rank, height in enumerate(heights):
-        total, count = height - rank * distance, 1
+    stacked = list(accumulate(gaps, initial=0.0))  # heights above the first one if all neighbours touch
+    groups: list[tuple[float, int]] = []  # sum of height - stacked height in a group, and the size of the group
+    for height, least in zip(heights, stacked, strict=False):
+        total, count = height - least, 1
         while groups and groups[-1][0] * count >= total * groups[-1][1]:
             total, count = total + groups[-1][0], count + groups[-1][1]
             groups.pop()
         groups.append((total, count))
-    means = [total / count for total, count in groups for _ in range(count)]
-    return [mean + rank * distance for rank, mean in enumerate(means)]
+    means = [max(min(total / count, high - stacked[-1]), low) for total, count in groups for _ in range(count)]
+    return [mean + least for mean, least in zip(means, stacked, strict=False)]
 
 
 def _places(width: float, height: float) -> Iterator[tuple[float, float]]:
@@ -114,17 +132,54 @@ def _places(width: float, height: float) -> Iterator[tuple[float, float]]:
         yield -distance - width, -height / 2
 
 
-def _markers(axes: Axes, scale: float) -> list[Bbox]:
-    """Return the boxes of the markers that are drawn at points."""
+def _marked_points(axes: Axes) -> list[Sequence[float]]:
+    """Return the points of a panel that have a marker, in pixels."""
     drawn = [line for line in axes.lines if line.get_marker() not in ("None", "none", "", " ", None)]
-    points = [point for line in drawn for point in axes.transData.transform(line.get_xydata())]
-    return [Bbox.from_bounds(x - RADIUS * scale, y - RADIUS * scale, *2 * [2 * RADIUS * scale]) for x, y in points]
+    return [point for line in drawn for point in axes.transData.transform(line.get_xydata())]
+
+
+def _nearest(box: Bbox, own: Sequence[float], points: list[Sequence[float]], scale: float) -> bool:
+    """Return whether no marker is nearer to a label than the marker to which the label belongs."""
+    limit = _distance(box, own) - scale / 2
+    return all(_distance(box, point) >= limit for point in points)
+
+
+def _distance(box: Bbox, point: Sequence[float]) -> float:
+    """Return the distance of a point from a box."""
+    x, y = point
+    return hypot(max(box.x0 - x, x - box.x1, 0.0), max(box.y0 - y, y - box.y1, 0.0))
+
+
+def _obstacles(axes: Axes, scale: float) -> list[Bbox]:
+    """Return the boxes of the markers of a panel, and of pieces of lines that are drawn as steps."""
+    boxes = [_around(point, RADIUS * scale) for point in _marked_points(axes)]
+    for line in axes.lines:
+        if line.get_drawstyle() == "steps-pre":
+            boxes += _pieces(axes.transData.transform(line.get_xydata()).tolist(), scale)
+    return boxes
+
+
+def _around(point: Sequence[float], radius: float) -> Bbox:
+    """Return the square box around a point."""
+    return Bbox.from_bounds(point[0] - radius, point[1] - radius, 2 * radius, 2 * radius)
+
+
+def _pieces(points: Sequence[Sequence[float]], scale: float) -> list[Bbox]:
+    """Return small boxes along a line of steps, each of which goes first up or down and then to the right."""
+    boxes = []
+    for (x, y), (right, height) in pairwise(points):
+        for start, end in (((x, y), (x, height)), ((x, height), (right, height))):
+            count = int(max(abs(end[0] - start[0]), abs(end[1] - start[1])) / (4 * scale)) + 1
+            shares = [i / count for i in range(count)]
+            places = [(start[0] + s * (end[0] - start[0]), start[1] + s * (end[1] - start[1])) for s in shares]
+            boxes += [_around(place, scale) for place in places]
+    return boxes
 
 
 def _label_area(axes: Axes, figure: Figure, scale: float) -> Bbox:
-    """Return the area for labels: the panel plus a margin, within the width of the figure."""
+    """Return the area for labels: the panel plus a margin on the right, within the width of the figure."""
     panel, margin = axes.get_window_extent(), 2 * GAP * scale
-    left, right = max(panel.x0 - margin, 0.0), min(panel.x1 + margin, figure.bbox.x1)
+    left, right = max(panel.x0 - scale, 0.0), min(panel.x1 + margin, figure.bbox.x1)
     return Bbox.from_extents(left, panel.y0 - scale, right, panel.y1 + GAP * scale)
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import pickle
-from textwrap import fill
 
-from treebound.plots.style import style
+from treebound.plots.style import END_LABEL, note, style, wrapped
 from treebound.support.extras import needs
 
 with needs("plots"):
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.gridspec import GridSpec
+    from matplotlib.ticker import FixedLocator
 
 #: inches: width of the narrow form, and the width up to which a figure needs no narrow form
 WIDTH, ENOUGH = 3.9, 4.6
-#: inches: smallest height of a panel; letters in a line of a title or label
+#: inches: smallest height of a panel; letters in a line of a legend
 HEIGHT, LETTERS = 2.5, 44
+#: letters of 10 points in a line of a title (which is bold), and of the names of the horizontal and the vertical axis
+TITLE, ACROSS, UP = 34, 38, 24
+#: letters in a line of a label at the end of a curve, and of a name of a row on the vertical axis
+END_LETTERS, NAME_LETTERS = 18, 16
 
 
 def narrowed(figure: Figure) -> Figure | None:
@@ -36,20 +40,31 @@ def narrowed(figure: Figure) -> Figure | None:
         for i, axes in enumerate(panels):
             axes.set_subplotspec(grid[i])
             _break_lines(axes)
+        _name_rows(panels)
+        if text := copy.get_supxlabel():
+            note(copy, text, WIDTH)
         legends = sum(_stack_legend(copy) for _ in range(len(copy.legends)))
         copy.set_size_inches(WIDTH, height * len(panels) + legends)
     return copy
 
 
 def _break_lines(axes: Axes) -> None:
-    """Break the title and the label of the horizontal axis into lines that fit."""
-    axes.set_title(_lines(axes.get_title(loc="left")), loc="left")
-    axes.set_xlabel(_lines(axes.get_xlabel()))
+    """Break the title, the names of the axes, long names of rows and the labels of curves into lines."""
+    for text, letters in ((axes._left_title, TITLE), (axes.xaxis.label, ACROSS), (axes.yaxis.label, UP)):  # type: ignore[attr-defined]
+        text.set_text(wrapped(text.get_text(), int(letters * 10 / float(text.get_fontsize()))))
+    for label in axes.texts:
+        if label.get_gid() == END_LABEL:
+            label.set_text(wrapped(label.get_text(), END_LETTERS))
 
 
-def _lines(text: str) -> str:
-    """Break each line of a text that is too long."""
-    return "\n".join(fill(line, LETTERS) for line in text.split("\n"))
+def _name_rows(panels: list[Axes]) -> None:
+    """Break long names of rows into lines, and repeat them in panels that show no names because a neighbour does."""
+    names: list[str] = []
+    for axes in panels:
+        if isinstance(axes.yaxis.get_major_locator(), FixedLocator):
+            own = [label.get_text() for label in axes.get_yticklabels()]
+            names = own if any(own) or len(own) != len(names) else names
+            axes.set_yticks(axes.get_yticks(), [wrapped(name, NAME_LETTERS) for name in names])
 
 
 def _stack_legend(figure: Figure) -> float:
@@ -63,8 +78,8 @@ def _stack_legend(figure: Figure) -> float:
     title = legend.get_title().get_text()
     figure.legend(
         handles,
-        [_lines(name) for name in names],
-        title=title and _lines(title),
+        [wrapped(name, LETTERS) for name in names],
+        title=title and wrapped(title, LETTERS),
         loc="outside lower center",
         fontsize=size,
     )

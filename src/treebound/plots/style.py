@@ -7,9 +7,12 @@ Drawings of trees and derivations use the colours only. The functions are for fi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from treebound.support.extras import needs
 
@@ -37,6 +40,8 @@ CYCLE = [COLOURS[name] for name in ("blue", "vermilion", "green", "purple", "bro
 _TEXT = {COLOURS["vermilion"]: "#b84f00", COLOURS["green"]: "#007a59", COLOURS["purple"]: "#a8487f"}
 #: group name of the labels at the ends of curves, and their distance from the last point in typographic points
 END_LABEL, END_GAP = "end-label", 8
+#: letters of a note per inch of the width of its figure
+NOTE_LETTERS = 14.5
 #: markers in addition to the colours, so that curves differ without colour in print
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h", "d", "8", "H", "1", "2", "3", "4", "x"]
 
@@ -80,11 +85,6 @@ def text_colour(colour: str) -> str:
     return _TEXT.get(colour, colour)
 
 
-def _plain(value: float, _: int) -> str:
-    """Return the label of a tick as a plain number, without an exponent."""
-    return f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"
-
-
 def panels(count: int, *, columns: int = 2, width: float = 8.0, height: float = 3.4) -> tuple[Figure, list[Axes]]:
     """Return a figure with `count` panels in rows of `columns`, and its panels.
 
@@ -106,19 +106,81 @@ def panels(count: int, *, columns: int = 2, width: float = 8.0, height: float = 
 
 
 def log_axis(axes: Axes, which: Literal["x", "y"]) -> None:
-    """Make an axis logarithmic, with plain numbers as labels where they fit. Call it after drawing all data."""
+    """Make an axis logarithmic, with at most five plain numbers as labels, which do not touch each other.
+
+    The ticks are chosen when the figure is drawn, so that they suit its wide and its narrow form.
+    """
     with needs("plots"):
-        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+        from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+
+        from treebound.plots.ticks import FewTicks, plain
 
     getattr(axes, f"set_{which}scale")("log")
     axis: Axis = getattr(axes, f"{which}axis")
-    low, high = axis.get_view_interval()
-    decades = math.log10(high / low)
-    steps = ((3.5, (1.0,)), (1.6, (1.0, 3.0)), (0.9, (1.0, 2.0, 5.0)), (0.0, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)))
-    subs = next(multiples for least, multiples in steps if decades > least or not least)
-    axis.set_major_locator(LogLocator(subs=subs, numticks=12))
-    axis.set_major_formatter(FuncFormatter(_plain))
+    axis.set_major_locator(FewTicks())
+    axis.set_major_formatter(FuncFormatter(plain))
+    axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
+
+
+def describe(figure: Figure, result: str) -> None:
+    """Store sentences that state the result that a figure shows. `as_svg` adds them to the alternative text."""
+    figure.set_label(result)
+
+
+def note(figure: Figure, text: str, width: float = 0.0) -> None:
+    """Write a small text below all panels, for instance a list of the curves that are not drawn.
+
+    width  width of the text in inches; 0 takes the width of the figure
+    """
+    letters = int((width or figure.get_figwidth()) * NOTE_LETTERS)
+    figure.supxlabel(wrapped(text, letters), x=0.01, ha="left", fontsize=8, color=COLOURS["ink"])
+
+
+def wrapped(text: str, letters: int) -> str:
+    """Break long lines of a text after a space or a plus sign, which stays at the end of the line.
+
+    Line breaks after a space or a plus sign are removed first, so that text can be wrapped for another width. Words
+    longer than a line stay whole. A percent sign stays beside its number, and `(log scale)` in one line.
+    """
+    lines, text = [], text.replace(" %", "\u00a0%").replace("(log scale)", "(log\u00a0scale)")
+    for line in re.sub(r"(?<=[ +])\n", "", text).split("\n"):
+        current = ""
+        for piece in re.split(r"(?<=[ +])(?=[^ +])", line):
+            if current and len((current + piece).rstrip()) > letters:
+                lines.append(current)
+                current = ""
+            current += piece
+        lines.append(current)
+    return "\n".join(lines)
+
+
+def distinct(scores: Mapping[str, float], count: int = len(CYCLE)) -> list[str]:
+    """Return the `count` names with the highest scores, in the order of the mapping. NaN counts as the lowest score."""
+    ranked = sorted(scores, key=lambda name: -math.inf if math.isnan(scores[name]) else scores[name], reverse=True)
+    return [name for name in scores if name in ranked[:count]]
+
+
+def thinned(count: int, most: int = 200) -> list[int]:
+    """Return at most `most` increasing indices below `count`, evenly spaced, with the first and the last one."""
+    if count <= most:
+        return list(range(count))
+    return [round(i * (count - 1) / (most - 1)) for i in range(most)]
+
+
+def label_lines(axes: Axes, *, size: float = 9) -> None:
+    """Write the name of every named line of a panel to the right of its last point, in the colour of the line."""
+    with needs("plots"):
+        from matplotlib.colors import to_hex
+
+    labels = []
+    for line in axes.lines:
+        x, y = (np.asarray(values, dtype=float) for values in (line.get_xdata(), line.get_ydata()))
+        finite = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+        if len(finite) and not str(line.get_label()).startswith("_"):
+            end = finite[-1]
+            labels.append((float(x[end]), float(y[end]), str(line.get_label()), to_hex(line.get_color())))
+    end_labels(axes, labels, size=size)
 
 
 def end_labels(axes: Axes, labels: Sequence[tuple[float, float, str, str]], *, size: float = 9) -> None:

@@ -95,10 +95,13 @@ def text(
 def as_svg(figure: Figure, alt: str) -> Svg:
     """Return the figure as SVG, byte for byte the same for the same figure (no date, fixed ids).
 
-    A figure that is too wide for a narrow screen also gets a narrow form, with its panels below each other.
+    The alternative text is `alt`, followed by the result that `style.describe` has stored. A figure that is too wide
+    for a narrow screen also gets a narrow form, with its panels below each other.
     """
     from treebound.plots.narrow import narrowed
 
+    result = str(figure.get_label())
+    alt = f"{alt.rstrip('.')}. {result}" if result else alt
     other = narrowed(figure)  # before labels are placed in the wide form
     return Svg(_markup(figure, alt), alt, "" if other is None else _markup(other, alt))
 

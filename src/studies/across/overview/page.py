@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 
 import pandas as pd
@@ -36,7 +37,7 @@ PAGE = Path("docs/results.md")
 FIGURE, NARROW = Path("docs/headline.svg"), Path("docs/headline-narrow.svg")
 CLAIMS = Path("results", "reference", claims.NAME)
 LEARNER = "mira"
-ALT = "Accuracy against speed of every timed row, one panel per treebank; the most accurate row is labelled"
+ALT = "Accuracy against speed of every timed row, one panel per treebank"
 
 
 def headline(root: Path) -> tuple[str, dict[Path, Svg]]:
@@ -50,12 +51,12 @@ def headline(root: Path) -> tuple[str, dict[Path, Svg]]:
     data = headlines.headline([reference]).xs(LEARNER, level="learner").droplevel(0)
     formatted = _formatted(data, corpora_tables.sources([reference])["title"])
     lines = _markdown(list(formatted.columns), formatted.to_numpy().tolist())
-    alt, points = ALT, speed_tables.accuracy_and_speed(reference)
-    figures = {path: as_svg(accuracy_speed(points, columns), alt) for path, columns in ((FIGURE, 2), (NARROW, 1))}
+    drawn = as_svg(accuracy_speed(speed_tables.accuracy_and_speed(reference)), ALT)
+    figures = {FIGURE: drawn, NARROW: Svg(drawn.narrow, drawn.alt)}
     run = reference.info
     lines = [
         f'<picture><source media="(max-width: 600px)" srcset="{NARROW.name}">'
-        f'<img alt="{alt}" src="{FIGURE.name}"></picture>',
+        f'<img alt="{escape(drawn.alt)}" src="{FIGURE.name}"></picture>',
         "",
         *lines,
         "",

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from treebound.plots.style import COLOURS, CYCLE, log_axis, panels, style
+from treebound.plots.style import COLOURS, CYCLE, describe, label_lines, log_axis, panels, style, thinned
 
 
 def reliability(margins: Mapping[str, np.ndarray], marginals: Mapping[str, np.ndarray]) -> Figure:
@@ -34,6 +34,13 @@ def reliability(margins: Mapping[str, np.ndarray], marginals: Mapping[str, np.nd
         left.set_xlabel("margin, median of the bin (log scale)")
         left.set_title("Margin")
         log_axis(left, "x")
+        ends = [
+            f"{name} {100 * values['accuracy'].iloc[0]:.1f} % in the least confident group and "
+            f"{100 * values['accuracy'].iloc[-1]:.1f} % in the most confident group"
+            for name, values in (("by margin", table), ("by marginal", pd.DataFrame(marginals)))
+            if len(values)
+        ]
+        describe(figure, f"Words with the right head: {'; '.join(ends)}.")
     return figure
 
 
@@ -44,10 +51,15 @@ def coverage(curves: Mapping[str, Mapping[str, np.ndarray]]) -> Figure:
     """
     with style():
         figure, (axes,) = panels(1, width=6.0, height=3.6)
-        for i, (name, data) in enumerate(curves.items()):
-            axes.plot(100 * data["kept"], 100 * data["accuracy"], color=CYCLE[i], label=name)
-        axes.legend(loc="lower left")
-        axes.set_xlabel("words kept, the most confident first, %")
+        kept = {name: pd.DataFrame(data).iloc[thinned(len(data["kept"]))] for name, data in curves.items()}
+        order = sorted(kept, key=lambda name: kept[name]["accuracy"].mean())  # the upper curve has the upper label
+        for i, name in enumerate(order):
+            axes.plot(100 * kept[name]["kept"], 100 * kept[name]["accuracy"], color=CYCLE[i], label=name)
+        axes.set_title("Accuracy of the most confident words")
+        axes.set_xlabel("most confident words that are kept, %")
         axes.set_ylabel("kept words with the right head, %")
         axes.set_xlim(0, 100)
+        label_lines(axes)
+        halves = [f"{name} {100 * np.interp(0.5, k['kept'], k['accuracy']):.1f} %" for name, k in kept.items()]
+        describe(figure, f"Right heads among the most confident half of the words: {', '.join(halves)}.")
     return figure

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from treebound.plots.style import COLOURS, CYCLE, panels, style
+from treebound.plots.style import COLOURS, CYCLE, describe, distinct, label_lines, note, panels, style
 
 
 def by_epoch(data: pd.DataFrame, figure: str) -> Figure:
     """Draw the accuracy after every epoch: one curve per training, one panel per place that has the figure.
+
+    The base and the five trainings that differ most from it after the last epoch are drawn. A note names the others.
 
     data    columns place, training, base (the training that is drawn on top, in black), epoch (from 1), and the column
             `figure`
@@ -20,23 +24,44 @@ def by_epoch(data: pd.DataFrame, figure: str) -> Figure:
     """
     data = data.dropna(subset=[figure])
     places = list(dict.fromkeys(data["place"]))
-    names = [name for name in dict.fromkeys(data["training"]) if name not in set(data["base"])]
-    looks = {name: (CYCLE[i % 6], ("-", "--", ":", "-.")[i // 6 % 4]) for i, name in enumerate(names)}
+    bases = set(data["base"])
+    scores = {
+        str(name): float("inf") if name in bases else _distance(data, str(name), figure)
+        for name in dict.fromkeys(data["training"])
+    }
+    shown = distinct(scores)
+    looks = dict(zip([name for name in shown if name not in bases], CYCLE, strict=False))
     with style():
         drawn, axes = panels(len(places), height=4.2, width=8.5 if len(places) > 1 else 6.5)
         for panel, place in zip(axes, places, strict=True):
-            for name, curve in data[data["place"] == place].groupby("training", sort=False):
-                colour, dashes = looks.get(str(name), (COLOURS["ink"], "-"))
-                width, front = (1.2, 2) if name in looks else (2.4, 3)
-                look = {"color": colour, "ls": dashes, "linewidth": width, "zorder": front, "label": name}
-                panel.plot(curve["epoch"], curve[figure], marker="o", markersize=3, **look)
+            curves = data[(data["place"] == place) & data["training"].isin(shown)]
+            for name, curve in curves.groupby("training", sort=False):
+                width, front = (1.4, 2) if name in looks else (2.4, 3)
+                look: dict[str, Any] = {"color": looks.get(str(name), COLOURS["ink"]), "lw": width, "zorder": front}
+                panel.plot(curve["epoch"], curve[figure], marker="o", markersize=3, label=name, **look)
             panel.set_title(place)
             panel.set_xlabel("epochs")
             panel.set_ylabel(f"{figure} on dev, %")
             panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-        handles = {name: line for panel in axes for line, name in zip(*panel.get_legend_handles_labels(), strict=True)}
-        drawn.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, fontsize=8)
+            label_lines(panel, size=8.5)
+        omitted = [name for name in scores if name not in shown]
+        if omitted:
+            largest = max(scores[name] for name in omitted)
+            note(drawn, f"Not drawn, at most {largest:.2f} points from the base at the end: {', '.join(omitted)}.")
+        finals = data.groupby(["place", "training"], sort=False)[figure].last()
+        texts = [f"{name} {value:.2f} % ({place})" for (place, name), value in finals.items() if name in shown]
+        describe(drawn, f"{figure} after the last epoch: {', '.join(texts)}.")
     return drawn
+
+
+def _distance(data: pd.DataFrame, name: str, figure: str) -> float:
+    """Return the largest distance of a training from its base after the last epoch of both, over the places."""
+    finals = data.groupby(["place", "training"], sort=False)[figure].last()
+    bases = data.groupby("place", sort=False)["base"].first()
+    pairs = [((place, name), (place, base)) for place, base in bases.items()]
+    return max(
+        (abs(finals[own] - finals[base]) for own, base in pairs if {own, base} <= set(finals.index)), default=0.0
+    )
 
 
 def by_arcs(data: pd.DataFrame, figure: str) -> Figure:
@@ -66,5 +91,10 @@ def by_arcs(data: pd.DataFrame, figure: str) -> Figure:
             panel.set_xlabel("candidate heads per word")
             panel.set_ylabel(f"{figure} on dev, %")
             panel.margins(x=0.1, y=0.15)
-        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
+        handles, names = axes[0].get_legend_handles_labels()
+        title = "a threshold prunes"
+        drawn.legend(handles, names, title=title, loc="outside lower center", ncols=2, fontsize=8.5)
+        least = data.loc[data.groupby("place", sort=False)["heads_a_word"].idxmin()].to_dict("records")
+        texts = [f"{r['place']} {r[figure]:.2f} % with {r['heads_a_word']:.1f} heads per word" for r in least]
+        describe(drawn, f"With the fewest candidate heads, the {figure} is {'; '.join(texts)}.")
     return drawn

@@ -1,0 +1,156 @@
+"""Draw accuracy against speed, one panel per corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from treebound.plots.style import COLOURS, CYCLE, MARKERS, describe, log_axis, panels, style, text_colour, wrapped
+
+#: usual number of points with a name in a panel, letters in a line of a name, letters in a line below a panel
+NAMED, LETTERS, BELOW = 12, 18, 58
+#: texts of the families of rows in the legend; other families are shown under their own name
+FAMILIES = {
+    "mira": "graph-based, MIRA",
+    "perceptron": "graph-based, perceptron",
+    "all factors, by pruning": "graph-based, all factors, k candidate heads",
+    "transitions": "transition-based",
+    "sampling": "sampling",
+    "others": "other projects",
+}
+
+
+def accuracy_speed(data: pd.DataFrame, columns: int = 2, named: int = NAMED) -> Figure:
+    """Draw UAS against words per CPU second, one panel per corpus and one colour per family.
+
+    A line joins the Pareto front: the systems that no other system beats on both axes. Systems far below the others are
+    not drawn. The text below the panel lists them with both figures. About `named` systems of a panel have a name
+    (`chosen`), and the other systems are small marks.
+
+    data     corpus, group (the family), system, label (variant of the system, may be empty), uas (%),
+             words_per_cpu_s, and optionally proved (% of the sentences; NaN counts as 0). Markers are full if all trees
+             are proved, and half full if some are
+    columns  largest number of panels side by side
+    """
+    corpora, groups = (list(dict.fromkeys(data[c])) for c in ("corpus", "group"))
+    looks: Mapping[str, Mapping[str, Any]] = {
+        g: {"color": CYCLE[i % 6], "marker": MARKERS[i % 6]} for i, g in enumerate(groups)
+    }
+    shares = data["proved"].fillna(0.0) if "proved" in data else pd.Series(100.0, data.index)
+    data = data.assign(share=shares, name=[*map(_name, data["system"], data["label"])])
+    with style():
+        across = min(columns, len(corpora))
+        figure, axes = panels(len(corpora), columns=columns, height=4.2, width=(6.5, 8.5)[across > 1])
+        for panel, corpus in zip(axes, corpora, strict=True):
+            rows = data[data["corpus"] == corpus]
+            shown = visible(rows)
+            front = pareto(shown)
+            panel.plot(front["words_per_cpu_s"], front["uas"], drawstyle="steps-pre", color="#9a9a9a", lw=1.2, zorder=1)
+            _points(panel, shown, chosen(shown, named), looks)
+            log_axis(panel, "x")
+            panel.set_title(corpus)
+            panel.set_ylabel("UAS, %")
+            below = _below(rows.drop(shown.index))
+            panel.set_xlabel("\n".join(["words per CPU second (log scale)", *below]), fontsize=8.5, loc="left")
+            panel.margins(x=0.14, y=0.1)
+        figure.legend(
+            handles=_keys(looks, "proved" in data), loc="outside lower center", ncols=1 + across, fontsize=8.5
+        )
+        describe(figure, _result(data))
+    return figure
+
+
+def visible(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a corpus that are not far below the others in accuracy.
+
+    A row is far below if its distance from the median is more than four times the distance of the best row, and more
+    than one point of UAS.
+    """
+    top, middle = rows["uas"].max(), rows["uas"].median()
+    return rows[rows["uas"] >= middle - max(4 * (top - middle), 1.0)]
+
+
+def chosen(rows: pd.DataFrame, count: int) -> list[int]:
+    """Return the index labels of the rows of a corpus that have a name in the figure, in order of priority.
+
+    The most accurate and the fastest row of the Pareto front come first. The rest of the front and the rows that differ
+    in pruning follow. Up to `count` rows in total, the most accurate and the fastest row of each family and then all
+    other rows by accuracy follow.
+    """
+    front, best = pareto(rows), rows.sort_values("uas", ascending=False, kind="stable")
+    fastest = rows.sort_values("words_per_cpu_s", ascending=False, kind="stable")
+    families = [*best.drop_duplicates("group").index, *fastest.drop_duplicates("group").index]
+    pruned = rows.index[rows["label"].map(_is_pruning)]
+    always = list(dict.fromkeys([*front.index[:1], *front.index[-1:], *front.index, *pruned]))
+    others = [i for i in dict.fromkeys([*families, *best.index]) if i not in always]
+    return always + others[: max(count - len(always), 0)]
+
+
+def pareto(data: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that no other row beats in both uas and words_per_cpu_s, slowest first."""
+    ordered = data.sort_values(["words_per_cpu_s", "uas"], ascending=False)
+    return ordered[ordered["uas"] > ordered["uas"].cummax().shift(fill_value=float("-inf"))].iloc[::-1]
+
+
+#: shares of proved trees (%) whose fill styles the legend explains, with their texts
+PROOFS = {100.0: "all trees proved", 50.0: "some trees proved", 0.0: "no tree proved"}
+
+
+def _fill(share: float) -> Literal["full", "left", "none"]:
+    """Return the fill style of a marker for a share of proved trees (%)."""
+    return "full" if share == 100 else "left" if share > 0 else "none"
+
+
+def _name(system: str, label: str) -> str:
+    """Return the name of a point: a label that describes pruning or shortens the system, or the system with a label."""
+    complete = _is_pruning(label) or (label and label in system)
+    return label if complete else ", ".join(part for part in (system, label) if part)
+
+
+def _is_pruning(label: str) -> bool:
+    """Return whether a label is a number of candidate heads (`rows.pruning`)."""
+    return label.startswith(("k =", "no pruning"))
+
+
+def _points(panel: Axes, rows: pd.DataFrame, named: list[int], looks: Mapping[str, Mapping[str, Any]]) -> None:
+    """Draw the rows of a corpus: large marks with names for the rows in `named`, and small marks for the others."""
+    order = [*named, *rows.index.difference(named)]
+    for i, row in zip(order, rows.loc[order].to_dict("records"), strict=True):
+        look, place = looks[row["group"]], (row["words_per_cpu_s"], row["uas"])
+        size = 6.5 if i in named else 3.5
+        fill: dict[str, Any] = {"fillstyle": _fill(row["share"]), "markerfacecoloralt": "white"}
+        panel.plot(*place, markersize=size, zorder=2 + (i in named), **fill, **look)
+        if i in named:
+            text: dict[str, Any] = {"color": text_colour(look["color"]), "fontsize": 8.5, "ha": "center"}
+            panel.annotate(wrapped(row["name"], LETTERS), place, (0, 8), textcoords="offset points", **text)
+
+
+def _below(rows: pd.DataFrame) -> list[str]:
+    """Return the lines that list the rows below the visible range, most accurate first."""
+    parts = [
+        f"{row['name']}: {row['uas']:.1f} UAS, {row['words_per_cpu_s']:,.0f} words/s".replace(" ", "\u00a0")
+        for row in rows.sort_values("uas", ascending=False).to_dict("records")
+    ]
+    return [wrapped(f"Below the axis: {'; '.join(parts)}", BELOW)] if parts else []
+
+
+def _keys(looks: Mapping[str, Mapping[str, Any]], proofs: bool) -> list[Line2D]:
+    """Return the entries of the legend: families, then shares of proved trees, then the front and small marks."""
+    grey: dict[str, Any] = {"color": COLOURS["grey"], "marker": "o", "ls": "none"}
+    keys = [Line2D([], [], ls="none", label=FAMILIES.get(g, g), **look) for g, look in looks.items()]
+    for share, name in PROOFS.items() if proofs else ():
+        keys.append(Line2D([], [], fillstyle=_fill(share), markerfacecoloralt="white", label=name, **grey))
+    keys.append(Line2D([], [], color="#9a9a9a", lw=1.2, label="no system is better in both"))
+    return [*keys, Line2D([], [], markersize=3.5, label="small: named in the tables", **grey)]
+
+
+def _result(data: pd.DataFrame) -> str:
+    """State the most accurate system of every corpus with its accuracy and speed."""
+    best = data.loc[data.groupby("corpus", sort=False)["uas"].idxmax()].to_dict("records")
+    texts = [f"{r['corpus']}: {r['name']} ({r['uas']:.2f} %, {r['words_per_cpu_s']:,.0f} words/s)" for r in best]
+    return f"The most accurate systems are {'; '.join(texts)}."
