@@ -13,6 +13,7 @@ from studies.common import metrics
 from studies.common import params as parameters
 from studies.common.metrics import RERUN
 from studies.common.params import Params
+from studies.site import sources
 from treebound.core.errors import InputError
 
 REFERENCE, THIS_RUN = "reference", "this run"
@@ -82,7 +83,8 @@ class Results:
             raise InputError("the file is empty", path=path, hint=RERUN) from None
 
     def read(self, *parts: str) -> Any:
-        """Return the content of a metrics file, see `metrics.read`."""
+        """Return the content of a metrics file, see `metrics.read`, and record that it was read."""
+        sources.record(self.name, self.info, parts[0])
         return metrics.read(self.folder, *parts)
 
     def has(self, *parts: str) -> bool:
