@@ -78,7 +78,7 @@ def test_scatter_plots_and_bars_are_read_back() -> None:
     figure = Figure()
     axes = figure.subplots()
     axes.bar(["x", "y"], [1.5, 2.5], label="upright")
-    assert [(row["series"], row["x"], row["y"]) for row in _rows(figure)] == [
+    assert [(row["series"], row["name"], row["y"]) for row in _rows(figure)] == [
         ("upright", "x", "1.5"),
         ("upright", "y", "2.5"),
     ]
@@ -124,15 +124,17 @@ def test_alternative_texts_describe_what_is_drawn() -> None:
 # --- pages
 
 
-CELLS = """from studies.site import collect, frames
-from studies.site.show import Table
-from treebound.plots.svg import as_svg
-from matplotlib.figure import Figure
-import pandas as pd
-figure = Figure()
-figure.subplots().plot([1, 2], [3, 4], label="a")
-results = collect.this_run(collect.find_root())
-Table(pd.DataFrame({"n": [1]}), "Nothing was read")"""
+FIRST = [
+    "from studies.site import collect, frames",
+    "from studies.site.show import Table",
+    "from treebound.plots.svg import as_svg",
+    "from matplotlib.figure import Figure",
+    "import pandas as pd",
+    "figure = Figure()",
+    'figure.subplots().plot([1, 2], [3, 4], label="a")',
+    "results = collect.this_run(collect.find_root())",
+    'Table(pd.DataFrame({"n": [1]}), "Nothing was read")',
+]
 MORE = [
     'Table(frames.pruner(results), "Recall of the pruner, <b> & %")',
     'frames.convert(results)\nTable(frames.pruner(results), "Recall of the pruner, <b> & %")',
@@ -145,7 +147,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the page of a notebook with three tables and a figure, in a project of invented results."""
     root = synthetic_results.project(tmp_path_factory.mktemp("project"), REPOSITORY)
     cells = [new_markdown_cell("# T"), new_code_cell("a = 1", metadata={"tags": ["parameters"]})]
-    cells += [new_code_cell(source) for source in (CELLS, *MORE)]
+    cells += [new_code_cell(source) for source in ("\n".join(FIRST), *MORE)]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     source = root / "index.ipynb"
     source.write_text(nbformat.writes(new_notebook(cells=cells, metadata=kernel)))

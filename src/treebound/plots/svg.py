@@ -76,13 +76,13 @@ def well_formed(markup: str) -> str:
     return _FORBIDDEN.sub(_shown, markup)
 
 
-def drawing(width: float, height: float, alt: str, body: list[str]) -> Svg:
-    """Return an SVG document of the given size in px, with the elements in `body`."""
+def drawing(width: float, height: float, alt: str, body: list[str], caption: str = "") -> Svg:
+    """Return an SVG document of the given size in px, with the elements in `body`; the caption is `alt` if empty."""
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label={quoteattr(alt)}>'
     ground = '<rect width="100%" height="100%" fill="#ffffff"/>'
     markup = "\n".join([head, f"<title>{escape(alt)}</title>", ground, *body, "</svg>\n"])
-    return Svg(well_formed(markup), alt)
+    return Svg(well_formed(markup), alt, caption=caption or alt)
 
 
 def text(
