@@ -82,7 +82,7 @@ def test_scatter_plots_and_bars_are_read_back() -> None:
         ("upright", "x", "1.5"),
         ("upright", "y", "2.5"),
     ]
-    assert drawn.described(figure).endswith("between 1.5 and 2.5.")
+    assert drawn.described(figure) == "Horizontal axis: x; y. Vertical axis: from 1.5 to 2.5."
 
 
 def test_labels_at_the_ends_of_curves_name_them() -> None:
@@ -102,7 +102,7 @@ def test_labels_at_the_ends_of_curves_name_them() -> None:
         *("level,1,10", "level,2,10", "level,4,10"),
     ]
     text = drawn.described(figure)
-    assert "Series: rising, level." in text
+    assert "Series: rising; level." in text
     assert "rising goes from 10 to 15. level stays at 10." in text
 
 
@@ -111,6 +111,17 @@ def test_a_figure_with_too_many_numbers_has_no_csv() -> None:
     figure.subplots().plot(range(drawn.LARGEST), range(drawn.LARGEST))
     assert drawn.as_csv(figure) == ""
     assert "text/csv" not in as_svg(figure, "many points")._repr_mimebundle_()
+
+
+def test_a_figure_with_many_points_has_one_column_per_series() -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    for name in ("one", "two"):
+        axes.plot(range(4000), [value / 7 for value in range(4000)], label=name * 10)
+    lines = drawn.as_csv(figure).splitlines()
+    assert lines[0] == f"x,{'one' * 10},{'two' * 10}"
+    assert lines[-1] == "3999,571.286,571.286"
+    assert len(lines) == 4001
 
 
 def test_alternative_texts_describe_what_is_drawn() -> None:
@@ -198,7 +209,7 @@ def test_each_table_and_figure_has_a_csv_and_a_visible_caption(page: Path) -> No
 def test_two_runs_are_named_with_their_stages() -> None:
     from studies.site.sources import described
 
-    reference = {"run": "reference", "date": "2026-01-02", "commit": "0123456789ab", "stages": ["decode", "train"]}
+    reference = {"run": "reference run", "date": "2026-01-02", "commit": "0123456789ab", "stages": ["decode", "train"]}
     here = {"run": "this run", "date": "", "commit": "", "stages": ["decode"]}
     assert described([reference]) == (
         "metrics of the stages decode, train; reference run of 2026-01-02, commit 0123456789ab"

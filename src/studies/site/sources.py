@@ -19,7 +19,7 @@ _stages: dict[tuple[str, str, str], set[str]] = {}
 def record(name: str, info: Mapping[str, Any], stage: str) -> None:
     """Record that the notebook has read the metrics of a stage.
 
-    name  name of the run
+    name  name of the run as a phrase, for instance "reference run"
     info  description of a reference run, with its date and commit; empty for this run
     """
     run = (name, str(info.get("date", "")), str(info.get("commit", ""))[:12])
@@ -55,8 +55,7 @@ def described(runs: list[dict[str, Any]]) -> str:
 def _run(run: Mapping[str, Any]) -> str:
     """Return the name of a run with its date and commit."""
     date = f" of {run['date']}" if run["date"] else ""
-    name = run["run"] if run["run"].startswith("this ") else f"{run['run']} run"
-    return f"{name}{date}" + (f", commit {run['commit']}" if run["commit"] else "")
+    return f"{run['run']}{date}" + (f", commit {run['commit']}" if run["commit"] else "")
 
 
 def _stages_of(run: Mapping[str, Any]) -> str:

@@ -64,32 +64,53 @@ def points(figure: Figure) -> list[Point]:
 def as_csv(figure: Figure) -> str:
     """Return the points of a figure as CSV, with 6 significant digits.
 
-    The result is empty for a figure without points, and for a figure with more than LARGEST numbers or SIZE characters.
     Columns: panel, series, label, the two axes, low, high. Columns without content are left out. If panels have
-    different axes, the columns of the positions are called x and y, and the names of the axes precede them.
+    different axes, the columns of the positions are called x and y, and the names of the axes precede them. If the CSV
+    has more than SIZE characters, each series becomes a column. If it is still larger, or if the figure has more than
+    LARGEST numbers or no points, the result is empty.
     """
     data = points(figure)
     if not data or 2 * len(data) > LARGEST:
         return ""
+    text = _written_rows(_long(data))
+    if len(text) > SIZE:
+        text = _written_rows(_wide(data))
+    return text if len(text) <= SIZE else ""
+
+
+def _long(data: Sequence[Point]) -> list[dict[str, Any]]:
+    """Return one row per point, as a dictionary from column names to values."""
     axes = {point.axis for point in data}
     names = _columns(data[0]) if len(axes) == 1 else ["x", "y"]
-    columns: dict[str, list[Any]] = {
-        "panel": [point.panel for point in data],
-        "series": [point.series for point in data],
-        "label": [point.label for point in data],
-        "horizontal axis": [point.axis[0] for point in data] if len(axes) > 1 else [],
-        "vertical axis": [point.axis[1] for point in data] if len(axes) > 1 else [],
-        names[0]: [point.x for point in data],
-        names[1]: [point.y for point in data],
-        "low": [point.low for point in data],
-        "high": [point.high for point in data],
-    }
-    filled = {name: values for name, values in columns.items() if any(value not in (None, "") for value in values)}
+    return [
+        {"panel": point.panel, "series": point.series, "label": point.label}
+        | ({"horizontal axis": point.axis[0], "vertical axis": point.axis[1]} if len(axes) > 1 else {})
+        | {names[0]: point.x, names[1]: point.y, "low": point.low, "high": point.high}
+        for point in data
+    ]
+
+
+def _wide(data: Sequence[Point]) -> list[dict[str, Any]]:
+    """Return one row per panel and horizontal position, with one column per series.
+
+    A series with two points at the same position keeps the last one. Labels and intervals are left out.
+    """
+    names = dict.fromkeys(point.series for point in data)
+    rows: dict[tuple, dict[str, Any]] = {}
+    for point in data:
+        place = {"panel": point.panel, "axis": point.axis[1], "x": point.x}
+        rows.setdefault(tuple(place.values()), place | dict.fromkeys(names))[point.series] = point.y
+    return list(rows.values())
+
+
+def _written_rows(rows: Sequence[dict[str, Any]]) -> str:
+    """Return rows with the same columns as CSV, without the columns that have no content."""
+    names = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(filled)
-    writer.writerows([_text(value) for value in row] for row in zip(*filled.values(), strict=True))
-    return out.getvalue() if out.tell() <= SIZE else ""
+    writer.writerow(names)
+    writer.writerows([_text(row[name]) for name in names] for row in rows)
+    return out.getvalue()
 
 
 def _columns(point: Point) -> list[str]:
@@ -113,20 +134,29 @@ def described(figure: Figure) -> str:
     panels = list(dict.fromkeys(point.panel for point in data if point.panel))
     names = list(dict.fromkeys(point.series for point in data if point.series))
     sentences = [f"{len(panels)} panels: {_listed(panels)}."] if len(panels) > 1 else []
-    across, up = data[0].axis
-    if len({point.axis for point in data}) == 1:
-        sentences += [f"Horizontal axis: {across or 'unnamed'}. Vertical axis: {up or 'unnamed'}."]
+    sentences.append(_axis("Horizontal", [(point.axis[0], point.x) for point in data]))
+    sentences.append(_axis("Vertical", [(point.axis[1], point.y) for point in data]))
     if len(names) > 1:
         sentences.append(f"Series: {_listed(names)}.")
-    numbers = [point.y for point in data if not isinstance(point.y, str)]
     ends = [_ends(name, [point for point in data if point.series == name]) for name in names]
-    if len(panels) <= 1 and 0 < len(names) <= FEW and all(ends):
-        sentences += [end for end in ends if end]
-    elif numbers:
-        sentences.append(f"The vertical axis has values between {_text(min(numbers))} and {_text(max(numbers))}.")
-    elif places := [point.x for point in data if not isinstance(point.x, str)]:
-        sentences.append(f"The horizontal axis has values between {_text(min(places))} and {_text(max(places))}.")
+    if len(panels) <= 1 and len(names) <= FEW and all(ends):
+        sentences += ends
     return " ".join(sentences)
+
+
+def _axis(name: str, values: Sequence[tuple[str, Value]]) -> str:
+    """Describe the horizontal or the vertical axis of all panels: its names or the ranges of its values.
+
+    values  label of the axis and position of each point
+    """
+    ranges = []
+    for label in dict.fromkeys(label for label, _ in values):
+        places = [value for own, value in values if own == label]
+        numbers = [value for value in places if not isinstance(value, str)]
+        names = list(dict.fromkeys(value for value in places if isinstance(value, str)))
+        shown = _listed(names) if names else f"from {_text(min(numbers))} to {_text(max(numbers))}"
+        ranges.append(f"{label}, {shown}" if label else shown)
+    return f"{name} ax{'e' if len(ranges) > 1 else 'i'}s: {_listed(ranges)}."
 
 
 def _ends(name: str, curve: Sequence[Point]) -> str:
@@ -139,9 +169,9 @@ def _ends(name: str, curve: Sequence[Point]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return the first names of a list, separated by commas, with the number of the others."""
+    """Return the first names of a list, separated by semicolons, with the number of the others."""
     others = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {others} more" if others > 0 else "")
+    return "; ".join(names[:NAMED]) + (f" and {others} more" if others > 0 else "")
 
 
 def _text(value: Any) -> str:
