@@ -325,11 +325,13 @@ def _title(figure: Figure, axes: Axes) -> str:
 def _axis_label(figure: Figure, axes: Axes, which: str) -> str:
     """Return the first line of the label of an axis.
 
-    An axis without a label has the label of the other panels, if they have one label.
+    An axis without a label has the label of the other panels, if they have one label and the panel has no twin.
     """
     own, *others = (getattr(each, f"get_{which}label")().partition("\n")[0] for each in (axes, *figure.axes))
+    spec = axes.get_subplotspec()
+    twins = [each for each in figure.axes if spec is not None and each.get_subplotspec() == spec]
     labels = {label for label in others if label}
-    return str(own or (labels.pop() if len(labels) == 1 else ""))
+    return str(own or (labels.pop() if len(labels) == len(twins) == 1 else ""))
 
 
 def _tick_names(figure: Figure, axes: Axes, which: str) -> dict[float, str]:
