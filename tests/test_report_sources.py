@@ -83,6 +83,8 @@ def test_scatter_plots_and_bars_are_read_back() -> None:
         ("upright", "y", "2.5"),
     ]
     assert drawn.described(figure) == "Horizontal axis: x; y. Vertical axis: from 1.5 to 2.5."
+    figure.set_label("The second bar is higher.")
+    assert as_svg(figure, "Bars").alt == f"Bars. The second bar is higher. {drawn.described(figure)}"
 
 
 def test_labels_at_the_ends_of_curves_name_them() -> None:

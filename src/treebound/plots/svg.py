@@ -109,14 +109,15 @@ def as_svg(figure: Figure, alt: str, caption: str = "") -> Svg:
     A figure that is too wide for a narrow screen also gets a narrow form, with its panels below each other. The points
     of the figure become its CSV.
 
-    alt      what the figure shows; a description of its axes, its curves and their values is added for readers who
-             cannot see it
+    alt      what the figure shows; for readers who cannot see it, the label of the figure (a result) and a description
+             of its axes, its curves and their values are added
     caption  text below the picture; empty: `alt` as it is passed
     """
     from treebound.plots.drawn import as_csv, described
     from treebound.plots.narrow import narrowed
 
-    caption, content = caption or alt, described(figure)
+    caption = caption or alt
+    content = " ".join(filter(None, [str(figure.get_label()), described(figure)]))
     if content:
         alt = f"{alt.removesuffix('.')}. {content}"
     other = narrowed(figure)  # before labels are placed in the wide form
