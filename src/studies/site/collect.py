@@ -13,9 +13,11 @@ from studies.common import metrics
 from studies.common import params as parameters
 from studies.common.metrics import RERUN
 from studies.common.params import Params
+from studies.site import sources
 from treebound.core.errors import InputError
 
 REFERENCE, THIS_RUN = "reference", "this run"
+MULTILINGUAL = "multilingual"  #: folder of the part of the reference run with many more corpora
 #: description of a run that will become the reference; the file is written before the notebooks are executed
 ORIGIN = Path("results", "reference", "origin.json")
 
@@ -82,7 +84,10 @@ class Results:
             raise InputError("the file is empty", path=path, hint=RERUN) from None
 
     def read(self, *parts: str) -> Any:
-        """Return the content of a metrics file, see `metrics.read`."""
+        """Return the content of a metrics file, see `metrics.read`, and record that it was read."""
+        part = "multilingual part of " if self.folder.name == MULTILINGUAL else ""
+        stage = parts[1] if parts[0] == "timing" else parts[0]  # seconds of a stage are stored apart from its results
+        sources.record(part + self.title.removeprefix("" if part else "the "), self.info, stage)
         return metrics.read(self.folder, *parts)
 
     def has(self, *parts: str) -> bool:
@@ -114,7 +119,7 @@ def multilingual(root: Path) -> Results | None:
 
     The multilingual part tests a few systems on many more corpora.
     """
-    folder = root / "results" / "reference" / "multilingual"
+    folder = root / "results" / "reference" / MULTILINGUAL
     return _kept(folder, folder / "params.yaml", folder / "run.json")
 
 

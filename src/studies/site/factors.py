@@ -220,11 +220,12 @@ def show(family: str, score: float = 6.0) -> tuple[Svg | Table, ...]:
     total = "" if example_.listed is None else f", of {example_.listed:,} parts if every arc is a candidate"
     outputs: list[Svg | Table] = [
         example_.tree(),
-        Table(example_.table(), f"{family}: the parts in this tree{total}"),
+        Table(example_.table(), f"Factor family {family}: its parts in the tree above{total}"),
     ]
     if family in PRODUCTS or family in ("grand-sibling", "valency"):
-        caption = "Score of the number of modifiers, and lines above it" if family == "valency" else "The bound"
-        outputs.append(Table(example_.bound(score), f"{caption}, for the coloured part", digits=1))
+        caption = "score of the number of modifiers, and lines above it" if family == "valency" else "the bound"
+        caption = f"Factor family {family}: {caption}, for the coloured part"
+        outputs.append(Table(example_.bound(score), caption, digits=1))
     return tuple(outputs)
 
 

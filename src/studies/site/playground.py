@@ -100,13 +100,19 @@ class Explored:
     @property
     def alternatives(self) -> Table:
         """Return the k best trees as a table. Raises ValueError if the parse has no list of trees."""
-        return Table(tree_table(self.words, self.parse, self.unit), "The best trees", digits=3)
+        return Table(
+            tree_table(self.words, self.parse, self.unit),
+            "The best trees of this sentence: score below the best tree, and words with another head",
+            digits=3,
+        )
 
     @property
     def arcs(self) -> Table:
         """Return every word with its head, margin and marginal as a table."""
         return Table(
-            word_table(self.words, self.parse, self.unit), "The head of every word, with margin and marginal", digits=3
+            word_table(self.words, self.parse, self.unit),
+            "Head of every word of this sentence, with its margin, its marginal and its next best head",
+            digits=3,
         )
 
     @property
@@ -137,8 +143,8 @@ class Explored:
         )
         return Remarks((sentence,))
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"image/svg+xml": self.tree._repr_svg_(), "text/plain": self.tree.alt}
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        return self.tree._repr_mimebundle_() | {"text/plain": self.tree.alt}
 
 
 class Playground:

@@ -41,11 +41,13 @@ from studies.site import navigation, search_index
 from studies.site.command import status
 from studies.site.execute import read
 from studies.site.show import STATEMENTS
+from studies.site.sources import SOURCES, described
 from treebound.core.errors import InputError
-from treebound.plots.svg import NARROW
+from treebound.plots.svg import CAPTION, NARROW
 
 INDEX = "index"  #: name of the notebook that becomes the entry page
 LONG = 24  #: a table with more rows than this is folded away under its caption
+WORDS = 8  #: number of words of a caption in the address of its table or figure
 SAID = 3  #: number of sentences of a remark that are shown; the other sentences are folded away
 
 
@@ -55,11 +57,13 @@ class Page(navigation.Placed):
 
     sections  anchor and text of each heading of level 2
     cells     HTML of the page, in order
+    items     anchor, kind and caption of each table and figure
     """
 
     lead: str = ""
     sections: list[tuple[str, str]] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
+    items: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 def render(notebooks: Sequence[Path], out: Path) -> Path:
@@ -143,7 +147,7 @@ def _page(path: Path, site: Path) -> Page:
             if cell.execution_count is None:
                 raise InputError(f"cell {number} was not executed", path=path, hint="run studies.site.execute first")
             for i, output in enumerate(cell.outputs, 1):
-                markup = _output(output, f"{page.name}-{number}-{i}", path, number, site, markdown)
+                markup = _output(output, f"{page.name}-{number}-{i}", page, number, site, markdown)
                 if "answer" in tags:  # an answer stands below the question, wherever in the notebook it is computed
                     page.cells.insert(1, f'<div class="answer">{markup}</div>')
                 else:
@@ -158,26 +162,24 @@ def _page(path: Path, site: Path) -> Page:
     return page
 
 
-def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, markdown: mistune.Markdown) -> str:
-    """Return one output as HTML; images are written to the site as files called `name`."""
+def _output(output: NotebookNode, name: str, page: Page, cell: int, site: Path, markdown: mistune.Markdown) -> str:
+    """Return one output as HTML; images and CSV are written to the site as files called `name`."""
     if output.output_type == "error":
-        raise InputError(f"cell {cell} failed with {output.ename}: {output.evalue}", path=path)
+        raise InputError(f"cell {cell} failed with {output.ename}: {output.evalue}", path=Path(f"{page.name}.ipynb"))
     if output.output_type == "stream":
         return f"<pre>{escape(output.text)}</pre>"
     data = output.data
     if "image/svg+xml" in data:
-        markup = data["image/svg+xml"]
-        alt = re.search(r'aria-label="([^"]*)"', markup)
-        label = unescape(alt[1]) if alt else f"Figure of cell {cell}"
-        return _figure(site, f"{name}.svg", markup.encode(), label, data.get(NARROW, ""))
+        return _figure(site, name, data["image/svg+xml"].encode(), data, page, cell)
     if "image/png" in data:
-        return _figure(site, f"{name}.png", base64.b64decode(data["image/png"]), f"Figure of cell {cell}")
+        return _figure(site, name, base64.b64decode(data["image/png"]), data, page, cell)
     if (
         "text/html" in data and "<table" not in data["text/html"]
     ):  # for instance the steps of a search, or the note for a table without rows
         return str(data["text/html"])
     if "text/html" in data:
-        return _table(site, name, re.sub(r'href="([\w-]+)\.ipynb', r'href="\1.html', data["text/html"]), data)
+        markup = re.sub(r'href="([\w-]+)\.ipynb', r'href="\1.html', data["text/html"])
+        return _table(site, name, markup, data, page, cell)
     if len(data.get(STATEMENTS, ())) > SAID:
         first, further = data[STATEMENTS][:SAID], data[STATEMENTS][SAID:]
         items = "".join(f"<li>{markdown(statement['says'])}</li>" for statement in further)
@@ -189,25 +191,27 @@ def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, 
     return f"<pre>{escape(data.get('text/plain', ''))}</pre>"
 
 
-def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
-    """Return a table as HTML that scrolls in its frame, and write it as CSV.
+def _table(site: Path, name: str, markup: str, data: NotebookNode, page: Page, cell: int) -> str:
+    """Return a table as HTML that scrolls in its frame, and write it as CSV. Its address, CSV and source follow it.
 
     A table with many rows is folded away under its caption.
     """
-    link = ""
+    files = {}
     linked_file = re.search(r'href="([\w-]+\.csv)"', markup)  # CSV file with a name that the notebook itself has chosen
     if "text/csv" in data:
         file = linked_file[1] if linked_file else f"tables/{name}.csv"
         (site / file).write_text(data["text/csv"], encoding="utf-8")
-        link = "" if linked_file else f'<p class="where"><a href="{file}" download>CSV</a></p>'
-    rows = markup.partition("<tbody>")[2].count("<tr>")
+        files = {} if linked_file else {"CSV": file}
+    rows = markup.partition("<tbody>")[2].count("<tr")
     caption = re.search("<caption>(.*?)</caption>", markup, re.S)
-    label = re.sub("<[^>]*>", "", caption[1]) if caption else "Table"
-    opening = f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">'
+    label = unescape(re.sub("<[^>]*>", "", caption[1])) if caption else str(data.get("text/plain", "Table"))
+    anchor = _address(page, "table", label)
+    opening = f'<div class="scroll" role="region" aria-label="{escape(label)}" tabindex="0" id="{anchor}">'
     tally = 'class="claims"' in markup  # claims: the first page shows the caption, which is a summary
+    below = _below(anchor, "table", files, _source(data, page, cell, f"{rows} row{'s' * (rows != 1)}"))
     if caption is None or (tally and linked_file):
-        return f"{opening}{markup}</div>{link}"
-    content = f"{opening}{markup.replace(caption[0], '', 1)}</div>{link}"
+        return f"{opening}{markup}</div>{below}"
+    content = f"{opening}{markup.replace(caption[0], '', 1)}</div>{below}"
     scrolls = 'class="figures leaderboard"' in markup  # the frame of a leaderboard has a limited height
     if (rows <= LONG or scrolls) and not tally:  # a caption outside the frame stays visible when the table scrolls
         return f'<p class="caption">{caption[1]}</p>{content}'
@@ -215,17 +219,54 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
     return f'<details class="long">{summary}{content}</details>'
 
 
-def _figure(site: Path, name: str, content: bytes, alt: str, narrow: str = "") -> str:
-    """Write a figure and its form for narrow screens to the site, and return the HTML of the figure."""
-    file = _stored(site, name, content)
-    if b"<title>" in content.partition(b"</title>")[2]:  # tooltips work only if the page contains the SVG itself
-        return f'<figure>{content.decode()}<figcaption><a href="{file}" download>SVG</a></figcaption></figure>'
-    save = f'<figcaption><a href="{file}" download>{Path(name).suffix[1:].upper()}</a></figcaption>'
-    image = f'<img src="{file}" alt="{escape(alt)}">'
-    if narrow:
-        other = _stored(site, name.replace(".svg", "-narrow.svg"), narrow.encode())
+def _figure(site: Path, name: str, content: bytes, data: NotebookNode, page: Page, cell: int) -> str:
+    """Write a figure, its form for narrow screens and its CSV to the site, and return the HTML of the figure."""
+    ending = "svg" if "image/svg+xml" in data else "png"
+    alt = re.search(r'aria-label="([^"]*)"', data.get("image/svg+xml", ""))
+    label = unescape(alt[1]) if alt else f"Figure of cell {cell}"
+    caption = data.get(CAPTION, "")
+    anchor = _address(page, "figure", caption or label)
+    file = _stored(site, f"{name}.{ending}", content)
+    files, count = {ending.upper(): file}, ""
+    if "text/csv" in data:
+        (site / "tables" / f"{name}.csv").write_text(data["text/csv"], encoding="utf-8")
+        files["CSV"], count = f"tables/{name}.csv", f"{data['text/csv'].count(chr(10)) - 1} points"
+    below = _below(anchor, "figure", files, _source(data, page, cell, count))
+    image = f'<img src="{file}" alt="{escape(label)}">'
+    if NARROW in data:
+        other = _stored(site, f"{name}-narrow.svg", data[NARROW].encode())
         image = f'<picture><source media="(max-width: 38rem)" srcset="{other}">{image}</picture>'
-    return f"<figure>{image}{save}</figure>"
+    if b"<title>" in content.partition(b"</title>")[2]:  # tooltips work only if the page contains the SVG itself
+        image = content.decode()
+    shown = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return f'<figure id="{anchor}">{image}{shown}</figure>{below}'
+
+
+def _address(page: Page, kind: str, caption: str) -> str:
+    """Return an anchor for a table or figure: the first words of its caption, with a number if it is taken.
+
+    kind  "table" or "figure"
+    """
+    words = re.findall("[a-z0-9]+", caption.lower())[:WORDS]
+    base = "-".join([kind, *words])
+    taken = [anchor for anchor, _, _ in page.items]
+    anchor = next(name for name in (base, *(f"{base}-{i}" for i in range(2, len(taken) + 3))) if name not in taken)
+    page.items.append((anchor, kind, caption))
+    return anchor
+
+
+def _source(data: NotebookNode, page: Page, cell: int, count: str) -> str:
+    """Return a sentence that says where a table or figure comes from: stages, runs, notebook and number of rows."""
+    parts = [described(data.get(SOURCES, [])), f"notebook {page.name}, cell {cell}", count]
+    return f"Source: {'; '.join(part for part in parts if part)}."
+
+
+def _below(anchor: str, kind: str, files: dict[str, str], source: str) -> str:
+    """Return the line below a table or figure: its address, its files by format, and its source, folded away."""
+    links = [f'<a href="#{anchor}" aria-label="Link to this {kind}">Link</a>']
+    links += [f'<a href="{file}" download>{name}</a>' for name, file in files.items()]
+    where = f"<details><summary>Where this comes from</summary><p>{escape(source)}</p></details>"
+    return f'<div class="source">{" ".join(links)} {where}</div>'
 
 
 def _stored(site: Path, name: str, content: bytes) -> str:

@@ -11,10 +11,15 @@ from typing import Any
 
 import pandas as pd
 
+from studies.site import sources
+
 #: text of a table cell that has no value
 NOTHING = "–"
 #: largest number of table rows that are stored with a sentence about the table; MIME type of sentences with their cells
 CELLS, STATEMENTS = 40, "application/vnd.treebound.statements+json"
+
+#: format of the floats in the CSV of a table: more digits than any measurement has
+DIGITS = "%.8g"
 
 
 def typeset(text: str) -> str:
@@ -41,9 +46,11 @@ class Table:
     def __repr__(self) -> str:
         return self.caption
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        data = {"text/plain": self.caption, "text/html": self._repr_html_()}
-        return data | ({"text/csv": self.data.to_csv(lineterminator="\n")} if len(self.data) else {})
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        data: dict[str, Any] = {"text/plain": self.caption, "text/html": self._repr_html_()}
+        if not len(self.data):
+            return data
+        return data | {"text/csv": self.data.to_csv(lineterminator="\n", float_format=DIGITS)} | sources.bundle()
 
     def _repr_html_(self) -> str:
         if not len(self.data):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from treebound.plots.compact import compacted
@@ -17,21 +18,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-#: MIME type of the form of a figure for narrow screens
-NARROW = "application/vnd.treebound.narrow+xml"
+#: MIME types of the form of a figure for narrow screens, and of its caption
+NARROW, CAPTION = "application/vnd.treebound.narrow+xml", "application/vnd.treebound.caption"
+#: functions whose entries are added to the MIME bundle of every picture, for instance the sources of its data
+ADDITIONS: list[Callable[[], Mapping[str, Any]]] = []
 
 
 @dataclass(frozen=True)
 class Svg:
     """SVG markup that Jupyter displays as an image.
 
-    alt     a description of the picture for readers who cannot see it
-    narrow  markup of the same picture for narrow screens, with its panels below each other; empty: there is none
+    alt      a description of the picture for readers who cannot see it
+    narrow   markup of the same picture for narrow screens, with its panels below each other; empty: there is none
+    caption  text below the picture; empty: there is none
+    data     the points of the figure as CSV; empty: there is none
     """
 
     markup: str
     alt: str
     narrow: str = ""
+    caption: str = ""
+    data: str = ""
 
     def __repr__(self) -> str:
         return f"<Svg: {self.alt}>"
@@ -39,9 +46,13 @@ class Svg:
     def _repr_svg_(self) -> str:
         return self.markup
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        bundle = {"image/svg+xml": self.markup, "text/plain": repr(self)}
-        return bundle | ({NARROW: self.narrow} if self.narrow else {})
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        bundle: dict[str, Any] = {"image/svg+xml": self.markup, "text/plain": repr(self)}
+        parts = {NARROW: self.narrow, CAPTION: self.caption, "text/csv": self.data}
+        bundle |= {kind: part for kind, part in parts.items() if part}
+        for addition in ADDITIONS:
+            bundle |= addition()
+        return bundle
 
     def save(self, path: str | Path) -> Path:
         """Write the SVG to `path` in UTF-8, completely or not at all. Raises InputError."""
@@ -65,13 +76,13 @@ def well_formed(markup: str) -> str:
     return _FORBIDDEN.sub(_shown, markup)
 
 
-def drawing(width: float, height: float, alt: str, body: list[str]) -> Svg:
-    """Return an SVG document of the given size in px, with the elements in `body`."""
+def drawing(width: float, height: float, alt: str, body: list[str], caption: str = "") -> Svg:
+    """Return an SVG document of the given size in px, with the elements in `body`; the caption is `alt` if empty."""
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label={quoteattr(alt)}>'
     ground = '<rect width="100%" height="100%" fill="#ffffff"/>'
     markup = "\n".join([head, f"<title>{escape(alt)}</title>", ground, *body, "</svg>\n"])
-    return Svg(well_formed(markup), alt)
+    return Svg(well_formed(markup), alt, caption=caption or alt)
 
 
 def text(
@@ -92,18 +103,26 @@ def text(
     )
 
 
-def as_svg(figure: Figure, alt: str) -> Svg:
+def as_svg(figure: Figure, alt: str, caption: str = "") -> Svg:
     """Return the figure as SVG, byte for byte the same for the same figure (no date, fixed ids).
 
-    The alternative text is `alt`, followed by the result that `style.describe` has stored. A figure that is too wide
-    for a narrow screen also gets a narrow form, with its panels below each other.
+    A figure that is too wide for a narrow screen also gets a narrow form, with its panels below each other. The points
+    of the figure become its CSV.
+
+    alt      what the figure shows; for readers who cannot see it, the label of the figure (a result) and a description
+             of its axes, its curves and their values are added
+    caption  text below the picture; empty: `alt` as it is passed
     """
+    from treebound.plots.drawn import as_csv, described
     from treebound.plots.narrow import narrowed
 
-    result = str(figure.get_label())
-    alt = f"{alt.rstrip('.')}. {result}" if result else alt
+    caption = caption or alt
+    content = " ".join(filter(None, [str(figure.get_label()), described(figure)]))
+    if content:
+        alt = f"{alt.removesuffix('.')}. {content}"
     other = narrowed(figure)  # before labels are placed in the wide form
-    return Svg(_markup(figure, alt), alt, "" if other is None else _markup(other, alt))
+    narrow = "" if other is None else _markup(other, alt)
+    return Svg(_markup(figure, alt), alt, narrow, caption, as_csv(figure))
 
 
 def _markup(figure: Figure, alt: str) -> str:

@@ -94,7 +94,8 @@ def tree_svg(
     names = {(h, m): f"{words[h - 1] if h else 'root'} → {words[m - 1]}" for h, m in ours}
     standing_out = ", ".join(name for arc, name in names.items() if marked and arc in marked)
     arrows = ", ".join(names.values()) + (f"; marked: {standing_out}" if standing_out else "")
-    return drawing(width, height, alt or f"Dependency tree: {arrows}", body)
+    caption = alt or f"Dependency tree of “{' '.join(words)}”"
+    return drawing(width, height, alt or f"Dependency tree: {arrows}", body, caption)
 
 
 def described(sentence: Sentence) -> list[str]:

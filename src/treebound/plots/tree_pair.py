@@ -70,7 +70,8 @@ def tree_pair_svg(
     width = max(width, MARGIN * 2 + 6.4 * len(legend))
     body = [*paths, *lower[0], *_words(words, emphasised, centre, baseline), *captions, *lower[1]]
     body.append(text(MARGIN, height - 10, legend, size=12, fill=COLOURS["grey"], anchor="start"))
-    return drawing(width, height, alt or _described(words, annotated, differing, labels, other_labels), body)
+    caption = alt or f"Two dependency trees of “{' '.join(words)}”"
+    return drawing(width, height, alt or _described(words, annotated, differing, labels, other_labels), body, caption)
 
 
 def _check_lengths(n: int, heads: Sequence[int], labels: Sequence[str]) -> None:

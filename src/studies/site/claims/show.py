@@ -9,10 +9,11 @@ from functools import partial
 from html import escape
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from studies.site import collect
+from studies.site import collect, sources
 from studies.site.claims.judge import REPLICATED, SMALLER, VERDICTS, Judged, judge, threshold
 from studies.site.claims.load import Paper, load
 from studies.site.claims.measures import MEASURES
@@ -39,9 +40,9 @@ class Replication:
     caption: str
     file: str = ""
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         data = {"text/plain": self.caption, "text/html": self._html()}
-        return data | ({"text/csv": _csv(list(self.judged.values())[-1])} if self.file else {})
+        return data | {"text/csv": _csv(list(self.judged.values())[-1])} | sources.bundle()
 
     def _html(self) -> str:
         """Return the table as HTML, with a link to the CSV file on the first page."""

@@ -12,7 +12,7 @@ from treebound.support.settings import Checked, Seed, SettingError, option
 class Settings(Checked):
     """Settings that every peer takes."""
 
-    seed: Seed = option(1, "Random seed for the order of sentences. Equal seeds give equal models. UDPipe does not use it.")
+    seed: Seed = option(1, "Random seed of the sentence order. Equal seeds give equal models. UDPipe ignores it.")
     options: tuple[str, ...] = option(
         (), "Settings of the package to override, as NAME=VALUE separated by commas. [default: none]"
     )
