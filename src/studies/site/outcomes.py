@@ -1,0 +1,57 @@
+"""Count significant differences by group, as rows of a table instead of one sentence per group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from studies.site.sentences import LEVEL, listing, short_labels, significant
+from studies.site.show import NOTHING
+
+#: explanation of the columns of `outcomes`, for captions
+COLUMNS = (
+    "lowest and highest difference, the significant differences by name, and the number of significant differences "
+    "that chance alone would bring"
+)
+
+
+def outcomes(data: pd.DataFrame, by: Sequence[str], level: float = LEVEL) -> pd.DataFrame:
+    """Count the significant differences in each group of comparisons.
+
+    data   one row per comparison with difference, and p or an interval (low, high) at this level
+    by     index levels that form the groups; the other index levels name a comparison of a group
+    level  significance level
+
+    Rows: groups, in the order of `data`. Columns: comparisons, lowest, highest (differences), significantly better,
+    significantly worse (names with differences), not significant, and significant by chance (numbers of comparisons).
+    """
+    rows = [(place, _outcome(group.droplevel(list(by)), level)) for place, group in _groups(data, list(by))]
+    index = pd.MultiIndex.from_tuples([place for place, _ in rows] or [("",) * len(by)], names=list(by))[: len(rows)]
+    return pd.DataFrame([row for _, row in rows], index=index)
+
+
+def _groups(data: pd.DataFrame, by: list[str]) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+    """Yield the groups of a table with their labels, in the order of its rows."""
+    for place, group in data.groupby(level=by, sort=False):
+        yield place if isinstance(place, tuple) else (place,), group
+
+
+def _outcome(rows: pd.DataFrame, level: float) -> dict[str, Any]:
+    """Return the columns of `outcomes` for the comparisons of one group."""
+    is_significant, difference = significant(rows, level), rows["difference"].astype(float)
+    names = pd.Series(short_labels(rows.index) if len(rows) > 1 else [str(rows.index[0])], index=range(len(rows)))
+    sides = {}
+    for side, sign in (("significantly better", 1), ("significantly worse", -1)):
+        chosen = (is_significant & (sign * difference > 0)).to_numpy()
+        shown = sorted(zip(-abs(difference[chosen]), names[chosen], difference[chosen], strict=True))
+        sides[side] = listing((f"{name} {value:+.2f}" for _, name, value in shown), NOTHING)
+    return {
+        "comparisons": len(rows),
+        "lowest": difference.min(),
+        "highest": difference.max(),
+        **sides,
+        "not significant": int((~is_significant).sum()),
+        "significant by chance": level * len(rows),
+    }
