@@ -195,7 +195,7 @@ def test_the_remark_states_whether_learning_repairs_search_errors(tmp_path: Path
     )
     assert "Compared with training and parsing exactly, the best decoder is " in remark
     counted = outcomes(tests, ["place", "contrast"]).xs("synthetic, this run")
-    assert counted.loc["parsed exactly", ["comparisons", "not significant", "significantly better"]].tolist() == [
+    assert counted.loc["parsed exactly", ["tests", "not significant", "significantly better"]].tolist() == [
         *(9, 0),
         NOTHING,
     ]

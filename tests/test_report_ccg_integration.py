@@ -58,7 +58,9 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     assert "BP, k = 1 +1.00" in counted.loc["least risk", "significantly better"]
     assert summaries.AS_PUBLISHED not in counted.index
     text = str(ccg_integration_remarks.decoders(against))
-    assert text.startswith("AST: labelled F-score of a decoder of the joint model minus labelled F-score of the parser")
+    assert text.startswith(
+        "Order AST, labelled F-score of a decoder of the joint model minus labelled F-score of the parser"
+    )
     assert "sentences of test, 95 % intervals, one training each): " in text
     errors = tables.errors(results)
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "below optimum, %")] == 100

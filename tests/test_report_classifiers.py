@@ -88,7 +88,7 @@ def test_sections_are_added_up(results: list[Results]) -> None:
     assert row[["fastest training", "fastest, CPU s"]].tolist() == ["memory", 8]
     assert row[["slowest training", "slowest, CPU s", "trainings"]].tolist() == ["quadratic", 80, 2]
     text = str(classifiers_remarks.accuracy(best))
-    assert text.startswith("quadratic with F5 has the highest LAS on 1 of 1 corpora, 83.00 (")
+    assert text.startswith("The learner quadratic with F5 has the highest LAS on 1 of 1 corpora, 83.00 (")
     assert "significantly higher UAS than 1 of " in text
     assert "8 CPU s (memory, this run · xx) to 80 CPU s (quadratic, this run · xx; mean of 2 trainings each)" in text
     whole = data[data["missing"] == ""]

@@ -87,7 +87,7 @@ def test_gains_are_those_of_a_bootstrap_over_sentences(run: collect.Results) -> 
     assert text.startswith(f"UAS of {first.replace(' minus ', ' minus UAS of ')} (this run;")
     assert f"In all {compared.index.unique('pair').size} pairs of parsers (this run), " in text
     counted = outcomes(compared, ["run", "pair"], comparison_remarks.LEVEL)
-    assert counted["comparisons"].sum() == len(compared)
+    assert counted["tests"].sum() == len(compared)
     twice = comparison_tables.compared([run, dataclasses.replace(run, name="reference")])
     assert list(twice.index.unique("run")) == ["this run", "reference"]
 

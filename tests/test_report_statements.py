@@ -535,7 +535,7 @@ def test_the_arena_says_limits_and_who_gave_up() -> None:
     text = str(integer_programs_remarks.arena(data, integer_programs_tables.arena_lengths(data)))
     assert "Branch and bound proves 4 of 4 problems (" in text
     assert "), without a limit and in 0.01 s at most" in text
-    assert "integer programs prove 2 (explicit) to 3 (incremental) of up to 4, with a limit of 5 s of wall" in text
+    assert "Integer programs prove 2 (explicit) to 3 (incremental) of up to 4, with a limit of 5 s of wall" in text
     assert "In 1 of 2 length bins, at least one program proves every sentence (" in text
     assert "100.0 times at least (c, sib, projective, to 20 words, 2 sentences)" in text
     assert "In 1 of 2 bins (this run) no program proved every sentence" in text

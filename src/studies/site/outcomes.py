@@ -7,14 +7,16 @@ from typing import Any
 
 import pandas as pd
 
-from studies.site.sentences import LEVEL, listing, short_labels, significant
-from studies.site.show import NOTHING
+from studies.site.sentences import LEVEL, from_to, listing, short_labels, significant
+from studies.site.show import NOTHING, typeset
 
-#: explanation of the columns of `outcomes`, for captions
-COLUMNS = (
-    "lowest and highest difference, the significant differences by name, and the number of significant differences "
-    "that chance alone would bring"
-)
+
+def columns_in_words(level: float = LEVEL) -> str:
+    """Explain the columns of `outcomes`, for captions."""
+    return (
+        "number of tests, range of the differences, the significant differences by name, and the number of the other "
+        f"tests. By chance alone, {100 * level:g} % of the tests would be significant"
+    )
 
 
 def outcomes(data: pd.DataFrame, by: Sequence[str], level: float = LEVEL) -> pd.DataFrame:
@@ -24,8 +26,8 @@ def outcomes(data: pd.DataFrame, by: Sequence[str], level: float = LEVEL) -> pd.
     by     index levels that form the groups; the other index levels name a comparison of a group
     level  significance level
 
-    Rows: groups, in the order of `data`. Columns: comparisons, lowest, highest (differences), significantly better,
-    significantly worse (names with differences), not significant, and significant by chance (numbers of comparisons).
+    Rows: groups, in the order of `data`. Columns: tests (their number), differences (from the lowest to the highest),
+    significantly better, significantly worse (names with differences), and not significant (the number of tests).
     """
     rows = [(place, _outcome(group.droplevel(list(by)), level)) for place, group in _groups(data, list(by))]
     index = pd.MultiIndex.from_tuples([place for place, _ in rows] or [("",) * len(by)], names=list(by))[: len(rows)]
@@ -46,12 +48,7 @@ def _outcome(rows: pd.DataFrame, level: float) -> dict[str, Any]:
     for side, sign in (("significantly better", 1), ("significantly worse", -1)):
         chosen = (is_significant & (sign * difference > 0)).to_numpy()
         shown = sorted(zip(-abs(difference[chosen]), names[chosen], difference[chosen], strict=True))
-        sides[side] = listing((f"{name} {value:+.2f}" for _, name, value in shown), NOTHING)
-    return {
-        "comparisons": len(rows),
-        "lowest": difference.min(),
-        "highest": difference.max(),
-        **sides,
-        "not significant": int((~is_significant).sum()),
-        "significant by chance": level * len(rows),
-    }
+        sides[side] = typeset(listing((f"{name} {value:+.2f}" for _, name, value in shown), NOTHING))
+    differences = typeset(from_to(difference, "{:+.2f}"))
+    not_significant = int((~is_significant).sum())
+    return {"tests": len(rows), "differences": differences, **sides, "not significant": not_significant}

@@ -214,25 +214,26 @@ def best_approximations(worth: pd.DataFrame, most: int = 3) -> pd.DataFrame:
     Rows: (scores, trees, decoder). They are the fastest decoders that are faster and as good as exact search. If there
     is none, the row is the faster decoder with the highest accuracy or, for synthetic scores, with the most best trees.
     The first columns describe the decoder: whether it is as good, its speed ratio, its UAS minus UAS of exact search
-    (NaN for synthetic scores), and its share of best trees (%). The other columns count the sentences, the proofs, the
-    compared approximations, the faster ones, and those that are faster and as good.
+    (NaN for synthetic scores), and its share of best trees (%). The other columns are texts such as `300 of 300`: the
+    sentences that exact search proves, the faster approximations, and those that are faster and as good.
     """
     lines: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for (model, space), rows in worth.groupby(level=["model", "space"], sort=False) if len(worth) else ():
+    order = list(dict.fromkeys(worth.index.get_level_values("model"))) if len(worth) else []
+    groups = worth.groupby(level=["model", "space"], sort=False) if len(worth) else ()
+    for (model, space), rows in sorted(groups, key=lambda group: order.index(group[0][0])):
         synthetic = model in SYNTHETIC
         faster = rows[rows["times as fast"] >= FASTER]
         good = faster[faster["worth it"]].sort_values("times as fast", ascending=False, kind="stable")
         accurate = faster.sort_values("best tree, %" if synthetic else "UAS", ascending=False, kind="stable")
         counts = {
-            "sentences": int(rows["sentences"].max()),
-            "proved by exact search": int(rows["proved"].max()),
-            "compared": len(rows),
-            "faster": len(faster),
-            "faster and as good": len(good),
+            "proved by exact search": f"{rows['proved'].max():.0f} of {rows['sentences'].max():.0f}",
+            "faster": f"{len(faster)} of {len(rows)}",
+            "faster and as good": f"{len(good)} of {len(rows)}",
         }
         chosen = good.head(most) if len(good) else accurate.head(1)
+        scores = f"{model} (synthetic)" if synthetic else model
         for (_, _, solver), row in chosen.iterrows():
-            lines[f"{model} (synthetic)" if synthetic else model, space, solver] = {
+            lines[scores, space, solver] = {
                 "as good": "yes" if row["worth it"] else "no",
                 "times as fast": row["times as fast"],
                 "UAS difference": float("nan") if synthetic else row["UAS"],
@@ -240,7 +241,7 @@ def best_approximations(worth: pd.DataFrame, most: int = 3) -> pd.DataFrame:
                 **counts,
             }
         if chosen.empty:
-            lines[f"{model} (synthetic)" if synthetic else model, space, "none is faster"] = counts
+            lines[scores, space, "none is faster"] = counts
     index = pd.MultiIndex.from_tuples(list(lines) or [("", "", "")], names=["scores", "trees", "decoder"])[: len(lines)]
     names = ["as good", "times as fast", "UAS difference", "best tree, %"]
     table = pd.DataFrame(list(lines.values()), index=index)

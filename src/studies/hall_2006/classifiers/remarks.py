@@ -26,8 +26,8 @@ def accuracy(best: pd.DataFrame) -> Sentences:
         else " The heads of the best learner were not compared with the heads of other learners."
     )
     yield (
-        f"{name} with {features} has the highest LAS on {len(rows)} of {len(best)} corpora, {span(rows['LAS'])} (one "
-        f"seed).{significance}",
+        f"The learner {name} with {features} has the highest LAS on {len(rows)} of {len(best)} corpora, "
+        f"{span(rows['LAS'])} (one seed).{significance}",
         best,
     )
     shortest, longest = best["fastest, CPU s"].idxmin(), best["slowest, CPU s"].idxmax()

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from studies.common.params import Row
+from studies.qian_liu_2013.speed.tables import beaten
 from studies.site.seen import NAMES, in_words
 from studies.site.sentences import ONE_SEED, Sentences, about, difference, each, how_many_corpora, listing, span
 
@@ -52,22 +53,15 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
 
 @about()
 def frontier(points: pd.DataFrame) -> Sentences:
-    """Describe `tables.accuracy_and_speed`: how many of our rows beat each peer in accuracy and speed.
+    """Count the parsers of others that rows of ours beat in accuracy and speed.
 
-    The sentence also counts the rows that see more columns of the treebank than the peer.
+    points  `tables.accuracy_and_speed`; `tables.beaten` lists the parsers one by one
     """
-    rows = points[points["group"] == "others"]
-    parts = []
-    for peer in rows.itertuples():
-        own_rows = points[(points["group"] != "others") & (points["corpus"] == peer.corpus)]
-        better = own_rows[(own_rows["uas"] >= peer.uas) & (own_rows["words_per_cpu_s"] >= peer.words_per_cpu_s)]
-        informed = better[better["sees"].map(len) > len(peer.sees)]
-        note = f", {len(informed)} of which see more of the treebank's own columns" if len(informed) else ""
-        parts.append(f"{peer.system} on {peer.corpus} ({len(better)} of {len(own_rows)} rows of ours{note})")
+    rows = beaten(points)
+    some = rows[rows["more accurate and faster"] > 0] if len(rows) else rows
     yield (
-        f"Our rows beat these parsers in both accuracy and speed (test set): {listing(parts)}. "
-        f"The rows include every decoder and "
-        f"every k that was timed. {_seeds(points)} No difference was tested here.",
+        f"On the test sets, rows of ours beat {len(some)} of {len(rows)} parsers of others in both accuracy and speed. "
+        f"The rows include every decoder and every k that was timed. {_seeds(points)} No difference was tested here.",
         rows,
     )
 
@@ -107,8 +101,8 @@ def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame
             if str(place).startswith(f"{corpus}, ") and training in WITHOUT
         ]
         loss = (
-            f" On the development set, the base model of the steps of learning changes (one training "
-            f"each): {'; '.join(worth)}."
+            f" On the development set, the base model of the steps of learning changes (one training each): "
+            f"{'; '.join(worth)}."
             if worth
             else ""
         )
@@ -150,10 +144,12 @@ def length(data: pd.DataFrame) -> Sentences:
     powers = "; ".join(f"{name}: {span(rows['whole'], '{:.1f}')}" for name, rows in each(grown, "k"))
     steeper = int((grown["end"] > grown["whole"]).sum())
     yield (
-        f"From the first to the last bin the mean time grows as a power of the length (exponent {powers}). "
-        f"Over the last "
-        f"step {steeper} of the {len(grown)} curves are steeper. Exponential growth would look like that, and so would "
-        "a few hard sentences in a small bin: these figures do not settle it.",
+        f"From the first to the last bin the mean time grows as a power of the length (exponent {powers}).",
+        grown,
+    )
+    yield (
+        f"Over the last step {steeper} of the {len(grown)} curves are steeper. Exponential growth would look like "
+        "that, and so would a few hard sentences in a small bin: these figures do not settle it.",
         grown,
     )
     for name, rows in each(grown, "k"):
