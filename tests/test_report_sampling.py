@@ -128,11 +128,11 @@ def test_curves_state_the_optima_found_by_time(run: collect.Results) -> None:
     assert len(score_against_time(table).axes) == 2 * len(run.corpora)
     largest = score_time_tables.largest_budget(table)
     assert set(largest.index.get_level_values("method")) == {"greedy", "gibbs", "random-walk"}
-    one = largest.loc[("this run", run.corpora[0], "non-projective", "random-walk")]
+    row = largest.loc[("this run", run.corpora[0], "non-projective", "random-walk")]
     walks = table.loc[("this run", run.corpora[0], "non-projective", "random-walk")].iloc[-1]
     proof = table.loc[("this run", run.corpora[0], "non-projective", "branch-and-bound")].iloc[-1]
-    assert one["optima found, %"] == walks["optima found, %"]
-    assert one["times the speed of the proof"] == pytest.approx(proof["CPU us / word"] / walks["CPU us / word"])
+    assert row["optima found, %"] == walks["optima found, %"]
+    assert row["times the speed of the proof"] == pytest.approx(proof["CPU us / word"] / walks["CPU us / word"])
     assert np.isclose(largest["of long sentences, %"], 600 / 7).any()
     text = str(score_time_remarks.curves(largest))
     assert "With the largest budget, sampling finds " in text

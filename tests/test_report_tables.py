@@ -373,10 +373,11 @@ def test_page_20_says_how_many_training_sentences_reached_the_limit(tmp_path: Pa
     assert set(graph[provenance.CAPPED]) == {6.0}
     remark = repr(comparison_remarks.training(graph, 100))
     assert "at most 100 dynamic programs" in remark
-    assert "tr_twt, this run: 6.0 %" in remark
+    assert "In the last epoch, 6.0 % of the training sentences of a model reached the limit" in remark
     assert "all factors" not in remark
     every = graph.rename(index={"carreras": "combined"})
-    assert "all factors the shares are 6.0 % (tr_twt, mira, this run)" in repr(comparison_remarks.training(every, 100))
+    assert "With all factors" not in remark
+    assert "model with all factors, the share is 6.0 % (" in repr(comparison_remarks.training(every, 100))
     assert "without a limit" in repr(comparison_remarks.training(graph, 0))
     sliced = dataclasses.replace(run, params=dataclasses.replace(run.params, slice=48))
     assert set(frames.train(sliced)["capped"]) == {50.0}

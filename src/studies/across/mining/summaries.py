@@ -30,8 +30,9 @@ def usual(row: dict[str, Any], kind: str = "heads") -> int | None:
 def first_suspects(data: pd.DataFrame) -> pd.DataFrame:
     """Return the share of errors among the first k suspects of the heads. data: `tables.measured`.
 
-    Columns: k (NaN if the list is shorter, or has fewer errors, than every measured length), errors (%) with the 95 %
-    interval (low, high), the best other ranking with its share of errors (%), and the share of errors among all words.
+    Columns: k, errors (%) with the 95 % interval (low, high), the best other ranking with its share of errors (%), and
+    the share of errors among all words. k is NaN if the list is shorter, or has fewer errors, than every measured
+    length.
     """
     rows = []
     for row in data.to_dict("records"):

@@ -19,8 +19,8 @@ def decoders(gains: pd.DataFrame) -> Sentences:
         best = rows["difference"].idxmax()
         yield (
             f"Order {order}, labelled F-score of a decoder of the joint model minus labelled F-score of the parser "
-            f"alone, for {parsers} {'parser' if parsers == 1 else 'parsers'} ({from_to(rows['sentences'])} sentences of test, "
-            f"95 % intervals, one training each): {significance_counts(rows)} The largest gain is "
+            f"alone, for {parsers} {'parser' if parsers == 1 else 'parsers'} ({from_to(rows['sentences'])} sentences "
+            f"of test, 95 % intervals, one training each): {significance_counts(rows)} The largest gain is "
             f"{rows['difference'].max():+.2f} ({best[-1]}, {best[1]}).",
             rows,
         )
