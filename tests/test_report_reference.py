@@ -247,7 +247,7 @@ def test_total_calls_are_counted_beside_the_published_ones(results: list[collect
 def test_peers_are_on_or_behind_the_frontier(results: list[collect.Results]) -> None:
     points = speed_tables.accuracy_and_speed(results[-1])
     assert {"udpipe", "spacy", "third-order", "combined"} <= set(points["system"])
-    text = str(speed_remarks.frontier(points))
+    text = str(speed_remarks.frontier(points, speed_tables.beaten(points)))
     behind = points[(points["corpus"] == "tr_twt") & (points["group"] != "others")]
     own = points[(points["corpus"] == "tr_twt") & (points["system"] == "udpipe")].iloc[0]
     better = ((behind["uas"] >= own["uas"]) & (behind["words_per_cpu_s"] >= own["words_per_cpu_s"])).sum()
@@ -385,7 +385,7 @@ def test_the_committed_pages_agree_with_the_committed_metrics(committed: Path) -
         ],
         "30-accuracy-and-speed": [
             speed_remarks.pruning(uas, speed, {run.title: run.params.train.k}),
-            speed_remarks.frontier(speed_tables.accuracy_and_speed(run)),
+            speed_remarks.frontier(points := speed_tables.accuracy_and_speed(run), speed_tables.beaten(points)),
             speed_remarks.repeats(speed_tables.benchmarked(run)),
         ],
         "31-length": [speed_remarks.length(curves)],

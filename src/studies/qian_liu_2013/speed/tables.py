@@ -234,9 +234,9 @@ def beaten(points: pd.DataFrame) -> pd.DataFrame:
 
     points  result of `accuracy_and_speed`
 
-    Rows: (corpus, parser). The first columns are UAS (%) and words per CPU second of the parser. The other columns count
-    our rows on the corpus, the rows that are more accurate and faster, and the rows among them that see more columns of
-    the treebank.
+    Rows: (corpus, parser). The first columns are UAS (%) and words per CPU second of the parser. The other columns
+    count our rows on the corpus, the rows that are more accurate and faster, and the rows among them that see more
+    columns of the treebank.
     """
     lines = {}
     for peer in points[points["group"] == "others"].itertuples():
