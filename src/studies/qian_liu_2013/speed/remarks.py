@@ -60,7 +60,8 @@ def frontier(points: pd.DataFrame, beaten: pd.DataFrame) -> Sentences:
     some = beaten[beaten["more accurate and faster"] > 0] if len(beaten) else beaten
     yield (
         f"On the test sets, rows of ours beat {len(some)} of {len(beaten)} parsers of others in both accuracy and "
-        f"speed. The rows include every decoder and every k that was timed. {_seeds(points)} No difference was tested here.",
+        f"speed. The rows include every decoder and every k that was timed. {_seeds(points)} No difference was tested "
+        "here.",
         beaten,
     )
 
