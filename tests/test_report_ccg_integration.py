@@ -55,7 +55,7 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     assert by_rule.loc[("least risk", "BP, k = 1"), ["difference", "low", "high"]].tolist() == [1, 1, 1]
     assert by_rule.loc[("Viterbi", "BP, k = 1, Viterbi"), ["difference", "low", "high"]].tolist() == [3, 3, 3]
     counted = outcomes(against, [*summaries.KEYS, summaries.RULE]).loc[("this run", "xx", "AST")]
-    assert "BP, k = 1 +1.00" in counted.loc["least risk", "significantly better"]
+    assert ", the largest: " in counted.loc["least risk", "significantly better"]
     assert summaries.AS_PUBLISHED not in counted.index
     text = str(ccg_integration_remarks.decoders(against))
     assert text.startswith(

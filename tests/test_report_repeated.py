@@ -69,7 +69,7 @@ def test_outcomes_count_significant_differences_by_group() -> None:
     table = outcomes(data, ["pair"])
     assert table.index.tolist() == [("a",), ("b",)]
     row = table.loc[("a",)]
-    assert row["significantly better"] == "y +1.50, x +0.50", "the largest difference comes first"
+    assert row["significantly better"] == "y +1.50; x +0.50", "the largest difference comes first"
     assert row["significantly worse"] == "z \N{MINUS SIGN}2.00"
     assert row[["tests", "differences", "not significant"]].tolist() == [3, "\N{MINUS SIGN}2.00 to +1.50", 0]
     assert table.loc[("b",), "significantly better"] == NOTHING
@@ -77,6 +77,8 @@ def test_outcomes_count_significant_differences_by_group() -> None:
     by_interval = data.drop(columns="p").assign(low=[0.1, -0.1, -3.0, 1.0], high=[1.0, 3.0, -1.0, 5.0])
     assert outcomes(by_interval, ["pair"]).loc[("a",), "significantly better"] == "x +0.50"
     assert outcomes(data.iloc[:0], ["pair"]).empty
+    many = data.assign(difference=[0.5, 1.5, 2.0, 3.0])
+    assert outcomes(many, ["pair"]).loc[("a",), "significantly better"] == "3, the largest: z +2.00"
     assert significance_counts(data) == (
         "2 of 4 differences are significantly above 0 at the 5 % level, and 1 are significantly below 0. By chance "
         "alone, fewer than one would be significant."

@@ -7,15 +7,17 @@ from typing import Any
 
 import pandas as pd
 
-from studies.site.sentences import LEVEL, from_to, listing, short_labels, significant
+from studies.site.sentences import LEVEL, from_to, short_labels, significant
 from studies.site.show import NOTHING, typeset
+
+NAMED = 2  #: largest number of significant differences of a group that `outcomes` names
 
 
 def columns_in_words(level: float = LEVEL) -> str:
     """Explain the columns of `outcomes`, for captions."""
     return (
-        "number of tests, range of the differences, the significant differences by name, and the number of the other "
-        f"tests. By chance alone, {100 * level:g} % of the tests would be significant"
+        "number of tests, range of the differences, and the significant differences by name (the largest, if there are "
+        f"more than {NAMED}). By chance alone, {100 * level:g} % of the tests would be significant"
     )
 
 
@@ -27,11 +29,19 @@ def outcomes(data: pd.DataFrame, by: Sequence[str], level: float = LEVEL) -> pd.
     level  significance level
 
     Rows: groups, in the order of `data`. Columns: tests (their number), differences (from the lowest to the highest),
-    significantly better, significantly worse (names with differences), and not significant (the number of tests).
+    significantly better, significantly worse (names with differences, or their number and the largest difference), and
+    not significant (the number of tests).
     """
     rows = [(place, _outcome(group.droplevel(list(by)), level)) for place, group in _groups(data, list(by))]
     index = pd.MultiIndex.from_tuples([place for place, _ in rows] or [("",) * len(by)], names=list(by))[: len(rows)]
     return pd.DataFrame([row for _, row in rows], index=index)
+
+
+def _named(differences: list[str]) -> str:
+    """List differences, the largest first. If there are more than NAMED, return their number and the largest."""
+    if len(differences) > NAMED:
+        return typeset(f"{len(differences)}, the largest: {differences[0]}")
+    return typeset("; ".join(differences) or NOTHING)
 
 
 def _groups(data: pd.DataFrame, by: list[str]) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
@@ -48,7 +58,7 @@ def _outcome(rows: pd.DataFrame, level: float) -> dict[str, Any]:
     for side, sign in (("significantly better", 1), ("significantly worse", -1)):
         chosen = (is_significant & (sign * difference > 0)).to_numpy()
         shown = sorted(zip(-abs(difference[chosen]), names[chosen], difference[chosen], strict=True))
-        sides[side] = typeset(listing((f"{name} {value:+.2f}" for _, name, value in shown), NOTHING))
+        sides[side] = _named([f"{name} {value:+.2f}" for _, name, value in shown])
     differences = typeset(from_to(difference, "{:+.2f}"))
     not_significant = int((~is_significant).sum())
     return {"tests": len(rows), "differences": differences, **sides, "not significant": not_significant}

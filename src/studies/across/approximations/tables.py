@@ -214,8 +214,9 @@ def best_approximations(worth: pd.DataFrame, most: int = 3) -> pd.DataFrame:
     Rows: (scores, trees, decoder). They are the fastest decoders that are faster and as good as exact search. If there
     is none, the row is the faster decoder with the highest accuracy or, for synthetic scores, with the most best trees.
     The first columns describe the decoder: whether it is as good, its speed ratio, its UAS minus UAS of exact search
-    (NaN for synthetic scores), and its share of best trees (%). The other columns are texts such as `300 of 300`: the
-    sentences that exact search proves, the faster approximations, and those that are faster and as good.
+    (NaN for synthetic scores), and its share of best trees (%). The other columns are texts of numbers: the sentences
+    that exact search proves and all sentences; the approximations that are faster and as good, that are faster, and
+    that are compared.
     """
     lines: dict[tuple[str, str, str], dict[str, Any]] = {}
     order = list(dict.fromkeys(worth.index.get_level_values("model"))) if len(worth) else []
@@ -226,9 +227,8 @@ def best_approximations(worth: pd.DataFrame, most: int = 3) -> pd.DataFrame:
         good = faster[faster["worth it"]].sort_values("times as fast", ascending=False, kind="stable")
         accurate = faster.sort_values("best tree, %" if synthetic else "UAS", ascending=False, kind="stable")
         counts = {
-            "proved by exact search": f"{rows['proved'].max():.0f} of {rows['sentences'].max():.0f}",
-            "faster": f"{len(faster)} of {len(rows)}",
-            "faster and as good": f"{len(good)} of {len(rows)}",
+            "proved / sentences": f"{rows['proved'].max():.0f}/{rows['sentences'].max():.0f}",
+            "as good / faster / all": f"{len(good)}/{len(faster)}/{len(rows)}",
         }
         chosen = good.head(most) if len(good) else accurate.head(1)
         scores = f"{model} (synthetic)" if synthetic else model

@@ -12,7 +12,7 @@ from treebound.metrics.calibration import wilson
 
 KEYS = ["run", "parser", "order"]
 RULE = "output rule"
-AS_PUBLISHED = "of the paper"  #: output rule of older runs, which measured each decoder only under the paper's rules
+AS_PUBLISHED = "published"  #: output rule of older runs, which measured each decoder only under the paper's rules
 
 
 def against_parser(gains: pd.DataFrame) -> pd.DataFrame:
