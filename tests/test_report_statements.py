@@ -113,7 +113,9 @@ def test_gains_of_the_front_page_are_means_over_seeds_and_name_the_best_row() ->
         "level: b (+0.40 [+0.10, +0.70], mean of 3 seeds); significantly worse: none; not significant: 1 of 2" in text
     )
     assert "learner mira; means of 3 seeds on b; one training each elsewhere" in text
-    assert "second-order on a (90.50, +0.70 [+0.10, +1.30] over the baseline); combined on b (91.00" in text
+    assert (
+        "the row with the highest UAS on a test set reaches 90.50 (a) to 91.00 (b), +0.40 to +0.70 UAS points" in text
+    )
     assert "The best row is chosen on the test set itself" in text
     assert "On 3 more corpora the system combined gains on average +0.10 [" in text
     assert "leaving out any one language gives -0.30 to +0.60" in text

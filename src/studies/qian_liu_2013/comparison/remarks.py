@@ -16,6 +16,7 @@ from studies.site.sentences import (
     listing,
     mean_with_interval,
     seeds_in_words,
+    significance_counts,
     significance_text,
     span,
 )
@@ -25,8 +26,8 @@ ALL = "combined"  #: model with all factors
 
 @about("This run has no baseline to compare with.")
 def significance(data: pd.DataFrame) -> Sentences:
-    """Describe `tables.significance`: which systems differ significantly from the baseline."""
-    yield f"Bootstrap over test sentences, only models with the seed of the run: {significance_text(data)}."
+    """Count the systems of `tables.significance` that differ significantly from the baseline."""
+    yield f"Bootstrap over test sentences, only models with the seed of the run: {significance_counts(data)}"
 
 
 @about("No row was trained with several seeds: see variants in params.yaml.")

@@ -55,7 +55,7 @@ def frontier(points: pd.DataFrame, beaten: pd.DataFrame) -> Sentences:
     """Count the parsers of others that rows of ours beat in accuracy and speed.
 
     points  `tables.accuracy_and_speed`
-    beaten  `tables.beaten` of these points
+    beaten  `tables.beaten` of `points`
     """
     some = beaten[beaten["more accurate and faster"] > 0] if len(beaten) else beaten
     yield (
