@@ -213,8 +213,8 @@ def best_approximations(worth: pd.DataFrame, most: int = 3) -> pd.DataFrame:
 
     Rows: (scores, trees, decoder). They are the fastest decoders that are faster and as good as exact search. If there
     is none, the row is the faster decoder with the highest accuracy or, for synthetic scores, with the most best trees.
-    The first columns describe the decoder: whether it is as good, its speed ratio, its UAS minus UAS of exact search
-    (NaN for synthetic scores), and its share of best trees (%). The other columns are texts of numbers: the sentences
+    The first columns describe the decoder: its speed ratio, its UAS minus UAS of exact search (NaN for synthetic
+    scores), and its share of best trees (%). The other columns are texts of numbers: the sentences
     that exact search proves and all sentences; the approximations that are faster and as good, that are faster, and
     that are compared.
     """
@@ -234,7 +234,6 @@ def best_approximations(worth: pd.DataFrame, most: int = 3) -> pd.DataFrame:
         scores = f"{model} (synthetic)" if synthetic else model
         for (_, _, solver), row in chosen.iterrows():
             lines[scores, space, solver] = {
-                "as good": "yes" if row["worth it"] else "no",
                 "times as fast": row["times as fast"],
                 "UAS difference": float("nan") if synthetic else row["UAS"],
                 "best tree, %": row["best tree, %"],
@@ -243,7 +242,7 @@ def best_approximations(worth: pd.DataFrame, most: int = 3) -> pd.DataFrame:
         if chosen.empty:
             lines[scores, space, "none is faster"] = counts
     index = pd.MultiIndex.from_tuples(list(lines) or [("", "", "")], names=["scores", "trees", "decoder"])[: len(lines)]
-    names = ["as good", "times as fast", "UAS difference", "best tree, %"]
+    names = ["times as fast", "UAS difference", "best tree, %"]
     table = pd.DataFrame(list(lines.values()), index=index)
     return table.reindex(columns=list(dict.fromkeys([*names, *table.columns])))
 
