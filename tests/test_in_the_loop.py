@@ -20,7 +20,8 @@ from studies.common import params as parameters
 from studies.common.params import Params
 from studies.qian_liu_2013.steps.settings import Step, Steps
 from studies.site.collect import Results
-from studies.site.show import Table
+from studies.site.outcomes import outcomes
+from studies.site.show import NOTHING, Table
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.protocols import Decoder
@@ -192,7 +193,13 @@ def test_the_remark_states_whether_learning_repairs_search_errors(tmp_path: Path
     assert (
         "On synthetic, this run, the learner repairs errors of the search: 9 of 9 approximate decoders parse" in remark
     )
-    assert "9 models trained approximately are significantly worse than the model trained exactly, and 0 are" in remark
+    assert "Compared with training and parsing exactly, the best decoder is " in remark
+    counted = outcomes(tests, ["place", "contrast"]).xs("synthetic, this run")
+    assert counted.loc["parsed exactly", ["tests", "not significant", "significantly better"]].tolist() == [
+        *(9, 0),
+        NOTHING,
+    ]
+    assert counted.loc["parsed with it", "significantly worse"] == NOTHING
     swapped = tests.assign(difference=-tests["difference"])
     assert "the learner suffers from errors of the search" in str(remarks.repaired(table, swapped))
     assert "neither repairs" in str(remarks.repaired(table, tests.assign(p=1.0)))

@@ -56,12 +56,21 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
         assert rows.loc[second, "times as fast"] == pytest.approx(2.0)
     text = str(remarks.answer(worth))
     assert "On the test sentences of tr_twt together, this many approximations are at least 1.1 times as" in text
-    assert f"{EXACT} and as accurate, to within 0.05 points of UAS: 1 of {len(CONTESTANTS) - 1} for pro" in text
-    assert f"approximations are faster and as good: {second} (2.0 times as fast" in text
-    assert f"{second} (2.0 times as fast, +0.00 UAS, the best tree in 100.0 % of the sentences)" in text
+    assert f"to within 0.05 points of UAS (one run, not tested): 1 of {len(CONTESTANTS) - 1} for projective" in text
+    assert "With synthetic scores of sentences with the same lengths, a decoder counts as accurate" in text
+    best = tables.best_approximations(worth)
+    row = best.loc[(MODEL, "projective", second)]
+    assert row["as good / faster / all"].startswith("1/")
+    assert row["as good / faster / all"].endswith(f"/{len(CONTESTANTS) - 1}")
+    assert row[["times as fast", "UAS difference", "best tree, %"]].tolist() == pytest.approx([2.0, 0.0, 100.0])
+    assert np.isnan(best.loc[("random (synthetic)", "projective", second), "UAS difference"])
     none = worth.assign(**{"worth it": False})
-    assert "none as good. The best of them: " in str(remarks.answer(none))
-    assert "0 of" in str(remarks.answer(none.assign(**{"times as fast": 0.5})))
+    assert "0 of" in str(remarks.answer(none))
+    most_accurate = tables.best_approximations(none).loc[(MODEL, "projective")]
+    assert most_accurate["as good / faster / all"].str.startswith("0/").tolist() == [True]
+    slow = tables.best_approximations(none.assign(**{"times as fast": 0.5})).loc[(MODEL, "projective")]
+    assert slow.index.tolist() == ["none is faster"]
+    assert slow["as good / faster / all"].tolist() == [f"0/0/{len(CONTESTANTS) - 1}"]
 
 
 def test_the_figure_and_the_other_remarks(results):
@@ -82,11 +91,17 @@ def test_the_figure_and_the_other_remarks(results):
     row = dense.loc[("random", "projective", 20)]
     assert row[["sentences", "as good and faster"]].tolist() == [4, list(CONTESTANTS)[1]]
     assert (row["ms"], row["proved, %"], row["times as fast"]) == pytest.approx((1e3 * 0.01 * 21 / 4, 100.0, 2.0))
-    text = str(remarks.synthetic(dense))
-    assert f"With random scores and projective trees, {EXACT} is no longer the fastest in sentences of 1 to " in text
-    assert f"With random scores and projective trees, {EXACT} proves 100.0 % [" in text
-    alone = tables.synthetic(data[data["solver"].isin([EXACT, *list(CONTESTANTS)[2:]])])
-    assert "is the fastest decoder that finds as many best trees, at all lengths" in str(remarks.synthetic(alone))
+    totals = tables.synthetic_totals(dense)
+    total = totals.loc[("random", "projective")]
+    assert total[["proved, %", "decoder"]].tolist() == [100.0, list(CONTESTANTS)[1]]
+    assert total["another decoder is faster"].startswith("1 to ")
+    assert total["low"] < total["proved, %"] == total["high"]
+    text = str(remarks.synthetic(totals))
+    assert f"With synthetic scores, {EXACT} proves 100.0 % [" in text
+    assert f"With 0 of {len(totals)} kinds of scores and trees, {EXACT} is the fastest" in text
+    alone = tables.synthetic_totals(tables.synthetic(data[data["solver"].isin([EXACT, *list(CONTESTANTS)[2:]])]))
+    assert f"With {len(alone)} of {len(alone)} kinds of scores and trees, " in str(remarks.synthetic(alone))
+    assert set(alone["another decoder is faster"]) == {"at no length"}
     times = tables.synthetic_times(data)
     assert times.columns[:2].tolist() == list(CONTESTANTS)[:2]
     assert len(charts.times(times).axes) == 4
@@ -125,7 +140,8 @@ def test_a_run_without_any_of_it(results, tmp_path):
     ]
     assert all(table.empty for table in empty)
     assert all("no run has results for this table" in Table(table, "empty")._repr_html_() for table in empty)
-    for text in (remarks.answer(empty[3]), remarks.synthetic(empty[-2])):
+    assert tables.best_approximations(empty[3]).empty
+    for text in (remarks.answer(empty[3]), remarks.synthetic(tables.synthetic_totals(empty[-2]))):
         assert "pipeline.run approximations" in str(text)
 
 

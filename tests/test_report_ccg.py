@@ -59,8 +59,12 @@ def test_tables_show_the_output_of_the_stages(results: list[Results]) -> None:
     assert "(oracle +1.0)" in figures.beams_in_words(beams.reset_index())
     assert ccg_tables.differences(results).loc[("this run", "xx", "widest", "narrowest"), "difference"] == -4
     gains = ccg_tables.differences(results)
-    text = str(ccg_remarks.orders(gains))
-    assert "changes by +7.00 [+6.00, +8.00], and the labelled F-score of the parser's derivation by" in text
+    wide = ccg_tables.wide_charts(gains)
+    assert wide.loc[("this run", "xx"), "best derivation"].tolist() == [7, 6, 8]
+    assert wide.loc[("this run", "xx"), ("", "sentences of dev")] == 50
+    text = str(ccg_remarks.orders(wide))
+    assert "in the chart changes by +7.00" in text
+    assert f"significantly for {len(wide)} of {len(wide)} parsers" in text
     assert "50 sentences of dev" in text
 
 
@@ -78,7 +82,7 @@ def test_a_run_without_ccg(results: list[Results], tmp_path: Path) -> None:
     assert (
         str(derivations_remarks.translated(derivations_tables.translated(none))) == derivations_remarks.NO_DERIVATIONS
     )
-    assert str(ccg_remarks.orders(ccg_tables.differences(none))) == ccg_remarks.HOW
+    assert str(ccg_remarks.orders(ccg_tables.wide_charts(ccg_tables.differences(none)))) == ccg_remarks.HOW
 
 
 def test_claims_are_measured(results: list[Results]) -> None:

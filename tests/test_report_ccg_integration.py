@@ -16,7 +16,7 @@ import synthetic_results
 
 from studies.auli_lopez_2011.ccg import remarks as ccg_remarks
 from studies.auli_lopez_2011.ccg.settings import CCG, CCGParser
-from studies.auli_lopez_2011.ccg_integration import figures, measure, tables
+from studies.auli_lopez_2011.ccg_integration import figures, measure, summaries, tables
 from studies.auli_lopez_2011.ccg_integration import remarks as ccg_integration_remarks
 from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common import params
@@ -24,6 +24,7 @@ from studies.site import published
 from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
+from studies.site.outcomes import outcomes
 
 PROJECT = Path(__file__).parents[1]
 
@@ -49,21 +50,31 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     assert ours.index[1::2].tolist() == [f"{name}, {rule}" for name, rule in zip(usual, rules, strict=True)]
     assert ours.loc["baseline", ("test", "AST", "LF")] == 81
     assert ours.loc["exact", ("test", "reverse", "LF")] == 87
-    text = str(ccg_integration_remarks.decoders(tables.differences(results)))
-    assert "sentences of test, 95 % intervals, one training): significantly better at the 5 % level: " in text
-    assert "AST, output rule least risk (xx, this run" in text
-    assert "BP, k = 1 (+1.00 [+1.00, +1.00])" in text
-    assert "AST, output rule Viterbi (xx, this run" in text
-    assert "BP, k = 1, Viterbi (+3.00 [+3.00, +3.00])" in text
-    assert "the paper's output rules" not in text
+    against = summaries.against_parser(tables.differences(results))
+    by_rule = against.loc[("this run", "xx", "AST")]
+    assert by_rule.loc[("least risk", "BP, k = 1"), ["difference", "low", "high"]].tolist() == [1, 1, 1]
+    assert by_rule.loc[("Viterbi", "BP, k = 1, Viterbi"), ["difference", "low", "high"]].tolist() == [3, 3, 3]
+    counted = outcomes(against, [*summaries.KEYS, summaries.RULE]).loc[("this run", "xx", "AST")]
+    assert ", the largest: " in counted.loc["least risk", "significantly better"]
+    assert summaries.AS_PUBLISHED not in counted.index
+    text = str(ccg_integration_remarks.decoders(against))
+    assert text.startswith(
+        "Order AST, labelled F-score of a decoder of the joint model minus labelled F-score of the parser"
+    )
+    assert "sentences of test, 95 % intervals, one training each): " in text
     errors = tables.errors(results)
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "below optimum, %")] == 100
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "mean loss")] == 8
     assert errors.loc[("this run", "xx", "BP, k = 5"), ("dev", "AST", "below optimum, %")] == 0
-    assert "100.0 % of the 49 derivations of the parser alone" in str(ccg_integration_remarks.errors(errors))
-    assert "least often: BP, k = 5" in str(ccg_integration_remarks.errors(errors))
-    exact_by_risk = errors.rename(index={"BP, k = 5": "exact, least risk"})
-    assert "exact, least risk" not in str(ccg_integration_remarks.errors(exact_by_risk)), "it is not approximate"
+    nearest = summaries.closest(errors)
+    row = nearest.loc[("this run", "xx", "AST")]
+    assert (row["proved optima"], row["parser alone, below optimum, %"]) == (49, 100)
+    assert row["closest decoders"].startswith("BP, k = 5")
+    text = str(ccg_integration_remarks.errors(nearest))
+    assert "of the derivations of the parser alone score less than the proved optimum (49" in text
+    assert "misses the optimum least often is BP, k = 5" in text
+    exact_by_risk = summaries.closest(errors.rename(index={"BP, k = 5": "exact, least risk"}))
+    assert not exact_by_risk["closest decoders"].str.contains("exact").any(), "it is not approximate"
 
 
 def expected_columns() -> list[tuple[str, int]]:
@@ -125,8 +136,9 @@ def test_a_run_without_the_joint_model(results: list[Results]) -> None:
         assert table(none).empty
     assert set(tables.accuracy(none).index.get_level_values("run")) == {tables.PRINTED}
     assert set(tables.speed(none).index.get_level_values("run")) == {tables.PRINTED}
-    assert str(ccg_integration_remarks.errors(tables.errors(none))) == ccg_remarks.HOW
-    assert str(ccg_integration_remarks.decoders(tables.differences(none))) == ccg_remarks.HOW
+    assert str(ccg_integration_remarks.errors(summaries.closest(tables.errors(none)))) == ccg_remarks.HOW
+    assert str(ccg_integration_remarks.decoders(summaries.against_parser(tables.differences(none)))) == ccg_remarks.HOW
+    assert str(ccg_integration_remarks.proofs(summaries.proof_totals(tables.lengths(none)))) == ccg_remarks.HOW
 
 
 def test_claims_are_measured(results: list[Results]) -> None:
@@ -191,8 +203,8 @@ def test_a_run_from_before_the_output_rules_were_crossed(results: list[Results])
     )
     curves, lines = tables.curves(results), tables.baselines(results).loc[("this run", "xx")]
     assert [len(axes.lines) for axes in figures.accuracy(curves[curves["LF"].notna()], lines).axes] == [4, 4]
-    text = str(ccg_integration_remarks.decoders(tables.differences(results)))
-    assert "AST, the paper's output rules (xx, this run" in text
+    rules = summaries.against_parser(tables.differences(results)).index.unique(summaries.RULE)
+    assert list(rules) == [summaries.AS_PUBLISHED]
     measured = {
         claim.name: list(MEASURES[claim.measure].read(results[0], claim.rows, claim.compare))
         for paper in load()

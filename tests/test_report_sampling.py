@@ -17,6 +17,7 @@ from studies.site.charts import gains
 from studies.site.claims.judge import judge
 from studies.site.claims.load import read
 from studies.site.claims.measured import pairs
+from studies.site.outcomes import outcomes
 from studies.zhang_2014.comparison import remarks as comparison_remarks
 from studies.zhang_2014.comparison import tables as comparison_tables
 from studies.zhang_2014.comparison.files import TABLES
@@ -78,9 +79,17 @@ def test_gains_are_those_of_a_bootstrap_over_sentences(run: collect.Results) -> 
     assert line["low"] < line["difference"] < line["high"]
     assert np.isclose(gain.loc[corpus, OTHER, ONE]["difference"], -line["difference"])
     assert len(gain) == 2
-    text = str(comparison_remarks.gains([run]))
+    compared = comparison_tables.compared([run])
+    assert compared.loc[("this run", f"{ONE} minus sampling turbo", corpus), "words"] == words
+    text = str(comparison_remarks.gains(compared, comparison_tables.accuracy([run])))
     assert "95 % intervals of a bootstrap over sentences" in text
-    assert f"UAS of {ONE} against sampling turbo (this run;" in text
+    first = compared.index[0][1]
+    assert text.startswith(f"UAS of {first.replace(' minus ', ' minus UAS of ')} (this run;")
+    assert f"In all {compared.index.unique('pair').size} pairs of parsers (this run), " in text
+    counted = outcomes(compared, ["run", "pair"], comparison_remarks.LEVEL)
+    assert counted["tests"].sum() == len(compared)
+    twice = comparison_tables.compared([run, dataclasses.replace(run, name="reference")])
+    assert list(twice.index.unique("run")) == ["this run", "reference"]
 
 
 def test_the_picture_has_a_line_a_pair_and_a_colour_a_corpus(run: collect.Results) -> None:
@@ -102,9 +111,11 @@ def test_the_picture_has_a_line_a_pair_and_a_colour_a_corpus(run: collect.Result
 def test_without_sentences_accuracies_are_ranked_but_not_tested(run: collect.Results) -> None:
     table = comparison_tables.accuracy([run])
     text = str(comparison_remarks.accuracies(table))
-    best = table.iloc[0].astype(float)
-    assert text.startswith(f"UAS on {run.corpora[0]} (this run): {best.idxmax()} {best.max():.2f}, ")
+    corpora = table.drop(index="mean", level="corpus").filter(like="sampling").astype(float)
+    assert text.startswith("The most accurate parser that samples has a UAS of ")
+    assert f"{corpora.max(axis=1).max():.2f} ({corpora.max().idxmax()}, " in text
     assert "not tested" in text
+    assert str(comparison_remarks.gains(comparison_tables.compared([run]).iloc[:0], table)) == text
     assert "No run here" in str(comparison_remarks.accuracies(table.iloc[:0]))
 
 
@@ -124,11 +135,19 @@ def test_curves_state_the_optima_found_by_time(run: collect.Results) -> None:
     key = shares.index[0]
     proof = table.loc[(*key[:3], "branch-and-bound", 0), "CPU us / word"]
     assert shares.loc[key, "time"] == pytest.approx(table.loc[key, "CPU us / word"] / proof)
-    text = str(score_time_remarks.curves(table))
-    assert "random-walk finds" in text
-    assert "(85.71 % of the 7 long) at" in text
+    largest = score_time_tables.largest_budget(table)
+    assert set(largest.index.get_level_values("method")) == {"greedy", "gibbs", "random-walk"}
+    row = largest.loc[("this run", run.corpora[0], "non-projective", "random-walk")]
+    walks = table.loc[("this run", run.corpora[0], "non-projective", "random-walk")].iloc[-1]
+    proof = table.loc[("this run", run.corpora[0], "non-projective", "branch-and-bound")].iloc[-1]
+    assert row["optima found, %"] == walks["optima found, %"]
+    assert row["times the speed of the proof"] == pytest.approx(proof["CPU us / word"] / walks["CPU us / word"])
+    assert np.isclose(largest["of long sentences, %"], 600 / 7).any()
+    text = str(score_time_remarks.curves(largest))
+    assert "With the largest budget, sampling finds " in text
+    assert "85.71 %" in text
     short = table.assign(**{"long ones": 0.0, "of long sentences, %": np.nan})
-    assert "long" not in str(score_time_remarks.curves(short)).replace("along", "")
+    assert "long" not in str(score_time_remarks.curves(score_time_tables.largest_budget(short))).replace("along", "")
     corpus, value, *_ = next(iter(score_time_tables.equal_time(run, "random-walk", "gibbs")))
     assert corpus == run.corpora[0]
     assert value > 0  # at every time it loses half as much score
@@ -153,14 +172,18 @@ def test_targets_are_compared_with_decoders_of_equal_speed(
     assert row["low"] < row["optima found, %"] == 100 * 57 / 58 < row["high"] < 100
     assert row["found at"] == 10000
     sentences = score_time_remarks.targets(table).sentences
-    assert f"{run.corpora[0]}, {model} (this run): missed, but the interval contains the target" in sentences[0]
-    assert "98.28 % [" in sentences[0]
+    assert row["interval contains target"] == "yes"
+    assert sentences[0].startswith(f"0 of {len(table)} targets are met; for {len(table)} targets, the 95 % interval")
+    assert f"Missed: this run · {run.corpora[0]} · {model}" in sentences[0]
     assert "need not be met on the whole test set" in sentences[-1]
-    for target, met, expected in (((98.0, 1000), "yes", "met"), ((99.5, 20000), "no", "missed, no method is as fast.")):
+    for target, met, expected in (
+        ((98.0, 1000), "yes", f"{len(table)} of {len(table)} targets are met"),
+        ((99.5, 20000), "no", f"No method is fast enough for {len(table)} targets: this run"),
+    ):
         monkeypatch.setattr(score_time_tables, "TARGETS", {False: target, True: target})
         table = score_time_tables.targets([run])
         assert (table["met"] == met).all()
-        assert expected in score_time_remarks.targets(table).sentences[0]
+        assert expected in str(score_time_remarks.targets(table))
 
 
 def test_other_models_have_targets_of_their_own_and_are_in_nothing_else(run: collect.Results, tmp_path: Path) -> None:
@@ -186,9 +209,12 @@ def test_what_tag_correction_gains_is_shown(run: collect.Results) -> None:
     assert table["UAS corrected"].tolist() == [85.6, 85.6]
     assert table.index.get_level_values("method").tolist() == ["ours", "as published"]
     text = str(tag_correction_remarks.corrections(table))
-    assert "8 tags are corrected and 3 become wrong" in text
-    assert text.count("gold tags would change UAS by +2.00") == 1, "the parser with gold tags is measured once"
-    assert "as published) 3 tags are corrected and 9 become wrong" in text
+    assert table[["mended", "spoilt"]].values.tolist() == [[8, 3], [3, 9]]
+    assert table["UAS gain"].tolist() == [0.6, -0.4]
+    assert text.startswith("Choosing tags together with trees changes UAS by +0.60 (")
+    assert "Choosing tags together with trees, as published, changes UAS by -0.40 (" in text
+    assert text.count("Gold tags would change UAS by +2.00") == 1, "the parser with gold tags is measured once"
+    assert "The 95 % interval lies above 0 on 1 of 1 treebanks" in text
     (heads,) = tag_correction_tables.corrected(run, "UAS, as published")
     assert heads[1:] == (-0.4, -0.9, 0.1)
     (heads,), (tags,) = (list(tag_correction_tables.corrected(run, column)) for column in ("UAS", "tags"))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import repeated_sentences
 import synthetic_results
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -76,6 +77,17 @@ def site(project: Path) -> Path:
             if name not in WITH_MODEL
         ]
         return render(executed, project / "results" / "report").parent
+
+
+def test_no_page_repeats_a_sentence(project: Path, site: Path) -> None:
+    """A page has at most three sentences that differ in names and numbers alone."""
+    notebooks = sorted((project / "results" / "notebooks").glob("*.ipynb"))
+    assert len(notebooks) == len(NAMES) - len(WITH_MODEL)
+    names = repeated_sentences.names(project / "params.yaml")
+    pages = {path.stem: repeated_sentences.sentences(path) for path in notebooks}
+    assert sum(map(len, pages.values())) > 100
+    groups = {name: list(repeated_sentences.repeated(shown, names)) for name, shown in pages.items()}
+    assert not {name: group for name, group in groups.items() if group}
 
 
 def _notebook(path: Path, *cells: nbformat.NotebookNode) -> Path:

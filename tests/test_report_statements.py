@@ -113,7 +113,9 @@ def test_gains_of_the_front_page_are_means_over_seeds_and_name_the_best_row() ->
         "level: b (+0.40 [+0.10, +0.70], mean of 3 seeds); significantly worse: none; not significant: 1 of 2" in text
     )
     assert "learner mira; means of 3 seeds on b; one training each elsewhere" in text
-    assert "second-order on a (90.50, +0.70 [+0.10, +1.30] over the baseline); combined on b (91.00" in text
+    assert (
+        "the row with the highest UAS on a test set reaches 90.50 (a) to 91.00 (b), +0.40 to +0.70 UAS points" in text
+    )
     assert "The best row is chosen on the test set itself" in text
     assert "On 3 more corpora the system combined gains on average +0.10 [" in text
     assert "leaving out any one language gives -0.30 to +0.60" in text
@@ -538,7 +540,7 @@ def test_the_arena_says_limits_and_who_gave_up() -> None:
     text = str(integer_programs_remarks.arena(data, integer_programs_tables.arena_lengths(data)))
     assert "Branch and bound proves 4 of 4 problems (" in text
     assert "), without a limit and in 0.01 s at most" in text
-    assert "integer programs prove 2 (explicit) to 3 (incremental) of up to 4, with a limit of 5 s of wall" in text
+    assert "Integer programs prove 2 (explicit) to 3 (incremental) of up to 4, with a limit of 5 s of wall" in text
     assert "In 1 of 2 length bins, at least one program proves every sentence (" in text
     assert "100.0 times at least (c, sib, projective, to 20 words, 2 sentences)" in text
     assert "In 1 of 2 bins (this run) no program proved every sentence" in text

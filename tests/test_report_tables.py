@@ -27,6 +27,7 @@ from studies.qian_liu_2013.speed import tables as speed_tables
 from studies.qian_liu_2013.tuning import remarks as tuning_remarks
 from studies.qian_liu_2013.tuning import tables as tuning_tables
 from studies.site import collect, frames, provenance, published
+from studies.site.outcomes import outcomes
 from studies.site.show import NOTHING, Table
 from treebound.core.errors import InputError
 
@@ -323,16 +324,19 @@ def test_significance_tests_the_difference_from_the_baseline(results: list[colle
     np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], sibling - base)
 
 
-def test_significant_differences_are_named_and_the_others_are_counted() -> None:
+def test_significant_differences_are_counted_and_named() -> None:
     rows = [("a", "mira", "x", 0.5, 0.01), ("a", "mira", "y", 0.7, 0.02), ("b", "mira", "x", -0.25, 0.04)]
     rows += [("b", "mira", "y", 0.1, 0.5), ("b", "mira", "z", 0.0, 1.0)]
     data = pd.DataFrame(rows, columns=["corpus", "learner", "system", "difference", "p"])
     data = data.assign(**{"p (words)": data["p"]}).set_index(["corpus", "learner", "system"])
     text = str(comparison_remarks.significance(data))
-    assert "level: a · y (+0.70, p = 0.020), a · x (+0.50, p = 0.010); significantly worse: b · x (-0.25, p = " in text
-    assert "; not significant: 2 of 5 (" in text
-    assert "; by chance alone, fewer than one of 5 tests would be significant." in text
-    assert "significantly worse: none; not significant: 0 of 2;" in str(comparison_remarks.significance(data.iloc[:2]))
+    assert "2 of 5 differences are significantly above 0 at the 5 % level, and 1 are significantly below 0." in text
+    assert text.endswith("By chance alone, fewer than one would be significant.")
+    assert "and 0 are significantly below 0" in str(comparison_remarks.significance(data.iloc[:2]))
+    named = outcomes(data, ["corpus", "learner"])
+    assert named.loc[("a", "mira"), "significantly better"] == "y +0.70; x +0.50"
+    assert named.loc[("b", "mira"), "significantly worse"] == "x \N{MINUS SIGN}0.25"
+    assert named.loc[("b", "mira"), "not significant"] == 2
 
 
 def test_every_table_of_accuracy_has_labelled_figures(results: list[collect.Results]) -> None:
@@ -373,10 +377,11 @@ def test_page_20_says_how_many_training_sentences_reached_the_limit(tmp_path: Pa
     assert set(graph[provenance.CAPPED]) == {6.0}
     remark = repr(comparison_remarks.training(graph, 100))
     assert "at most 100 dynamic programs" in remark
-    assert "tr_twt, this run: 6.0 %" in remark
+    assert "In the last epoch, 6.0 % of the training sentences of a model reached the limit" in remark
     assert "all factors" not in remark
     every = graph.rename(index={"carreras": "combined"})
-    assert "all factors the shares are 6.0 % (tr_twt, mira, this run)" in repr(comparison_remarks.training(every, 100))
+    assert "With all factors" not in remark
+    assert "model with all factors, the share is 6.0 % (" in repr(comparison_remarks.training(every, 100))
     assert "without a limit" in repr(comparison_remarks.training(graph, 0))
     sliced = dataclasses.replace(run, params=dataclasses.replace(run.params, slice=48))
     assert set(frames.train(sliced)["capped"]) == {50.0}

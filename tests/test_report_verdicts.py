@@ -43,7 +43,15 @@ def test_more_treebanks_find_smaller_effects() -> None:
     ]
     assert (power["18 treebanks, 1 seed"].iloc[1:] > power["5 treebanks, 1 seed"].iloc[1:]).all()
     assert power.iloc[0].max() < 10
-    assert "at least 80 % of the studies detect an effect of" in str(remarks.found(power))
+    detected = simulation.detected(power)
+    assert list(detected.index) == list(power.columns)
+    known = detected["smallest effect detected"].dropna()
+    assert all(power.loc[effect, design] >= 80 for design, effect in known.items())
+    assert (power[known.index].shift().loc[known.iloc[0], known.index[0]] < 80).all()
+    text = str(remarks.found(detected))
+    assert f"At least 80 % of the studies detect an effect of {known.min():.2f}" in text
+    without = remarks.found(simulation.detected(power * 0))
+    assert str(without).startswith("No effect up to 0.60 UAS points is detected so often with 5 treebanks, 1 seed; ")
 
 
 def test_sentences_give_the_range_of_all_designs() -> None:

@@ -345,11 +345,14 @@ def test_accuracy_against_the_remaining_arcs(tmp_path: Path, monkeypatch: pytest
         "only training runs with other pruning and with counts"
     )
     assert arcs["learnt"].tolist() == [False, False, True]
-    text = repr(remarks.pruned(arcs))
-    assert (
-        "a threshold of 0.01 in parsing alone leaves 4.0 of 10.0 heads per word and changes UAS on dev by -0.50" in text
-    )
-    assert "in training and parsing leaves 4.5 of 10.0 heads per word and changes UAS on dev by +0.25" in text
+    thresholds = tables.thresholds(arcs)
+    assert [use for _, use, _ in thresholds.index] == ["parsing", "training and parsing"]
+    assert thresholds["heads per word"].tolist() == [4.0, 4.5]
+    assert thresholds["heads per word, base"].tolist() == [10.0, 10.0]
+    assert thresholds["UAS change"].tolist() == [-0.5, 0.25]
+    text = repr(remarks.pruned(thresholds))
+    assert "a threshold leaves 40 to 45 % of the heads that the base keeps, and changes UAS by -0.50 (0.01" in text
+    assert "+0.25 (0.01 training and parsing)" in text
     (panel,) = by_arcs(arcs, "UAS").axes
     assert [line.get_xdata().tolist() for line in panel.lines] == [[4.5, 10.0], [4.0, 10.0]]
     trained = tables.step_training(data)["dev"]
@@ -360,4 +363,4 @@ def test_accuracy_against_the_remaining_arcs(tmp_path: Path, monkeypatch: pytest
     assert tables.step_arcs(tables.steps([unlike])).empty, "the base run has no counts"
     nothing = tables.step_arcs(tables.steps([older]))
     assert nothing.empty
-    assert "run `python -m studies.pipeline.run steps`" in repr(remarks.pruned(nothing))
+    assert "run `python -m studies.pipeline.run steps`" in repr(remarks.pruned(tables.thresholds(nothing)))

@@ -15,7 +15,7 @@ import pytest
 import synthetic_results
 from synthetic import synthetic_treebank
 
-from studies.across.mining import figures, measure, rankings, remarks, samples, scoring, tables
+from studies.across.mining import figures, measure, rankings, remarks, samples, scoring, summaries, tables
 from studies.across.mining.rankings import HEADS, LIST, MARGIN, MARGINAL, OURS, RANDOM, UNLISTED
 from studies.across.mining.settings import Mining, Run
 from studies.common import params as parameters
@@ -323,19 +323,24 @@ def test_tables_show_the_figures_of_the_stage(results: Results) -> None:
 
 def test_remarks_name_treebank_models_and_sample(results: Results) -> None:
     data = tables.measured([results])
-    text = str(remarks.answer(data))
-    assert (
-        "Errors among the first 200 suspects of the heads of xx_r1.0 (dev+test, this run): 90.0 % [85.1, 93.4]" in text
-    )
-    assert "heads that xx annotates differently; one model trained on the training part of xx" in text
-    assert "planted in 3 % of the heads; cross-validation with 2 folds" in text
-    assert "margin 80.0 %" in str(remarks.rivals(data))
-    assert "50.0 % [46.0, 54.0] of 600" not in str(remarks.recall(data))
-    assert "75.0 % [71.4, 78.3] of 600 wrong heads in the list" in str(remarks.recall(data))
-    apart = str(remarks.sporadic(data))
-    assert "2 changes of xx_r1.0 (dev+test, this run) are systematic" in apart
-    assert "has a row for 1 of 2 systematic changes; for 1 of them, the row contains at least half of the" in apart
-    assert "No change of xx (train+dev, this run) occurs more than 30 times" in apart
+    first = summaries.first_suspects(data)
+    row = first.loc[("this run", "later")]
+    assert row[["k", "errors, %"]].tolist() == [200, 90]
+    assert row[["low", "high"]].tolist() == pytest.approx([85.1, 93.4], abs=0.05)
+    assert (row["best other ranking"], row["its errors, %"]) == ("margin", 80)
+    text = str(remarks.answer(first))
+    assert "Among the first 200 suspects of the heads, 90.0 % (later)" in text
+    assert f"on {len(first)} of {len(first)} treebanks" in str(remarks.rivals(first))
+    assert "75.0 %" in str(remarks.recall(data))
+    assert "of the wrong heads in the list" in str(remarks.recall(data))
+    totals = summaries.systematic_totals(data)
+    counts = ["systematic changes", "with a row", "row has half the words"]
+    assert totals.loc[("this run", "later"), counts].tolist() == [2, 1, 1]
+    apart = str(remarks.sporadic(totals))
+    assert apart.startswith("2 changes are systematic (they occur more than 30 times). The group view has a row for 1 ")
+    assert "Treebanks without a systematic change: this run · planted." in apart
+    shorter = remarks.answer(first.assign(k=float("nan")))
+    assert str(shorter).startswith("The lists of this run · later, this run · planted are shorter")
 
 
 def test_figures_and_examples(results: Results) -> None:
@@ -366,6 +371,8 @@ def test_a_run_without_any_of_it(results: Results, tmp_path: Path) -> None:
     assert tables.examples(nothing) == []
     for say in (remarks.answer, remarks.rivals, remarks.recall, remarks.sporadic):
         assert "pipeline.run mining" in str(say(data))
+    for summary in (summaries.first_suspects, summaries.systematic_totals):
+        assert summary(data).empty
 
 
 def test_the_page_is_rendered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,6 +108,14 @@ def by_chance(tests: int, level: float = LEVEL) -> str:
     return f"about {expected:.0f}" if expected >= 1 else "fewer than one"
 
 
+def significant(rows: pd.DataFrame, level: float = LEVEL) -> pd.Series:
+    """Return bool[rows]: whether each difference is significant.
+
+    rows  has p; a table without p has an interval (low, high) at this level, which must not contain 0
+    """
+    return rows["p"] < level if "p" in rows else (rows["low"] > 0) | (rows["high"] < 0)
+
+
 def significance_text(rows: pd.DataFrame, level: float = LEVEL, short: bool = False) -> str:
     """List the significantly better or worse rows, count the others, and say how many are expected by chance.
 
@@ -116,9 +124,9 @@ def significance_text(rows: pd.DataFrame, level: float = LEVEL, short: bool = Fa
     short  True leaves out the names of the other rows and the remark about chance, for the answer at the top of a page
     """
     rows = rows.set_axis(short_labels(rows.index))
-    significant, tests = rows["p"] < level if "p" in rows else (rows["low"] > 0) | (rows["high"] < 0), len(rows)
-    better, worse = (rows[significant & (rows["difference"] * sign > 0)] for sign in (1, -1))
-    others = rows[~significant]
+    is_significant, tests = significant(rows, level), len(rows)
+    better, worse = (rows[is_significant & (rows["difference"] * sign > 0)] for sign in (1, -1))
+    others = rows[~is_significant]
     text = (
         f"significantly better at the {100 * level:g} % level: {differences(better)}; "
         f"significantly worse: {differences(worse)}"
@@ -129,6 +137,19 @@ def significance_text(rows: pd.DataFrame, level: float = LEVEL, short: bool = Fa
     text += f" ({differences(others)})" if len(others) and tests <= FEW else ""
     return text + (
         f"; by chance alone, {by_chance(tests, level)} of {tests} tests would be significant" if tests > 1 else ""
+    )
+
+
+def significance_counts(rows: pd.DataFrame, level: float = LEVEL) -> str:
+    """Count the significantly better and worse rows of a table whose rows are listed elsewhere on the page.
+
+    rows  see `significance_text`
+    """
+    better, worse = (int((significant(rows, level) & (rows["difference"] * sign > 0)).sum()) for sign in (1, -1))
+    chance = f" By chance alone, {by_chance(len(rows), level)} would be significant." if len(rows) > 1 else ""
+    return (
+        f"{better} of {len(rows)} differences are significantly above 0 at the {100 * level:g} % level, and {worse} "
+        f"are significantly below 0.{chance}"
     )
 
 
@@ -149,6 +170,12 @@ def span(values: pd.Series, text: str = "{:.2f}") -> str:
         f"{text.format(values.iloc[position])} ({values.index[position]})"
         for position in dict.fromkeys((values.argmin(), values.argmax()))
     ]
+    return " to ".join(ends)
+
+
+def from_to(values: pd.Series, text: str = "{:,.0f}") -> str:
+    """Describe the smallest and the largest of several numbers without their labels; equal numbers are written once."""
+    ends = dict.fromkeys((text.format(values.min()), text.format(values.max())))
     return " to ".join(ends)
 
 

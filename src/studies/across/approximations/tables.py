@@ -18,6 +18,7 @@ from studies.site.collect import Results
 from studies.site.rows import of_one_run
 from studies.site.show import NOTHING
 from treebound.core.spaces import Space
+from treebound.metrics.calibration import wilson
 
 KEYS = ["run", "corpus", "model", "space"]
 SUMS = ["sentences", "words", "known", "proved", "found", "best", "bounded", "wrong", "search_errors"]
@@ -205,6 +206,89 @@ def worth(data: pd.DataFrame) -> pd.DataFrame:
     out = pd.DataFrame.from_dict(rows, orient="index")
     out.index = pd.MultiIndex.from_tuples(list(rows), names=["model", "space", "solver"])
     return out
+
+
+def best_approximations(worth: pd.DataFrame, most: int = 3) -> pd.DataFrame:
+    """Return the approximations that compete with exact search, for each kind of scores and space of trees.
+
+    worth  result of `worth`
+    most   largest number of decoders per kind of scores and space
+
+    Rows: (scores, trees, decoder). They are the fastest decoders that are faster and as good as exact search. If there
+    is none, the row is the faster decoder with the highest accuracy or, for synthetic scores, with the most best trees.
+    The first columns describe the decoder: its speed ratio, its UAS minus UAS of exact search (NaN for synthetic
+    scores), and its share of best trees (%). The other columns are texts of numbers: the sentences
+    that exact search proves and all sentences; the approximations that are faster and as good, that are faster, and
+    that are compared.
+    """
+    lines: dict[tuple[str, str, str], dict[str, Any]] = {}
+    order = list(dict.fromkeys(worth.index.get_level_values("model"))) if len(worth) else []
+    groups = worth.groupby(level=["model", "space"], sort=False) if len(worth) else ()
+    for (model, space), rows in sorted(groups, key=lambda group: order.index(group[0][0])):
+        synthetic = model in SYNTHETIC
+        faster = rows[rows["times as fast"] >= FASTER]
+        good = faster[faster["worth it"]].sort_values("times as fast", ascending=False, kind="stable")
+        accurate = faster.sort_values("best tree, %" if synthetic else "UAS", ascending=False, kind="stable")
+        counts = {
+            "proved / sentences": f"{rows['proved'].max():.0f}/{rows['sentences'].max():.0f}",
+            "as good / faster / all": f"{len(good)}/{len(faster)}/{len(rows)}",
+        }
+        chosen = good.head(most) if len(good) else accurate.head(1)
+        scores = f"{model} (synthetic)" if synthetic else model
+        for (_, _, solver), row in chosen.iterrows():
+            lines[scores, space, solver] = {
+                "times as fast": row["times as fast"],
+                "UAS difference": float("nan") if synthetic else row["UAS"],
+                "best tree, %": row["best tree, %"],
+                **counts,
+            }
+        if chosen.empty:
+            lines[scores, space, "none is faster"] = counts
+    index = pd.MultiIndex.from_tuples(list(lines) or [("", "", "")], names=["scores", "trees", "decoder"])[: len(lines)]
+    names = ["times as fast", "UAS difference", "best tree, %"]
+    table = pd.DataFrame(list(lines.values()), index=index)
+    return table.reindex(columns=list(dict.fromkeys([*names, *table.columns])))
+
+
+def synthetic_totals(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the proofs of exact search on synthetic scores, and from which length another decoder is faster.
+
+    table  result of `synthetic`
+
+    Rows: (scores, trees). Columns: sentences, and proved (%) with its 95 % interval (low, high). The other columns
+    describe the shortest length bin in which another decoder is faster and finds as many best trees: the bin, the
+    decoder, its speed ratio, and the sentences of the bin.
+    """
+    lines = {}
+    for key, rows in table.groupby(level=["model", "space"], sort=False) if len(table) else ():
+        sentences = int(rows["sentences"].sum())
+        proved = int((rows["proved, %"] * rows["sentences"] / 100).round().sum())
+        low, high = wilson(proved, sentences)
+        line: dict[str, Any] = {
+            "sentences": sentences,
+            "proved, %": 100 * proved / sentences,
+            "low": 100 * low,
+            "high": 100 * high,
+        }
+        lows = rows.index.get_level_values("longer_than")
+        beaten = rows[(rows["as good and faster"] != NOTHING).to_numpy()]
+        line |= {"another decoder is faster": "at no length", "decoder": NOTHING}
+        if len(beaten):
+            first, row = beaten.index[0][-1], beaten.iloc[0]
+            line |= {"another decoder is faster": words_in_bin(lows, first), "decoder": row["as good and faster"]}
+            line |= {"times as fast": row["times as fast"], "sentences in this bin": int(row["sentences"])}
+        lines[key] = line
+    index = pd.MultiIndex.from_tuples(list(lines) or [("", "")], names=["scores", "trees"])[: len(lines)]
+    columns = ["sentences", "proved, %", "low", "high", "another decoder is faster", "decoder", "times as fast"]
+    return pd.DataFrame(list(lines.values()), index=index, columns=[*columns, "sentences in this bin"])
+
+
+def words_in_bin(lows: pd.Index, low: int) -> str:
+    """Describe in words the bin of sentence lengths whose lower end is `low`. lows: lower ends of all bins."""
+    upper = min((end for end in lows if end > low), default=0)
+    if not upper:
+        return f"over {low} words" if low else "of any length"
+    return f"{low + 1} to {upper} words"
 
 
 def front(data: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from studies.across.validity.example import Example
 from studies.across.validity.settings import ValidTrees
 from studies.across.validity.tables import gains, stored
 from studies.site.collect import Results
-from studies.site.sentences import Sentences, about, each, listing, share, significance_text, span
+from studies.site.sentences import Sentences, about, each, how_many_corpora, listing, share, significance_text, span
 from studies.site.show import Remarks
 
 NONE = "No run on this page has parses with and without rules. List corpora under `validity:` in params.yaml."
@@ -25,17 +25,14 @@ def _errors(count: int) -> str:
 @about(NONE)
 def answer(data: pd.DataFrame) -> Sentences:
     """Describe the errors of the validator without and with rules, and the proofs. data: `tables.measured`."""
-    for (run, tags), rows in each(data, ["run", "tags"]):
-        own = listing(
-            f"{corpus} {row['before']:,} to {row['after']:,} ({row['sentences']:,} sentences)"
-            for corpus, row in rows.iterrows()
+    for run, rows in each(data, "run"):
+        sums = rows.groupby(level="tags", sort=False)[["before", "after", "sentences"]].sum()
+        falls = " and ".join(
+            f"from {row['before']:,.0f} to {row['after']:,.0f} under {tags} tags ({row['sentences']:,.0f} sentences)"
+            for tags, row in sums.iterrows()
         )
-        yield (
-            f"With rules, the errors that the validator reports under {tags} tags ({run}) "
-            f"fall from {int(rows['before'].sum()):,} to "
-            f"{int(rows['after'].sum()):,}: {own}.",
-            rows,
-        )
+        corpora = how_many_corpora(rows.index.unique("corpus"))
+        yield f"With rules, the errors that the validator reports on {corpora} ({run}) fall {falls}.", rows
     sentences = int(data["sentences"].sum())
     proved, named = int(data["proved"].sum()), int(data["named"].sum())
     yield (
@@ -92,9 +89,8 @@ def models(results: Sequence[Results]) -> Sentences:
 @about()
 def uncovered(data: pd.DataFrame) -> Sentences:
     """Name the corpora to whose tags or labels some rules cannot be applied. data: `tables.uncovered`."""
-    for (run, corpus), row in data.iterrows():
-        end = "; nothing was parsed" if row["refused"] else ""
-        yield f"{corpus} ({run}): {row['note']}{end}.", row
+    if len(data):
+        yield f"Some rules cannot be applied to the tags or labels of {listing(data.index.unique('corpus'))}.", data
 
 
 def example(shown: Example | None, corpus: str) -> Remarks:

@@ -145,11 +145,12 @@ def peers(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFra
 def uncovered(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFrame:
     """Return for each run and corpus a note about the rules that cannot be applied.
 
-    The column `refused` is True if nothing was parsed because the treebank has its own label set.
+    The column `parsed` is `no` if nothing was parsed because the treebank has its own label set.
     """
     rows = [
-        {"run": name, "corpus": corpus, "note": metrics["coverage"]["says"], "refused": "gold" not in metrics}
+        {"run": name, "corpus": corpus, "parsed": "yes" if "gold" in metrics else "no"}
+        | {"note": metrics["coverage"]["says"]}
         for name, corpus, metrics in stored(results, corpora)
         if not metrics["coverage"]["complete"]
     ]
-    return pd.DataFrame(rows, columns=["run", "corpus", "note", "refused"]).set_index(["run", "corpus"])
+    return pd.DataFrame(rows, columns=["run", "corpus", "parsed", "note"]).set_index(["run", "corpus"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.across.verdicts.simulation import ABOVE, HOLDS, PREDICTED, STUDIES
-from studies.site.sentences import Sentences, about
+from studies.site.sentences import Sentences, about, span
 
 
 @about()
@@ -34,11 +34,17 @@ def _range(shares: pd.Series) -> str:
 
 @about()
 def found(data: pd.DataFrame) -> Sentences:
-    """Describe the smallest effect that each design detects in at least 80 % of the studies.
-
-    data: `simulation.power`.
-    """
-    for name in data.columns:
-        enough = data.index[data[name] >= 80]
-        least = f"an effect of {enough[0]:.2f}" if len(enough) else f"only effects above {data.index[-1]:.2f}"
-        yield f"With {name}, at least 80 % of the studies detect {least} UAS points.", data[[name]]
+    """Describe the smallest effects that at least 80 % of the studies detect. data: `simulation.detected`."""
+    effects = data["smallest effect detected"]
+    if effects.notna().any():
+        yield (
+            f"At least 80 % of the studies detect an effect of {span(effects)} UAS points, depending on the numbers of "
+            "treebanks and seeds.",
+            data,
+        )
+    if missing := list(effects.index[effects.isna()]):
+        yield (
+            f"No effect up to {data['largest effect tested'].max():.2f} UAS points is detected so often with "
+            f"{'; '.join(missing)}.",
+            data,
+        )

@@ -74,6 +74,23 @@ def coverage(studies: int = STUDIES, seed: int = 1) -> pd.DataFrame:
     return pd.DataFrame(list(rows.values()), index=index)
 
 
+def detected(power: pd.DataFrame, share: float = 80.0) -> pd.DataFrame:
+    """Return the smallest true effect that each design detects in at least `share` % of the studies.
+
+    power  result of `power`
+
+    Rows: designs. Columns: the smallest detected effect in UAS points (NaN if no tested effect is detected so often),
+    the largest tested effect, and the share of studies (%) that detect the largest tested effect.
+    """
+    effects = {name: power.index[power[name] >= share] for name in power}
+    columns = {
+        "smallest effect detected": [enough[0] if len(enough) else float("nan") for enough in effects.values()],
+        "largest effect tested": float(power.index[-1]),
+        "studies that detect the largest, %": power.iloc[-1].to_numpy(),
+    }
+    return pd.DataFrame(columns, index=pd.Index(list(effects), name="design"))
+
+
 def power(studies: int = STUDIES // 10, seed: int = 2, steps: int = 13) -> pd.DataFrame:
     """Return the share (%) of studies whose interval lies above 0, for tau = 0.15.
 

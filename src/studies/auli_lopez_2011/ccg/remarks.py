@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Sentences, about, difference, each
+from studies.site.sentences import Sentences, about, from_to, span
 
 HOW = "No run on this page has CCG parsers. List parsers under `ccg: parsers:` in params.yaml, and run make reproduce."
 PARSER = ["run", "parser"]
@@ -19,13 +19,23 @@ def some(data: pd.DataFrame, parsers: str) -> pd.DataFrame:
 def orders(gains: pd.DataFrame) -> Sentences:
     """Report whether wide charts contain better derivations, and whether the parser finds them.
 
-    gains  `tables.differences`
+    gains  `tables.wide_charts`
     """
-    for (run, parser), rows in each(gains, PARSER):
-        best, own = (difference(rows.loc[pair]) for pair in (("reverse best", "AST best"), ("reverse", "AST")))
-        yield (
-            "With wide charts (reverse) instead of narrow charts (AST), the labelled F-score of the best derivation "
-            f"in the chart changes by {best}, and the labelled F-score of the parser's derivation by {own} (95 % "
-            f"intervals; {parser}, {run}, {rows['sentences'].iloc[0]} sentences of dev; one training).",
-            rows,
-        )
+    best, own = gains["best derivation"], gains["parser"]
+    sizes = gains["", "sentences of dev"]
+    yield (
+        "With wide charts (reverse) instead of narrow charts (AST), the labelled F-score of the best derivation in the "
+        f"chart changes by {span(best['difference'], '{:+.2f}')}, significantly for {_sure(best)} of {len(best)} "
+        f"parsers (95 % intervals; {from_to(sizes)} sentences of dev; one training each).",
+        gains,
+    )
+    yield (
+        f"The labelled F-score of the derivation that the parser chooses changes by "
+        f"{span(own['difference'], '{:+.2f}')}, significantly for {_sure(own)} of {len(own)} parsers.",
+        gains,
+    )
+
+
+def _sure(rows: pd.DataFrame) -> int:
+    """Count the differences whose interval excludes 0."""
+    return int(((rows["low"] > 0) | (rows["high"] < 0)).sum())

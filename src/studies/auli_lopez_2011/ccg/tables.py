@@ -169,3 +169,22 @@ def differences(results: Sequence[Results]) -> pd.DataFrame:
         for comparison in metrics["differences"]
     ]
     return _indexed(rows, [*PARSER, "system", "baseline"])
+
+
+def wide_charts(gains: pd.DataFrame) -> pd.DataFrame:
+    """Return what wide charts (reverse) change against narrow charts (AST), one row per run and parser.
+
+    gains  result of `differences`
+
+    Columns: the difference in labelled F-score with its 95 % interval, for the best derivation in the chart and for the
+    derivation of the parser, and the number of sentences of dev.
+    """
+    pairs = {"best derivation": ("reverse best", "AST best"), "parser": ("reverse", "AST")}
+    sides = {}
+    for name, (system, baseline) in pairs.items() if len(gains) else ():
+        rows = gains.xs(system, level="system").xs(baseline, level="baseline")
+        sides[name] = rows[["difference", "low", "high"]]
+        sides[""] = rows[["sentences"]].rename(columns={"sentences": "sentences of dev"})
+    if not sides:
+        return gains.iloc[:0]
+    return pd.concat({name: sides[name] for name in (*pairs, "")}, axis=1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Sentences, about, difference, each, listing, span
+from studies.hall_2006.classifiers.tables import LEVEL
+from studies.site.sentences import Sentences, about, from_to, listing, named, span
 
 HOW = (
     "No run on this page compares classifiers, which the default run leaves out. Run `make classifiers`, and list "
@@ -13,61 +14,45 @@ HOW = (
 
 
 @about(HOW)
-def accuracy(data: pd.DataFrame, tests: pd.DataFrame) -> Sentences:
-    """Name the learner with the highest LAS, and report the training times.
-
-    data   `tables.summed`
-    tests  `tables.significance`
-    """
-    whole = data[(data["share"] == 100) & (data["missing"] == "")]
-    for (run, corpus), rows in each(whole, ["run", "corpus"]):
-        best = rows.loc[rows["las"].idxmax()]
-        name, features = best["learner"], best["features"]
-        yield (
-            f"On {corpus} ({run}; {best['tags']} tags, {best['tested']}, one seed), {name} with {features} has the "
-            f"highest LAS, {best['las']:.2f}. {_others(tests, (run, corpus, features), name)}",
-            rows,
-        )
-        same = rows[rows["features"] == features]
-        seconds = same.set_index("learner")["train_cpu_s"]
-        repeats = same["trainings"].min()
-        timed = f"mean of {repeats:.0f} trainings each" if repeats > 1 else "one training each"
-        yield f"Training with {features} on {corpus} takes {span(seconds, '{:,.0f} CPU s')} ({run}; {timed}).", same
-
-
-def _others(tests: pd.DataFrame, place: tuple[str, str, str], best: str) -> str:
-    """Return a sentence about the difference in UAS between the best learner and each other learner.
-
-    Only learners with the same run, corpus and features (`place`) are compared.
-    """
-    parts = []
-    for key, row in tests.iterrows():
-        first, second = key[3:]
-        if key[:3] != place or best not in (first, second):
-            continue
-        if best == second:
-            row = row.copy()
-            row["difference"], row["low"], row["high"] = -row["difference"], -row["high"], -row["low"]
-            first, second = second, first
-        parts.append(f"{second} ({difference(row)})")
-    if not parts:
-        return "Its heads were not compared with the heads of other learners."
-    interval = "95 % interval over sentences where the run stores one, p of McNemar's test over words"
-    return f"UAS of {best} minus UAS of each other learner with the same features: {listing(parts)} ({interval})."
+def accuracy(best: pd.DataFrame) -> Sentences:
+    """Name the learner that has the highest LAS on most corpora, and report the training times. best: `tables.best`."""
+    name, features = best.groupby(["best learner", "features"], sort=False).size().idxmax()
+    rows = best[(best["best learner"] == name) & (best["features"] == features)]
+    tested, worse = int(best["other learners"].sum()), int(best["significantly worse"].sum())
+    significance = (
+        f" The best learner of a corpus has a significantly higher UAS than {worse} of {tested} other learners with "
+        f"the same features (McNemar's test over words, {100 * LEVEL:g} % level)."
+        if tested
+        else " The heads of the best learner were not compared with the heads of other learners."
+    )
+    yield (
+        f"The learner {name} with {features} has the highest LAS on {len(rows)} of {len(best)} corpora, "
+        f"{span(rows['LAS'])} (one seed).{significance}",
+        best,
+    )
+    shortest, longest = best["fastest, CPU s"].idxmin(), best["slowest, CPU s"].idxmax()
+    repeats = best["trainings"].min()
+    timed = f"mean of {repeats:.0f} trainings each" if repeats > 1 else "one training each"
+    yield (
+        f"Training with the features of the best learner takes {best['fastest, CPU s'].min():,.0f} CPU s "
+        f"({best.loc[shortest, 'fastest training']}, {named(shortest)}) to {best['slowest, CPU s'].max():,.0f} CPU s "
+        f"({best.loc[longest, 'slowest training']}, {named(longest)}; {timed}).",
+        best,
+    )
 
 
 @about("The learners use the parameters of params.yaml for all corpora. No parameters were searched for in these runs.")
 def parameters(data: pd.DataFrame) -> Sentences:
     """Describe how the parameters of the learners were chosen. data: `tables.chosen`."""
-    for (run, corpus), rows in each(data, ["run", "corpus"]):
-        row_of_first = rows.iloc[0]
-        listed = listing(
-            f"{learner}: {row['parameters']}, of {row['points']:.0f} points" for learner, row in rows.iterrows()
-        )
-        yield (
-            f"On {corpus} ({run}), successive halving chose {listed}. Every point was trained with "
-            f"{row_of_first['features']} on up to {row_of_first['training sentences']:,.0f} sentences and tested on "
-            f"{row_of_first['dev sentences']:,.0f} other sentences that no cell of the tables parses. "
-            "The other learners use the parameters of params.yaml.",
-            rows,
-        )
+    places, sizes = data.groupby(level=["run", "corpus"], sort=False).first(), ["training sentences", "dev sentences"]
+    trained, tested = (from_to(places[name]) for name in sizes)
+    yield (
+        f"Successive halving chose the parameters in the table on {listing(places.index.get_level_values('corpus'))}. "
+        "The other learners use the parameters of params.yaml.",
+        data,
+    )
+    yield (
+        f"Every point was trained with {listing(dict.fromkeys(data['features']))} on up to {trained} sentences and "
+        f"tested on {tested} other sentences that no cell of the tables parses.",
+        data,
+    )

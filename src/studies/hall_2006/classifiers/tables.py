@@ -165,3 +165,37 @@ def significance(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.D
     keys = ["run", "corpus", "features", "first", "second"]
     names = ["difference", "low", "high", "only first", "only second", "p", "better"]
     return pd.DataFrame(rows, columns=[*keys, *names]).set_index(keys)
+
+
+def best(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
+    """Return the learner and the feature model with the highest LAS of each corpus, one row per run and corpus.
+
+    data   result of `summed`; only cells with the whole training set count
+    tests  result of `significance`
+
+    Columns: tags, tested sentences, best learner, features and LAS (%). `other learners` counts the learners that are
+    tested with the same features, and `significantly worse` counts those that the best learner beats at `LEVEL`. The
+    last columns name the learners with the shortest and the longest training on these features, with their CPU seconds,
+    and the number of trainings.
+    """
+    whole, lines = data[(data["share"] == 100) & (data["missing"] == "")], {}
+    for key, rows in whole.groupby(["run", "corpus"], sort=False):
+        row = rows.loc[rows["las"].idxmax()]
+        seconds = rows[rows["features"] == row["features"]].set_index("learner")["train_cpu_s"]
+        pairs = [pair for pair in tests.index if pair[:3] == (*key, row["features"]) and row["learner"] in pair[3:]]
+        lines[key] = {
+            "tags": row["tags"],
+            "tested on": row["tested"],
+            "best learner": row["learner"],
+            "features": row["features"],
+            "LAS": row["las"],
+            "other learners": len(pairs),
+            "significantly worse": int((tests.loc[pairs, "better"] == row["learner"]).sum()),
+            "fastest training": seconds.idxmin(),
+            "fastest, CPU s": seconds.min(),
+            "slowest training": seconds.idxmax(),
+            "slowest, CPU s": seconds.max(),
+            "trainings": int(rows.loc[rows["features"] == row["features"], "trainings"].min()),
+        }
+    index = pd.MultiIndex.from_tuples(list(lines) or [("", "")], names=["run", "corpus"])[: len(lines)]
+    return pd.DataFrame(list(lines.values()), index=index)

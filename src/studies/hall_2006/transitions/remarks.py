@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import ONE_SEED, UNTESTED, Sentences, about, each, listing, ranked, share, span
+from studies.site.sentences import ONE_SEED, UNTESTED, Sentences, about, each, listing, ranked, span
 
 NOT_KEPT = "No run on this page stores {} of transition-based parsers. Run `python -m studies.pipeline.run`."
 
@@ -23,36 +23,36 @@ def mended(data: pd.DataFrame, corpus: str, seen: pd.DataFrame | None = None) ->
     data  `tables.mended`
     seen  `tables.seen` of the same parsers; its first row is the first parser
     """
-    tags, first = "", "the greedy parser"
+    tags, first, caveat = "", "the greedy parser", ""
     if seen is not None and len(seen):
-        tags, first = f" with {seen['tags'].iloc[0]} tags", str(seen.index[0])
-    for name, row in data.iterrows():
-        errors = int(row["errors of greedy"])
-        caveat = _sees_more(str(name), seen) if seen is not None and len(seen) else ""
-        corrected = share(round(errors * row["corrected, %"] / 100), errors)
-        yield (
-            f"On {corpus}{tags}, {name} corrects {corrected} words that {first} attaches wrongly (95 % interval over "
-            f"words), and makes {row['new errors']:.0f} new errors. "
-            f"{ONE_SEED}{caveat}",
-            row,
+        tags, first, caveat = (
+            f" with {seen['tags'].iloc[0]} tags",
+            str(seen.index[0]),
+            _sees_more(list(data.index), seen),
         )
+    yield (
+        f"On {corpus}{tags}, the other parsers ({len(data)}) correct {span(data['corrected, %'], '{:.1f} %')} of the "
+        f"{data['errors of greedy'].iloc[0]:,.0f} words that {first} attaches wrongly, and make "
+        f"{span(data['new errors'], '{:,.0f}')} new errors. {ONE_SEED}",
+        data,
+    )
+    if caveat:
+        yield caveat, seen
 
 
-def _sees_more(name: str, seen: pd.DataFrame) -> str:
-    """Name the word attributes that a parser reads and the first parser ignores, and the features of the parser.
+def _sees_more(parsers: list[str], seen: pd.DataFrame) -> str:
+    """Name the parsers that read other attributes or features of words than the first parser.
 
-    name  name of the parser
-    seen  `tables.seen`; its first row is the first parser
-
-    The text is empty if the parser reads no additional attributes and has the features of the first parser.
+    The text is empty if all parsers read the same attributes and features.
     """
-    greedy, reader = seen.iloc[0], seen.loc[name]
-    known = greedy["attributes"].split(", ")
-    additional = [attribute for attribute in reader["attributes"].split(", ") if attribute not in known]
-    if not additional and reader["features"] == greedy["features"]:
+    first, columns = seen.iloc[0], ["attributes", "features"]
+    others = [name for name in parsers if not seen.loc[name, columns].equals(first[columns])]
+    if not others:
         return ""
-    reads = f"reads {listing(additional)} of words, which {seen.index[0]} ignores, and " if additional else ""
-    return f" It {reads}has other features ({reader['features']}), so the difference is not due to search alone."
+    return (
+        f"Compared with {seen.index[0]}, these parsers read other attributes of words or have other features, so "
+        f"their differences are not due to search alone: {listing(others)}."
+    )
 
 
 @about("No run on this page has a transition-based parser with gold tags on a corpus with figures of MaltParser.")
@@ -62,13 +62,12 @@ def maltparser(data: pd.DataFrame, source: str) -> Sentences:
     data    `tables.compared_with_maltparser`
     source  description of how the figures of MaltParser were measured
     """
-    for (run, corpus), rows in each(data, ["run", "corpus"]):
-        parts = [f"{row} {gain:+.2f}" for row, gain in rows["difference"].items()]
-        yield (
-            f"On {corpus} ({run}, gold tags, whole test set), MaltParser has {rows['UAS of MaltParser'].iloc[0]:.2f} "
-            f"UAS. UAS of each parser minus UAS of MaltParser: {listing(parts)}. {ONE_SEED} {UNTESTED}",
-            rows,
-        )
+    places = listing(dict.fromkeys(data.index.get_level_values("corpus")))
+    yield (
+        f"UAS of a parser minus UAS of MaltParser ({places}; gold tags, whole test set): "
+        f"{span(data['difference'], '{:+.2f}')}. {ONE_SEED} {UNTESTED}",
+        data,
+    )
     yield f"Source of the figures of MaltParser: {source}."
 
 

@@ -22,6 +22,7 @@ from studies.site.rows import main_rows
 from treebound.core.treebank import Treebank
 from treebound.features.tokens import attributes_of
 from treebound.metrics.attachment import LABELLED, WRONG, scored_words
+from treebound.metrics.calibration import wilson
 from treebound.metrics.timing import Stopwatch
 from treebound.systems.registry import load
 from treebound.systems.transition.feature_models import chosen_model
@@ -255,15 +256,20 @@ def mended(marked: dict[str, Sequence[str]]) -> pd.DataFrame:
     """Return, for each other parser, the share of the first parser's errors that it corrects, and its new errors.
 
     marked  row -> `attachment.marks` of its sentences, beginning with the first parser
+
+    Rows: parsers. `low` and `high` are the 95 % interval over words of the share.
     """
     (_, greedy), *others = marked.items()
     wrong, rows = np.array(list("".join(greedy))) == WRONG, {}
     for name, marks in others:
         is_error = np.array(list("".join(marks))) == WRONG
-        share = 100 * float((wrong & ~is_error).sum()) / max(int(wrong.sum()), 1)
+        corrected = int((wrong & ~is_error).sum())
+        low, high = wilson(corrected, int(wrong.sum()))
         rows[name] = {
             "errors of greedy": int(wrong.sum()),
-            "corrected, %": share,
+            "corrected, %": 100 * corrected / max(int(wrong.sum()), 1),
+            "low": 100 * low,
+            "high": 100 * high,
             "new errors": int((is_error & ~wrong).sum()),
         }
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pandas as pd
 
 from studies.qian_liu_2013.comparison.headline import BEST_GAIN
@@ -16,8 +14,9 @@ from studies.site.sentences import (
     UNTESTED,
     Sentences,
     about,
-    difference,
     each,
+    from_to,
+    how_many_corpora,
     listing,
     mean_with_interval,
     seeds_in_words,
@@ -71,12 +70,13 @@ def headline(data: pd.DataFrame, gains: pd.DataFrame, more: pd.DataFrame) -> Sen
     gains  `headline.gains` of all learners
     more   `languages.tables.multilingual`, which may have no rows
     """
-    first, *other_answers = answer(gains).sentences
-    yield first, gains
-    for (name, learner), rows in _by_learner(data):
+    yield from _of_first_learners(gains)
+    for name, rows in data.groupby(level=0, sort=False):
+        gained = rows[BEST_GAIN[0]].dropna()
+        listed = f", {from_to(gained, '{:+.2f}')} UAS points above the baseline" if len(gained) else ""
         yield (
-            f"Rows with the highest UAS on each test set: {_best(rows)} ({_run(str(name))}, learner {learner} of "
-            f"graph-based models). {CHOSEN}",
+            f"In {_run(str(name))}, the row with the highest UAS on a test set reaches "
+            f"{span(rows['UAS, best row'])}{listed}. {CHOSEN}",
             rows,
         )
     yield from ((over_corpora(system, rows, more.attrs.get("learner", "")), rows) for system, rows in against(more)[:1])
@@ -90,23 +90,25 @@ def headline(data: pd.DataFrame, gains: pd.DataFrame, more: pd.DataFrame) -> Sen
             f"({listing(best.idxmax()[1:])}).",
             rows,
         )
-    yield from ((sentence, gains) for sentence in other_answers)
 
 
-def _by_learner(data: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
-    """Yield (run, learner) and the rows of `headline.headline` for them, indexed by corpus."""
-    for place, rows in data.groupby(level=[0, 2], sort=False):
-        yield (str(place[0]), str(place[1])), rows.droplevel([0, 2])
-
-
-def _best(rows: pd.DataFrame) -> str:
-    """List the best row of each corpus with its UAS and gain."""
-    parts = []
-    for corpus, row in rows.iterrows():
-        gain = pd.Series(dict(zip(("difference", "low", "high", "seeds"), row[list(BEST_GAIN)], strict=True)))
-        over = f", {difference(gain)} over the baseline" if gain["difference"] == gain["difference"] else ""
-        parts.append(f"{row['best row']} on {corpus} ({row['UAS, best row']:.2f}{over})")
-    return "; ".join(parts)
+def _of_first_learners(gains: pd.DataFrame) -> Sentences:
+    """Describe the gains of the first learner of each run, and the mean gains of the other learners in one sentence."""
+    if not len(gains):
+        yield from answer(gains).sentences
+        return
+    pairs = [(run, learner) for run, _, learner, _ in gains.index]
+    first_learner = dict(reversed(pairs))
+    chosen = [first_learner[run] == learner for run, learner in pairs]
+    yield from ((sentence, gains[chosen]) for sentence in answer(gains[chosen]).sentences)
+    others = gains[[not is_chosen for is_chosen in chosen]]
+    listed = listing(
+        f"{mean_with_interval(rows['difference'])} ({learner}, {_run(str(run))}, "
+        f"{how_many_corpora(rows.index.unique('corpus'))})"
+        for (run, learner), rows in each(others, ["run", "learner"])
+    )
+    if len(others):
+        yield f"Mean gain of all factors over the baseline with the other learners: {listed}.", others
 
 
 @about("This run has no gains over the baseline.")

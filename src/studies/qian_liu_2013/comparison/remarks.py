@@ -12,9 +12,11 @@ from studies.site.sentences import (
     Sentences,
     about,
     each,
+    from_to,
     listing,
     mean_with_interval,
     seeds_in_words,
+    significance_counts,
     significance_text,
     span,
 )
@@ -24,8 +26,8 @@ ALL = "combined"  #: model with all factors
 
 @about("This run has no baseline to compare with.")
 def significance(data: pd.DataFrame) -> Sentences:
-    """Describe `tables.significance`: which systems differ significantly from the baseline."""
-    yield f"Bootstrap over test sentences, only models with the seed of the run: {significance_text(data)}."
+    """Count the systems of `tables.significance` that differ significantly from the baseline."""
+    yield f"Bootstrap over test sentences, only models with the seed of the run: {significance_counts(data)}"
 
 
 @about("No row was trained with several seeds: see variants in params.yaml.")
@@ -61,19 +63,14 @@ def training(data: pd.DataFrame, limit: int) -> Sentences:
     limit  largest number of dynamic-program calls per sentence; 0 means none
     """
     limited = f"is decoded with at most {limit} dynamic programs" if limit else "is decoded without a limit"
-    groups = data[CAPPED].groupby(level=[0, 1], sort=False)
-    shares = "; ".join(f"{corpus}, {run}: {span(rows, '{:.1f} %')}" for (run, corpus), rows in groups)
     yield (
-        f"In training a sentence {limited}, and the model learns from the best tree found until then. Share of the "
-        f"training sentences that reached the limit in the last epoch, least and largest over the models: {shares}."
+        f"In training a sentence {limited}, and the model learns from the best tree found until then. In the last "
+        f"epoch, {from_to(data[CAPPED], '{:.1f}')} % of the training sentences of a model reached the limit.",
+        data,
     )
     all_factors = data[data.index.get_level_values("model") == ALL]
     if len(all_factors):
-        of_all = (
-            f"{share:.1f} % ({corpus}, {learner}, {run})"
-            for (run, corpus, learner, _), share in all_factors[CAPPED].items()
-        )
-        yield f"For the model with all factors the shares are {listing(of_all)}.", all_factors
+        yield f"For the model with all factors, the share is {span(all_factors[CAPPED], '{:.1f} %')}.", all_factors
 
 
 @about("No row was run with gold tags beside predicted ones: see variants in params.yaml.")

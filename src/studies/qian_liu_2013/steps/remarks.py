@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.qian_liu_2013.steps.tables import LEVEL, tests_of
-from studies.site.sentences import ONE_SEED, UNTESTED, Sentences, about, each, listing, significance_text
+from studies.site.sentences import ONE_SEED, UNTESTED, Sentences, about, each, from_to, listing, significance_text, span
 
 NONE = (
     "No run here has these trainings, which the default run leaves out: list a corpus under `steps: corpora:` in "
@@ -38,15 +38,13 @@ def changes(data: pd.DataFrame, tests: pd.DataFrame) -> Sentences:
     "a corpus there, and run `python -m studies.pipeline.run steps`."
 )
 def pruned(data: pd.DataFrame) -> Sentences:
-    """Describe `tables.step_arcs`: the effect of a threshold in pruning, in parsing alone and in training as well."""
-    for place, rows in each(data, "place"):
-        base = rows[rows["threshold"] == 0].iloc[0]
-        for learnt, use in ((False, "in parsing alone"), (True, "in training and parsing")):
-            for row in rows[(rows["threshold"] > 0) & (rows["learnt"] == learnt)].to_dict("records"):
-                yield (
-                    f"On {place}, a threshold of {row['threshold']:g} {use} leaves {row['heads_a_word']:.1f} of "
-                    f"{base['heads_a_word']:.1f} heads per word and changes UAS on dev by "
-                    f"{row['UAS'] - base['UAS']:+.2f}.",
-                    rows,
-                )
+    """Describe `tables.thresholds`: the heads that thresholds in pruning leave, and their effect on UAS."""
+    change = data["UAS change"].set_axis([f"{threshold:g} {use}" for _, use, threshold in data.index])
+    share = 100 * data["heads per word"] / data["heads per word, base"]
+    places = listing(dict.fromkeys(data.index.get_level_values("corpus and run")))
+    yield (
+        f"On the development set of {places}, a threshold leaves {from_to(share)} % of the heads "
+        f"that the base keeps, and changes UAS by {span(change, '{:+.2f}')}.",
+        data,
+    )
     yield f"{ONE_SEED} {UNTESTED}"

@@ -182,3 +182,28 @@ def step_arcs(data: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=["place", "training", "heads_a_word", "threshold", "learnt", *RIGHT])
     places = [set(rows["place"]) for rows in (table[table["threshold"] == 0], table[table["threshold"] > 0])]
     return table[table["place"].isin(set.intersection(*places))].reset_index(drop=True)
+
+
+def thresholds(arcs: pd.DataFrame) -> pd.DataFrame:
+    """Return what a threshold in pruning changes against the base, one row per training with a threshold.
+
+    arcs  result of `step_arcs`
+
+    Rows: (corpus and run, threshold used in, threshold). Columns: heads per word, heads per word of the base, UAS (%)
+    on the development set, and UAS minus UAS of the base.
+    """
+    base = arcs[arcs["threshold"] == 0].groupby("place", sort=False).first()
+    rows = arcs[arcs["threshold"] > 0].sort_values("learnt", kind="stable")
+    index = pd.MultiIndex.from_arrays(
+        [rows["place"], rows["learnt"].map({False: "parsing", True: "training and parsing"}), rows["threshold"]],
+        names=["corpus and run", "threshold used in", "threshold"],
+    )
+    columns = {
+        "heads per word": rows["heads_a_word"],
+        "heads per word, base": rows["place"].map(base["heads_a_word"]),
+        "UAS": rows["UAS"],
+        "UAS change": rows["UAS"] - rows["place"].map(base["UAS"]),
+    }
+    table = pd.DataFrame({name: column.to_numpy() for name, column in columns.items()}, index=index)
+    order = list(dict.fromkeys(arcs["place"]))
+    return table.sort_index(level=0, key=lambda level: level.map(order.index), sort_remaining=False, kind="stable")

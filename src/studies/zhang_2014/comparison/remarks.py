@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 
-from studies.site.collect import Results
-from studies.site.sentences import Sentences, about, each, ranked, seeds_in_words, significance_text, span
+from studies.site.sentences import (
+    ONE_SEED,
+    UNTESTED,
+    Sentences,
+    about,
+    each,
+    seeds_in_words,
+    significance_counts,
+    significance_text,
+    span,
+)
 from studies.site.show import Remarks
-from studies.zhang_2014.comparison import tables
 
 LEVEL = 0.01  #: significance level that the sentences about gains use
 
 
-def gains(results: Sequence[Results]) -> Remarks:
+def gains(compared: pd.DataFrame, table: pd.DataFrame) -> Remarks:
     """Describe which parser of a pair is more accurate, with McNemar's test over words.
 
-    If no run stores its sentences, describe the accuracies alone.
+    compared  `tables.compared`; if it is empty, because no run stores its sentences, the accuracies are described
+    table     `tables.accuracy`
     """
-    data = pd.concat({r.name: tables.gains(r, tables.PAIRS) for r in results}, names=["run"])
-    return _gains(data) if len(data) else accuracies(tables.accuracy(results))
+    return _gains(compared) if len(compared) else accuracies(table)
 
 
 @about("No run here has a parser that samples: see rows with `system: sampling` under `decode:` in params.yaml.")
 def accuracies(table: pd.DataFrame) -> Sentences:
-    """Describe `tables.accuracy`: the UAS of every parser, the highest first."""
-    sampled = table[table.filter(like="sampling").notna().any(axis=1)]
-    for (run, corpus), row in sampled.drop(index="mean", level="corpus", errors="ignore").iterrows():
-        yield f"UAS on {corpus} ({run}): {ranked(row)}", row
+    """Name the most accurate sampling parsers. table: `tables.accuracy`."""
+    sampled = table.filter(like="sampling").dropna(how="all").drop(index="mean", level="corpus", errors="ignore")
+    best = sampled.astype(float).idxmax(axis=1)
+    values = sampled.astype(float).max(axis=1)
+    labels = [f"{parser}, {corpus}, {run}" for (run, corpus), parser in best.items()]
+    yield (
+        f"The most accurate parser that samples has a UAS of {span(values.set_axis(labels))}. {ONE_SEED} {UNTESTED}",
+        sampled,
+    )
 
 
 @about()
 def _gains(data: pd.DataFrame) -> Sentences:
-    """Describe the differences of each pair of rows in each run."""
-    for (run, row, other), rows in each(data, ["run", "row", "other"]):
+    """Describe the first pair of rows in each run, and count the significant differences of all pairs."""
+    for run, rows in each(data, "run"):
+        first = rows.index.get_level_values("pair")[0]
+        pair = rows.xs(first, level="pair")
         yield (
-            f"UAS of {row} against {other} ({run}; 95 % intervals of a bootstrap over sentences and McNemar's p; "
-            f"words: {span(rows['words'], '{:,.0f}')}; {seeds_in_words(rows['seeds'])}): "
-            f"{significance_text(rows, LEVEL)}.",
-            rows,
+            f"UAS of {first.replace(' minus ', ' minus UAS of ')} ({run}; 95 % intervals of a bootstrap over sentences "
+            f"and McNemar's p; words: {span(pair['words'], '{:,.0f}')}; {seeds_in_words(pair['seeds'])}): "
+            f"{significance_text(pair, LEVEL)}.",
+            pair,
         )
+    for run, rows in each(data, "run"):
+        pairs = rows.index.get_level_values("pair").nunique()
+        yield f"In all {pairs} pairs of parsers ({run}), {significance_counts(rows, LEVEL)}", rows

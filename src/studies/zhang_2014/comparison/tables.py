@@ -160,6 +160,24 @@ def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     return pd.DataFrame(list(lines.values()), index=index, columns=columns)
 
 
+def compared(results: Sequence[Results]) -> pd.DataFrame:
+    """Return the `gains` of PAIRS in all runs. Rows: (run, pair, corpus), in the order of PAIRS. Columns: DIFFERENCES.
+
+    The name of a pair is `first minus second`.
+    """
+    parts = {r.name: gains(r, PAIRS) for r in results}
+    keys = ["run", "pair", "corpus"]
+    if not any(map(len, parts.values())):
+        return pd.DataFrame(columns=[*keys, *DIFFERENCES]).set_index(keys)
+    data = pd.concat(parts, names=["run"]).reset_index()
+    order = [f"{first} minus {second}" for first, second in PAIRS]
+    data["pair"] = pd.Categorical(data["row"] + " minus " + data["other"], list(dict.fromkeys(order)))
+    data = data.sort_values(["pair"], kind="stable").astype({"pair": str})
+    return data.sort_values("run", kind="stable", key=lambda runs: runs.map(list(parts).index)).set_index(keys)[
+        DIFFERENCES
+    ]
+
+
 def _by_seed(results: Results, corpus: str, row: Row, other: Row) -> list[list[float]]:
     """Return difference, low and high of a paired bootstrap for each seed that both rows have."""
     first, second = (seeds_of(results.params, corpus, which) for which in (row, other))

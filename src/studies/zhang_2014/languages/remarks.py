@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Sentences, about, difference, each, seeds_in_words, significance_text, span
+from studies.site.sentences import Sentences, about, difference, seeds_in_words, significance_counts, span
 from studies.zhang_2014.comparison.remarks import LEVEL
 
 NO_LANGUAGES = "The reference run has no such part yet (`make reference`)."
@@ -12,20 +12,26 @@ NO_LANGUAGES = "The reference run has no such part yet (`make reference`)."
 
 @about(NO_LANGUAGES)
 def languages(means: pd.DataFrame, gained: pd.DataFrame, table: pd.DataFrame) -> Sentences:
-    """Describe the tables of `tables.languages`: the gains of each pair, and whether search or model causes errors."""
-    for pair, mean in means.iterrows():
-        rows = gained[gained.index.get_level_values("pair") == pair]
-        yield (
-            f"UAS of {pair.replace(' less ', ' minus UAS of ')}, mean of {mean['languages']:.0f} languages "
-            f"({mean['treebanks']:.0f} treebanks): {difference(mean)} (95 % interval, random effects of "
-            f"languages; {seeds_in_words(rows['seeds'])}); ahead in {mean['ahead']:.0f}.",
-            means,
-        )
-    for pair, rows in each(gained, "pair"):
-        yield (
-            f"{pair}, treebank by treebank (McNemar's p): {significance_text(rows.droplevel('language'), LEVEL)}.",
-            rows,
-        )
+    """Describe the gain of the first pair, count the gains of all pairs, and attribute errors to search or model.
+
+    means   `tables.means`; its first row is the pair that the first sentence describes
+    gained  `tables.gains`
+    table   `tables.accuracy`
+    """
+    pair, mean = means.index[0], means.iloc[0]
+    rows = gained.xs(pair, level="pair")
+    yield (
+        f"UAS of {pair.replace(' minus ', ' minus UAS of ')}, mean of {mean['languages']:.0f} languages "
+        f"({mean['treebanks']:.0f} treebanks): {difference(mean)} (95 % interval, random effects of languages; "
+        f"{seeds_in_words(rows['seeds'])}); ahead in {mean['ahead']:.0f}.",
+        means,
+    )
+    sure = int(((means["low"] > 0) | (means["high"] < 0)).sum())
+    yield (
+        f"The 95 % interval of the mean excludes 0 for {sure} of {len(means)} pairs of parsers. Treebank by treebank "
+        f"(McNemar's test over words), {significance_counts(gained, LEVEL)}",
+        gained,
+    )
     errors = table["search errors, %"].droplevel("language")
     yield (
         "An error is due to the search if the gold tree scores more than the returned tree: in "

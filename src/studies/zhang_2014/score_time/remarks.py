@@ -4,72 +4,52 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Sentences, about, each, span
+from studies.site.sentences import Sentences, about, listing, span
 from studies.zhang_2014.score_time.measure import LONG
 
 NO_CURVES = "No run here has sampling beside proved optima: run `dvc repro score_time` if params.yaml lists that stage."
 
 
 @about(NO_CURVES)
-def curves(table: pd.DataFrame) -> Sentences:
-    """Describe `tables.score_time`: the optima that each method finds with its largest budget, and its speed.
-
-    The speed of a method is compared with the time of the proof.
+def curves(last: pd.DataFrame) -> Sentences:
+    """Describe `tables.largest_budget`: the optima that sampling finds, and its speed compared with the proof.
 
     Long sentences are described separately if there are any.
     """
-    keys = [name for name in table.index.names if name != "patience"]
-    last = table.groupby(level=keys, sort=False).tail(1).droplevel("patience")
-    proof = last.xs("branch-and-bound", level="method")["CPU us / word"]
-    last = last.drop(index="branch-and-bound", level="method")
-    speed = last["CPU us / word"].rdiv(proof.reindex(last.index.droplevel("method")).to_numpy())
-    long_shares = last["of long sentences, %"].dropna()
+    long_shares, speed = last["of long sentences, %"].dropna(), last["times the speed of the proof"]
     long = f" and {span(long_shares, '{:.2f} %')} in sentences of more than {LONG} words," if len(long_shares) else ""
     yield (
         f"With the largest budget, sampling finds {span(last['optima found, %'], '{:.2f} %')} of the proved optima"
         f"{long} at {span(speed, '{:.2g}')} times the speed of the proof (means of the seeds, not tested).",
         last,
     )
-    for (run, corpus, space), rows in each(last.assign(speed=speed), ["run", "corpus", "space"]):
-        parts = (
-            f"{name} finds {row['optima found, %']:.2f} %{_long(row)} at {row['speed']:.2g} times the proof's speed"
-            for name, row in rows.iterrows()
-        )
-        yield (
-            f"Of {rows['sentences'].iloc[0]:.0f} proved optima of {corpus}, {space} ({run}, largest budget, mean of "
-            f"the seeds, not tested): {'; '.join(parts)}.",
-            rows,
-        )
-
-
-def _long(row: pd.Series) -> str:
-    """Describe the share of optima found in long sentences. The text is empty if no sentence is long."""
-    return f" ({row['of long sentences, %']:.2f} % of the {row['long ones']:.0f} long)" if row["long ones"] else ""
+    whole = int((last["optima found, %"] >= 100).sum())
+    faster = int((speed > 1).sum())
+    yield (
+        f"In {whole} of {len(last)} combinations of corpus, space of trees and method, sampling finds all proved "
+        f"optima, and in {faster} it is faster than the proof.",
+        last,
+    )
 
 
 @about(NO_CURVES)
 def targets(table: pd.DataFrame) -> Sentences:
-    """Describe which of the targets of `tables.targets` are met, and by which method."""
-    for (run, corpus, model), row in table.iterrows():
-        target = (
-            f"{row['target, %']:g} % of proved projective optima at {row['words / CPU s']:,.0f} words per CPU second, "
-            f"{corpus}, {model} ({run})"
-        )
-        if not row["method"]:
-            yield f"{target}: missed, no method is as fast.", row
-            continue
-        decided = row["low"] >= row["target, %"] or row["high"] < row["target, %"]
-        verdict = {"yes": "met", "no": "missed"}[row["met"]]
-        verdict += "" if decided else ", but the interval contains the target"
-        yield (
-            f"{target}: {verdict}. "
-            f"The maximum is {row['optima found, %']:.2f} % [{row['low']:.2f}, {row['high']:.2f}] of "
-            f"{row['sentences']:.0f}{_long(row)}, by {row['method']} at {row['found at']:,.0f} words per CPU second.",
-            row,
-        )
+    """Count the targets of `tables.targets` that are met, and name the others."""
+    met = table["met"] == "yes"
+    open_ = table.get("interval contains target", pd.Series("no", table.index)) == "yes"
+    missed = "" if met.all() else f" Missed: {listing(table.index[~met])}."
+    yield (
+        f"{int(met.sum())} of {len(table)} targets are met; for {int(open_.sum())} targets, the 95 % interval over "
+        f"sentences contains the target, so that other sentences could decide differently.{missed}",
+        table,
+    )
+    slow = table.index[table["method"] == ""]
+    if len(slow):
+        yield f"No method is fast enough for {len(slow)} targets: {listing(slow)}.", table
     yield (
         "The targets are about whole test sets, and about features and decoding together. The figures here are about "
         "sentences spaced evenly over the test split and about decoding alone, with the method and budget that are "
-        "best on these sentences. A target that is met here need not be met on the whole test set.",
+        "best on these sentences.",
         table,
     )
+    yield "A target that is met here need not be met on the whole test set."

@@ -64,6 +64,27 @@ def score_time(results: Sequence[Results], wanted: Sequence[str] = (), model: st
     )
 
 
+def largest_budget(table: pd.DataFrame) -> pd.DataFrame:
+    """Return what each sampling method finds with its largest budget, and its speed compared with the proof.
+
+    table  result of `score_time`
+
+    Rows: (run, corpus, space, method). Columns: patience, optima found (%), optima of long sentences found (%), times
+    the speed of the proof, and the numbers of proved optima and of proved long sentences.
+    """
+    keys = [name for name in table.index.names if name != "patience"]
+    last = table.groupby(level=keys, sort=False).tail(1).reset_index("patience")
+    if not len(last):
+        return last
+    proof = last.xs("branch-and-bound", level="method")["CPU us / word"]
+    last = last.drop(index="branch-and-bound", level="method")
+    last["times the speed of the proof"] = last["CPU us / word"].rdiv(
+        proof.reindex(last.index.droplevel("method")).to_numpy()
+    )
+    names = ["patience", "optima found, %", "of long sentences, %", "times the speed of the proof"]
+    return last[[*names, "sentences", "long ones"]].rename(columns={"sentences": "proved optima"})
+
+
 def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return, for each model, the method that finds the most projective optima among those that are fast enough.
 
@@ -74,6 +95,8 @@ def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
 
     low, high  exact 95 % interval over sentences, for the mean over seeds; it ignores the choice of method and budget
     met        whether the share of optima reaches the target
+
+    `interval contains target` is "yes" if other sentences could decide differently.
     """
     lines = {}
     for r, model in [(r, name) for r in results if (s := r.params.section(ScoreTime)) for name in s.models]:
@@ -92,6 +115,7 @@ def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
                 line |= {"low": low, "high": high, "found at": 1e6 / row["CPU us / word"]}
                 line |= {name: row[name] for name in ("of long sentences, %", "long ones", "sentences")}
                 line["met"] = "yes" if row["optima found, %"] >= share else "no"
+                line["interval contains target"] = "yes" if low < share <= high else "no"
             lines[r.name, corpus, model] = line
     index = pd.MultiIndex.from_tuples(list(lines) or [("", "", "")], names=["run", "corpus", "model"])[: len(lines)]
     return pd.DataFrame(list(lines.values()), index=index)

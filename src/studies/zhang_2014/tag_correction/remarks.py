@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Sentences, about
+from studies.site.sentences import LEVEL, ONE_SEED, Sentences, about, each, span
 from studies.zhang_2014.tag_correction.tables import OURS
 
 NO_TAGS = (
@@ -15,24 +15,18 @@ NO_TAGS = (
 
 @about(NO_TAGS)
 def corrections(table: pd.DataFrame) -> Sentences:
-    """Describe `tables.tag_correction`: the gains of choosing tags together with trees."""
-    for (run, corpus, method), row in table.iterrows():
-        tags, heads = row["corrected, %"] - row["tags, %"], row["UAS corrected"] - row["UAS"]
+    """Describe `tables.tag_correction`: the gains of choosing tags together with trees, for each method."""
+    for method, rows in each(table, "method"):
+        name = "" if method == OURS else f", {method},"
+        tags = rows["corrected, %"] - rows["tags, %"]
+        sure = int((rows["gain from"] > 0).sum())
         yield (
-            f"On {corpus} ({run}{_how(method)}) {row['mended']:.0f} tags are corrected and {row['spoilt']:.0f} "
-            f"become wrong: tag accuracy changes by {tags:+.2f} (p = {row['p, tags']:.2g}), UAS {heads:+.2f} "
-            f"({row['gain from']:+.2f} to "
-            f"{row['to']:+.2f}){_right(row)}.",
-            row,
+            f"Choosing tags together with trees{name} changes UAS by {span(rows['UAS gain'], '{:+.2f}')}. The 95 % "
+            f"interval lies above 0 on {sure} of {len(rows)} treebanks. Tag accuracy changes by "
+            f"{span(tags, '{:+.2f}')} points, significantly on {int((rows['p, tags'] < LEVEL).sum())} of {len(rows)} "
+            f"(McNemar's test, {100 * LEVEL:g} % level).",
+            rows,
         )
-
-
-def _how(method: str) -> str:
-    """Name the method of correction if it is not the method of this project. Otherwise the text is empty."""
-    return "" if method == OURS else f", {method}"
-
-
-def _right(row: pd.Series) -> str:
-    """Describe the gain of gold tags, if a parser with gold tags was trained."""
-    gain = row["UAS, right tags"] - row["UAS"]
-    return "" if pd.isna(gain) else f"; gold tags would change UAS by {gain:+.2f}"
+    right = (table["UAS, right tags"] - table["UAS"]).dropna()
+    gold = f"Gold tags would change UAS by {span(right, '{:+.2f}')}. " if len(right) else ""
+    yield f"{gold}{ONE_SEED}", table

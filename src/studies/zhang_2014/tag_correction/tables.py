@@ -59,7 +59,7 @@ def tag_correction(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd
         "uas_corrected": "UAS corrected",
         "uas_right": "UAS, right tags",
     }
-    shown |= {"low": "gain from", "high": "to", "p_uas": "p, UAS", "words": "words"}
+    shown |= {"difference": "UAS gain", "low": "gain from", "high": "to", "p_uas": "p, UAS", "words": "words"}
     return data.rename(columns=shown)[list(shown.values())]
 
 
