@@ -86,11 +86,9 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
             text = environment.get_template("page.html").render(page=page, pages=pages, index=INDEX)
             (site / f"{page.name}.html").write_text(text, encoding="utf-8")
         code = HtmlFormatter(style="friendly").get_style_defs(".highlight")
-        (site / "style.css").write_text(
-            environment.get_template("style.css").render(code=Markup(code)), encoding="utf-8"
-        )
-        script = environment.get_template("script.js").render()
-        (site / "script.js").write_text(script, encoding="utf-8")
+        for name in environment.list_templates(extensions=["css", "js"]):
+            text = environment.get_template(name).render(code=Markup(code))
+            (site / name).write_text(text, encoding="utf-8")
         _replace(site, place)
     return out / f"{INDEX}.html"
 

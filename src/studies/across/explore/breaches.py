@@ -52,15 +52,15 @@ class Rules:
         heads   int32[n + 1], heads[0] = -1
         labels  n labels
         """
-        found: dict[Breach, None] = {}
+        breaches: dict[Breach, None] = {}
         if self.universal is not None:
             tree = ud.LabelledTree(words, heads, ("", *labels), self.names, self.space)
             for violation in ud.violations(self.universal.rules, tree):
                 facts = [fact for fact in violation.facts if fact.holds] or list(violation.facts)
-                found[UD, violation.rule, tuple(sorted({fact.word for fact in facts}))] = None
+                breaches[UD, violation.rule, tuple(sorted({fact.word for fact in facts}))] = None
         for family, row in self._rows(words, heads, labels) if self.linear else ():
-            found[self.corpus, family, row] = None
-        return list(found)
+            breaches[self.corpus, family, row] = None
+        return list(breaches)
 
     def _rows(self, words: Words, heads: np.ndarray, labels: Sequence[str]) -> list[tuple[str, tuple[int, ...]]]:
         """Return the family and the words of each linear constraint that a tree breaks.

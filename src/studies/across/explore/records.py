@@ -90,7 +90,7 @@ class Recorder:
             self._valid(treebank, best, problem),
             [_rounded(margin / unit) for margin in confidence.margins[1:]],
             [_rounded(p) for p in confidence.marginals[1:]],
-            self._search(problem),
+            self._search(problem, confidence.trees),
             proof,
         )
 
@@ -103,7 +103,9 @@ class Recorder:
         labelled = parse if parse.labels is not None else self.parser.labelled(parse, treebank, 0)
         labels = self.parser.label_names(labelled)
         broken = self.rules.broken(words_of(treebank, 0), parse.heads, labels)
-        return Tree(score, heads, [names.index(label) for label in labels], [self._numbered(one) for one in broken])
+        return Tree(
+            score, heads, [names.index(label) for label in labels], [self._numbered(breach) for breach in broken]
+        )
 
     def _numbered(self, breach: Breach) -> tuple[int, list[int]]:
         """Return a broken rule as the number of the rule and its words."""
@@ -118,8 +120,12 @@ class Recorder:
         valid = Parser(self.parser.model, valid=self.rules.universal).parse(treebank)[0]
         return self._tree(treebank, valid, problem.unit or 1.0) if valid.work.get("valid") else None
 
-    def _search(self, problem: Problem) -> Search:
-        """Record the stored search: its calls, its nodes, its better and better trees, and the check of its proof."""
+    def _search(self, problem: Problem, known: Sequence[Parse]) -> Search:
+        """Record the stored search: its calls, its nodes, its better and better trees, and the check of its proof.
+
+        The record of a search has the scores of its better trees, but not the trees. A search that stops earlier
+        returns them, except for trees that the same node replaces. `known` has further trees.
+        """
         chosen, space, unit = options(self.parser), self.parser.decoder.space, problem.unit or 1.0
         parse = BranchAndBound(record=True, space=space, **chosen).decode(problem)
         record = parse.record
@@ -128,7 +134,7 @@ class Recorder:
             (n["parent"], *(n["arc"] or (-1, -1)), n["value"], _rounded(n["ub"]), int(n["status"] == "branched"))
             for n in record.nodes
         ]
-        heads = {}
+        heads = {_rounded(tree.value / unit): tree.heads[1:].tolist() for tree in known}
         for limit in range(1, len(calls) + 1):
             short = BranchAndBound(space=space, **{**chosen, "max_dp_calls": limit}).decode(problem)
             heads[_rounded(short.value / unit)] = short.heads[1:].tolist()
