@@ -14,7 +14,7 @@ const filled = (element, attributes, children) => {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
+  element.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false));
   return element;
 };
 const html = (name, attributes = {}, ...children) => filled(document.createElement(name), attributes, children);
