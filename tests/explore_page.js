@@ -49,5 +49,3 @@ addEventListener("load", () => {
   for (const one of place.querySelectorAll("button, select, input")) is(one.getAttribute("aria-label") || one.closest("label"), `a control has no label: ${one.outerHTML}`);
   parent.postMessage(JSON.stringify({width: innerWidth, faults: faults.slice(0, 9)}), "*");
 });
-  document.body.append(line);
-});

@@ -20,8 +20,10 @@ from synthetic import synthetic_treebank
 
 from studies.across.explore import page, source, stored
 from studies.across.explore.breaches import UD, Rules
-from studies.across.explore.models import Trained
+from studies.across.explore.models import Trained, model_path
 from studies.across.explore.records import NONE_YET, recorded, sentences
+from studies.site import collect
+from studies.site import rows as site_rows
 from studies.site.execute import execute
 from studies.site.playground import tagged
 from studies.site.render import render
@@ -32,6 +34,7 @@ from treebound.support.settings import SettingError
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.several import train_taggers
+from treebound.treebanks import storage
 
 REPOSITORY = Path(__file__).parents[1]
 FILE = REPOSITORY / "results" / "reference" / stored.NAME
@@ -63,7 +66,7 @@ def test_the_stored_searches_are_proofs(reference: stored.Stored) -> None:
         assert (search.faults, sentence.default.faults) == ([], [])
         assert search.status == "optimal"
         assert search.bound == best.score == search.calls[-1][2]
-        assert search.best[-1][1] == best.heads
+        assert search.best[-1][1] == best
         lower = [score for _, _, score in search.calls if score is not None]
         assert lower == sorted(lower)
         for parent, _, _, _, upper, branched in search.nodes:
@@ -145,9 +148,9 @@ def test_records_equal_the_enumeration_of_all_trees(small: Trained) -> None:
         for word, margin in enumerate(sentence.margins):
             rivals = [v for heads, v in values.items() if heads[word] != sentence.trees[0].heads[word]]
             assert margin == pytest.approx(ranked[0] - max(rivals), abs=1e-4)
-        for call, heads in sentence.search.best:
-            if heads:
-                assert values[tuple(heads)] == pytest.approx(sentence.search.calls[call - 1][2], abs=1e-4)
+        for call, tree in sentence.search.best:
+            if tree is not None:
+                assert values[tuple(tree.heads)] == pytest.approx(sentence.search.calls[call - 1][2], abs=1e-4)
         assert sentence.search.faults == sentence.default.faults == []
     assert stored.parsed(stored.as_json(result)) == result
 
@@ -197,6 +200,29 @@ def test_a_stored_file_of_the_run_comes_first(project: Path, tmp_path: Path, ref
     assert chosen.stored is not None
     assert len(chosen.stored.sentences) == 2
     assert "2 of 2 sentences" in str(page.answer(chosen))
+
+
+def test_a_model_of_the_run_decodes_the_sentences(project: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(project, tmp_path / "run")
+    learn = synthetic_treebank(60, 1, 12)
+    dev = learn.select(np.arange(10))
+    spec = Settings(("adjacent-sibling", "sibling"), epochs=1, bits=14, k=3, labels="none", threshold=0.01)
+    name = site_rows.tour_row(collect.this_run(root).params, "", 10).trained
+    path = model_path(root, "tr_twt", name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    train(spec, learn, dev, train_pruner(learn, epochs=1, bits=12)).save(path)
+    for split, treebank in (("train", learn), ("dev", dev)):
+        storage.save(treebank, root / "data" / "converted" / "tr_twt" / f"{split}.npz")
+    chosen = source.choose(root, "tr_twt")
+    assert chosen.origin == f"The sentences were decoded with the model `{name}` of this run, trained on tr_twt."
+    assert chosen.stored is not None
+    assert [" ".join(sentence.words) for sentence in chosen.stored.sentences] == sentences()
+    assert (chosen.stored.labels, chosen.stored.applied) == ([], {})
+    assert chosen.stored.origin.options["backbone"] == "carreras"
+    assert "The model has no labels to which rules apply." in str(page.origin(chosen))
+    assert "violations, best" not in page.sentence_table(chosen.stored)
+    assert stored.parsed(stored.as_json(chosen.stored)) == chosen.stored
+    assert source.choose(root, repository=FILE).stored == stored.read(FILE)  # tr_twt is not English
 
 
 def test_tables_count_what_the_file_has(reference: stored.Stored) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from studies.common.paths import model_file
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.metrics.attachment import evaluate
@@ -79,9 +80,14 @@ def trained(root: Path, corpus: str, sentences: int = 0) -> Trained:
     return Trained(corpus, "explore", model, TaggingSystem().train(TAGGING, train, dev), len(train), dev)
 
 
+def model_path(root: Path, corpus: str, name: str) -> Path:
+    """Return the path of a trained model of a run."""
+    return root / model_file(corpus, name)
+
+
 def loaded(root: Path, corpus: str, name: str) -> Trained:
     """Load a model of a run and train taggers on its corpus. Raises InputError if the model or corpus is missing."""
-    path = root / "results" / "models" / corpus / f"{name}.npz"
+    path = model_path(root, corpus, name)
     if not path.is_file():
         raise InputError("no such model", path=path, hint="run: make reproduce")
     train, dev = _splits(root, corpus)

@@ -87,7 +87,8 @@ def rule_table(stored: Stored | None) -> pd.DataFrame:
             (others if rank else best).update({rule for rule, _ in tree.broken})
     rows = [
         {"rules": rules, "rule": rule, "best trees": best[i], "other trees": others[i]}
-        for i, (rules, rule) in enumerate(stored.rules)
+        for i, (rules, rule) in sorted(enumerate(stored.rules), key=lambda pair: pair[1])
+        if best[i] or others[i]
     ]
     return pd.DataFrame(rows).set_index(["rules", "rule"]) if rows else pd.DataFrame()
 
@@ -121,7 +122,7 @@ def answer(source: Source) -> Remarks:
     calls, shown = (sum(values) for values in zip(*map(_calls, stored.sentences), strict=True))
     remarks = [
         f"The default search proves the best tree of {proved} of {count} sentences, {solved} of them without a branch. "
-        f"It needs {calls:,} dynamic-program calls. The search shown here, {_options(stored)}, needs {shown:,}."
+        f"It needs {calls:,} dynamic-program calls. The search shown here, {_options(stored)} needs {shown:,}."
     ]
     if stored.applied:
         trees = [tree for sentence in stored.sentences for tree in sentence.trees[1:]]
@@ -146,9 +147,9 @@ def origin(source: Source) -> Remarks:
     rules = " and ".join(f"{number} rules of {name}" for name, number in stored.applied.items())
     remarks = [
         source.origin,
-        f"The taggers were trained on {facts.trained:,} sentences of {facts.title}; the model saw this treebank, too.",
-        f"Tags are predicted. With predicted tags, the model reaches {scores} on {facts.dev:,} development sentences "
-        "(1 seed).",
+        f"The taggers were trained on {facts.trained:,} sentences of {facts.title}, and the model on this treebank.",
+        "Taggers predict the tags of all words. With predicted tags, the model reaches "
+        f"{scores} on {facts.dev:,} development sentences (1 seed).",
         f"An independent checker verified the proofs of both searches of each sentence: {proofs - faults} of {proofs} "
         "proofs have no fault.",
         f"Each tree is checked against {rules}." if rules else "The model has no labels to which rules apply.",
@@ -170,7 +171,8 @@ def _options(stored: Stored) -> str:
     """Return the options of the stored search in words."""
     options = stored.origin.options
     backbone = f"with the backbone `{options['backbone']}` and " if "backbone" in options else "with "
-    return f"{backbone}at most {options['root_steps']} step of the multipliers before it branches"
+    steps = int(options["root_steps"])
+    return f"{backbone}{steps} step{'s' * (steps != 1)} of the multipliers in a node,"
 
 
 def _breaking(trees: list[Tree]) -> int:

@@ -90,7 +90,7 @@ class Recorder:
             self._valid(treebank, best, problem),
             [_rounded(margin / unit) for margin in confidence.margins[1:]],
             [_rounded(p) for p in confidence.marginals[1:]],
-            self._search(problem, confidence.trees),
+            self._search(treebank, problem, confidence.trees),
             proof,
         )
 
@@ -120,7 +120,7 @@ class Recorder:
         valid = Parser(self.parser.model, valid=self.rules.universal).parse(treebank)[0]
         return self._tree(treebank, valid, problem.unit or 1.0) if valid.work.get("valid") else None
 
-    def _search(self, problem: Problem, known: Sequence[Parse]) -> Search:
+    def _search(self, treebank: Treebank, problem: Problem, known: Sequence[Parse]) -> Search:
         """Record the stored search: its calls, its nodes, its better and better trees, and the check of its proof.
 
         The record of a search has the scores of its better trees, but not the trees. A search that stops earlier
@@ -134,14 +134,15 @@ class Recorder:
             (n["parent"], *(n["arc"] or (-1, -1)), n["value"], _rounded(n["ub"]), int(n["status"] == "branched"))
             for n in record.nodes
         ]
-        heads = {_rounded(tree.value / unit): tree.heads[1:].tolist() for tree in known}
+        by_score = {_rounded(tree.value / unit): tree for tree in known}
         for limit in range(1, len(calls) + 1):
             short = BranchAndBound(space=space, **{**chosen, "max_dp_calls": limit}).decode(problem)
-            heads[_rounded(short.value / unit)] = short.heads[1:].tolist()
-        heads[_rounded(parse.value / unit)] = parse.heads[1:].tolist()
+            by_score[_rounded(short.value / unit)] = short
+        by_score[_rounded(parse.value / unit)] = parse
         scores = [lower for _, _, lower in calls]
         changes = [i for i, score in enumerate(scores) if score is not None and (i == 0 or score != scores[i - 1])]
-        best = [(i + 1, heads.get(scores[i], [])) for i in changes]
+        better = [(i + 1, by_score.get(scores[i])) for i in changes]
+        best = [(call, None if tree is None else self._tree(treebank, tree, unit)) for call, tree in better]
         return Search(parse.status, _rounded(parse.bound / unit), calls, nodes, best, _faults(problem, parse, space))
 
 

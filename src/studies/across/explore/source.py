@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from studies.across.explore.models import loaded
+from studies.across.explore.models import loaded, model_path
 from studies.across.explore.records import recorded, sentences
 from studies.across.explore.stored import NAME, Stored, read
 from studies.common.paths import STUDIES
@@ -49,8 +49,9 @@ def choose(root: Path, corpus: str = "", model: str = "", repository: Path = REP
     if stored.is_file():
         return Source(read(stored), f"The file `results/{NAME}` of {run.title} has the decoded sentences.")
     english = [name for name in run.corpora if name in CORPORA and CORPORA[name].language == LANGUAGE]
-    if english and run.name == collect.THIS_RUN:
-        return _decoded(root, run, english[0], model)
+    ready = [name for name in english if model_path(root, name, _model(run, model)).is_file()]
+    if ready and run.name == collect.THIS_RUN:
+        return _decoded(root, run, ready[0], model)
     reference = next((path for path in (root / "results" / "reference" / NAME, repository) if path.is_file()), None)
     if reference is None:
         return Source(None, "No run has decoded sentences, because no model of an English corpus was trained.")
@@ -60,9 +61,14 @@ def choose(root: Path, corpus: str = "", model: str = "", repository: Path = REP
 
 def _decoded(root: Path, run: Results, corpus: str, model: str) -> Source:
     """Decode the sentences with a model of this run. Raises InputError if the model was not trained."""
-    try:
-        name = site_rows.tour_row(run.params, model, 10).trained
-    except InputError:
-        name = site_rows.tour_row(run.params, model, "none").trained
+    name = _model(run, model)
     text = f"The sentences were decoded with the model `{name}` of {run.title}, trained on {corpus}."
     return Source(recorded(loaded(root, corpus, name), sentences()), text)
+
+
+def _model(run: Results, model: str) -> str:
+    """Return the name of a trained model: the named model, or the model with the most factors."""
+    try:
+        return site_rows.tour_row(run.params, model, 10).trained
+    except InputError:
+        return site_rows.tour_row(run.params, model, "none").trained

@@ -54,7 +54,7 @@ class Search:
 
     calls      one entry for each call of the dynamic program
     nodes      the nodes of the search tree, in the order of their creation
-    best       (call, heads) for each better tree; heads is empty if the tree is not known
+    best       (call, tree) for each better tree; None if the tree is not known
     faults     faults that the independent checker found in the proof
     """
 
@@ -62,7 +62,7 @@ class Search:
     bound: Score | None
     calls: list[Call]
     nodes: list[Node]
-    best: list[tuple[Number, list[Word]]]
+    best: list[tuple[Number, Tree | None]]
     faults: list[str]
 
 
@@ -183,12 +183,12 @@ def _fault(stored: Stored, sentence: Sentence) -> str:
     """Return the first contradiction in a sentence, or an empty text."""
     n, search = len(sentence.words), sentence.search
     columns: dict[str, list[Any]] = {name: getattr(sentence, name) for name in ("tags", "margins", "marginals")}
-    trees = [*sentence.trees, *([sentence.valid] if sentence.valid else [])]
+    further = [sentence.valid, *(tree for _, tree in search.best)]
+    trees = [*sentence.trees, *(tree for tree in further if tree is not None)]
     columns |= {f"heads of tree {i}": tree.heads for i, tree in enumerate(trees)}
     columns |= {f"labels of tree {i}": tree.labels for i, tree in enumerate(trees) if tree.labels}
-    columns |= {f"best tree of call {call}": heads for call, heads in search.best if heads}
     wrong = [f"{name} has {len(values)} entries for {n} words" for name, values in columns.items() if len(values) != n]
-    heads = [h for tree in trees for h in tree.heads] + [h for _, row in search.best for h in row]
+    heads = [h for tree in trees for h in tree.heads]
     broken = [breach for tree in trees for breach in tree.broken]
     limits = {
         "head": (heads + [max(node[1], 0) for node in search.nodes], n),
