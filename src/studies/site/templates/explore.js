@@ -29,7 +29,11 @@ const table = (caption, names, rows) => html("table", {}, html("caption", {}, ca
 // --- the sentence and its trees
 const sentence = () => data.sentences[state.sentence];
 const quoted = (word) => /^[^\p{L}\p{N}]+$/u.test(word) ? `“${word}”` : word;  // punctuation in a sentence
-const form = (s, i) => i ? quoted(s.words[i - 1]) : "root";
+const form = (s, i) => {  // the word, with its number if the sentence has it several times
+  if (!i) return "root";
+  const word = s.words[i - 1], several = s.words.indexOf(word) !== s.words.lastIndexOf(word);
+  return quoted(word) + (several ? ` (${i})` : "");
+};
 const arc = (s, head, word) => `${form(s, head)} → ${form(s, word)}`;
 const differing = (heads, best) => new Set(heads.map((_, i) => i + 1).filter((i) => heads[i - 1] !== best[i - 1]));
 const found = (s) => s.search.best.filter(([call]) => call <= state.step).pop();  // last better tree before the step
@@ -205,24 +209,26 @@ function drawSearch(s, width) {
 }
 
 // --- tables
-const words = (s, numbers) => numbers.map((i) => `${form(s, i)} (${i})`).join(", ");
+const words = (s, numbers) => numbers.map((i) => form(s, i)).join(", ");
 function alternatives(s) {
   const best = s.trees[0], row = (tree, key, name) => {
     const odd = [...differing(tree.heads, best.heads)], chosen = state.tree === key || (key === 0 && state.tree === "step" && state.step === s.search.calls.length);
-    const changes = odd.map((i) => `${form(s, i)}: ${form(s, tree.heads[i - 1])} instead of ${form(s, best.heads[i - 1])}`).join("; ");
+    const changes = odd.map((i) => `${form(s, i)}: ${form(s, tree.heads[i - 1])} instead of ${form(s, best.heads[i - 1])}`);
+    const relabelled = tree.labels.map((_, i) => i + 1).filter((i) => !odd.includes(i) && tree.labels[i - 1] !== best.labels[i - 1]);
+    const labels = relabelled.map((i) => `${form(s, i)}: label ${data.labels[tree.labels[i - 1]]} instead of ${data.labels[best.labels[i - 1]]}`);
     const button = html("button", {type: "button", "aria-pressed": String(chosen), "aria-label": `show ${name}`, onclick: () => { state.tree = key; draw(); focused(`show ${name}`); }}, name);
-    return [chosen, button, score(best.score - tree.score), changes || "–", ...(Object.keys(data.applied).length ? [String(tree.broken.length)] : [])];
+    return [chosen, button, score(best.score - tree.score), [...changes, ...labels].join("; ") || "–", ...(Object.keys(data.applied).length ? [String(tree.broken.length)] : [])];
   };
   const rows = s.trees.map((tree, i) => row(tree, i, `tree ${i + 1}`));
   if (s.valid) rows.push(row(s.valid, "valid", "valid tree"));
   const proved = s.complete ? "It is proved that no other tree scores more than the last one." : "The list may lack trees.";
-  return [table(`The ${s.trees.length} best trees. ${proved}`, ["tree", "below the best", "heads that differ", ...(Object.keys(data.applied).length ? ["broken rules"] : [])], rows)];
+  return [table(`The ${s.trees.length} best trees. ${proved}`, ["tree", "below the best", "heads and labels that differ", ...(Object.keys(data.applied).length ? ["broken rules"] : [])], rows)];
 }
 function violations(s, tree) {
   const sets = Object.entries(data.applied).map(([name, rules]) => `${rules} rules of ${name}`).join(" and ");
   if (!sets) return [html("p", {}, "The model has no labels, so no rules are applied.")];
-  if (!tree.broken.length) return [html("p", {}, `This tree keeps all of the ${sets}.`)];
-  return [html("p", {}, `This tree breaks ${count(tree.broken.length, "rule")} of the ${sets}. The words are bold in the tree.`),
+  if (!tree.broken.length) return [html("p", {}, `No violation in this tree. Checked are ${sets}.`)];
+  return [html("p", {}, `${count(tree.broken.length, "violation")} in this tree. Checked are ${sets}. The words are bold in the tree.`),
     html("ul", {}, tree.broken.map(([rule, at]) => html("li", {}, html("strong", {}, data.rules[rule][1]), ` (${data.rules[rule][0]}): ${words(s, at)}`)))];
 }
 function certificate(s) {
