@@ -84,7 +84,7 @@ def _score(value: float) -> str:
 
 
 def drawn(n: int, seed: int, rich: float = 0.5) -> Problem:
-    """Draw random scores for a sentence of n words, to show a search without a model; 1,000 integer steps are 1.0.
+    """Draw random integer scores with unit 1,000 for a sentence of n words, to show a search without a model.
 
     There are scores of arcs (standard deviation 1), of all pairs of siblings and of all chains of two arcs (standard
     deviation `rich`).

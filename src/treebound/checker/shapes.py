@@ -115,7 +115,10 @@ def _follow(head: np.ndarray, mod: np.ndarray, s: np.ndarray, b: np.ndarray) -> 
 
 
 def _neighbours(head: np.ndarray, mod: np.ndarray, arcs: np.ndarray) -> np.ndarray:
-    """Return bool[F]: arcs of each row are neighbouring modifiers of one word, from near to far, padded with NONE."""
+    """Return bool[F]: whether each row holds the arcs of a comb, from near to far, padded with NONE.
+
+    The modifiers of a comb are neighbouring words on one side of their head, which is not the root.
+    """
     size = (arcs >= 0).sum(axis=1)
     nearer, farther = arcs[:, :-1], arcs[:, 1:]
     step = np.where(mod[arcs[:, 0]] > head[arcs[:, 0]], 1, -1)[:, None]

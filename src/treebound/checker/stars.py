@@ -95,7 +95,7 @@ class Stars:
         return total, loss
 
     def _compatible(self, x: int, a: int) -> bool:
-        """Return whether arc a can be in a tree as an arc out of the dependent of arc x."""
+        """Return whether a tree can contain arc x and also arc a, which leaves the dependent of x."""
         if x == NONE:
             return True
         (g, h), (_, m) = self.ends[x], self.ends[a]

@@ -91,7 +91,7 @@ def decode(
 ) -> None:
     """Find the best trees for the arc scores of another parser.
 
-    The other parser is for instance a neural one. The output is CoNLL-U.
+    The other parser may be a neural parser, for instance. The output is CoNLL-U.
 
     SCORES holds one matrix [n + 1, n + 1] per sentence of n words. Entry [h, m] is the score of the arc from head h to
     word m; index 0 is the root. np.savez("scores.npz", *matrices) writes such a file; the arrays may also be named

@@ -165,7 +165,7 @@ class Labeller:
         signs: np.ndarray,
         count: int,
     ) -> int:
-        """Append the weight slots of labels[i] on the arc in words[:, i], with its tree context; return the new count.
+        """Append the weight slots of labels[i] for the arc in words[:, i] and its tree context; return the new count.
 
         words  columns of the result of `treebound.kernels.features.labels.context_words`
         """

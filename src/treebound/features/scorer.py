@@ -81,7 +81,7 @@ def _joined(templates: list[Templates]) -> tuple[Templates, np.ndarray]:
 def selected_parts(
     family: str, index: ArcIndex, parts: PartIndex, arcs: np.ndarray | None, arc_into: np.ndarray
 ) -> np.ndarray:
-    """Return int32[*], the parts of a family (including `arc`) that a tree selects.
+    """Return int32[*], the parts of a family that a tree selects. `arc` also counts as a family.
 
     arcs      int32[F, r] as in `PartTable`; needed for the families in SCANNED
     arc_into  int32[n], the arc into each word

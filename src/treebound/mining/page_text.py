@@ -43,7 +43,10 @@ def isolated(text: str) -> str:
 
 
 def marked(line: Line, suspect: Suspect, whole: bool) -> str:
-    """Return the HTML of a sentence, or of the words near the suspect, with the word and both heads marked."""
+    """Return the HTML of a sentence, or of the words near the suspect, with marked words.
+
+    The suspect word is marked and, unless its tag is the suspect, also its annotated and its proposed head.
+    """
     n = len(line.forms)
     first = 1 if whole else max(1, suspect.word - _CONTEXT)
     last = n if whole else min(n, suspect.word + _CONTEXT)

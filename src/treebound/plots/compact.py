@@ -46,7 +46,7 @@ def _with_short_names(markup: str, salt: str) -> str:
 
 
 def _with_classes(markup: str, salt: str) -> str:
-    """Replace inline styles that occur often by classes of a style sheet."""
+    """Replace inline styles that occur often by classes of a style sheet, whose names begin with `salt`."""
     styles = re.findall(r' style="([^"]*)"', markup)
     often = [style for style in dict.fromkeys(styles) if styles.count(style) >= _OFTEN]
     if not often or "</defs>" not in markup:

@@ -158,10 +158,10 @@ def run(params: Params, corpus: str, model: str) -> None:
 def _problems(
     settings: Approximations, corpus: str, name: str, gold: Treebank, space: Space
 ) -> Iterator[tuple[str, list[Problem], Callable[[list[Parse]], pd.DataFrame]]]:
-    """Yield (name, scored sentences, judge) for a model, then for each kind of synthetic scores.
+    """Yield (name, scored sentences, judge) for a model; for the first model also for each kind of synthetic scores.
 
-    The function `judge` is an argument of `contest`. Only for the first model of the settings are synthetic scores
-    yielded; their sentences have lengths of sentences in `gold`.
+    The function `judge` is an argument of `contest`. The first model is the first one in the settings. The lengths of
+    sentences with synthetic scores are taken from sentences in `gold`.
     """
     parser = Parser(Model.load(model_file(corpus, name)), k=settings.k, space=space)
     scored = [parser.problem(gold, i) for i in range(len(gold))]

@@ -1,4 +1,4 @@
-"""Train systems that take an object of settings: load splits, write checkpoints, report progress and times."""
+"""Train a system with an object of settings: load splits, write checkpoints, report progress and times."""
 
 from __future__ import annotations
 

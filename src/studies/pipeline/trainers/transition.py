@@ -1,4 +1,4 @@
-"""Train and apply transition-based parsers. The time is measured from treebank columns to labelled trees."""
+"""Train and apply transition-based parsers. Times cover all steps from treebank columns to labelled trees."""
 
 from __future__ import annotations
 

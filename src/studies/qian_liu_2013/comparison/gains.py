@@ -135,7 +135,7 @@ def families(gained: pd.DataFrame, learner: str) -> Sentences:
 
 
 def learners(perceptron: pd.DataFrame, mira: pd.DataFrame) -> Remarks:
-    """Compare two learners on the same systems and corpora. Each argument is `tables.comparison` of one learner."""
+    """Compare two learners on the same systems and corpora. Each argument is a result of `tables.comparison`."""
     tables = (data[data.index.get_level_values(0) != PEERS] for data in (perceptron, mira))
     measured = [data.drop(columns=["published", ""], level=0) for data in tables]
     gap = (measured[1] - measured[0]).stack([0, 1], future_stack=True).dropna()

@@ -68,12 +68,12 @@ class Rule(Protocol):
 
     @property
     def id(self) -> str:
-        """Return the validator's id."""
+        """Return the id of this rule in the validator of Universal Dependencies."""
         ...
 
     @property
     def level(self) -> int:
-        """Return the validator's level."""
+        """Return the level of this rule in the validator of Universal Dependencies."""
         ...
 
     def causes(self, names: tuple[str, ...]) -> frozenset[str]:

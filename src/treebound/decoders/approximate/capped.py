@@ -1,4 +1,4 @@
-"""Branch and bound that stops after a few dynamic-program calls, with the tree found and the bound proved by then."""
+"""Branch and bound that stops after a few dynamic-program calls and returns the best tree and the bound so far."""
 
 from __future__ import annotations
 

@@ -147,8 +147,8 @@ def _entering_arcs(score):
 def _best_head(row, word, rank, root_last):
     """Return (head of the best arc that enters a component, or -1; the remainder of this arc's score).
 
-    `row` and `word` are the component's rows of the results of `_entering_arcs`. `rank` is the order of the words in
-    the component, for ties.
+    `row` and `word` are the rows of the component in the two arrays that `_entering_arcs` returns. `rank` is the
+    position of each word in the component. Among equal arcs, the arc into the word with the lowest rank is the best.
     """
     head, best = -1, NEG_TEST
     for h in range(1 if root_last else 0, len(row)):

@@ -59,7 +59,7 @@ class Chart(NamedTuple):
 
 @kernel
 def _best_gap(x, y, lo, hi):
-    """Return (value, gap) of the best gap lo < j <= hi between two rows of C. O(hi - lo)."""
+    """Return (value, gap) of the gap lo < j <= hi at which the sum of two rows of C is largest. O(hi - lo)."""
     top = NEG_TEST
     arg = NOTHING
     for j in range(lo + 1, hi + 1):

@@ -51,10 +51,11 @@ def _add_rows(templates, tokens, rows, variant, weights, place, out):
 
 @kernel
 def _emit_rows(templates, tokens, rows, variant, label, out, c):
-    """Append the slots of label[i] in the weight rows of all templates over the tuple of words i.
+    """Append one weight slot for each template and each i: the slot of label[i] in the weight row of the feature.
 
-    The words are given by rows[:, i], their rows in the token table. `out` is an Output that already contains `c`
-    slots. Return the new number of slots. O(N T).
+    The template is applied to a tuple of words and joined with variant[i]. rows[:, i] holds the rows of these words in
+    the token table. `out` is an Output that already contains `c` slots. Return the new number of slots. O(N T) for N
+    tuples and T templates.
     """
     slots, signs, sign, place = out
     x = np.empty(rows.shape[1], np.int64)

@@ -71,7 +71,7 @@ class Multipliers(NamedTuple):
 
 @kernel(inline="always")
 def pair_rank(k, x, y):
-    """Return the rank of x < y among the pairs of k items, in lexicographic order. O(1)."""
+    """Return the rank of the pair x < y among the pairs of k items, in lexicographic order. O(1)."""
     return x * (2 * k - x - 1) // 2 + y - x - 1
 
 

@@ -162,7 +162,7 @@ class TypingContext(typing.Context):
         super().__init__()
 
     def resolve_value_type(self, val: Any) -> Any:
-        """Return the type of a global or captured value. Functions of numba's CPU target become kernels."""
+        """Return the type of a global or captured value. Kernels replace functions of numba's CPU target."""
         kind = super().resolve_value_type(val)
         return as_kernel(kind) if isinstance(kind, types.Dispatcher) else kind
 

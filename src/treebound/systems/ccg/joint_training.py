@@ -129,7 +129,7 @@ class JointTraining:
         count_gold(Features(self._context(example), offsets, empty, Lattice(empty, empty)), tags, gold.chain)
 
     def _add_chain(self, example: Example, joint: Joint, beliefs: Beliefs, expected: Weights) -> None:
-        """Add the chain's expected features under the parser's messages."""
+        """Add the chain's expected feature counts, given the parser's messages, to `expected`."""
         v, outside = len(joint.emission), np.empty(len(joint.emission))
         chart_messages(beliefs.belief, beliefs.messages, joint.choices.first, outside)
         sums = Sums(np.empty(v), np.empty(v), np.empty(v), np.empty(joint.words))

@@ -18,7 +18,10 @@ METHOD = "morphodita_parsito"
 
 
 class UDPipe:
-    """UDPipe's parser alone, which reads the treebank's tags and learns embeddings of forms, tags and labels."""
+    """UDPipe's parser, without its tokenizer and tagger.
+
+    It reads the treebank's tags and learns embeddings of forms, tags and labels.
+    """
 
     package = "ufal.udpipe"
     module = "ufal.udpipe"

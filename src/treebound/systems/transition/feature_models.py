@@ -65,7 +65,10 @@ class FeatureModel:
 
 
 def _parse(cell: str) -> tuple[int, list[tuple[int, list[int]]]]:
-    """Return (number of the function, [(place, steps) of each address]) of a cell. ValueError for a malformed cell."""
+    """Return (number of the function, [(place, steps) of each address]) of a cell.
+
+    Raises ValueError for a malformed cell.
+    """
     function, *addresses = cell.split() or [""]
     if function not in FUNCTIONS:
         raise ValueError(f"unknown function {function!r}, expected one of {', '.join(FUNCTIONS)}")

@@ -179,7 +179,10 @@ class _Perceptron:
             self.starts = np.concatenate([[0], np.cumsum(derived.counts)])
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
-        """Train for one epoch. `violations` counts the decisions (with a beam, the sentences) that caused an update."""
+        """Train for one epoch. Return `violations`, the number of decisions that caused an update.
+
+        With a beam, sentences are counted instead of decisions.
+        """
         batches = show(np.array_split(order, max(1, len(order) // SHOWN)))
         step = {"static": self._instances, "dynamic": self._explored, "beam": self._searched}[self.settings.learning]
         first = self.learner.examples == 0

@@ -20,7 +20,8 @@ class Translation:
 
     derivation  the derivation, or None if a construction is not covered
     failure     name of the construction that is not covered; empty with a derivation
-    counts      for Penn trees: gaps by kind of trace, fronted quotations, forced coordinations
+    counts      for Penn trees: numbers of gaps by kind of trace, of traces of quotations, of coordinations of unlike
+                categories, and of gappings or argument clusters
     """
 
     derivation: Derivation | None

@@ -216,9 +216,10 @@ def anneal(ints, reals, plan, limit, rng):
 def gibbs(ints, reals, temperature, rng):
     """Make a step with stationary distribution exp(score / temperature), and return the gain.
 
-    The step draws a new head for a word, or rotates two words. Half of the steps are rotations, drawn from the two
-    trees that a rotation connects, because a single root would never change otherwise. Rotations in which modifiers of
-    the old head would have to move, too, are left out, because they are not their own inverses.
+    Half of the steps draw a new head for a word. The other half are rotations: they draw one of two trees, the tree as
+    it is and the tree in which a word and its head are exchanged. Without rotations, a single root would never change.
+    A rotation is left out if modifiers of the old head would have to move as well, because such a rotation is not its
+    own inverse.
     """
     m = 1 + below(rng, ints[at.N])
     if uniform(rng) < 0.5:

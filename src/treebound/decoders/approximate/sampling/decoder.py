@@ -82,7 +82,7 @@ class Sampling(CheckedDecoder):
     @property
     @abstractmethod
     def chain(self) -> Plan:
-        """Return the plan of a run after its first tree, with temperatures in standard deviations of scores."""
+        """Return the plan of the search; its temperatures are in standard deviations of the arcs' scores."""
 
     def _decode(self, problem: Problem) -> Parse:
         """Decode by repeated runs. O(edges of the first-order chart), plus about O(n d) for each run.

@@ -354,7 +354,9 @@ def _hand_over_pairs(handover, all_pairs, state, scratch):
 def _hand_over_products(handover, task, state, scratch, constant):
     """Turn the shares of same-head products into multipliers; return (the other products, the new constant). O(K).
 
-    `constant` is the change of the bound's constant so far. The numbers of the shares identify the products.
+    `constant` is the change of the bound's constant before this call; the new constant includes the change by this
+    call. Products whose share numbers are below `handover.products` have a single head. If the state has none of the
+    share numbers of a product, and all variables of the product are alive, it has become the score of one arc.
     """
     all_products, products, theta, u = task.products, state.products, state.theta, state.multipliers.child
     offset, limit = len(task.pairs.phi), handover.products

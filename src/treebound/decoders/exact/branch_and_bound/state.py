@@ -283,7 +283,7 @@ def limit_reached(limit, used):
 
 @kernel
 def copy_state(state):
-    """Return a copy of a state, whose factors and numbers can be changed; the graph is shared."""
+    """Return a copy of a state with its own factors and numbers. Both states share the graph."""
     p, q, r, m = state.pairs, state.products, state.spans, state.multipliers
     return State(
         state.graph,

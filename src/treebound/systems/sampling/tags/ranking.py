@@ -45,7 +45,7 @@ def likely(deficits: list[np.ndarray], count: int) -> list[tuple[float, Tagging]
 def ranked(joint: Joint, deficits: list[np.ndarray], count: int, first: np.ndarray, rng: np.ndarray) -> Ranked:
     """Return the `count` likeliest tag sequences, each with the tree that greedy search reaches.
 
-    deficits  float64[k] for each word: the deficits of its candidate tags, of which the first is 0
+    deficits  float64[k] for each word: by how much the tagger's score falls with each candidate tag; the first is 0
     first     int32[n], the arcs of the tree from which the search starts
 
     O(count) sentences are scored.

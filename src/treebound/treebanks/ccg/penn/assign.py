@@ -37,7 +37,10 @@ _SILENT = ("*T*", "*RNR*")
 
 
 class Assignment:
-    """The assignment of categories to one tree; `counts` records gaps by kind and forced coordinations."""
+    """The assignment of categories to one tree.
+
+    It counts two things in `counts`: gaps, by the kind of their trace, and coordinations of unlike categories.
+    """
 
     def __init__(self, counts: Counter[str]) -> None:
         self.counts = counts

@@ -112,7 +112,7 @@ def _fix_participle(node: Tree) -> None:
 
 
 def _fix_finite(node: Tree) -> None:
-    """Correct bare verb forms of clauses with a subject to finite ones."""
+    """Correct the tag of a bare verb form (VB) to a finite one (VBP) in a clause with a subject."""
     phrase = next((c for c in node.children if c.label == "VP"), None)
     head = None if phrase is None else verb(phrase)
     if head is not None and head.label == "VB" and node.mark != "small" and head.word.lower() != "be":
