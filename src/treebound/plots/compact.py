@@ -7,7 +7,7 @@ import re
 
 #: fonts of the text of a figure, in order of preference
 FONTS = "'DejaVu Sans',Verdana,sans-serif"
-_DIGITS = 2  #: decimals of coordinates, which are in points; numbers below 1 keep six significant digits
+_DIGITS = 1  #: decimals of coordinates, which are in points; numbers below 1 keep three significant digits
 _OFTEN = 3  #: a style that occurs at least this often becomes a class
 
 
@@ -27,7 +27,7 @@ def compacted(markup: str) -> str:
 
 def _short(number: float) -> str:
     """Return a number as short text."""
-    text = f"{number:.{_DIGITS}f}".rstrip("0").rstrip(".") if abs(number) >= 1 else f"{number:.6g}"
+    text = f"{number:.{_DIGITS}f}".rstrip("0").rstrip(".") if abs(number) >= 1 else f"{number:.3g}"
     return "0" if text in ("-0", "") else text
 
 
