@@ -45,6 +45,8 @@ from studies.site.sources import SOURCES, described
 from treebound.core.errors import InputError
 from treebound.plots.svg import CAPTION, NARROW
 
+#: words of a listing that look like plain text: names, operators, punctuation, white space
+UNSTYLED = re.compile('<span class="(?:n|o|p|w)">(.*?)</span>')
 INDEX = "index"  #: name of the notebook that becomes the entry page
 LONG = 24  #: a table with more rows than this is folded away under its caption
 WORDS = 8  #: number of words of a caption in the address of its table or figure
@@ -155,7 +157,7 @@ def _page(path: Path, site: Path) -> Page:
             code.append(cell.source)
     page.cells.append(section)
     if code:
-        listing = highlight("\n\n".join(code), PythonLexer(), HtmlFormatter())
+        listing = UNSTYLED.sub(r"\1", highlight("\n\n".join(code), PythonLexer(), HtmlFormatter()))
         page.cells.append(f'<details class="code"><summary>Code of this page</summary>{listing}</details>')
     if not page.title:
         raise InputError("no heading of level 1", path=path, hint="begin the notebook with `# Title`")
