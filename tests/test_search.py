@@ -153,3 +153,8 @@ def test_a_sentence_too_large_to_search_gets_a_tree_and_no_claim(config, monkeyp
     assert check_parse(problem, parse) == []
     nothing = dataclasses.replace(problem, arc=np.full(problem.arcs, -np.inf))
     assert BranchAndBound(config=config).decode(nothing).status == "infeasible"
+
+
+def test_the_published_search_refuses_to_keep_a_record() -> None:
+    with pytest.raises(UnsupportedError, match="the published configuration keeps no record"):
+        BranchAndBound(config="published", record=True)

@@ -200,7 +200,7 @@ class Playground:
         without  factor families to leave out
         require  arcs (head, modifier) that the tree must have; words are numbered from 1, the root is 0
         forbid   arcs that the tree must not have
-        search   options of branch and bound, for instance `config="published"`
+        search   options of branch and bound, for instance `backbone="carreras"`
 
         Raises InputError if no tree satisfies the restrictions.
         """

@@ -150,7 +150,8 @@ class Search(TypedDict, total=False):
       default "tree", and the configuration "published" has the default "pi".
     - max_dp_calls, max_nodes: limits; 0 for none. Dynamic programs of `start` count, too. A sentence that reaches a
       limit gets status "limit" and its remaining gap.
-    - record: whether Parse.record holds the bounds, nodes and proof of the search.
+    - record: whether Parse.record holds the bounds, nodes and proof of the search. Only the configuration "tuned" can
+      keep a record.
     """
 
     max_dp_calls: int
@@ -207,6 +208,8 @@ class BranchAndBound(CheckedDecoder):
         self.config, self.backbone, self.space = config, backbone, space
         options: dict[str, Any] = {name: value for name, value in search.items() if value is not None}
         self.record = bool(options.pop("record", False))
+        if config == "published" and self.record:
+            raise UnsupportedError("the published configuration keeps no record of its search", hint="choose tuned")
         start = options.pop("start", "pi" if config == "published" else "tree")
         self.climbs = _choice("start", start, STARTS) == STARTS.index("pi")
         self.siblings = SIBLINGS[_choice("bound of siblings", options.pop("siblings", SIBLINGS[0]), SIBLINGS)]
