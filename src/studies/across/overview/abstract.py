@@ -21,11 +21,10 @@ from studies.site.rows import AT, at, main_rows, sweep
 from studies.site.show import STATEMENTS, Sentence, typeset
 
 FIRST = "qian-liu-2013"  #: key of the paper whose method the library implements; the others share one sentence
-#: words for the verdicts in the abstract
+#: words for the verdicts in the abstract; an effect that is replicated but smaller counts as replicated
 COUNTED = {
-    REPLICATED: "replicated",
-    SMALLER: "replicated with a smaller effect",
-    NO_EFFECT: "showed no effect",
+    REPLICATED: "are replicated",
+    NO_EFFECT: "without effect",
     CONTRADICTED: "contradicted",
     INCONCLUSIVE: "undecided",
     NOT_TESTED: "untested",
@@ -65,10 +64,12 @@ class Abstract:
 
 
 def _marked(finding: Finding) -> str:
-    """Return a finding as HTML, with the answer of this machine's run in a frame."""
-    kind = "-".join(finding.here.split(",")[0].split(":")[0].split()[-2:])
-    mark = f' <span class="here {kind}">{escape(finding.here)}</span>' if finding.here else ""
-    return f"{escape(typeset(finding.text))}{mark}"
+    """Return a finding as HTML. A finding with an answer of this machine's run has a line of its own."""
+    text = escape(typeset(finding.text))
+    if not finding.here:
+        return text
+    kind = next((kind for kind in ("differ", "confirmed") if kind in finding.here), "missing")
+    return f'<span class="finding">{text} <span class="agrees {kind}">{escape(finding.here)}</span></span>'
 
 
 def abstract(shown: Results, judged: Sequence[Judged], here: Results | None, judged_here: Sequence[Judged]) -> Abstract:
@@ -98,13 +99,14 @@ def of_papers(judged: Iterable[Judged]) -> list[Judged]:
 def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     """State what the report does, and count the verdicts on all claims of the papers."""
     of_paper = of_papers(judged)
-    verdicts = Counter(entry.verdict for entry in of_paper)
+    verdicts = Counter(REPLICATED if entry.verdict == SMALLER else entry.verdict for entry in of_paper)
     counts = [f"{verdicts[verdict]} {words}" for verdict, words in COUNTED.items() if verdicts[verdict]]
     papers = len({entry.paper.key for entry in of_paper})
     treebanks = len({place.treebank for entry in of_paper for place in entry.measured})
     text = (
-        f"This report repeats {papers} parsing studies on {treebanks} freely available treebanks, led by branch and "
-        f"bound for non-local features (Qian & Liu 2013); of their {len(of_paper)} claims: {', '.join(counts)}."
+        f"This report repeats {papers} parsing studies, above all branch and bound (Qian & Liu 2013), on "
+        f"{_number(treebanks, 'freely available treebank')}: of {len(of_paper)} claims, "
+        f"{_joined(counts)}."
     )
     return Finding(text, claims.frame(of_paper)[["paper", "name", "verdict"]], _answers(of_paper, of_papers(here)))
 
@@ -138,7 +140,7 @@ def _proofs(shown: Results, here: Results | None) -> Finding:
     speed = data["words_per_cpu_s"].dropna()
     model = sweep(shown.params)[0].model
     text = (
-        f"With the model {model}, branch and bound proves {_percent(proved, total)} of {total:,} test sentences "
+        f"With all factors ({model}), branch and bound proves {_percent(proved, total)} of {total:,} test sentences "
         f"({_number(len(data), 'treebank')}, one seed)"
     )
     if len(speed):
@@ -147,8 +149,9 @@ def _proofs(shown: Results, here: Results | None) -> Finding:
     text += _fastest(shown, model)
     answer = ""
     if here is not None:
-        shares = [100 * table["certified"] / table["sentences"] for table in (data, exactness(here))]
-        answer = agreement.of_values(*(share.to_dict() for share in shares), digits=1)
+        own = exactness(here)
+        reference, other = (100 * table["certified"] / table["sentences"] for table in (data, own))
+        answer = agreement.of_values(reference.to_dict(), other.to_dict(), digits=1)
     return Finding(f"{text}.", data, answer)
 
 
@@ -170,7 +173,8 @@ def _fastest(results: Results, model: str) -> str:
     worth = approximations_tables.worth(approximations_tables.contest([results]))
     if worth.empty or (model, "projective") not in worth.index.droplevel("solver"):
         return ""
-    good = worth.loc[(model, "projective")].query("`worth it`")["times as fast"].astype(float)
+    rows = worth.xs((model, "projective"), level=("model", "space"))
+    good = rows[rows["worth it"].astype(bool)]["times as fast"].astype(float)
     if good.empty:
         return "; no approximation is both as accurate and faster"
     return f"; the fastest equally accurate approximation is {good.max():.1f} times as fast"
@@ -183,7 +187,7 @@ def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     replicated = [entry for entry in entries if entry.verdict in (REPLICATED, SMALLER)]
     contradicted = [entry for entry in entries if entry.verdict == CONTRADICTED]
     text = (
-        f"Of the other papers' {len(entries)} claims, {len(replicated)} replicated{_clearest(replicated)}, and "
+        f"Of the other papers' {len(entries)} claims, {len(replicated)} replicated{_clearest(replicated)}; "
         f"{len(contradicted)} {'was' if len(contradicted) == 1 else 'were'} contradicted{_clearest(contradicted)}."
     )
     return Finding(text, claims.frame(entries)[["paper", "name", "verdict", "p_adjusted"]], _answers(entries, own))
@@ -203,10 +207,16 @@ def _clearest(entries: Sequence[Judged]) -> str:
 
 def _honest(shown: Results, here: Results | None) -> Finding:
     """State the published accuracy of a neural parser beside the best row of this project on the same corpus."""
-    published = practice.published()
-    published = published[published["corpus"].isin(shown.corpora)].sort_values("UAS", kind="stable")
-    if published.empty:
-        return Finding("Parsers with pretrained neural encoders are more accurate than the parsers of this report.", None)
+    published = practice.published().sort_values("UAS", kind="stable")
+    comparable = published[published["corpus"].isin(shown.corpora)]
+    if comparable.empty:
+        top = published.iloc[-1]
+        text = (
+            f"Neural parsers are not compared: {top['system']} has {top['UAS']:.2f} UAS ({top['treebank']}; published "
+            f"at {_site(top['source'])}), and this run lacks the corpus."
+        )
+        return Finding(text, published, agreement.NOT_RUN if here is not None else "")
+    published = comparable
     top, learner = published.iloc[-1], shown.params.learners[0]
     data = headlines.headline([shown], [top["corpus"]]).xs(learner, level="learner").droplevel(0)
     own = data.loc[top["corpus"]]
@@ -218,8 +228,8 @@ def _honest(shown: Results, here: Results | None) -> Finding:
     )
     answer = ""
     if here is not None:
-        values = [_best_rows(run, top["corpus"], own["best row"]) for run in (shown, here)]
-        answer = agreement.of_values(*values)
+        reference, other = (_best_rows(run, top["corpus"], own["best row"]) for run in (shown, here))
+        answer = agreement.of_values(reference, other)
     return Finding(text, published, answer)
 
 
@@ -242,6 +252,11 @@ def _claim(judged: Iterable[Judged], name: str) -> Judged | None:
     """Return the judged claim of the first paper with this name, or None if there is none."""
     matches = (e for e in judged if e.claim is not None and e.claim.name == name and e.paper.key == FIRST)
     return next(matches, None)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Join parts with commas and, before the last part, `and`."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
 def _number(count: object, noun: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from math import isnan, nan
 
 from studies.site.claims.judge import NOT_TESTED, REPLICATED, SMALLER, Judged
 from studies.site.claims.measures import MEASURES
@@ -49,18 +50,10 @@ def of_values(reference: Mapping[str, float], here: Mapping[str, float], digits:
 
     reference, here  values by place, for instance the UAS by corpus; NaN counts as missing
     """
-    shared = [name for name, value in here.items() if value == value and reference.get(name, value) == reference.get(name)]
+    shared = [name for name, value in here.items() if not isnan(value) and not isnan(reference.get(name, nan))]
     if not shared:
         return NOT_RUN
     return CONFIRMED if all(f"{reference[n]:.{digits}f}" == f"{here[n]:.{digits}f}" for n in shared) else DIFFERS
-
-
-def overall(answers: Iterable[str]) -> str:
-    """Combine several answers: not run here if nothing was run, differs here if anything differs."""
-    kinds = set(answers) - {NOT_RUN, ONLY}
-    if not kinds:
-        return NOT_RUN
-    return DIFFERS if DIFFERS in kinds else CONFIRMED
 
 
 def counted(counts: Mapping[str, int]) -> str:

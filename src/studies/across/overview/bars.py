@@ -21,7 +21,7 @@ PAGE = "94-verdicts"  #: notebook with the table of all claims
 class Bars:
     """One bar per paper: a part for each verdict, as wide as its number of claims, with the number written in it.
 
-    Below the bar, the numbers stand in words, so that the bar can be read without colours.
+    Words below the bar repeat the numbers, so that the bar can be read without colours.
 
     data  `counts`
     here  False: the table has no column about this machine's run

@@ -19,11 +19,13 @@ from treebound.core.problem import Problem
 from treebound.plots.svg import Svg, as_svg
 from treebound.plots.tree import tree_svg
 
-WORDS = tuple("The old man saw a bird with a red wing near the river .".split())
+WORDS = ("We", "saw", "a", "bird", "with", "red", "wings", "near", "the", "old", "bridge", ".")
 #: heads of a sensible analysis, whose arcs get a bonus; entry 0 is the root
-SENSIBLE = (-1, 3, 3, 4, 0, 6, 4, 10, 10, 10, 6, 13, 13, 4, 4)
+SENSIBLE = (-1, 2, 0, 4, 2, 7, 7, 4, 11, 11, 11, 4, 2)
 #: integer steps in a score of 1.0; bonus of a sensible arc; standard deviation of the scores of pairs; random seed
-UNIT, BONUS, PAIRS, SEED = 100, 2.5, 0.6, 5
+UNIT, BONUS, PAIRS, SEED = 100, 3.0, 0.7, 14
+
+SIZE = (5.2, 2.5)  #: width and height of the figure of bounds in inches, which is half as wide as a page
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,15 @@ class Example:
     @cached_property
     def bounds(self) -> Svg:
         """Draw the upper and the lower bound of the search, call by call."""
-        scale = [call | {"ub": call["ub"] / UNIT, "lb": call["lb"] / UNIT} for call in self.parse.record.bounds]
+        figure = charts.bounds(self.parse.record.bounds)
+        figure.set_size_inches(*SIZE)
+        figure.axes[0].set_xlabel("calls of the dynamic program; grey lines: next node")
         calls, nodes = self.parse.work["dp_calls"], self.parse.work["nodes"]
         alt = (
             f"The upper bound falls and the score of the best tree rises, until both are {self.parse.value / UNIT:.2f} "
             f"after {calls} dynamic programs in {nodes} nodes"
         )
-        return as_svg(charts.bounds(scale), alt)
+        return as_svg(figure, alt)
 
     @property
     def says(self) -> str:
@@ -90,11 +94,14 @@ def example() -> Example:
     The arcs of a sensible analysis get a bonus, so that the best tree is one that a reader accepts.
     """
     rng, size = np.random.default_rng(SEED), len(WORDS) + 1
-    arc = rng.normal(size=(size, size))
-    arc[SENSIBLE[1:], np.arange(1, size)] += BONUS
-    siblings = np.triu(PAIRS * rng.normal(size=(size, size, size)), 1)
-    chains = PAIRS * rng.normal(size=(size, size, size))
-    arc, siblings, chains = (np.round(UNIT * scores).astype(np.int64) for scores in (arc, siblings, chains))
+
+    def drawn(scale: float, *axes: int) -> np.ndarray:
+        return UNIT * scale * rng.normal(size=axes)
+
+    scores = drawn(1.0, size, size)
+    scores[SENSIBLE[1:], np.arange(1, size)] += UNIT * BONUS
+    pairs, paths = np.triu(drawn(PAIRS, size, size, size), 1), drawn(PAIRS, size, size, size)
+    arc, siblings, chains = (np.round(array).astype(np.int64) for array in (scores, pairs, paths))
     problem = treebound.problem(arc, siblings=siblings, grandparents=chains, unit=UNIT)
     parse = treebound.decode(arc, siblings=siblings, grandparents=chains, unit=UNIT, record=True)
     return Example(problem, parse, tuple(treebound.check(problem, parse)))

@@ -8,27 +8,28 @@ from math import nan
 import pandas as pd
 
 from studies.across.overview import agreement, practice
+from studies.common.params import Row
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.qian_liu_2013.comparison.tables import BASELINE
-from studies.common.params import Row
 from studies.qian_liu_2013.speed import tables as speed_tables
-from studies.site.collect import Results
 from studies.site import frames
+from studies.site.collect import Results
 from studies.site.rows import AT, at, main_rows, metrics_of, sweep
 
 MOST = 10  #: number of rows
 DEFAULT = "combined-pruned"  #: model with the default settings of `treebound train`
 OTHER = "other settings here"  #: answer about a system that this machine trained with other settings
-MEAN, SPEED, PROVED, HERE = "mean UAS", "words / CPU s", "proved, %", "this machine"
+PUBLISHED = "published"  #: role of a row that another project published
+MEAN, SPEED, PROVED, HERE = "mean UAS", "words / CPU s", "proved, %", "this run"
 #: names of families of systems in the table, by the groups of `speed_tables.by_system`
-FAMILIES = {"graph": "exact search", "transitions": "transitions", "sampling": "sampling", "others": "other projects"}
+FAMILIES = {"graph": "exact", "transitions": "transition", "sampling": "sampling", "others": "other project"}
 
 
 def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the headline table of one run. Index: family, system.
+    """Return the headline table of one run. Index: system and role (why the row is shown).
 
-    Columns: role (why the row is shown); UAS (%, mean over seeds) on each corpus and its mean; median speed over the corpora; share of proved test
-    sentences; and `this machine`: whether this machine's run has the same UAS, if `here` is given. A mean needs all
+    Columns: UAS (%, mean over seeds) on each corpus and its mean; median speed over the corpora; share of proved test
+    sentences; and `this run`: whether this machine's run has the same UAS, if `here` is given. A mean needs all
     corpora.
 
     wanted  corpora to show; empty: all corpora of the run
@@ -39,20 +40,19 @@ def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] 
     proofs, rows = _proofs(shown, learner), {}
     for place, role in _chosen(table, corpora, sweep(shown.params)[0].model):
         uas, speed = (_of(table, place, figure).reindex(corpora) for figure in ("UAS", "words per CPU second"))
-        row: dict[str, object] = {"role": role} | {str(corpus): float(value) for corpus, value in uas.items()}
+        row: dict[str, object] = {str(corpus): float(value) for corpus, value in uas.items()}
         row[MEAN] = float(uas.mean(skipna=False))
         row[SPEED] = float(speed.median()) if speed.notna().any() else nan
         row[PROVED] = proofs.get(place[1], nan) if place[0] == "graph" else nan
         if here is not None:
             row[HERE] = agreed(shown, here, place[1])
-        rows[FAMILIES[place[0]], place[1]] = row
+        rows[place[1], role] = row
     for row in practice.published().sort_values("UAS").tail(1).to_dict("records"):
         if row["corpus"] in corpora:
-            figures = {name: nan for name in (*corpora, MEAN, SPEED, PROVED)} | {row["corpus"]: row["UAS"]}
-            figures |= {"role": f"pretrained neural encoder, {row['treebank']}"}
+            figures = dict.fromkeys((*corpora, MEAN, SPEED, PROVED), nan) | {row["corpus"]: row["UAS"]}
             figures |= {HERE: agreement.NOT_RUN} if here is not None else {}
-            rows["published", row["system"]] = figures
-    index = pd.MultiIndex.from_tuples(list(rows), names=["family", "system"])
+            rows[str(row["short"]), PUBLISHED] = figures
+    index = pd.MultiIndex.from_tuples(list(rows), names=["system", "role"])
     return pd.DataFrame(list(rows.values()), index=index)
 
 
@@ -95,7 +95,7 @@ def agreed(shown: Results, here: Results, system: str) -> str:
                 of_run[corpus] = accuracies.get(at(corpus, row), nan)
                 settings.append(_settings(run, row))
         values.append(of_run)
-    answer = agreement.of_values(*values)
+    answer = agreement.of_values(values[0], values[1])
     return OTHER if answer == agreement.DIFFERS and any(entry != settings[0] for entry in settings) else answer
 
 
@@ -133,15 +133,15 @@ def _chosen(table: pd.DataFrame, corpora: Sequence[str], all_factors: str) -> It
 
     add(("graph", BASELINE), "baseline")
     add(("graph", all_factors), "all factors")
-    add(("graph", DEFAULT), "default of treebound train")
+    add(("graph", DEFAULT), "default")
     for group, family in FAMILIES.items():
         members = means[complete & (means.index.get_level_values("group") == group)]
         if len(members):
-            add(members.idxmax(), f"most accurate of {family}")
+            add(members.idxmax(), f"best {family}" if group != "others" else family)
     fastest = speeds[complete & speeds.notna()]
     if len(fastest):
         add(fastest.idxmax(), "fastest")
     for place in means.index[means.index.get_level_values("group") == "others"]:
-        add(place, "for comparison")
+        add(place, FAMILIES["others"])
     order = list(table.index)
     yield from sorted(chosen.items(), key=lambda item: order.index(item[0]))

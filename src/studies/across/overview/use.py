@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -17,12 +17,14 @@ from studies.across.overview import systems
 from studies.across.validity import tables as validity_tables
 from studies.auli_lopez_2011.ccg_integration import tables as ccg_tables
 from studies.qian_liu_2013.comparison import headline as headlines
+from studies.qian_liu_2013.comparison.headline import OTHER_SYSTEMS
 from studies.qian_liu_2013.confidence import tables as confidence_tables
 from studies.qian_liu_2013.confidence.settings import Confidence
 from studies.site import frames
 from studies.site.collect import Results
 from studies.site.rows import AT, at, main_rows, metrics_of
 from studies.site.show import NOTHING
+from treebound.systems.graph.settings import Settings
 
 TRAIN = "treebound train TRAIN DEV -o MODEL"
 MISSING = f"{NOTHING} (no results in this run)"
@@ -64,8 +66,8 @@ def which(runs: Sequence[Results]) -> pd.DataFrame:
 
 def _accurate(results: Results) -> Advice:
     """Recommend the graph-based row with the highest mean UAS among those that prove every tree."""
-    table = systems.headline(results)
-    exact = table.xs(systems.FAMILIES["graph"], level="family")
+    table = systems.headline(results).droplevel("role")
+    exact = table[table.index.isin(list(main_rows(results.params, results.params.learners[0])))]
     proving = exact[exact[systems.PROVED] == 100]
     row = (proving if len(proving) else exact)[systems.MEAN].idxmax()
     return _of_graph(results, "the most accurate trees, each with a proof", row)
@@ -101,11 +103,14 @@ def _of_graph(results: Results, task: str, model: str) -> Advice:
 
 def _fastest(results: Results) -> Advice:
     """Recommend the row of this project with the highest speed in the headline table."""
-    table = systems.headline(results).drop(index=[systems.FAMILIES["others"], "published"], level="family", errors="ignore")
-    best = table.loc[table[systems.SPEED].astype(float).idxmax()]
-    family, name = best.name
-    model = results.params.rows[name].trained if family != systems.FAMILIES["graph"] else name
-    proves = f"the best tree of {best[systems.PROVED]:.1f} %" if best[systems.PROVED] == best[systems.PROVED] else "no proofs"
+    table = systems.headline(results).droplevel("role")
+    graph, rows = main_rows(results.params, results.params.learners[0]), results.params.rows
+    own = [name for name in table.index if name in graph or (name in rows and rows[name].system in OTHER_SYSTEMS)]
+    best = table.loc[table.loc[own, systems.SPEED].astype(float).idxmax()]
+    name = str(best.name)
+    model = graph[name].trained if name in graph else rows[name].trained
+    share = best[systems.PROVED]
+    proves = f"the best tree of {share:.1f} %" if share == share else "no proofs"
     return Advice(
         "the fastest parser",
         name,
@@ -117,7 +122,7 @@ def _fastest(results: Results) -> Advice:
 
 
 def _own_scores(results: Results) -> Advice:
-    """Recommend exact decoding for score matrices of another parser; the speed is that of decoding alone."""
+    """Recommend exact decoding for score matrices of another parser, with the speed of decoding alone."""
     data = approximations_tables.contest([results])
     real = data[~data["model"].isin(SYNTHETIC) & (data["space"] == "projective")] if len(data) else data
     speed = proves = MISSING
@@ -129,7 +134,7 @@ def _own_scores(results: Results) -> Advice:
     return Advice(
         "score matrices of your own parser",
         "branch-and-bound",
-        f"{NOTHING} (that of your scores)",
+        f"{NOTHING} (depends on the scores)",
         speed,
         proves,
         "treebound decode SCORES.npz -o PARSED",
@@ -143,7 +148,8 @@ def _valid(results: Results) -> Advice:
     proves = "the best valid tree"
     if len(data):
         rows = data.xs(data.index.get_level_values("tags")[0], level="tags")
-        accuracy = f"validator errors {rows['before'].sum():,.0f} → {rows['after'].sum():,.0f}, {_where(rows.index.get_level_values('corpus'))}"
+        before, after = (f"{rows[when].sum():,.0f}" for when in ("before", "after"))
+        accuracy = f"validator errors {before} → {after}, {_where(rows.index.get_level_values('corpus'))}"
         speed = f"{rows['cpu_s_valid'].sum() / rows['cpu_s'].sum():.1f} times the time without rules"
         proves += f" of {rows['proved'].sum():,.0f} of {rows['sentences'].sum():,.0f} sentences"
     return Advice(
@@ -220,10 +226,11 @@ def _mining(results: Results) -> Advice:
 
 
 def command(results: Results, model: str) -> str:
-    """Return the command that trains a model of params.yaml: the options that differ from the defaults of its system."""
+    """Return the command that trains a model of params.yaml, with the options that differ from the defaults."""
     entry = results.params.models[model]
     if entry.system == "graph":
-        options = ["--families", ",".join(entry.settings.families) or '""']
+        families = list(entry.settings.families)
+        options = [] if families == list(Settings().families) else ["--families", ",".join(families) or '""']
         options += ["--space", entry.settings.space] if entry.settings.space != "projective" else []
         return " ".join([TRAIN, *options])
     options = ["--system", entry.system]
@@ -233,9 +240,9 @@ def command(results: Results, model: str) -> str:
 
 
 def _changed(settings: Any) -> dict[str, Any]:
-    """Return the settings that differ from the defaults of their class."""
-    if not is_dataclass(settings):
-        return dict(settings or {})
+    """Return the settings that differ from the defaults of their class, or all settings if they have no class."""
+    if isinstance(settings, dict):
+        return settings
     default = type(settings)()
     names = [field.name for field in fields(settings)]
     return {name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(default, name)}

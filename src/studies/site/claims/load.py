@@ -25,7 +25,7 @@ class Claim(BaseModel):
 
     - name: unique in its paper.
     - claim: the claim in our words.
-    - brief: the claim in at most ten words, for the abstract of the report; empty: the first clause of `claim`.
+    - brief: the claim in at most seven words, for the abstract of the report; empty: the first clause of `claim`.
     - section: section of the paper.
     - published: the published figures, or a note that there are none.
     - measure: one of `measures.MEASURES`.
