@@ -18,7 +18,7 @@ from studies.site.rows import AT, at, main_rows, metrics_of, sweep
 
 MOST = 10  #: number of rows
 DEFAULT = "combined-pruned"  #: model with the default settings of `treebound train`
-OTHER = "other settings here"  #: answer about a system that this machine trained with other settings
+OTHER = "other settings"  #: answer about a system that this machine trained with other settings
 PUBLISHED = "published"  #: role of a row that another project published
 MEAN, SPEED, PROVED, HERE = "mean UAS", "words / CPU s", "proved, %", "this run"
 #: names of families of systems in the table, by the groups of `speed_tables.by_system`
