@@ -156,10 +156,10 @@ def test_the_abstract_says_beside_each_finding_whether_this_machine_agrees(
     other = collect.this_run(tmp_path / "project")
     synthetic_results.change_rows(other.folder, "*", "combined*", certified=1)
     findings = written([same[0], other], tmp_path / "project").findings
-    assert findings[2].here == agreement.DIFFERS
+    assert findings[2].here.startswith(f"{agreement.DIFFERS}: 1.7 % of 300 with ")
     markup = abstract.Abstract(findings)._repr_mimebundle_()["text/html"]
     assert markup.count('<span class="finding">') == markup.count('<span class="agrees ') == 5
-    assert '<span class="agrees differ">differs here</span>' in markup
+    assert '<span class="agrees differ">differs here: 1.7 %' in markup
 
 
 # --- example

@@ -129,7 +129,7 @@ def _gain(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
         text += f"; the published gain, {published:+.2f}, lies {'inside' if inside else 'outside'} this interval"
     answer = "" if own is None else agreement.of_claim(entry, own)
     if own is not None and own.effect is not None:
-        answer += f": {own.effect.value:+.2f} over {_number(own.effect.treebanks, 'treebank')}"
+        answer += f": {own.verdict}, {own.effect.value:+.2f} over {_number(own.effect.treebanks, 'treebank')}"
     return Finding(f"{text}.", claims.frame([entry])[["verdict", "effect", "low", "high", "figures"]], answer)
 
 
@@ -152,6 +152,11 @@ def _proofs(shown: Results, here: Results | None) -> Finding:
         own = exactness(here)
         reference, other = (100 * table["certified"] / table["sentences"] for table in (data, own))
         answer = agreement.of_values(reference.to_dict(), other.to_dict(), digits=1)
+        if answer != agreement.NOT_RUN:
+            answer += (
+                f": {_percent(int(own['certified'].sum()), int(own['sentences'].sum()))} of {own['sentences'].sum():,}"
+            )
+            answer += f" with {sweep(here.params)[0].model}"
     return Finding(f"{text}.", data, answer)
 
 
