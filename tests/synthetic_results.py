@@ -137,7 +137,8 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             rows = [_ablation(rng, name, i) for i, name in enumerate(params.section(Ablation).configurations)]
             _json(folder, ["ablation", f"{corpus}.json"], rows)
         if params.section(Confidence).model:
-            _json(folder, ["confidence", f"{corpus}.json"], {"sentences": SENTENCES, "complete": SENTENCES})
+            lists = {"best_of_list": {"1": 90.0, "10": 95.0}}
+            _json(folder, ["confidence", f"{corpus}.json"], {"sentences": SENTENCES, "complete": SENTENCES} | lists)
         for model in params.section(IntegerPrograms).models:
             _json(folder, ["integer-programs", corpus, f"{model}.json"], arena_rows((model,)))
         for model in params.section(Approximations).models:

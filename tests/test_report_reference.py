@@ -20,6 +20,7 @@ import pytest
 import synthetic_results
 import yaml
 
+from studies.across.overview import abstract
 from studies.common import params as parameters
 from studies.pipeline import reference, run, warm
 from studies.pipeline.scratch import overlaid
@@ -42,10 +43,10 @@ from studies.riedel_clarke_2006.constraints import remarks as constraints_remark
 from studies.riedel_clarke_2006.constraints import tables as constraints_tables
 from studies.riedel_clarke_2006.integer_programs import remarks as integer_programs_remarks
 from studies.riedel_clarke_2006.integer_programs import tables as integer_programs_tables
-from studies.site import collect, export, frames
+from studies.site import claims, collect, export, frames
 from studies.site.execute import execute
 from studies.site.rows import configurations, learners_of, main_rows, sweep
-from studies.site.show import typeset
+from studies.site.show import Remarks, typeset
 from treebound.core.errors import InputError
 
 REPOSITORY = Path(__file__).parents[1]
@@ -271,7 +272,7 @@ def forks() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "name", ["index", "20-main-comparison", "30-accuracy-and-speed", "42-steps", "60-multilingual"]
+    "name", ["index", "99-appendix", "20-main-comparison", "30-accuracy-and-speed", "42-steps", "60-multilingual"]
 )
 def test_notebooks_show_the_reference_run(name: str, root: Path, forks: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
@@ -379,8 +380,10 @@ def test_the_committed_pages_agree_with_the_committed_metrics(committed: Path) -
     sizes = frames.convert(run).query("split == 'test'").set_index("corpus")["sentences"]
     section = run.params.section(Confidence)
     assert section is not None
+    findings = abstract.abstract(run, claims.verdicts(committed, run), None, ()).findings
     by_page = {
-        "index": [gains.headline(headlines.headline(results), headlines.gains(results), more)],
+        "index": [Remarks(tuple(finding.text for finding in findings))],
+        "99-appendix": [gains.headline(headlines.headline(results), headlines.gains(results), more)],
         "20-main-comparison": [
             *(gains.families(gained, learner) for learner in ("perceptron", "mira")),
             gains.exactness(comparison_tables.accuracy(results)),
@@ -415,12 +418,13 @@ def test_the_committed_pages_are_the_references_own() -> None:
     names = parameters.load(REPOSITORY / "params.yaml").notebooks
     pages = {name: _page(name) for name in names if (folder / f"{name}.html").is_file()}
     assert len(pages) >= 14
-    index = pages.pop("index")
+    index, appendix = pages["index"], pages.pop("99-appendix")
     for fact in (info["commit"][:12], info["date"], info["machine"]["cpu"]):
-        assert fact in index
+        assert fact in appendix
     assert not info.get("renewed"), "all pages come from one run of one commit"
-    assert "not recorded" not in index
-    assert "on your machine" not in index
+    assert "not recorded" not in appendix
+    assert "on your machine" not in appendix
+    assert not re.search(r"(confirmed|differs?|not run) here", index), "a reference is compared with no other run"
     for name, text in pages.items():
         assert "this run" not in text.lower(), name
         assert "0.000000" not in text, name

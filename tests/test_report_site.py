@@ -241,6 +241,9 @@ def test_pages_are_complete_and_load_nothing_from_elsewhere(site: Path) -> None:
         assert "script.js" in page.loads
         assert page.tags.count("h1") == 1
         for loaded in page.loads:
+            if loaded.startswith("#"):  # a mark that a figure inside the page uses several times
+                assert loaded[1:] in page.ids
+                continue
             assert not re.match(r"[a-z]+:|//", loaded), loaded
             assert (site / loaded).is_file()
         assert all(image["alt"] for image in page.images)
@@ -257,7 +260,7 @@ def test_pages_are_complete_and_load_nothing_from_elsewhere(site: Path) -> None:
     assert verdicts[0].startswith("paper,name,claim")
     assert (
         '<a href="20-main-comparison.html#claim-qian-liu-2013-all-factors">table</a>'
-        in (site / "index.html").read_text()
+        in (site / "94-verdicts.html").read_text()
     )
     assert "math" in pages["40-tuning.html"].tags
     style = (site / "style.css").read_text()

@@ -571,7 +571,7 @@ def prose(name: str) -> str:
         ("20-main-comparison", "All decoders are exact, so"),
         ("51-arena", "all of them do"),
         ("10-corpora", "needs a licence"),
-        ("index", "on your machine"),
+        ("99-appendix", "on your machine"),
         ("40-tuning", "only a part of the sentences are left out"),
         ("00-tour", "so it may rise when the search moves on"),
     ],

@@ -11,6 +11,7 @@ from strategies import build_problem, random_problem
 
 from treebound.checker.certificates import certificate_faults, check_parse
 from treebound.checker.scoring import tree_score
+from treebound.core.errors import UnsupportedError
 from treebound.decoders.exact.branch_and_bound import decoder as branch_and_bound
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, BranchAndBound
 from treebound.decoders.exact.branch_and_bound.published import project_simplex

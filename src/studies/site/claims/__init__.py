@@ -5,6 +5,6 @@ the published figures. It names the measure with the rows that it reads (`measur
 files, `judge` applies them to runs, `show` makes the table of the pages and `claims.csv`.
 """
 
-from studies.site.claims.show import NAME, replication, summary, verdicts, write
+from studies.site.claims.show import NAME, frame, replication, summary, verdicts, write
 
-__all__ = ["NAME", "replication", "summary", "verdicts", "write"]
+__all__ = ["NAME", "frame", "replication", "summary", "verdicts", "write"]

@@ -25,6 +25,7 @@ class Claim(BaseModel):
 
     - name: unique in its paper.
     - claim: the claim in our words.
+    - brief: the claim in at most seven words, for the abstract of the report; empty: the first clause of `claim`.
     - section: section of the paper.
     - published: the published figures, or a note that there are none.
     - measure: one of `measures.MEASURES`.
@@ -51,6 +52,7 @@ class Claim(BaseModel):
     claim: Text
     section: Text
     published: Text
+    brief: str = ""
     measure: str = ""
     rows: tuple[Text, ...] = ()
     compare: Literal["each", "next"] = "each"
@@ -73,6 +75,11 @@ class Claim(BaseModel):
             return None
         scale = MEASURES[self.measure].scale
         return scale.back(fmean(scale.to(effect) for effect in self.effects))
+
+    @property
+    def short(self) -> str:
+        """Return `brief`, or the first clause of the claim."""
+        return self.brief or re.split(r"[:.(]", self.claim)[0].strip()
 
     @field_validator("measure")
     @classmethod
@@ -100,9 +107,12 @@ class Claim(BaseModel):
 
 
 class Paper(BaseModel):
-    """A paper and its claims.
+    """A paper, its claims, and three sentences about the work of repeating it.
 
-    key  name of the paper in tables and in addresses of pages
+    key      name of the paper in tables and in addresses of pages
+    easy     what was easy about the reproduction
+    hard     what was hard about the reproduction
+    differs  why results differ from the published ones
     """
 
     model_config = _STRICT
@@ -110,6 +120,9 @@ class Paper(BaseModel):
     key: Text
     cite: Text
     title: Text
+    easy: str = ""
+    hard: str = ""
+    differs: str = ""
     claims: tuple[Claim, ...] = ()
 
 

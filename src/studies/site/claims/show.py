@@ -29,8 +29,8 @@ NAME = "claims.csv"
 class Replication:
     """The table "Does it replicate?" as HTML.
 
-    Each paper has a table body with a row for each claim; on the first page the bodies are folded away. Narrow screens
-    stack the cells.
+    Each paper has a table body with a row for each claim. On the page with the claims of all papers, the bodies are
+    folded away, and a link to `verdicts-KEY` leads to the paper with this key. Narrow screens stack the cells.
 
     judged  verdicts of each run, all over the same claims; the values of the last run are shown
     file    name of the CSV file beside the page; empty: there is none
@@ -45,7 +45,7 @@ class Replication:
         return data | {"text/csv": _csv(list(self.judged.values())[-1])} | sources.bundle()
 
     def _html(self) -> str:
-        """Return the table as HTML, with a link to the CSV file on the first page."""
+        """Return the table as HTML, with a link to the CSV file if there is one."""
         heads = ["Claim", "Published", "Our result", "Test", *(self.judged if len(self.judged) > 1 else ["Verdict"])]
         cells = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
         head, lines = f"<thead><tr>{cells}</tr></thead>", []
@@ -66,7 +66,8 @@ class Replication:
             if self.file:  # many papers: fold each one under its summary
                 summary_line = f"<summary>{title}. {_tally([row[-1] for row in rows])}</summary>"
                 table = ['<table class="claims">', head, "<tbody>", *body, "</tbody></table>"]
-                lines += ['<details class="long">', summary_line, *table, "</details>"]
+                anchor = f' id="verdicts-{key}"' if key else ""
+                lines += [f'<details class="long"{anchor}>', summary_line, *table, "</details>"]
             else:
                 lines += ["<tbody>", f'<tr><th scope="rowgroup" colspan="{len(heads)}">{title}</th></tr>']
                 lines += [*body, "</tbody>"]
@@ -82,14 +83,14 @@ def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
 
     row    the verdicts of all runs on the claim
     heads  the headings of the columns, which label the cells on narrow screens
-    here   True on the page that has the table of the claim; the row then gets an anchor for links from the first page
+    here   True on the page that has the table of the claim; the row then gets an anchor for links from the table of all claims
     """
     last, anchor = row[-1], ""
     if last.claim is None:
         cells = [f"All claims of the paper. {escape(last.because)}", "", "", ""]
     else:
         name = f"claim-{last.paper.key}-{last.claim.name}"
-        anchor = f' id="{name}"' if here else ""
+        anchor = f' id="{name}"'
         page = f' <a href="{last.claim.page}.ipynb#{name}">table</a>' if last.claim.page and not here else ""
         where = "" if last.claim.section == "ours" else f"section {escape(last.claim.section)}"
         section = f'<span class="where">{where}{page}</span>'
@@ -129,7 +130,7 @@ def verdicts(root: Path, run: Results, papers: Sequence[Paper] | None = None) ->
 def replication(root: Path, page: str = "") -> Replication:
     """Return the table of claims, judged by every run of `collect.provenances`.
 
-    page  name of a notebook, whose claims alone are in the table; empty: all claims, for the front page
+    page  name of a notebook, whose claims alone are in the table; empty: all claims
 
     The reference run is judged together with its multilingual part.
     """

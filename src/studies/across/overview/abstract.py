@@ -1,0 +1,279 @@
+"""Write the abstract of the report from the results of a run: five sentences, each with an answer for this machine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from studies.across.approximations import tables as approximations_tables
+from studies.across.overview import agreement, practice
+from studies.qian_liu_2013.comparison import headline as headlines
+from studies.site import claims, frames
+from studies.site.claims.judge import CONTRADICTED, INCONCLUSIVE, NO_EFFECT, NOT_TESTED, REPLICATED, SMALLER, Judged
+from studies.site.claims.measures import MEASURES
+from studies.site.collect import Results
+from studies.site.rows import AT, at, main_rows, sweep
+from studies.site.show import STATEMENTS, Sentence, typeset
+
+FIRST = "qian-liu-2013"  #: key of the paper whose method the library implements; the others share one sentence
+#: words for the verdicts in the abstract; an effect that is replicated but smaller counts as replicated
+COUNTED = {
+    REPLICATED: "are replicated",
+    NO_EFFECT: "without effect",
+    CONTRADICTED: "contradicted",
+    INCONCLUSIVE: "undecided",
+    NOT_TESTED: "untested",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence of the abstract.
+
+    text  the sentence
+    cells  rows from which the sentence was computed
+    here  answer of this machine's run (see `agreement`); empty if the report has one run only
+    """
+
+    text: str
+    cells: Any
+    here: str = ""
+
+
+@dataclass(frozen=True)
+class Abstract:
+    """The findings as one paragraph; the answers of this machine's run stand beside the sentences."""
+
+    findings: tuple[Finding, ...]
+
+    def __repr__(self) -> str:
+        return " ".join(finding.text for finding in self.findings)
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        stated = [Sentence.on(finding.text, finding.cells) for finding in self.findings]
+        return {
+            "text/plain": repr(self),
+            "text/html": f'<p class="abstract">{" ".join(map(_marked, self.findings))}</p>',
+            STATEMENTS: [{"says": typeset(text), "cells": text.cells} for text in stated],
+        }
+
+
+def _marked(finding: Finding) -> str:
+    """Return a finding as HTML. A finding with an answer of this machine's run has a line of its own."""
+    text = escape(typeset(finding.text))
+    if not finding.here:
+        return text
+    kind = next((kind for kind in ("differ", "confirmed") if kind in finding.here), "missing")
+    return f'<span class="finding">{text} <span class="agrees {kind}">{escape(finding.here)}</span></span>'
+
+
+def abstract(shown: Results, judged: Sequence[Judged], here: Results | None, judged_here: Sequence[Judged]) -> Abstract:
+    """Write the abstract of one run, and compare it with this machine's run.
+
+    shown        the run whose findings are stated: the reference, or this run if there is no reference
+    judged       its verdicts on all claims
+    here         this machine's run, if it is another one; None: there is nothing to compare
+    judged_here  verdicts of `here` on the same claims; empty if `here` is None
+    """
+    return Abstract(
+        (
+            _papers(judged, judged_here),
+            _gain(judged, judged_here),
+            _proofs(shown, here),
+            _others(judged, judged_here),
+            _honest(shown, here),
+        )
+    )
+
+
+def of_papers(judged: Iterable[Judged]) -> list[Judged]:
+    """Return the judged claims of papers, without claims of this project."""
+    return [entry for entry in judged if entry.claim is not None and not entry.claim.ours]
+
+
+def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
+    """State what the report does, and count the verdicts on all claims of the papers."""
+    of_paper = of_papers(judged)
+    verdicts = Counter(REPLICATED if entry.verdict == SMALLER else entry.verdict for entry in of_paper)
+    counts = [f"{verdicts[verdict]} {words}" for verdict, words in COUNTED.items() if verdicts[verdict]]
+    papers = len({entry.paper.key for entry in of_paper})
+    treebanks = len({place.treebank for entry in of_paper for place in entry.measured})
+    text = (
+        f"This report repeats {papers} parsing studies, above all branch and bound (Qian & Liu 2013), on "
+        f"{_number(treebanks, 'freely available treebank')}: of {len(of_paper)} claims, "
+        f"{_joined(counts)}."
+    )
+    return Finding(text, claims.frame(of_paper)[["paper", "name", "verdict"]], _answers(of_paper, of_papers(here)))
+
+
+def _gain(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
+    """State the gain of all non-local factors, and whether the interval excludes the published gain."""
+    entry, own = (_claim(entries, "all-factors") for entries in (judged, here))
+    if entry is None or entry.effect is None or entry.claim is None:
+        return Finding("This run has no gain of all non-local factors over the second-order baseline.", None)
+    effect, counts = entry.effect, sorted({place.seeds for place in entry.measured})
+    seeds = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    published = entry.claim.effect
+    text = (
+        f"Over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')} each), all non-local factors together "
+        f"change the UAS of the second-order baseline by {effect.value:+.2f} points"
+        f"{f' [{effect.low:+.2f}, {effect.high:+.2f}]' if effect.has_interval else ''}"
+    )
+    if published is not None and effect.has_interval:
+        inside = effect.low <= published <= effect.high
+        text += f"; the published gain, {published:+.2f}, lies {'inside' if inside else 'outside'} this interval"
+    answer = "" if own is None else agreement.of_claim(entry, own)
+    if own is not None and own.effect is not None:
+        answer += f": {own.verdict}, {own.effect.value:+.2f} over {_number(own.effect.treebanks, 'treebank')}"
+    return Finding(f"{text}.", claims.frame([entry])[["verdict", "effect", "low", "high", "figures"]], answer)
+
+
+def _proofs(shown: Results, here: Results | None) -> Finding:
+    """State the share of proved test sentences, the speed, and the fastest equally accurate approximation."""
+    data = exactness(shown)
+    proved, total = int(data["certified"].sum()), int(data["sentences"].sum())
+    speed = data["words_per_cpu_s"].dropna()
+    model = sweep(shown.params)[0].model
+    text = (
+        f"With all factors ({model}), branch and bound proves {_percent(proved, total)} of {total:,} test sentences "
+        f"({_number(len(data), 'treebank')}, one seed)"
+    )
+    if len(speed):
+        ends = dict.fromkeys(f"{end:,.0f}" for end in (speed.min(), speed.max()))
+        text += f" at {' to '.join(ends)} words per CPU second"
+    text += _fastest(shown, model)
+    answer = ""
+    if here is not None:
+        own = exactness(here)
+        reference, other = (100 * table["certified"] / table["sentences"] for table in (data, own))
+        answer = agreement.of_values(reference.to_dict(), other.to_dict(), digits=1)
+        if answer != agreement.NOT_RUN:
+            answer += (
+                f": {_percent(int(own['certified'].sum()), int(own['sentences'].sum()))} of {own['sentences'].sum():,}"
+            )
+            answer += f" with {sweep(here.params)[0].model}"
+    return Finding(f"{text}.", data, answer)
+
+
+def exactness(results: Results) -> pd.DataFrame:
+    """Return proofs and speed of the model with all factors, one row per corpus.
+
+    Columns: sentences, certified (number of proved trees), words_per_cpu_s (NaN if the row was not timed). The row has
+    the number of candidate heads of training.
+    """
+    learner, model = results.params.learners[0], sweep(results.params)[0].model
+    rows = [at(corpus, main_rows(results.params, learner)[model]) for corpus in results.corpora]
+    decoded = frames.decode(results).set_index(AT)[["sentences", "certified"]]
+    speed = frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
+    return decoded.join(speed).loc[rows].droplevel("row")
+
+
+def _fastest(results: Results, model: str) -> str:
+    """Compare exact search with the fastest approximation of equal accuracy; empty if the run has no comparison."""
+    worth = approximations_tables.worth(approximations_tables.contest([results]))
+    if worth.empty or (model, "projective") not in worth.index.droplevel("solver"):
+        return ""
+    rows = worth.xs((model, "projective"), level=("model", "space"))
+    good = rows[rows["worth it"].astype(bool)]["times as fast"].astype(float)
+    if good.empty:
+        return "; no approximation is both as accurate and faster"
+    return f"; the fastest equally accurate approximation is {good.max():.1f} times as fast"
+
+
+def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
+    """Count the verdicts on the other papers, and name the clearest replicated and the clearest contradicted claim."""
+    entries = [entry for entry in of_papers(judged) if entry.paper.key != FIRST]
+    own = [entry for entry in of_papers(here) if entry.paper.key != FIRST]
+    replicated = [entry for entry in entries if entry.verdict in (REPLICATED, SMALLER)]
+    contradicted = [entry for entry in entries if entry.verdict == CONTRADICTED]
+    text = (
+        f"Of the other papers' {len(entries)} claims, {len(replicated)} replicated{_clearest(replicated)}; "
+        f"{len(contradicted)} {'was' if len(contradicted) == 1 else 'were'} contradicted{_clearest(contradicted)}."
+    )
+    return Finding(text, claims.frame(entries)[["paper", "name", "verdict", "p_adjusted"]], _answers(entries, own))
+
+
+def _clearest(entries: Sequence[Judged]) -> str:
+    """Name the claim with the smallest adjusted p-value, with its effect; empty if no claim has a p-value."""
+    tested = [entry for entry in entries if entry.adjusted is not None]
+    if not tested:
+        return ""
+    best = min(tested, key=lambda entry: (entry.adjusted, entry.p))
+    assert best.claim is not None
+    assert best.effect is not None
+    effect = MEASURES[best.claim.measure].text.format(best.effect.value)
+    return f" (clearest: {best.claim.short}: {effect}, {_number(best.effect.treebanks, 'treebank')})"
+
+
+def _honest(shown: Results, here: Results | None) -> Finding:
+    """State the published accuracy of a neural parser beside the best row of this project on the same corpus."""
+    published = practice.published().sort_values("UAS", kind="stable")
+    comparable = published[published["corpus"].isin(shown.corpora)]
+    if comparable.empty:
+        top = published.iloc[-1]
+        text = (
+            f"Neural parsers are not compared: {top['system']} has {top['UAS']:.2f} UAS ({top['treebank']}; published "
+            f"at {_site(top['source'])}), and this run lacks the corpus."
+        )
+        return Finding(text, published, agreement.NOT_RUN if here is not None else "")
+    published = comparable
+    top, learner = published.iloc[-1], shown.params.learners[0]
+    data = headlines.headline([shown], [top["corpus"]]).xs(learner, level="learner").droplevel(0)
+    own = data.loc[top["corpus"]]
+    compared = "Neural parsers are more accurate: " if top["UAS"] > own["UAS, best row"] else ""
+    text = (
+        f"{compared}{top['system']} has {top['UAS']:.2f} UAS ({top['treebank']}; published at {_site(top['source'])}), "
+        f"our best row {own['UAS, best row']:.2f} ({top['corpus']}, {own['best row']}, "
+        f"{shown.params.tags_of(top['corpus'])} tags); versions and scoring differ."
+    )
+    answer = ""
+    if here is not None:
+        reference, other = (_best_rows(run, top["corpus"], own["best row"]) for run in (shown, here))
+        answer = agreement.of_values(reference, other)
+    return Finding(text, published, answer)
+
+
+def _best_rows(results: Results, corpus: str, row: str) -> dict[str, float]:
+    """Return the UAS of a row on a corpus, as a mean over seeds; empty if the run lacks the corpus or the row."""
+    if corpus not in results.corpora:
+        return {}
+    contenders = headlines.contenders(results, corpus, results.params.learners[0])
+    if row not in contenders:
+        return {}
+    return {corpus: headlines.mean_over_seeds(results, corpus, contenders[row], headlines.accuracies(results))[0]}
+
+
+def _answers(judged: Sequence[Judged], here: Sequence[Judged]) -> str:
+    """Compare the verdicts of two runs; empty if there is one run only."""
+    return agreement.counted(agreement.of_claims(judged, here)) if here else ""
+
+
+def _claim(judged: Iterable[Judged], name: str) -> Judged | None:
+    """Return the judged claim of the first paper with this name, or None if there is none."""
+    matches = (e for e in judged if e.claim is not None and e.claim.name == name and e.paper.key == FIRST)
+    return next(matches, None)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Join parts with commas and, before the last part, `and`."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+
+
+def _number(count: object, noun: str) -> str:
+    """Return a number with its noun, in the plural unless the number is 1."""
+    return f"{count} {noun}{'' if str(count) == '1' else 's'}"
+
+
+def _percent(part: int, whole: int) -> str:
+    """Return a share in %, never rounded up to 100 %."""
+    return f"{100 * part / whole:.1f} %" if part == whole or round(100 * part / whole, 1) < 100 else "over 99.9 %"
+
+
+def _site(address: str) -> str:
+    """Return the host of a web address."""
+    return address.partition("//")[2].partition("/")[0]

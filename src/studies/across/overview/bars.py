@@ -1,0 +1,101 @@
+"""Draw the verdicts on the claims of each paper as one horizontal bar per paper."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import pandas as pd
+
+from studies.across.overview import agreement
+from studies.across.overview.abstract import of_papers
+from studies.site.claims.judge import VERDICTS, Judged
+from studies.site.claims.load import Paper
+
+PAGE = "94-verdicts"  #: notebook with the table of all claims
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One bar per paper: a part for each verdict, as wide as its number of claims, with the number written in it.
+
+    Words below the bar repeat the numbers, so that the bar can be read without colours.
+
+    data  `counts`
+    here  False: the table has no column about this machine's run
+    """
+
+    data: pd.DataFrame
+    here: bool
+
+    def __repr__(self) -> str:
+        return "Verdicts on the claims of each paper"
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        data = {"text/plain": repr(self), "text/html": self._html()}
+        return data | {"text/csv": self.data.to_csv(lineterminator="\n")}
+
+    def _html(self) -> str:
+        """Return the bars as the rows of a table."""
+        longest = self.data[list(VERDICTS)].sum(axis=1).max()
+        heads = ["Paper", "Verdicts on its claims", *(["This machine"] if self.here else [])]
+        head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+        rows = []
+        for cite, row in self.data.iterrows():
+            link = f'<a href="{PAGE}.ipynb#verdicts-{row["key"]}">{escape(str(cite))}</a>'
+            here = f'<td data-label="This machine">{escape(row["this machine"])}</td>' if self.here else ""
+            rows.append(f'<tr><th scope="row">{link}</th><td>{_bar(row[list(VERDICTS)], longest)}</td>{here}</tr>')
+        return "\n".join(
+            ['<table class="bars">', f"<thead><tr>{head}</tr></thead>", "<tbody>", *rows, "</tbody>", "</table>"]
+        )
+
+
+def _bar(counts: pd.Series, longest: int) -> str:
+    """Return one bar with its numbers in words.
+
+    counts   number of claims by verdict
+    longest  number of claims of the paper with the most claims, whose bar fills the width
+    """
+    shown = counts[counts > 0]
+    parts = "".join(
+        f'<span class="{verdict.replace(",", "").replace(" ", "-")}" style="flex-grow:{count}">{count}</span>'
+        for verdict, count in shown.items()
+    )
+    words = ", ".join(f"{count} {verdict}" for verdict, count in shown.items())
+    width = f"width:{100 * shown.sum() / longest:.1f}%"
+    return f'<span class="bar" style="{width}" aria-hidden="true">{parts}</span><span class="where">{words}</span>'
+
+
+def counts(judged: Sequence[Judged], here: Sequence[Judged] = ()) -> pd.DataFrame:
+    """Count the verdicts on the claims of each paper, without claims of this project. Rows: papers, as they are cited.
+
+    Columns: key of the paper, one column for each of VERDICTS, and `this machine`: how many claims this machine's run
+    confirms (see `agreement`).
+
+    here  verdicts of this machine's run on the same claims; empty if there is no other run
+    """
+    rows = {}
+    for paper in _papers(judged):
+        own, compared = ([e for e in of_papers(entries) if e.paper.key == paper.key] for entries in (judged, here))
+        verdicts = Counter(entry.verdict for entry in own)
+        answers = agreement.of_claims(own, compared) if here else Counter[str]()
+        rows[paper.cite] = {
+            "key": paper.key,
+            **{verdict: verdicts[verdict] for verdict in VERDICTS},
+            "this machine": agreement.counted(answers) or agreement.NOT_RUN,
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("paper")
+
+
+def _papers(judged: Sequence[Judged]) -> list[Paper]:
+    """Return the papers that have claims, in the order of the verdicts."""
+    return list({entry.paper.key: entry.paper for entry in of_papers(judged)}.values())
+
+
+def experience(papers: Sequence[Paper]) -> pd.DataFrame:
+    """Return what was easy, what was hard, and why results differ: one row per paper, three columns of one sentence."""
+    names = {"easy": "What was easy", "hard": "What was hard", "differs": "Why results differ"}
+    rows = {paper.cite: {title: getattr(paper, name) for name, title in names.items()} for paper in papers}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("paper")

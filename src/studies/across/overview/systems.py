@@ -1,0 +1,147 @@
+"""Choose the rows of the headline table: the most useful systems, at most ten, with accuracy, speed and proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import nan
+
+import pandas as pd
+
+from studies.across.overview import agreement, practice
+from studies.common.params import Row
+from studies.qian_liu_2013.comparison import headline as headlines
+from studies.qian_liu_2013.comparison.tables import BASELINE
+from studies.qian_liu_2013.speed import tables as speed_tables
+from studies.site import frames
+from studies.site.collect import Results
+from studies.site.rows import AT, at, main_rows, metrics_of, sweep
+
+MOST = 10  #: number of rows
+DEFAULT = "combined-pruned"  #: model with the default settings of `treebound train`
+OTHER = "other settings"  #: answer about a system that this machine trained with other settings
+PUBLISHED = "published"  #: role of a row that another project published
+MEAN, SPEED, PROVED, HERE = "mean UAS", "words / CPU s", "proved, %", "this run"
+#: names of families of systems in the table, by the groups of `speed_tables.by_system`
+FAMILIES = {"graph": "exact", "transitions": "transition", "sampling": "sampling", "others": "other project"}
+
+
+def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the headline table of one run. Index: system and role (why the row is shown).
+
+    Columns: UAS (%, mean over seeds) on each corpus and its mean; median speed over the corpora; share of proved test
+    sentences; and `this run`: whether this machine's run has the same UAS, if `here` is given. A mean needs all
+    corpora.
+
+    wanted  corpora to show; empty: all corpora of the run
+    """
+    learner = shown.params.learners[0]
+    table = _systems(shown, learner)
+    corpora = [corpus for corpus in shown.corpora if not wanted or corpus in wanted]
+    proofs, rows = _proofs(shown, learner), {}
+    for place, role in _chosen(table, corpora, sweep(shown.params)[0].model):
+        uas, speed = (_of(table, place, figure).reindex(corpora) for figure in ("UAS", "words per CPU second"))
+        row: dict[str, object] = {str(corpus): float(value) for corpus, value in uas.items()}
+        row[MEAN] = float(uas.mean(skipna=False))
+        row[SPEED] = float(speed.median()) if speed.notna().any() else nan
+        row[PROVED] = proofs.get(place[1], nan) if place[0] == "graph" else nan
+        if here is not None:
+            row[HERE] = agreed(shown, here, place[1])
+        rows[place[1], role] = row
+    for row in practice.published().sort_values("UAS").tail(1).to_dict("records"):
+        if row["corpus"] in corpora:
+            figures = dict.fromkeys((*corpora, MEAN, SPEED, PROVED), nan) | {row["corpus"]: row["UAS"]}
+            figures |= {HERE: agreement.NOT_RUN} if here is not None else {}
+            rows[str(row["short"]), PUBLISHED] = figures
+    index = pd.MultiIndex.from_tuples(list(rows), names=["system", "role"])
+    return pd.DataFrame(list(rows.values()), index=index)
+
+
+def _of(table: pd.DataFrame, place: tuple[str, str], figure: str) -> pd.Series:
+    """Return one figure of a row of `speed_tables.by_system` by corpus, as floats."""
+    return table.loc[place].xs(figure, level=1).astype(float)
+
+
+def _systems(results: Results, learner: str) -> pd.DataFrame:
+    """Return UAS and speed of the systems, as `speed_tables.by_system`, with the model that `treebound train` makes."""
+    table = speed_tables.by_system(results, learner)
+    speed = frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
+    values = headlines.accuracies(results)
+    cells: dict[tuple[str, str], float] = {}
+    for corpus in results.corpora:
+        row = main_rows(results.params, learner, corpus).get(DEFAULT)
+        if row is not None:
+            cells[corpus, "UAS"] = headlines.mean_over_seeds(results, corpus, row, values)[0]
+            cells[corpus, "words per CPU second"] = float(speed.get(at(corpus, row), nan))
+    if not cells or ("graph", DEFAULT) in table.index:
+        return table
+    extra = pd.DataFrame([cells], index=pd.MultiIndex.from_tuples([("graph", DEFAULT)], names=table.index.names))
+    graph = table.index.get_level_values("group") == "graph"
+    return pd.concat([table[graph], extra.reindex(columns=table.columns), table[~graph]])
+
+
+def agreed(shown: Results, here: Results, system: str) -> str:
+    """Say whether two runs have the same UAS for a system, with the seed of the run and on the corpora of both runs.
+
+    If this machine trained the system with other settings, for instance in fewer epochs, its figures cannot agree. The
+    answer then states it.
+    """
+    values: list[dict[str, float]] = []
+    settings: list[object] = []
+    for run in (shown, here):
+        accuracies, of_run = headlines.accuracies(run), {}
+        for corpus in run.corpora:
+            row = headlines.contenders(run, corpus, run.params.learners[0]).get(system)
+            if row is not None:
+                of_run[corpus] = accuracies.get(at(corpus, row), nan)
+                settings.append(_settings(run, row))
+        values.append(of_run)
+    answer = agreement.of_values(values[0], values[1])
+    return OTHER if answer == agreement.DIFFERS and any(entry != settings[0] for entry in settings) else answer
+
+
+def _settings(results: Results, row: Row) -> tuple[object, ...]:
+    """Return what determines the model of a row: its settings, the seed, and the part of the data."""
+    params = results.params
+    shared = params.train if row.system == "graph" else None
+    return params.models.get(row.trained), params.seed, params.slice, shared
+
+
+def _proofs(results: Results, learner: str) -> dict[str, float]:
+    """Return the share of proved test sentences (%) over all corpora, by graph-based model."""
+    data, shares = metrics_of(results), {}
+    for model, row in main_rows(results.params, learner).items():
+        places = [at(corpus, row) for corpus in results.corpora]
+        if all(place in data.index for place in places):
+            shares[model] = 100 * float(data.loc[places, "certified"].sum() / data.loc[places, "sentences"].sum())
+    return shares
+
+
+def _chosen(table: pd.DataFrame, corpora: Sequence[str], all_factors: str) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield the rows to show with the reason, at most MOST - 1: baseline, all factors, the best of each family.
+
+    table  `speed_tables.by_system`
+    """
+    uas = table.xs("UAS", axis=1, level=1)[list(corpora)].astype(float)
+    speed = table.xs("words per CPU second", axis=1, level=1)[list(corpora)].astype(float)
+    means, speeds = uas.mean(axis=1, skipna=False), speed.median(axis=1)
+    complete = means.notna()
+    chosen: dict[tuple[str, str], str] = {}
+
+    def add(place: tuple[str, str], role: str) -> None:
+        if len(chosen) < MOST - 1 and place in table.index:
+            chosen[place] = f"{chosen[place]}, {role}" if place in chosen else role
+
+    add(("graph", BASELINE), "baseline")
+    add(("graph", all_factors), "all factors")
+    add(("graph", DEFAULT), "default")
+    for group, family in FAMILIES.items():
+        members = means[complete & (means.index.get_level_values("group") == group)]
+        if len(members):
+            add(members.idxmax(), f"best {family}" if group != "others" else family)
+    fastest = speeds[complete & speeds.notna()]
+    if len(fastest):
+        add(fastest.idxmax(), "fastest")
+    for place in means.index[means.index.get_level_values("group") == "others"]:
+        add(place, FAMILIES["others"])
+    order = list(table.index)
+    yield from sorted(chosen.items(), key=lambda item: order.index(item[0]))

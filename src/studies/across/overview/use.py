@@ -1,0 +1,279 @@
+"""Recommend a parser for each task: the best row, its accuracy, speed and proofs, and the command that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from studies.across.approximations import tables as approximations_tables
+from studies.across.approximations.contestants import EXACT
+from studies.across.approximations.synthetic import SYNTHETIC
+from studies.across.mining import tables as mining_tables
+from studies.across.mining.rankings import OURS
+from studies.across.overview import systems
+from studies.across.validity import tables as validity_tables
+from studies.auli_lopez_2011.ccg_integration import tables as ccg_tables
+from studies.qian_liu_2013.comparison import headline as headlines
+from studies.qian_liu_2013.comparison.headline import OTHER_SYSTEMS
+from studies.qian_liu_2013.confidence import tables as confidence_tables
+from studies.qian_liu_2013.confidence.settings import Confidence
+from studies.site import frames
+from studies.site.collect import Results
+from studies.site.rows import AT, at, main_rows, metrics_of
+from studies.site.show import NOTHING
+from treebound.systems.graph.settings import Settings
+
+TRAIN = "treebound train TRAIN DEV -o MODEL"
+MISSING = f"{NOTHING} (no results in this run)"
+UNTIMED = f"{NOTHING} (not timed)"
+
+
+class Advice(NamedTuple):
+    """A line of the table: a task, the row that suits it, and what the run measured for the row."""
+
+    task: str
+    row: str
+    accuracy: str
+    speed: str
+    proves: str
+    command: str
+
+
+COLUMNS = ("best row", "accuracy", "speed", "what it proves", "command")
+
+
+def which(runs: Sequence[Results]) -> pd.DataFrame:
+    """Return the advice for all tasks. Rows: tasks. Columns: COLUMNS, as text.
+
+    Each line is computed from the first run that has results for the task; the accuracy names a later run. A figure
+    that all runs lack is a dash with the reason.
+    """
+    advice = []
+    for make in (_accurate, _fastest, _own_scores, _crossing, _valid, _ccg, _confidence, _mining):
+        first, *others = (make(run) for run in runs)
+        if first.speed == MISSING:
+            names = [run.name for run in runs[1:]]
+            other = next(((n, a) for n, a in zip(names, others, strict=True) if a.speed != MISSING), None)
+            if other is not None:
+                first = other[1]._replace(accuracy=f"{other[1].accuracy} ({other[0]})")
+        advice.append(first)
+    data = pd.DataFrame([line[1:] for line in advice], columns=list(COLUMNS))
+    return data.set_index(pd.Index([line.task for line in advice], name="task"))
+
+
+def _accurate(results: Results) -> Advice:
+    """Recommend the graph-based row with the highest mean UAS among those that prove every tree."""
+    table = systems.headline(results).droplevel("role")
+    exact = table[table.index.isin(list(main_rows(results.params, results.params.learners[0])))]
+    proving = exact[exact[systems.PROVED] == 100]
+    row = (proving if len(proving) else exact)[systems.MEAN].idxmax()
+    return _of_graph(results, "the most accurate trees, each with a proof", row)
+
+
+def _crossing(results: Results) -> Advice:
+    """Recommend the graph-based row with the highest mean UAS among those whose arcs may cross."""
+    params, learner = results.params, results.params.learners[0]
+    rows = {name: row for c in results.corpora for name, row in main_rows(params, learner, c).items()}
+    crossing = [name for name, row in rows.items() if params.models[row.trained].settings.space == "non-projective"]
+    task = "trees whose arcs may cross"
+    means = {name: _accuracy(results, name)[0] for name in crossing}
+    known = {name: mean for name, mean in means.items() if mean == mean}
+    if not known:
+        return Advice(task, MISSING, MISSING, MISSING, "the best of all trees", f"{TRAIN} --space non-projective")
+    return _of_graph(results, task, max(known, key=lambda name: known[name]))
+
+
+def _of_graph(results: Results, task: str, model: str) -> Advice:
+    """Return the advice to take a graph-based model."""
+    learner = results.params.learners[0]
+    mean, seeds = _accuracy(results, model)
+    rows = {corpus: main_rows(results.params, learner, corpus)[model] for corpus in results.corpora}
+    places = [at(corpus, row) for corpus, row in rows.items()]
+    data = metrics_of(results).loc[places]
+    proved, total = int(data["certified"].sum()), int(data["sentences"].sum())
+    timed = frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
+    proves = f"the best tree of {proved:,} of {total:,} sentences"
+    trained = rows[results.corpora[0]].trained
+    accuracy = f"UAS {mean:.2f}, {_where(results.corpora)}, {seeds}"
+    return Advice(task, model, accuracy, _range(timed[timed.index.isin(places)]), proves, command(results, trained))
+
+
+def _fastest(results: Results) -> Advice:
+    """Recommend the row of this project with the highest speed in the headline table."""
+    table = systems.headline(results).droplevel("role")
+    graph, rows = main_rows(results.params, results.params.learners[0]), results.params.rows
+    own = [name for name in table.index if name in graph or (name in rows and rows[name].system in OTHER_SYSTEMS)]
+    best = table.loc[table.loc[own, systems.SPEED].astype(float).idxmax()]
+    name = str(best.name)
+    model = graph[name].trained if name in graph else rows[name].trained
+    share = best[systems.PROVED]
+    proves = f"the best tree of {share:.1f} %" if share == share else "no proofs"
+    return Advice(
+        "the fastest parser",
+        name,
+        f"UAS {best[systems.MEAN]:.2f}, {_where(results.corpora)}",
+        f"{best[systems.SPEED]:,.0f} words / CPU s (median)",
+        proves,
+        command(results, model),
+    )
+
+
+def _own_scores(results: Results) -> Advice:
+    """Recommend exact decoding for score matrices of another parser, with the speed of decoding alone."""
+    data = approximations_tables.contest([results])
+    real = data[~data["model"].isin(SYNTHETIC) & (data["space"] == "projective")] if len(data) else data
+    speed = proves = MISSING
+    if len(real):
+        exact = real[(real["solver"] == EXACT) & (real["model"] == real["model"].iloc[-1])]
+        words, seconds = exact["words"].sum(), exact["seconds"].sum()
+        speed = f"{words / seconds:,.0f} words / CPU s, decoding alone"
+        proves = f"the best tree of {exact['proved'].sum():,.0f} of {exact['sentences'].sum():,.0f} sentences"
+    return Advice(
+        "score matrices of your own parser",
+        "branch-and-bound",
+        f"{NOTHING} (depends on the scores)",
+        speed,
+        proves,
+        "treebound decode SCORES.npz -o PARSED",
+    )
+
+
+def _valid(results: Results) -> Advice:
+    """Report the errors of the validator without and with the rules of Universal Dependencies."""
+    data = validity_tables.measured([results])
+    accuracy = speed = MISSING
+    proves = "the best valid tree"
+    if len(data):
+        rows = data.xs(data.index.get_level_values("tags")[0], level="tags")
+        before, after = (f"{rows[when].sum():,.0f}" for when in ("before", "after"))
+        accuracy = f"validator errors {before} → {after}, {_where(rows.index.get_level_values('corpus'))}"
+        speed = f"{rows['cpu_s_valid'].sum() / rows['cpu_s'].sum():.1f} times the time without rules"
+        proves += f" of {rows['proved'].sum():,.0f} of {rows['sentences'].sum():,.0f} sentences"
+    return Advice(
+        "valid trees of Universal Dependencies",
+        "any graph model",
+        accuracy,
+        speed,
+        proves,
+        "treebound parse MODEL TEXT --valid ud",
+    )
+
+
+def _ccg(results: Results) -> Advice:
+    """Recommend the most accurate decoder of the first CCG parser of the run."""
+    task, line = "categorial grammar (CCG)", f"{TRAIN} --system ccg"
+    table = ccg_tables.accuracy([results])
+    table = table[table.index.get_level_values("run") == results.name] if len(table) else table
+    if table.empty:
+        return Advice(task, MISSING, MISSING, MISSING, "the best derivation", line)
+    parser = table.index.get_level_values("parser")[0]
+    scores = table.xs(parser, level="parser").droplevel("run")["test"].xs("LF", axis=1, level=1).stack()
+    decoder, order = scores.idxmax()
+    times = ccg_tables.speed([results])
+    place = (results.name, parser, decoder)
+    speed = f"{times.loc[place, (order, 'sentences / s')]:,.0f} sentences / CPU s" if place in times.index else UNTIMED
+    proofs = ccg_tables.lengths([results]).xs(parser, level="parser")
+    share = (proofs["proved, %"] * proofs["sentences"]).sum() / proofs["sentences"].sum()
+    return Advice(
+        task,
+        f"{decoder}, {order}",
+        f"labelled F {scores.max():.2f}, {parser}, test",
+        speed,
+        f"decoder exact: the best derivation of {share:.1f} %",
+        line,
+    )
+
+
+def _confidence(results: Results) -> Advice:
+    """Report the lists of best trees and the accuracy of their best members."""
+    task, line = "several trees, or confidence in arcs", "treebound parse MODEL TEXT --k-best 10 --margins"
+    section = results.params.section(Confidence)
+    if not section.model or not results.has("confidence"):
+        return Advice(task, MISSING, MISSING, MISSING, "margins and complete lists", line)
+    data = confidence_tables.measured(results)
+    best = pd.DataFrame(data["best_of_list"].tolist()).mean()
+    k = max(best.index, key=int)
+    return Advice(
+        task,
+        section.model,
+        f"UAS {best['1']:.2f}; best of {k} trees {best[k]:.2f}; {_where(data['corpus'])}",
+        UNTIMED,
+        f"{data['complete'].sum():,} of {data['sentences'].sum():,} lists complete",
+        line,
+    )
+
+
+def _mining(results: Results) -> Advice:
+    """Report the share of errors among the first suspects, for the mined treebank with the most sentences."""
+    task, line = "annotation errors in a treebank", "treebound mine TREEBANK -o suspects.html"
+    points = mining_tables.points(mining_tables.measured([results]))
+    points = points[points["ranking"] == OURS] if len(points) else points
+    if points.empty:
+        return Advice(task, MISSING, MISSING, MISSING, "both trees of a suspect", line)
+    first = points[points["run"] == points["run"].iloc[0]]
+    row = first.sort_values("k").iloc[len(first) // 2]
+    return Advice(
+        task,
+        "default of mine",
+        f"{row['precision'] * 100:.0f} % of the first {row['k']} suspects are errors ({row['run']})",
+        UNTIMED,
+        "both trees of a suspect",
+        line,
+    )
+
+
+def command(results: Results, model: str) -> str:
+    """Return the command that trains a model of params.yaml, with the options that differ from the defaults."""
+    entry = results.params.models[model]
+    if entry.system == "graph":
+        families = list(entry.settings.families)
+        options = [] if families == list(Settings().families) else ["--families", ",".join(families) or '""']
+        options += ["--space", entry.settings.space] if entry.settings.space != "projective" else []
+        return " ".join([TRAIN, *options])
+    options = ["--system", entry.system]
+    for name, value in _changed(entry.settings).items():
+        options += [f"--{name.replace('_', '-')}", ",".join(value) if isinstance(value, tuple) else str(value)]
+    return " ".join([TRAIN, *options])
+
+
+def _changed(settings: Any) -> dict[str, Any]:
+    """Return the settings that differ from the defaults of their class, or all settings if they have no class."""
+    if isinstance(settings, dict):
+        return settings
+    default = type(settings)()
+    names = [field.name for field in fields(settings)]
+    return {name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(default, name)}
+
+
+def _accuracy(results: Results, model: str) -> tuple[float, str]:
+    """Return the mean UAS of a graph-based model over the corpora, and its seeds in words. NaN if a corpus lacks it."""
+    values, learner = headlines.accuracies(results), results.params.learners[0]
+    means = []
+    for corpus in results.corpora:
+        row = main_rows(results.params, learner, corpus).get(model)
+        means.append(headlines.mean_over_seeds(results, corpus, row, values) if row is not None else (float("nan"), 0))
+    counts = sorted({seeds for _, seeds in means})
+    seeds = f"{counts[0]} to {counts[-1]} seeds" if len(counts) > 1 else _count(counts[0], "seed")
+    return sum(mean for mean, _ in means) / len(means), seeds
+
+
+def _range(speeds: Sequence[float] | pd.Series) -> str:
+    """Return the range of several speeds, or a note that the row was not timed."""
+    if not len(speeds):
+        return UNTIMED
+    ends = dict.fromkeys(f"{end:,.0f}" for end in (min(speeds), max(speeds)))
+    return f"{' to '.join(ends)} words / CPU s"
+
+
+def _where(corpora: Sequence[str] | pd.Series | pd.Index) -> str:
+    """Name the corpus, or count the corpora over which a figure is averaged."""
+    names = list(dict.fromkeys(corpora))
+    return f"on {names[0]}" if len(names) == 1 else f"over {len(names)} corpora"
+
+
+def _count(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,333 @@
+"""The first page: abstract, example, systems, bars of verdicts, advice, and the comparison with this machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import synthetic_results
+
+import treebound
+from studies.across.overview import abstract, agreement, bars, cite, example, systems, use
+from studies.across.overview.text_table import TextTable
+from studies.common import params as parameters
+from studies.site import claims, collect
+from studies.site.claims.judge import CONTRADICTED, INCONCLUSIVE, NOT_TESTED, REPLICATED, SMALLER, VERDICTS, Judged
+from studies.site.claims.load import Claim, Paper, load
+from studies.site.claims.measured import Measured
+from studies.site.claims.show import Replication
+from treebound.plots.style import COLOURS
+
+REPOSITORY = Path(__file__).parents[1]
+LONGEST = 35  #: largest number of words of a sentence of the abstract
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a project with two synthetic runs: the reference and this run, with the reference's parameters."""
+    folder = tmp_path_factory.mktemp("project") / "project"
+    return synthetic_results.project(folder, REPOSITORY, overlay="reference.yaml")
+
+
+@pytest.fixture(scope="module")
+def runs(root: Path) -> list[collect.Results]:
+    return collect.provenances(root)
+
+
+@pytest.fixture(scope="module")
+def committed() -> collect.Results:
+    reference = collect.reference(REPOSITORY)
+    assert reference is not None
+    return reference
+
+
+def words(sentence: str) -> int:
+    """Count the words and numbers of a sentence, without signs that stand alone."""
+    return sum(any(letter.isalnum() for letter in word) for word in sentence.split())
+
+
+def verdict(low: float, high: float, place: str = "x", **settings: object) -> Judged:
+    """Return a judged claim with one measured interval; NaN as `low` leaves it without a measured value."""
+    texts = {"name": "a", "claim": "It helps.", "section": "4", "published": "1.0"}
+    claim = Claim.model_validate(texts | {"measure": "UAS", "rows": ("a", "b"), "than": 0} | settings)
+    measured = () if np.isnan(low) else (Measured(place, (low + high) / 2, low, high),)
+    return Judged(Paper(key="p", cite="P", title="T"), claim, measured)
+
+
+NOTHING = verdict(np.nan, np.nan)
+
+
+# --- agreement
+
+
+@pytest.mark.parametrize(
+    ("reference", "here", "expected"),
+    [
+        (verdict(0.1, 0.3), verdict(0.2, 0.9), agreement.CONFIRMED),  # both replicated
+        (verdict(0.1, 0.3), verdict(0.2, 0.3, effects=[0.9], margin=0.1), agreement.CONFIRMED),  # a smaller effect
+        (verdict(0.1, 0.3), verdict(-0.9, -0.2), agreement.DIFFERS),
+        (verdict(0.1, 0.3), verdict(-0.1, 0.6, "y"), agreement.DIFFERS),  # undecided here, in another place
+        (verdict(0.1, 0.3), verdict(-0.1, 0.5), agreement.CONFIRMED),  # undecided here, but the same value
+        (verdict(0.1, 0.3), NOTHING, agreement.NOT_RUN),
+        (NOTHING, verdict(0.1, 0.3), agreement.ONLY),
+    ],
+)
+def test_a_claim_is_confirmed_differs_or_was_not_run(reference: Judged, here: Judged, expected: str) -> None:
+    assert agreement.of_claim(reference, here) == expected
+
+
+def test_claims_that_neither_run_tests_are_not_counted() -> None:
+    counts = agreement.of_claims(
+        [verdict(0.1, 0.3), verdict(0.1, 0.3), verdict(0.1, 0.3), NOTHING],
+        [verdict(0.1, 0.3), verdict(-0.9, -0.2), NOTHING, NOTHING],
+    )
+    assert counts == {agreement.CONFIRMED: 1, agreement.DIFFERS: 1, agreement.NOT_RUN: 1}
+    assert agreement.counted(counts) == "1 confirmed here, 1 differs here, 1 not run here"
+    assert agreement.counted({agreement.DIFFERS: 2}) == "2 differ here"
+
+
+def test_values_agree_after_rounding() -> None:
+    reference = {"x": 90.123, "y": 80.0, "z": np.nan}
+    assert agreement.of_values(reference, {"x": 90.1249}) == agreement.CONFIRMED
+    assert agreement.of_values(reference, {"x": 90.1249, "y": 80.01}) == agreement.DIFFERS
+    assert agreement.of_values(reference, {"w": 1.0, "z": 1.0, "y": np.nan}) == agreement.NOT_RUN
+
+
+# --- abstract
+
+
+def written(runs: list[collect.Results], root: Path) -> abstract.Abstract:
+    """Return the abstract of one or two runs."""
+    judged = [claims.verdicts(root, run) for run in runs]
+    here, judged_here = (runs[1], judged[1]) if len(runs) > 1 else (None, ())
+    return abstract.abstract(runs[0], judged[0], here, judged_here)
+
+
+def test_the_abstract_of_the_reference_has_five_short_sentences(committed: collect.Results) -> None:
+    text = written([committed], REPOSITORY)
+    assert len(text.findings) == 5
+    assert max(words(finding.text) for finding in text.findings) <= LONGEST
+    assert not any(finding.here for finding in text.findings)
+    stored = pd.read_csv(committed.folder / "claims.csv", keep_default_na=False).query("not ours")
+    first, gain, proofs, others, honest = (finding.text for finding in text.findings)
+    counts = stored["verdict"].replace(SMALLER, REPLICATED).value_counts()
+    assert f"of {len(stored)} claims, {counts[REPLICATED]} are replicated, {counts[CONTRADICTED]} contradicted" in first
+    assert f"{counts[INCONCLUSIVE]} undecided and {counts[NOT_TESTED]} untested" in first
+    row = stored[stored["name"] == "all-factors"].iloc[0]
+    ends = f"{float(row['effect']):+.2f} points [{float(row['low']):+.2f}, {float(row['high']):+.2f}]"
+    assert ends in gain
+    inside = float(row["low"]) <= 0.36 <= float(row["high"])
+    assert gain.endswith(f"the published gain, +0.36, lies {'inside' if inside else 'outside'} this interval.")
+    data = abstract.exactness(committed)
+    assert f"of {data['sentences'].sum():,} test sentences" in proofs
+    assert f"{data['words_per_cpu_s'].min():,.0f} to {data['words_per_cpu_s'].max():,.0f} words per CPU" in proofs
+    elsewhere = stored[stored["paper"] != "qian-liu-2013"]
+    assert f"{len(elsewhere)} claims, {(elsewhere['verdict'] == REPLICATED).sum()} replicated" in others
+    assert honest.startswith("Neural parsers are more accurate: UDPipe 2 with multilingual BERT has 93.42 UAS")
+
+
+def test_the_clearest_claim_has_the_smallest_adjusted_p(committed: collect.Results) -> None:
+    others = written([committed], REPOSITORY).findings[3].text
+    stored = pd.read_csv(committed.folder / "claims.csv").query("not ours and paper != 'qian-liu-2013'")
+    texts = {(paper.key, claim.name): claim.short for paper in load() for claim in paper.claims}
+    for name in (REPLICATED, CONTRADICTED):
+        rows = stored[(stored["verdict"] == name) & stored["p_adjusted"].notna()].sort_values(["p_adjusted", "p"])
+        best = rows.iloc[0]
+        assert f"(clearest: {texts[best['paper'], best['name']]}: " in others
+
+
+def test_the_abstract_says_beside_each_finding_whether_this_machine_agrees(
+    root: Path, runs: list[collect.Results], tmp_path: Path
+) -> None:
+    same = [dataclasses.replace(runs[1], name="reference"), runs[1]]
+    text = written(same, root)
+    assert max(words(finding.text) for finding in text.findings) <= LONGEST
+    for finding in text.findings:
+        assert "confirmed here" in finding.here
+        assert "differ" not in finding.here
+    # another run: every figure of the model with all factors changes
+    shutil.copytree(root, tmp_path / "project")
+    other = collect.this_run(tmp_path / "project")
+    synthetic_results.change_rows(other.folder, "*", "combined*", certified=1)
+    findings = written([same[0], other], tmp_path / "project").findings
+    assert findings[2].here.startswith(f"{agreement.DIFFERS}: 1.7 % of 300 with ")
+    markup = abstract.Abstract(findings)._repr_mimebundle_()["text/html"]
+    assert markup.count('<span class="finding">') == markup.count('<span class="agrees ') == 5
+    assert '<span class="agrees differ">differs here: 1.7 %' in markup
+
+
+# --- example
+
+
+def test_the_example_is_proved_and_checked() -> None:
+    shown = example.example()
+    assert shown.parse.status == "optimal"
+    assert shown.parse.heads.tolist() == list(example.SENSIBLE)
+    assert shown.parse.work["nodes"] > 1
+    last = shown.parse.record.bounds[-1]
+    assert max(call["lb"] for call in shown.parse.record.bounds) * example.UNIT == pytest.approx(shown.parse.value)
+    assert last["ub"] <= shown.parse.value / example.UNIT + 1e-9
+    assert shown.faults == ()
+    assert "finds no fault in the proof" in shown.says
+    wrong = dataclasses.replace(shown.parse, value=shown.parse.value + 1, bound=shown.parse.value + 1)
+    faults = tuple(treebound.check(shown.problem, wrong))
+    assert "finds faults: " in dataclasses.replace(shown, parse=wrong, faults=faults).says
+    markup = shown._repr_html_()
+    assert markup.count("<svg") == 2
+    assert "<title>" not in markup
+
+
+# --- systems
+
+
+def test_the_headline_has_the_best_rows_of_each_family(runs: list[collect.Results]) -> None:
+    data = systems.headline(runs[0])
+    assert len(data) <= systems.MOST
+    roles = " ".join(data.index.get_level_values("role"))
+    for role in ("baseline", "all factors", "fastest", "best exact", "best transition", "best sampling"):
+        assert role in roles
+    means = data[list(runs[0].corpora)].mean(axis=1, skipna=False)
+    np.testing.assert_allclose(data[systems.MEAN], means)
+    assert systems.HERE not in data
+    with_both = systems.headline(*runs)
+    assert set(with_both[systems.HERE]) <= {agreement.CONFIRMED, agreement.DIFFERS, agreement.NOT_RUN, systems.OTHER}
+
+
+def test_a_system_with_other_settings_is_no_contradiction(root: Path, tmp_path: Path) -> None:
+    shutil.copytree(root, tmp_path / "project")
+    shown = collect.reference(tmp_path / "project")
+    assert shown is not None
+    assert systems.agreed(shown, shown, "carreras") == agreement.CONFIRMED
+    assert systems.agreed(shown, shown, "no such system") == agreement.NOT_RUN
+    changed = dataclasses.replace(shown, folder=tmp_path / "other")
+    shutil.copytree(shown.folder, changed.folder)
+    synthetic_results.change_rows(changed.folder, "*", "carreras*", uas=1.0)
+    assert systems.agreed(shown, changed, "carreras") == agreement.DIFFERS
+    train = dataclasses.replace(shown.params.train, epochs=shown.params.train.epochs + 1)
+    fewer = dataclasses.replace(changed, params=dataclasses.replace(shown.params, train=train))
+    assert systems.agreed(shown, fewer, "carreras") == systems.OTHER
+
+
+# --- bars
+
+
+def test_bars_count_the_verdicts_and_can_be_read_without_colour(committed: collect.Results) -> None:
+    judged = claims.verdicts(REPOSITORY, committed)
+    data = bars.counts(judged)
+    stored = pd.read_csv(committed.folder / "claims.csv").query("not ours")
+    for paper, rows in stored.groupby("paper"):
+        row = data[data["key"] == paper].iloc[0]
+        assert {name: row[name] for name in VERDICTS if row[name]} == rows["verdict"].value_counts().to_dict()
+    markup = bars.Bars(data, here=False)._repr_mimebundle_()["text/html"]
+    assert "This machine" not in markup
+    for _, row in data.iterrows():
+        described = ", ".join(f"{row[name]} {name}" for name in VERDICTS if row[name])
+        assert f'<span class="where">{described}</span>' in markup
+        assert f'href="94-verdicts.ipynb#verdicts-{row["key"]}"' in markup
+    anchors = Replication({"reference": judged}, "c", claims.NAME)._repr_mimebundle_()["text/html"]
+    assert all(f'id="verdicts-{key}"' in anchors for key in data["key"])
+    both = bars.counts(judged, judged)
+    assert all(re.fullmatch(r"\d+ confirmed here", text) for text in both["this machine"])
+    assert "This machine" in bars.Bars(both, here=True)._repr_mimebundle_()["text/html"]
+
+
+def test_parts_of_bars_have_contrast_to_their_numbers() -> None:
+    style = (REPOSITORY / "src" / "studies" / "site" / "templates" / "front.css").read_text(encoding="utf-8")
+    white = re.findall(r"\.bar > \.[\w-]+ \{ background: (#[0-9a-f]{6}); \}", style)
+    assert len(white) == 4
+    assert all(_contrast(colour, "#ffffff") >= 4.5 for colour in white)
+    assert _contrast(COLOURS["pale"], COLOURS["ink"]) >= 4.5
+
+
+def _contrast(a: str, b: str) -> float:
+    """Return the contrast of two colours after WCAG 2."""
+    values = []
+    for colour in (a, b):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        values.append(0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2])
+    return (max(values) + 0.05) / (min(values) + 0.05)
+
+
+def test_every_paper_has_three_sentences() -> None:
+    data = bars.experience(load())
+    assert len(data) == len(load()) == 5
+    assert data.shape[1] == 3
+    for text in data.to_numpy().ravel():
+        assert text.endswith(".")
+        assert words(text) <= LONGEST
+        assert not re.search(r"\d", text), "figures belong to the results of a run"
+
+
+def test_briefs_of_claims_are_short() -> None:
+    for paper in load():
+        for claim in paper.claims:
+            assert len(claim.brief.split()) <= 7
+            assert claim.short
+            assert not claim.short.endswith(".")
+
+
+# --- advice
+
+
+def test_advice_is_computed_and_names_commands_that_exist(runs: list[collect.Results]) -> None:
+    data = use.which(runs[:1])
+    assert list(data.columns) == list(use.COLUMNS)
+    assert len(data) == 8
+    best = systems.headline(runs[0]).droplevel("role")
+    exact = best[best[systems.PROVED] == 100]
+    first = data.iloc[0]
+    assert first["best row"] == exact[systems.MEAN].idxmax()
+    assert f"UAS {exact[systems.MEAN].max():.2f}" in first["accuracy"]
+    fastest = data.loc["the fastest parser"]
+    assert f"{best.loc[fastest['best row'], systems.SPEED]:,.0f} words / CPU s" in fastest["speed"]
+    assert all(command.startswith("treebound ") for command in data["command"])
+    families = ",".join(runs[0].params.models[first["best row"]].settings.families)
+    assert families in first["command"] or "--families" not in first["command"]
+    table = TextTable(data, "c", (15, 14, 18, 14, 14, 25), commands=True)._repr_mimebundle_()["text/html"]
+    assert table.count("<code>") == len(data)
+
+
+def test_advice_without_results_is_a_dash_with_its_reason(
+    committed: collect.Results, root: Path, tmp_path: Path
+) -> None:
+    data = use.which([committed])
+    lacking = data[data["speed"] == use.MISSING]
+    assert (lacking["accuracy"] == use.MISSING).all()
+    # a later run with results fills the line and is named
+    other = collect.this_run(root)
+    mining, task = use.which([other]).loc["annotation errors in a treebank"], "annotation errors in a treebank"
+    assert mining["accuracy"] != use.MISSING
+    if task in lacking.index:
+        assert use.which([committed, other]).loc[task, "accuracy"] == f"{mining['accuracy']} (this run)"
+
+
+# --- citation
+
+
+def test_the_citation_is_that_of_the_repository(tmp_path: Path) -> None:
+    text = str(cite.citation())
+    assert "treebound: exact decoding for dependency parsing" in text
+    assert f"version {treebound.__version__}" in text
+    assert "MIT" in text
+    assert "CITATION.cff" in str(cite.citation(tmp_path / "missing.cff"))
+
+
+def test_texts_are_escaped() -> None:
+    data = pd.DataFrame({"a": ["<b>"]}, index=pd.Index(["<i>"], name="n"))
+    markup = TextTable(data, "<u>", (50, 50))._repr_mimebundle_()["text/html"]
+    assert not {"<b>", "<i>", "<u>"} & set(re.findall("<[a-z]>", markup))
+    assert "<b>" in html.unescape(markup)
+
+
+def test_the_appendix_is_the_last_page() -> None:
+    assert parameters.load(REPOSITORY / "params.yaml").notebooks[-1] == "99-appendix"
+    source = (REPOSITORY / "notebooks" / "index.ipynb").read_text(encoding="utf-8")
+    assert "(99-appendix.ipynb)" in source
+    assert "provenance(" not in source
