@@ -83,7 +83,7 @@ def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
 
     row    the verdicts of all runs on the claim
     heads  the headings of the columns, which label the cells on narrow screens
-    here   True on the page that has the table of the claim; the row then gets an anchor for links from the table of all claims
+    here   True on the page that has the table of the claim; the row then gets an anchor for links
     """
     last, anchor = row[-1], ""
     if last.claim is None:
