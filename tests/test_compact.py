@@ -24,14 +24,21 @@ L 12.345678 3.000000"/>
 </svg>"""
 
 
+def test_groups_without_attributes_and_paths_of_one_point_are_removed() -> None:
+    markup = '<svg><g id="a"><g clip-path="url(#c)"><g><text>x</text></g></g><path d="M 1 2 " class="y"/></g></svg>'
+    assert compacted(markup) == '<svg><g clip-path="url(#sX-0)"><text>x</text></g></svg>'.replace(
+        "sX", re.findall(r"url\(#(\w+)-0\)", compacted(markup))[0]
+    )
+
+
 def test_unused_elements_are_removed_and_others_kept() -> None:
     small = compacted(SVG)
     ET.fromstring(small)
     assert "metadata" not in small
     assert "unused" not in small
     assert "xlink" not in small
-    assert 'd="M 0.123456 -1e-06 L 12.35 3"' in small
-    assert "scale(0.015625)" in small
+    assert 'd="M0.123 -1e-06L12.3 3"' in small
+    assert "scale(0.0156)" in small
     (name,) = re.findall(r'<path id="([^"]+)"', small)
     assert f'<use href="#{name}" x="61.5"/>' in small
     (rule,) = re.findall(r"<style>\.(\w+)\{fill:none;stroke:#ececec\}</style>", small)

@@ -21,8 +21,28 @@ def compacted(markup: str) -> str:
     markup = re.sub(r"-?\d+\.\d{3,}", lambda number: _short(float(number[0])), markup)
     markup = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", markup)
     markup = markup.replace("'DejaVu Sans'", FONTS)  # a machine without the font takes one of the same width
+    markup = re.sub(r'<path d="M [-\d.]+ [-\d.]+ "[^>]*/>', "", markup)  # the line of a marker without a line
+    markup = re.sub(r' d="([^"]*)"', lambda data: f' d="{_path(data[1])}"', markup)
     salt = "s" + hashlib.sha256(markup.encode()).hexdigest()[:5]
-    return _with_classes(_with_short_names(markup, salt), salt)
+    return _without_plain_groups(_with_classes(_with_short_names(markup, salt), salt))
+
+
+def _path(data: str) -> str:
+    """Return the data of a path without the spaces around its commands."""
+    return re.sub(r"\s*([A-Za-z])\s*", r"\1", data)
+
+
+def _without_plain_groups(markup: str) -> str:
+    """Remove groups that have no attributes, and so change nothing; their content remains."""
+    plain: list[bool] = []
+
+    def tag(match: re.Match[str]) -> str:
+        if match[0] != "</g>":
+            plain.append(match[0] == "<g>")
+            return "" if plain[-1] else match[0]
+        return "" if plain.pop() else match[0]
+
+    return re.sub(r"<g(?: [^>]*[^/])?>|</g>", tag, markup)
 
 
 def _short(number: float) -> str:

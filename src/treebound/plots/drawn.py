@@ -26,6 +26,7 @@ with needs("plots"):
     from matplotlib.ticker import FixedLocator
 
 LARGEST, SIZE = 20_000, 100_000  #: a figure with more numbers, or a CSV with more characters, has no CSV
+LONG = 30_000  #: a CSV with more characters gets one column per series
 NO_MARKER = "None"  #: name of the marker of a line without markers
 NAMED = 8  #: largest number of panels or curves that a description names
 FEW = 6  #: a description states both ends of every curve if there are at most this many
@@ -57,8 +58,9 @@ def points(figure: Figure) -> list[Point]:
     """Return the points of the curves, bars and scatter plots of a figure, panel by panel, in drawing order.
 
     Lines across a whole panel, areas and legends hold no points. A thin line around a single point is its interval.
+    A point that is drawn twice, for instance with a second mark, is returned once.
     """
-    return [point for axes in figure.axes for point in _points(figure, axes)]
+    return list(dict.fromkeys(point for axes in figure.axes for point in _points(figure, axes)))
 
 
 def as_csv(figure: Figure) -> str:
@@ -66,14 +68,14 @@ def as_csv(figure: Figure) -> str:
 
     Columns: panel, series, label, the two axes, low, high. Columns without content are left out. If panels have
     different axes, the columns of the positions are called x and y, and the names of the axes precede them. If the CSV
-    has more than SIZE characters, each series becomes a column. If it is still larger, or if the figure has more than
+    has more than LONG characters, each series becomes a column. If it is larger than SIZE, or if the figure has more than
     LARGEST numbers or no points, the result is empty.
     """
     data = points(figure)
     if not data or 2 * len(data) > LARGEST:
         return ""
     text = _written_rows(_long(data))
-    if len(text) > SIZE:
+    if len(text) > LONG:
         text = _written_rows(_wide(data))
     return text if len(text) <= SIZE else ""
 
