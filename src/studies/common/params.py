@@ -491,7 +491,10 @@ def _input_error(
 ) -> InputError:
     """Convert the first error of pydantic to an InputError with line, reason and valid keys.
 
-    place  keys that lead to the part of the file which pydantic has checked
+    place  keys that lead to the part of the file that pydantic has checked
+    tree   the parsed file, with line numbers
+    data   the content of the file
+    kinds  key of the file -> type of its value
     """
     unknown = (
         "unexpected_keyword_argument",
@@ -511,7 +514,7 @@ def _input_error(
 
 
 def _model_keys(value: dict[str, Any]) -> list[str]:
-    """Return the valid keys of a model."""
+    """Return the valid keys of a model, which depend on the key `system` in `value`."""
     return [*_COMMON, *(field.name for field in fields(_settings_of(value)))]
 
 

@@ -78,9 +78,9 @@ def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.
 def _held(pattern: Pattern, tree: np.ndarray, places: np.ndarray, before: np.ndarray) -> np.ndarray:
     """Return bool[arcs, matches]: whether each arc of a pattern is in the tree at each match.
 
-    tree    int32[W] heads of all words
-    places  for each match the words of the pattern, numbered within their sentence
-    before  for each match a number; a word's number in its sentence plus this number is its number in the treebank
+    tree    int32[W] heads of all words in the treebank, numbered within their sentences
+    places  one row per match: the words of the pattern, numbered within their sentence
+    before  one number per match, which converts these numbers into numbers of words in the treebank when added
     """
     held = np.empty((len(pattern.arcs), len(places)), bool)
     for k, (h, m) in enumerate(pattern.arcs):
@@ -169,7 +169,7 @@ def _with_patterns(treebank: Treebank, patterns: str) -> Treebank:
 
 
 def _progress(label: str) -> Callable[[Iterable, str], Iterable]:
-    """Return a progress function that reports each phase of training behind a label."""
+    """Return a progress function that reports the start of each training phase, with `label` in front."""
 
     def progress(sentences: Iterable, phase: str) -> Iterable:
         stage.say(f"{label}: {phase}")

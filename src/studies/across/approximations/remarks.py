@@ -27,9 +27,9 @@ ONE_RUN = (
 
 @about(HOW)
 def answer(table: pd.DataFrame) -> Sentences:
-    """Count the approximations that are both faster than exact search and as accurate. table: `tables.worth`.
+    """Count the approximations that are faster than exact search and at least as accurate. table: `tables.worth`.
 
-    `tables.best_approximations` names them.
+    `tables.best_approximations` names these approximations.
     """
     worthwhile = table.groupby(level=["model", "space"], sort=False)["worth it"].agg(["sum", "size"])
     synthetic = worthwhile.index.get_level_values("model").isin(SYNTHETIC)

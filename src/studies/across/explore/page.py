@@ -20,7 +20,7 @@ SCRIPT, STYLE = "explore.js", "explore.css"  #: files of the site that the inter
 class Explorer:
     """The interactive part of the page. Without a script, it shows the tree of the first sentence.
 
-    stored  None: there are no sentences, and the page says so
+    stored  the explored sentences; with None, the page says that there are none
     """
 
     stored: Stored | None

@@ -18,7 +18,7 @@ DECIMALS = 9  #: number of decimals to which scores are rounded before they are 
 
 
 def order_of(scores: np.ndarray, counted: np.ndarray, seed: int) -> np.ndarray:
-    """Return the words that a ranking lists, best first.
+    """Return the indices of the words that a ranking lists, most suspicious first. W words are scored.
 
     scores   float64[W]: higher for more suspicious words
     counted  bool[W]: words that can be listed; all other words count neither as hits nor as misses
@@ -34,7 +34,7 @@ def order_of(scores: np.ndarray, counted: np.ndarray, seed: int) -> np.ndarray:
 def judged(order: np.ndarray, wrong: np.ndarray, counted: np.ndarray, ks: Sequence[int]) -> dict[str, Any]:
     """Return the average precision of a ranked list, and the hits and the recall among its first k words for each k.
 
-    order    words, best first
+    order    indices of the listed words, most suspicious first
     wrong    bool[W]: words whose annotation is an error
     counted  bool[W]: words that are evaluated
 
@@ -103,7 +103,7 @@ def found_in_groups(sample: Sample, suspects: Sequence[Suspect], changes: dict[s
 def proposed_right(sample: Sample, suspects: Sequence[Suspect], order: np.ndarray) -> dict[str, int]:
     """Count the errors in a ranked list of heads, and the errors that were corrected to exactly the proposed head.
 
-    order  words of the list
+    order  indices of the words of the list
 
     Keys: errors, exact.
     """

@@ -73,7 +73,7 @@ def systematic_totals(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def _place(row: dict[str, Any]) -> dict[str, str]:
-    """Return the index of a row."""
+    """Return the index values of a row of a summary: the run of the pipeline, and the mined treebank."""
     return {name: row[name] for name in PLACE}
 
 

@@ -197,7 +197,11 @@ def measured(settings: ValidTrees, data: Data, seed: int, path: Path) -> tuple[d
 
 
 def _of_peer(test: Treebank, parses: Trees | None, counts: dict[str, Any] | None) -> dict[str, Any]:
-    """Return errors and accuracy of a parser of another project, or `missing` if its package is not installed."""
+    """Return errors and accuracy of a parser of another project, with the key `missing` if it is not installed.
+
+    parses  trees of the parser, or None if it is not installed
+    counts  errors that the validator found in the trees
+    """
     if parses is None or counts is None:
         return {"missing": True}
     scores = evaluate(test, parses.heads or [], parses.labels).summary

@@ -61,9 +61,9 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
 
 
 def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
-    """Map each k of `sweep` to a text that counts the sentences without a proof by corpus.
+    """Map each number k of candidate heads to a text that counts the sentences without a proof on each corpus.
 
-    A k is left out if all sentences are proved.
+    The rows of `sweep` differ in k alone. A k is left out if all sentences are proved.
     """
     data = frames.decode(results).set_index(AT)
     by_k = {}
@@ -76,7 +76,10 @@ def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
 
 
 def _swept(results: Results, figure: str) -> pd.Series:
-    """Return one figure of the rows that differ in k alone, with the index (corpus, "k-<k>")."""
+    """Return one figure of Table 3 for the rows that differ only in k, the number of candidate heads per word.
+
+    Index: (corpus, "k-<k>"). `figure` is an argument of `pruning_table`.
+    """
     column = {"UAS": "uas", "LAS": "las", "w/s": "words_per_cpu_s"}.get(figure, "dp_calls")
     data = (frames.benchmark(results) if figure == "w/s" else frames.decode(results)).set_index(AT)
     values = data[column] / data["sentences"] if figure == "DP calls" else data[column]
