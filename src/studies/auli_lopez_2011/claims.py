@@ -44,7 +44,8 @@ def _stage(results: Results) -> dict[str, dict[str, Any]]:
 def ccg_difference(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Yield the labelled F-score of a first system minus the labelled F-score of a second, for every CCG parser.
 
-    A system is an order of beams, or an oracle under this order; `rows` names the two systems. The 95 % interval comes from the jackknife.
+    A system is an order of beams, or an oracle under this order; `rows` names the two systems. The 95 % interval comes
+    from the jackknife.
     """
     for name, data, metrics in _parsers(results, _stage(results)):
         for comparison in metrics["differences"]:
@@ -167,10 +168,11 @@ SETTLED, DRAWN = 0.9, 2000
 def joint_convergence(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Yield the ratio of the iterations that two decoders need until the share `SETTLED` of dev sentences has settled.
 
-    The iterations of the first decoder (`AST bp`) are divided by the iterations of the second; `rows` names the two.
-    A sentence has settled if its beliefs have converged, or if dual decomposition has proved its derivation. The interval comes from
-    a bootstrap over sentences. A sentence that never settles counts as settled in the last iteration, so the ratio is a
-    lower bound if the first decoder never reaches `SETTLED`. Nothing is yielded if neither decoder reaches `SETTLED`.
+    The iterations of the first decoder (`AST bp`) are divided by the iterations of the second; `rows` names the two. A
+    sentence has settled if its beliefs have converged, or if dual decomposition has proved its derivation. The interval
+    comes from a bootstrap over sentences. A sentence that never settles counts as settled in the last iteration, so the
+    ratio is a lower bound if the first decoder never reaches `SETTLED`. Nothing is yielded if neither decoder reaches
+    `SETTLED`.
     """
     for name, data, metrics in _parsers(results, ccg_integration_tables.measured(results)):
         iterations = {
@@ -220,7 +222,8 @@ def joint_training(results: Results, rows: Sequence[str], compare: str) -> Itera
 def _counts(metrics: dict[str, Any] | None, split: str, column: str) -> dict[int, list[int]] | None:
     """Map the index of each sentence to the counts of its labelled dependencies in one column, or return None.
 
-    The counts are the numbers of correct, predicted and gold dependencies. A column is a decoder with its iterations and output rule. Return None if the run stored no counts.
+    The counts are the numbers of correct, predicted and gold dependencies. A column is a decoder with its iterations
+    and output rule. Return None if the run stored no counts.
     """
     order, _, column_name = column.partition(" ")
     counts = (metrics or {}).get("counts", {}).get(split, {}).get(order, {})

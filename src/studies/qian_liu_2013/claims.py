@@ -79,7 +79,8 @@ def proved(results: Results, rows: Sequence[str], compare: str) -> Iterator[Meas
 def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Measure the speed of the first row of a pair divided by the speed of the second, in words per CPU second.
 
-    `rows` and `compare` define the pairs; the smallest ratio counts. The interval covers the ratios of the slowest and the fastest repeats of both rows.
+    `rows` and `compare` define the pairs; the smallest ratio counts. The interval covers the ratios of the slowest and
+    the fastest repeats of both rows.
     """
     data = frames.benchmark(results).set_index(AT) if results.has("benchmark") else pd.DataFrame()
     for place, keys in _places(results, rows):
@@ -91,7 +92,8 @@ def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
 def _ratio(a: pd.Series, b: pd.Series) -> list[float]:
     """Return the time per word of row `b` divided by the time per word of row `a`, and the ends of its range.
 
-    Both rows are rows of the benchmark. The smallest and the largest ratio combine the fastest and the slowest repeats of both rows.
+    Both rows are rows of the benchmark. The smallest and the largest ratio combine the fastest and the slowest repeats
+    of both rows.
     """
     times = [[row["cpu_s"] / row["words"], *(s / row["words"] for s in row["cpu_s_range"])] for row in (a, b)]
     return [times[1][0] / times[0][0], times[1][1] / times[0][2], times[1][2] / times[0][1]]

@@ -65,7 +65,7 @@ class Rules:
     def _rows(self, words: Words, heads: np.ndarray, labels: Sequence[str]) -> list[tuple[str, tuple[int, ...]]]:
         """Return the family and the words of each linear constraint that a tree breaks.
 
-        The constraints are checked on a problem whose only arcs are those of the tree. All variables of a broken
+        The constraints are checked on a problem that has only the arcs of the tree. All variables of a broken
         constraint therefore belong to the tree.
         """
         n = words.n

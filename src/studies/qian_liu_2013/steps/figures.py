@@ -14,7 +14,8 @@ from treebound.plots.style import COLOURS, CYCLE, describe, distinct, label_line
 def by_epoch(data: pd.DataFrame, figure: str) -> Figure:
     """Draw the accuracy after every epoch: one curve per training, one panel per place that has the figure.
 
-    A place is a corpus and a run. The base and the five trainings that differ most from it after the last epoch are drawn. A note names the others.
+    A place is a corpus and a run. The base and the five trainings that differ most from it after the last epoch are
+    drawn. A note names the others.
 
     data    columns place, training, base (the training that is drawn on top, in black), epoch (from 1), and the column
             `figure`
