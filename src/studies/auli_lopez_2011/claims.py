@@ -29,7 +29,12 @@ ENOUGH = 1000
 
 
 def _parsers(results: Results, by_parser: dict[str, dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield (parser, name of its test treebank, metrics) for every parser that claims read."""
+    """Yield (parser, name of its test treebank, metrics) for every parser that is large enough for claims.
+
+    Such a parser is trained on all sentences, or on at least ENOUGH sentences.
+
+    by_parser  parser -> metrics
+    """
     settings = results.params.section(CCG).parsers
     for name, metrics in by_parser.items():
         if (settings[name].sentences or ENOUGH) >= ENOUGH:

@@ -33,6 +33,8 @@ def accuracy(results: Results, rows: Sequence[str], compare: str, figure: str) -
 
     The numbers come from `differences`. If `rows` and `compare` give several pairs, the smallest difference counts.
     Only rows of the first learner are compared, so that the two rows of a pair do not differ in the learner as well.
+
+    figure  the kind of accuracy: a key of `comparison.tables.FIGURES`
     """
     wanted = pairs(rows, compare)
     learner = learners_of(results.params)[0]

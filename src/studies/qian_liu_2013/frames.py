@@ -202,7 +202,7 @@ def _inside(place: np.ndarray, head: np.ndarray) -> np.ndarray:
 
 
 def _frames(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> list[_Candidate]:
-    """Find the candidates of one shape.
+    """Find the candidate frames of one shape whose words are described by the given attributes.
 
     shape  sizes of the one or two groups of words in a frame
     kinds  attribute that describes each word of the frame

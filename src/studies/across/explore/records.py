@@ -45,7 +45,10 @@ def sentences() -> list[str]:
 
 
 def options(parser: Parser) -> dict[str, Any]:
-    """Return the options of the stored search: the smallest backbone that the factors of the model allow."""
+    """Return the options of the search whose steps are stored.
+
+    They include the smallest backbone that the factors of the model allow.
+    """
     families = frozenset(parser.model.spec.families) | {"arc"}
     if parser.decoder.space == "non-projective":
         return dict(STEPS)

@@ -1,4 +1,7 @@
-"""Rankings of the words of a treebank by suspicion: the ranking of `treebound mine` and its alternatives."""
+"""Rankings of the words of a treebank by suspicion: the ranking of `treebound mine` and its alternatives.
+
+W is the number of words in the treebank.
+"""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def systematic(names: np.ndarray) -> dict[str, int]:
 
 
 def found_in_groups(sample: Sample, suspects: Sequence[Suspect], changes: dict[str, int]) -> list[dict[str, Any]]:
-    """Return the row of the group view for every systematic change.
+    """Find the row of the group view of `treebound mine` for every systematic change. Return one result per change.
 
     Keys: change, count (number of words with this change in the release), row (rank among the groups of heads, from 1;
     0 if no group has this name), suspects (size of the group), hits (suspects of the group whose head was changed).

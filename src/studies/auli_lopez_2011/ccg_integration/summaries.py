@@ -55,7 +55,7 @@ def closest(errors: pd.DataFrame) -> pd.DataFrame:
     errors  result of `tables.errors`
 
     Rows: (run, parser, order). Columns: proved optima, share of derivations of the parser alone that score less than
-    the optimum (%), the closest decoders, and the share of their derivations (%).
+    the optimum (%), the closest decoders, and the share of their derivations that score less than the optimum (%).
     """
     lines = {}
     for (run, parser), rows in errors.groupby(level=["run", "parser"], sort=False) if len(errors) else ():

@@ -97,9 +97,9 @@ def compared(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Compare every two cells that share a learner or a feature model, over all sections.
 
     Only cells with the whole training set are compared. A comparison has the names `a` and `b` of the cells and the
-    number of scored words. The counts `only_a` and `only_b` are the words that only this cell attaches correctly; `p`
-    comes from McNemar's test. `difference` is the UAS of a minus the UAS of b. `low` and `high` are the ends of its 95
-    % interval by the paired bootstrap over sentences.
+    number of scored words. The counts `only_a` and `only_b` are the words that only cell `a`, or only cell `b`,
+    attaches correctly; `p` comes from McNemar's test. `difference` is the UAS of a minus the UAS of b. `low` and `high`
+    are the ends of its 95 % interval by the paired bootstrap over sentences.
     """
     whole = [row for row in rows if row["share"] == WHOLE and "marks" in row]
     marked: dict[str, list[str]] = {}

@@ -205,9 +205,10 @@ def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def lengths(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the length bins of the rows that differ in k alone, the smallest k first.
+    """Return time and DP calls by sentence length, for the rows that differ only in k, the smallest k first.
 
-    The column `corpus` contains the name of the run as well.
+    The number k counts the candidate heads per word. There is one line per row and length bin. The column `corpus`
+    contains the name of the run as well.
     """
     keep = corpora_of(results, wanted)
     parts = []
