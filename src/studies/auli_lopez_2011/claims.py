@@ -49,8 +49,8 @@ def _stage(results: Results) -> dict[str, dict[str, Any]]:
 def ccg_difference(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Yield the labelled F-score of a first system minus the labelled F-score of a second, for every CCG parser.
 
-    A system is an order of beams, or an oracle under this order; `rows` names the two systems. The 95 % interval comes
-    from the jackknife.
+    A system is the parser or an oracle, under an order of beams or under a single beam; `rows` names the two systems.
+    The 95 % interval comes from the jackknife.
     """
     for name, data, metrics in _parsers(results, _stage(results)):
         for comparison in metrics["differences"]:
@@ -225,7 +225,7 @@ def joint_training(results: Results, rows: Sequence[str], compare: str) -> Itera
 
 
 def _counts(metrics: dict[str, Any] | None, split: str, column: str) -> dict[int, list[int]] | None:
-    """Map the index of each sentence to the counts of its labelled dependencies in one column, or return None.
+    """Map the index of each sentence to the counts of its labelled dependencies in one column.
 
     The counts are the numbers of correct, predicted and gold dependencies. A column is a decoder with its iterations
     and output rule. Return None if the run stored no counts.

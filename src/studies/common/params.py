@@ -315,7 +315,7 @@ class Params:
             raise ValueError(f"{missing[0]} is missing in treebanks")
 
     def check_trained(self, *models: str) -> None:
-        """Raise ValueError if one of `models` is not the trained model of a row that all corpora have."""
+        """Raise ValueError unless every model in `models` belongs to a row of the results that all corpora have."""
         trained = list(dict.fromkeys(row.trained for row in self.rows.values() if row.everywhere))
         if unknown := [model for model in models if model not in trained]:
             raise ValueError(f"no row trains {unknown[0]!r}; choose from {', '.join(trained)}")

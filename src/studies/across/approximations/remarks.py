@@ -29,7 +29,7 @@ ONE_RUN = (
 def answer(table: pd.DataFrame) -> Sentences:
     """Count the approximations that are faster than exact search and equally accurate. table: `tables.worth`.
 
-    `tables.best_approximations` names the fastest of these approximations.
+    The table of `tables.best_approximations` names the fastest approximations.
     """
     worthwhile = table.groupby(level=["model", "space"], sort=False)["worth it"].agg(["sum", "size"])
     synthetic = worthwhile.index.get_level_values("model").isin(SYNTHETIC)

@@ -47,7 +47,7 @@ def sentences() -> list[str]:
 def options(parser: Parser) -> dict[str, Any]:
     """Return the options of the search whose steps are stored.
 
-    They include the smallest backbone that the factors of the model allow.
+    A projective parser gets the smallest backbone that supports all factor families of the model, if there is one.
     """
     families = frozenset(parser.model.spec.families) | {"arc"}
     if parser.decoder.space == "non-projective":

@@ -96,7 +96,9 @@ def detected(power: pd.DataFrame, share: float = 80.0) -> pd.DataFrame:
 
 
 def power(studies: int = STUDIES // 10, seed: int = 2, steps: int = 13) -> pd.DataFrame:
-    """Return the share (%) of studies whose interval lies above 0, if true effects vary as TAUS[-1] over treebanks.
+    """Return the share (%) of simulated studies that detect an effect, that is, whose interval lies above 0.
+
+    The true effect varies over treebanks with the standard deviation TAUS[-1].
 
     Rows: `steps` true effects from 0 to 0.6 points of UAS. Columns: designs (numbers of treebanks and seeds).
     """

@@ -128,7 +128,7 @@ def against(more: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 def over_corpora(system: str, rows: pd.DataFrame, learner: str = "") -> str:
     """Describe the gains of a system over the baseline: the mean over treebanks, and the significance of each gain.
 
-    The range of the mean is described as well, if any one language is left out.
+    With more than two languages, the text also has the range of the means that leave out one language.
 
     system, rows  one pair of the result of `against`
     """

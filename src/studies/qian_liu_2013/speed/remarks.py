@@ -53,7 +53,7 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
 
 @about()
 def frontier(points: pd.DataFrame, beaten: pd.DataFrame) -> Sentences:
-    """Count the parsers of others that rows of ours beat in accuracy and speed.
+    """Count the parsers of other projects that some of our rows beat in both accuracy and speed.
 
     points  `tables.accuracy_and_speed`
     beaten  `tables.beaten` of `points`
@@ -168,7 +168,10 @@ def _shown(data: pd.DataFrame) -> list[str]:
 
 
 def power(low: pd.Series, high: pd.Series) -> float:
-    """Return the exponent p of `time ~ length ** p`, estimated between the middles of two length bins."""
+    """Return the exponent p of `time ~ length ** p`, estimated between the middles of two length bins.
+
+    low, high  rows of the two bins in a table of mean times by sentence length
+    """
     middle = [(row["lo"] + row["hi"]) / 2 for row in (low, high)]
     return math.log(high["mean_s"] / low["mean_s"]) / math.log(middle[1] / middle[0])
 

@@ -237,7 +237,7 @@ def length_table(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def beaten(points: pd.DataFrame) -> pd.DataFrame:
-    """Count our rows that beat each parser of others in both accuracy and speed.
+    """Count, for each parser of another project, our rows that beat this parser in both accuracy and speed.
 
     points  result of `accuracy_and_speed`
 
