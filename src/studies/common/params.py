@@ -367,7 +367,11 @@ class Params:
         return {name: self._row(key, name) for key, parsings in self.decode.items() for name in parsings}
 
     def _row(self, key: str, name: str) -> Row:
-        """Combine a model and its settings for parsing into a row."""
+        """Combine a model and its settings for parsing into a row.
+
+        key   key of the model in `models`
+        name  name of the row in `decode`
+        """
         model, parsing = self.models[key], self.decode[key][name]
         corpora = tuple(c for c in parsing.corpora or model.corpora if not model.corpora or c in model.corpora)
         return Row(

@@ -120,7 +120,10 @@ def mapped(treebank: Treebank, fine: str, coarse: str, mapping: dict[str, str]) 
 
 
 def accuracies(train: Treebank, truth: Treebank, predicted: Treebank, column: str) -> dict[str, float]:
-    """Return the accuracy (%) on all words and on words whose form is not in the training set.
+    """Return the accuracy (%) of predicted tags on all words and on words whose form is not in the training set.
+
+    truth, predicted  a split with gold tags, and the same split with predicted tags
+    column            name of the column of the tags
 
     For the training set itself, only the accuracy on all words is returned.
     """

@@ -125,6 +125,8 @@ def _counted(row: pd.Series) -> str:
 def effect(corpus: str, patterns: str, epochs: int, limit: int | None, seeds: int) -> pd.DataFrame:
     """Return accuracy on the development set with and without patterns. There is one row for each seed and model.
 
+    Each seed from 1 to `seeds` gives two models: the baseline, and the baseline with patterns.
+
     Columns: uas; matched, the UAS over the words whose head a matching pattern predicts; certified, the share of
     sentences with a proof. `attrs["about"]` counts the matches, the sentences with a match, and the words that
     `matched` covers.
@@ -212,8 +214,12 @@ def run(
 ) -> None:
     """Cross-validate the baseline on a corpus and write the tables.
 
-    A number of `seeds` above 0 also trains with and without the patterns. `annotate` writes the counts into the pattern
-    file.
+    If `seeds` is above 0, the table `effect` is also written, from trainings with that many seeds. If `annotate` is
+    True, the counts are written into the pattern file.
+
+    epochs  number of training epochs for the model of each fold
+    limit   largest number of sentences of a split; None means all
+    output  folder of the tables
     """
     treebank = load(corpus, "train", limit)
     spec = Settings(BASELINE, epochs=epochs, bits=20, max_dp_calls=100, threshold=0, pruner_folds=0)

@@ -92,7 +92,11 @@ class Parses:
 
 
 def parsed(model: Model, seen: Treebank, misc: Sequence[Sequence[str]], repeats: int) -> Parses:
-    """Parse a treebank without and with rules.
+    """Parse a treebank without and with rules, and time both.
+
+    seen     the treebank with the tags that the parser sees
+    misc     values of the column MISC for each sentence
+    repeats  number of timed runs
 
     The timed runs of the two parsers alternate, so that other load on the machine affects both alike.
     """
@@ -130,7 +134,10 @@ def gains(test: Treebank, before: Trees, after: Trees) -> dict[str, Any]:
 
 
 def _counts(scores: Evaluation, column: str) -> dict[str, np.ndarray]:
-    """Return the scored and the correct words of each sentence, for `paired_bootstrap`."""
+    """Return the numbers of scored and correct words of each sentence, for `paired_bootstrap`.
+
+    column  `correct` counts right heads; `correct_labelled` counts right heads with right labels
+    """
     return {"scored": scores.sentences["scored"], "correct": scores.sentences[column]}
 
 
@@ -157,7 +164,10 @@ def _same(a: Parse, b: Parse) -> bool:
 
 
 def by_peer(peer: Peer, data: Data, seed: int, options: dict[str, Any]) -> Trees | None:
-    """Train a parser of another project and parse the test split. Return None if its package is not installed."""
+    """Train a parser of another project and parse the test split. Return None if its package is not installed.
+
+    options  settings of the training
+    """
     if find_spec(peer.module.partition(".")[0]) is None:
         return None
     with tempfile.TemporaryDirectory() as folder:

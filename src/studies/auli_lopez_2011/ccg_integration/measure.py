@@ -173,7 +173,10 @@ def column_named(name: str) -> tuple[str, Column]:
 
 
 def columns(iterations: Sequence[int]) -> list[Column]:
-    """List all columns, decoder by decoder. The output rule of the paper comes first."""
+    """List all columns, decoder by decoder. For each decoder, the output rule of the paper comes first.
+
+    iterations  numbers of iterations for which an iterative decoder has columns
+    """
     iterated = [(name, k) for name in ITERATED for k in iterations]
     decoders = [("parser", 0), *iterated, ("exact", 0)]
     return [Column(name, k, rule) for name, k in decoders for rule in _rules(name)]
@@ -186,7 +189,7 @@ def _rules(decoder: str) -> list[Output]:
 
 
 def columns_of(sentences: Sequence[Studied], iterations: Sequence[int]) -> dict[Column, list[Outcome]]:
-    """Collect the outcomes of the sentences under every column, one per sentence."""
+    """Map every column to the outcomes of its decoder and output rule, one outcome per sentence."""
     return {
         column: [sentence.decoders[column.decoder].by(column.output).at(column.iterations) for sentence in sentences]
         for column in columns(iterations)
@@ -251,7 +254,10 @@ def curve_rows(parsed: Sequence[Studied], sentences: int, most: int) -> Iterator
     """Yield LF and the share of settled sentences (%), one row per decoder and iteration.
 
     A sentence has settled if its beliefs have converged, or if dual decomposition has proved its derivation.
-    LF is computed up to iteration SHOWN. Later iterations are sampled geometrically.
+    LF is computed up to iteration SHOWN. Later iterations, up to `most`, are sampled geometrically.
+
+    parsed     results for the sentences with a derivation
+    sentences  number of all sentences
     """
     for name in ITERATED:
         courses = [sentence.decoders[name].by(published(name)) for sentence in parsed]

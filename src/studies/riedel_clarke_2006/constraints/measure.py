@@ -102,7 +102,7 @@ def systems(corpus: str, qs: tuple[int, ...]) -> dict[str, System]:
 
 
 def compare(model: LabelledModel, held_out: Treebank, k: int, compared: Mapping[str, System]) -> pd.DataFrame:
-    """Parse the sentences with every system. Return one row per system and sentence, with counts of words and the work.
+    """Parse the sentences of a fold with every system. Return one row per system and sentence: counts and work.
 
     k  number of best labels that are kept for each arc
 
@@ -239,7 +239,7 @@ def in_the_loop(corpus: str) -> LabelledDecoder:
 
 
 def trained_in_the_loop(params: Params, corpus: str, train: Treebank, held_out: Treebank) -> tuple[dict, pd.DataFrame]:
-    """Train with the integer program in the loop and parse the fold with and without constraints.
+    """Train with the integer program in the loop and parse the fold `held_out` with and without constraints.
 
     Return two values: the sums of each system together with the CPU seconds of training, and the table of `compare`.
     """
