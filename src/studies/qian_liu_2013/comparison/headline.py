@@ -67,7 +67,7 @@ def mean_over_seeds(
 
 
 def best(results: Results, corpus: str, learner: str, values: Mapping[tuple[str, str], float]) -> str:
-    """Return the row of `contenders` with the highest mean accuracy on the test set, by name; "" if there is none.
+    """Return the name of the row of `contenders` with the highest mean test accuracy, or "" if there is none.
 
     values  result of `accuracies`
     """
