@@ -29,7 +29,12 @@ ENOUGH = 1000
 
 
 def _parsers(results: Results, by_parser: dict[str, dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield (parser, name of its test treebank, metrics) for every parser that claims read."""
+    """Yield (parser, name of its test treebank, metrics) for every parser that is large enough for claims.
+
+    Such a parser is trained on all sentences, or on at least ENOUGH sentences.
+
+    by_parser  parser -> metrics
+    """
     settings = results.params.section(CCG).parsers
     for name, metrics in by_parser.items():
         if (settings[name].sentences or ENOUGH) >= ENOUGH:
@@ -42,8 +47,9 @@ def _stage(results: Results) -> dict[str, dict[str, Any]]:
 
 
 def ccg_difference(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Yield the labelled F-score of the first system minus the labelled F-score of the second, for every CCG parser.
+    """Yield the labelled F-score of a first system minus the labelled F-score of a second, for every CCG parser.
 
+    A system is the parser or an oracle, under an order of beams or under a single beam; `rows` names the two systems.
     The 95 % interval comes from the jackknife.
     """
     for name, data, metrics in _parsers(results, _stage(results)):
@@ -55,7 +61,10 @@ def ccg_difference(results: Results, rows: Sequence[str], compare: str) -> Itera
 
 
 def ccg_speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Yield the speed of the first order divided by the speed of the second order, on dev, for every CCG parser."""
+    """Yield the speed of a first order of beams divided by the speed of a second, on dev, for every CCG parser.
+
+    rows  names of the two orders
+    """
     for name, data, metrics in _parsers(results, _stage(results)):
         speed = metrics["speed"]
         seconds = [speed.get("seconds", {}).get("dev", {}).get(row) for row in rows]
@@ -86,7 +95,10 @@ def faster(place: str, rates: Sequence[float], seconds: Sequence[Sequence[float]
 
 
 def ccg_coverage(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Yield the share of dev sentences (%) that get a derivation under an order, with a Wilson interval."""
+    """Yield the share of dev sentences (%) that get a derivation under an order of beams, with a Wilson interval.
+
+    rows  name of the order
+    """
     for name, data, metrics in _parsers(results, _stage(results)):
         row = metrics["orders"]["dev"][rows[0]]
         yield share(name, sum(row["levels"]), row["sentences"], data=data)
@@ -130,6 +142,8 @@ def joint_share(results: Results, rows: Sequence[str], compare: str, figure: str
 def joint_settled(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Yield the share of dev sentences (%) that have settled in the last iteration, with a Wilson interval.
 
+    A sentence has settled if its beliefs have converged, or if dual decomposition has proved its derivation.
+
     rows  one decoder with its order (`AST bp`)
     """
     for name, data, metrics in _parsers(results, ccg_integration_tables.measured(results)):
@@ -159,9 +173,11 @@ SETTLED, DRAWN = 0.9, 2000
 def joint_convergence(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Yield the ratio of the iterations that two decoders need until the share `SETTLED` of dev sentences has settled.
 
-    The iterations of the first decoder (`AST bp`) are divided by the iterations of the second. The interval comes from
-    a bootstrap over sentences. A sentence that never settles counts as settled in the last iteration, so the ratio is a
-    lower bound if the first decoder never reaches `SETTLED`. Nothing is yielded if neither decoder reaches `SETTLED`.
+    The iterations of the first decoder (`AST bp`) are divided by the iterations of the second; `rows` names the two. A
+    sentence has settled if its beliefs have converged, or if dual decomposition has proved its derivation. The interval
+    comes from a bootstrap over sentences. A sentence that never settles counts as settled in the last iteration, so the
+    ratio is a lower bound if the first decoder never reaches `SETTLED`. Nothing is yielded if neither decoder reaches
+    `SETTLED`.
     """
     for name, data, metrics in _parsers(results, ccg_integration_tables.measured(results)):
         iterations = {
@@ -209,9 +225,10 @@ def joint_training(results: Results, rows: Sequence[str], compare: str) -> Itera
 
 
 def _counts(metrics: dict[str, Any] | None, split: str, column: str) -> dict[int, list[int]] | None:
-    """Return index of a sentence -> counts (correct, predicted, gold) of its labelled dependencies in one column.
+    """Map the index of each sentence to the counts of its labelled dependencies in one column.
 
-    A column is a decoder with its iterations and output rule. Return None if the run stored no counts.
+    The counts are the numbers of correct, predicted and gold dependencies. A column is a decoder with its iterations
+    and output rule. Return None if the run stored no counts.
     """
     order, _, column_name = column.partition(" ")
     counts = (metrics or {}).get("counts", {}).get(split, {}).get(order, {})

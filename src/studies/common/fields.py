@@ -41,5 +41,5 @@ Attribute = Literal["prefix", "suffix", "length", "feats", "lemma"]  # attribute
 
 
 def heads(k: Keep) -> int | None:
-    """Convert a number of candidate heads to the form that the parser takes: "none", no pruning, becomes None."""
+    """Convert a number of candidate heads to the form that the parser takes: "none" (no pruning) becomes None."""
     return None if k == "none" else int(k)

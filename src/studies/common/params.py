@@ -315,7 +315,7 @@ class Params:
             raise ValueError(f"{missing[0]} is missing in treebanks")
 
     def check_trained(self, *models: str) -> None:
-        """Raise ValueError if one of `models` is not the trained model of a row that all corpora have."""
+        """Raise ValueError unless every model in `models` belongs to a row of the results that all corpora have."""
         trained = list(dict.fromkeys(row.trained for row in self.rows.values() if row.everywhere))
         if unknown := [model for model in models if model not in trained]:
             raise ValueError(f"no row trains {unknown[0]!r}; choose from {', '.join(trained)}")
@@ -367,7 +367,11 @@ class Params:
         return {name: self._row(key, name) for key, parsings in self.decode.items() for name in parsings}
 
     def _row(self, key: str, name: str) -> Row:
-        """Combine a model and its settings for parsing into a row."""
+        """Combine a model and its settings for parsing into a row.
+
+        key   key of the model in `models`
+        name  name of the row in `decode`
+        """
         model, parsing = self.models[key], self.decode[key][name]
         corpora = tuple(c for c in parsing.corpora or model.corpora if not model.corpora or c in model.corpora)
         return Row(
@@ -491,7 +495,10 @@ def _input_error(
 ) -> InputError:
     """Convert the first error of pydantic to an InputError with line, reason and valid keys.
 
-    place  keys that lead to the part of the file which pydantic has checked
+    place  keys that lead to the part of the file that pydantic has checked
+    tree   the parsed file, with line numbers
+    data   the content of the file
+    kinds  key of the file -> type of its value
     """
     unknown = (
         "unexpected_keyword_argument",
@@ -511,7 +518,7 @@ def _input_error(
 
 
 def _model_keys(value: dict[str, Any]) -> list[str]:
-    """Return the valid keys of a model."""
+    """Return the valid keys of a model, which depend on the key `system` in `value`."""
     return [*_COMMON, *(field.name for field in fields(_settings_of(value)))]
 
 

@@ -50,9 +50,10 @@ def classifier_training(results: Results, rows: Sequence[str], compare: str) -> 
 
 
 def _ratio(place: str, a: np.ndarray, b: np.ndarray) -> Measured:
-    """Return the mean of `a` divided by the mean of `b`, with its interval.
+    """Return the mean of `a` divided by the mean of `b`, with its 95 % interval.
 
-    a, b  float64[n] and float64[m]: seconds of the trainings of the two cells
+    place  name of the corpus in the result
+    a, b   float64[n] and float64[m]: seconds of the trainings of the two cells
     """
     from scipy.stats import t
 

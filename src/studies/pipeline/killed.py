@@ -38,7 +38,12 @@ def repair() -> None:
 
 
 def _repair_file(path: Path, lock: str, parse: Callable[[str], Any], repair: Callable[[Path], None]) -> None:
-    """Repair a file that cannot be parsed. Wait for the lock first, since another process may be writing the file."""
+    """Repair a file that cannot be parsed. Wait for the lock first, since another process may be writing the file.
+
+    lock    name of the lock of DVC that protects the file
+    parse   function that raises an error if the text of the file is incomplete
+    repair  function that repairs the file at a path
+    """
     if _broken(path, parse):
         with _lock(lock):
             if _broken(path, parse):

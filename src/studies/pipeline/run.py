@@ -73,7 +73,10 @@ def jobs_of(repo: Any, targets: Sequence[str]) -> dict[str, Job]:
 
 
 def _reachable(graph: Any, stage: Any) -> set[Any]:
-    """Return all stages that a stage waits for, directly or indirectly."""
+    """Return all stages that `stage` waits for, directly or indirectly.
+
+    graph  DVC's graph, whose edges lead from a stage to the stages that it waits for
+    """
     reached: set[Any] = set()
     waiting = list(graph.successors(stage))
     while waiting:

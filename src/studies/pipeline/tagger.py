@@ -57,7 +57,11 @@ def run(params: Params, corpus: str) -> None:
 
 
 def predict(params: Params, corpus: str, column: str, splits: Splits, tagged: Splits) -> tuple[Splits, dict]:
-    """Predict a column of tags in all splits; return the splits and the times.
+    """Predict a column of tags in all splits. Return the splits `tagged` with the predicted column, and the times.
+
+    column  name of the column
+    splits  splits with gold tags, on which the tagger is trained
+    tagged  splits in which the column is replaced
 
     The times are CPU seconds of training, wall seconds of jackknifing with its number of workers, and words tagged per
     CPU second.
@@ -116,7 +120,10 @@ def mapped(treebank: Treebank, fine: str, coarse: str, mapping: dict[str, str]) 
 
 
 def accuracies(train: Treebank, truth: Treebank, predicted: Treebank, column: str) -> dict[str, float]:
-    """Return the accuracy (%) on all words and on words whose form is not in the training set.
+    """Return the accuracy (%) of predicted tags on all words and on words whose form is not in the training set.
+
+    truth, predicted  a split with gold tags, and the same split with predicted tags
+    column            name of the column of the tags
 
     For the training set itself, only the accuracy on all words is returned.
     """

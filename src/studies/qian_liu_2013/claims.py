@@ -33,6 +33,8 @@ def accuracy(results: Results, rows: Sequence[str], compare: str, figure: str) -
 
     The numbers come from `differences`. If `rows` and `compare` give several pairs, the smallest difference counts.
     Only rows of the first learner are compared, so that the two rows of a pair do not differ in the learner as well.
+
+    figure  the kind of accuracy: a key of `comparison.tables.FIGURES`
     """
     wanted = pairs(rows, compare)
     learner = learners_of(results.params)[0]
@@ -56,7 +58,10 @@ def accuracy(results: Results, rows: Sequence[str], compare: str, figure: str) -
 
 
 def alone(results: Results, rows: Sequence[str], compare: str, column: str) -> Iterator[Measured]:
-    """Measure the value of one row in `column` of the metrics; for `dp_calls`, divide by the number of sentences."""
+    """Measure a value of the row that `rows` names: the value in `column` of its metrics.
+
+    The column `dp_calls` is divided by the number of sentences.
+    """
     data = metrics_of(results)
     for place, (run,) in _places(results, rows):
         metrics = data.loc[run]
@@ -64,7 +69,10 @@ def alone(results: Results, rows: Sequence[str], compare: str, column: str) -> I
 
 
 def proved(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Measure the share (%) of sentences whose tree the row proves optimal, with a Wilson interval."""
+    """Measure the share (%) of sentences whose tree is proved optimal by the row that `rows` names.
+
+    The interval is a Wilson interval.
+    """
     data = metrics_of(results)
     for place, (run,) in _places(results, rows):
         yield share(place, int(data.loc[run, "certified"]), int(data.loc[run, "sentences"]))
@@ -73,7 +81,8 @@ def proved(results: Results, rows: Sequence[str], compare: str) -> Iterator[Meas
 def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Measure the speed of the first row of a pair divided by the speed of the second, in words per CPU second.
 
-    The interval covers the ratios of the slowest and the fastest repeats of both rows.
+    `rows` and `compare` define the pairs; the smallest ratio counts. The interval covers the ratios of the slowest and
+    the fastest repeats of both rows.
     """
     data = frames.benchmark(results).set_index(AT) if results.has("benchmark") else pd.DataFrame()
     for place, keys in _places(results, rows):
@@ -85,14 +94,18 @@ def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
 def _ratio(a: pd.Series, b: pd.Series) -> list[float]:
     """Return the time per word of row `b` divided by the time per word of row `a`, and the ends of its range.
 
-    The smallest and the largest ratio combine the fastest and the slowest repeats of both rows.
+    Both rows are rows of the benchmark. The smallest and the largest ratio combine the fastest and the slowest repeats
+    of both rows.
     """
     times = [[row["cpu_s"] / row["words"], *(s / row["words"] for s in row["cpu_s_range"])] for row in (a, b)]
     return [times[1][0] / times[0][0], times[1][1] / times[0][2], times[1][2] / times[0][1]]
 
 
 def calls(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Measure the DP calls per sentence of the first row of a pair divided by the DP calls of the second."""
+    """Measure the DP calls per sentence of the first row of a pair divided by the DP calls of the second.
+
+    `rows` and `compare` define the pairs; the smallest ratio counts.
+    """
     data = metrics_of(results)
     for place, keys in _places(results, rows):
         mean = {
@@ -129,7 +142,10 @@ def _places(results: Results, rows: Sequence[str]) -> Iterator[tuple[str, list[t
 
 
 def search(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Measure the DP calls of one configuration of the ablation divided by the DP calls of another."""
+    """Measure the DP calls of the first search configuration of a pair divided by the DP calls of the second.
+
+    `rows` and `compare` define the pairs of configurations in the ablation; the smallest ratio counts.
+    """
     for place, data in _ablation(results):
         mean = data.set_index("configuration")["dp_calls"]
         if all(row in mean for row in rows):

@@ -75,13 +75,15 @@ class _Candidate:
 def candidates(treebank: Treebank, heads: np.ndarray, limit: int = 100) -> pd.DataFrame:
     """Rank frames by consistency times the number of wrong words that no higher-ranked frame contains.
 
-    heads  int32[W] predicted heads of all words, by models that have not seen the sentence
+    heads  int32[W] predicted heads of all W words, by models that have not seen the sentence
+    limit  largest number of frames in the result
 
     Columns: match and arcs (in the syntax of pattern files); occurrences; consistency, the share of occurrences with
     all arcs in the gold tree; mistaken, the consistent occurrences where the prediction lacks an arc; words, the wrong
     words in those occurrences; new, the wrong words that no frame above contains; instead, the most frequent mistake.
 
-    Time: O(W shapes GAP) vector operations. Memory: O(W GAP).
+    Time: O(GAP) operations on vectors of W words, for each shape of a frame and each choice of attributes. Memory:
+    O(W GAP).
     """
     words = _describe(treebank, heads)
     ranked: list[_Candidate] = []
@@ -171,6 +173,9 @@ def _next_same(description: np.ndarray, sentence: np.ndarray, backwards: bool = 
 
     The number is W if no such word exists. With `backwards`, find the previous word; the number is then -1 if no such
     word exists.
+
+    description  int64[W]: number of the form, tag or coarse tag of each word
+    sentence     int32[W]: number of each word's sentence
     """
     total = len(description)
     order = np.lexsort((np.arange(total), description, sentence))
@@ -197,7 +202,7 @@ def _inside(place: np.ndarray, head: np.ndarray) -> np.ndarray:
 
 
 def _frames(words: _Words, shape: tuple[int, ...], kinds: tuple[str, ...]) -> list[_Candidate]:
-    """Find the candidates of one shape.
+    """Find the candidate frames of one shape whose words are described by the given attributes.
 
     shape  sizes of the one or two groups of words in a frame
     kinds  attribute that describes each word of the frame
@@ -279,10 +284,12 @@ def _across(heads: np.ndarray, split: int) -> np.ndarray:
 
 
 def _greedy(pool: list[_Candidate], total: int, limit: int) -> Iterator[tuple[_Candidate, int]]:
-    """Yield candidates one by one, each with the number of wrong words that it adds.
+    """Yield candidates one by one, each with the number of wrong words that no earlier candidate contains.
 
-    The next candidate is the one with the largest number of added words times consistency. At most `limit` candidates
-    are yielded, and none that adds fewer than FEWEST words.
+    The next candidate is the one with the largest number of such words times consistency. At most `limit` candidates
+    are yielded, and none with fewer than FEWEST such words.
+
+    total  number of words in the treebank
     """
     uncovered = np.ones(total, bool)
     ordered = sorted(pool, key=_rank)

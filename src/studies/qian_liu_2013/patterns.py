@@ -78,9 +78,9 @@ def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.
 def _held(pattern: Pattern, tree: np.ndarray, places: np.ndarray, before: np.ndarray) -> np.ndarray:
     """Return bool[arcs, matches]: whether each arc of a pattern is in the tree at each match.
 
-    tree    int32[W] heads of all words
-    places  for each match the words of the pattern, numbered within their sentence
-    before  for each match a number; a word's number in its sentence plus this number is its number in the treebank
+    tree    int32[W] heads of all words in the treebank, numbered within their sentences
+    places  one row per match: the words of the pattern, numbered within their sentence
+    before  one number per match, which converts these numbers into numbers of words in the treebank when added
     """
     held = np.empty((len(pattern.arcs), len(places)), bool)
     for k, (h, m) in enumerate(pattern.arcs):
@@ -124,6 +124,8 @@ def _counted(row: pd.Series) -> str:
 
 def effect(corpus: str, patterns: str, epochs: int, limit: int | None, seeds: int) -> pd.DataFrame:
     """Return accuracy on the development set with and without patterns. There is one row for each seed and model.
+
+    Each seed from 1 to `seeds` gives two models: the baseline, and the baseline with patterns.
 
     Columns: uas; matched, the UAS over the words whose head a matching pattern predicts; certified, the share of
     sentences with a proof. `attrs["about"]` counts the matches, the sentences with a match, and the words that
@@ -169,7 +171,7 @@ def _with_patterns(treebank: Treebank, patterns: str) -> Treebank:
 
 
 def _progress(label: str) -> Callable[[Iterable, str], Iterable]:
-    """Return a progress function that reports each phase of training behind a label."""
+    """Return a progress function that reports the start of each training phase, with `label` in front."""
 
     def progress(sentences: Iterable, phase: str) -> Iterable:
         stage.say(f"{label}: {phase}")
@@ -212,8 +214,12 @@ def run(
 ) -> None:
     """Cross-validate the baseline on a corpus and write the tables.
 
-    A number of `seeds` above 0 also trains with and without the patterns. `annotate` writes the counts into the pattern
-    file.
+    If `seeds` is above 0, the table `effect` is also written, from trainings with that many seeds. If `annotate` is
+    True, the counts are written into the pattern file.
+
+    epochs  number of training epochs for the model of each fold
+    limit   largest number of sentences of a split; None means all
+    output  folder of the tables
     """
     treebank = load(corpus, "train", limit)
     spec = Settings(BASELINE, epochs=epochs, bits=20, max_dp_calls=100, threshold=0, pruner_folds=0)

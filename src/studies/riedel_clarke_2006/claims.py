@@ -134,7 +134,10 @@ def _timed(fold: dict[str, Any]) -> dict[str, Any]:
 def _jackknife(
     place: str, folds: Sequence[dict[str, Any]], figure: Callable[[Any], float], scale: Scale = Scale.LINEAR
 ) -> Measured:
-    """Compute a figure from sums over folds. Its jackknife interval is computed on the given scale."""
+    """Compute a figure from sums over folds. Its jackknife interval is computed on the given scale.
+
+    place  name of the corpus in the result
+    """
     return Measured(place, *jackknife(folds, figure, scale.to, scale.back))
 
 

@@ -18,7 +18,10 @@ AT = ["model", "space", "ms"]
 
 
 def kinds(curves: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Divide `tables.over_time` into scores of trained models and synthetic scores."""
+    """Split the anytime table in two: rows on scores of trained models, and rows on synthetic scores.
+
+    curves  result of `tables.over_time`
+    """
     if curves.empty:
         return curves, curves
     synthetic = curves["model"].isin(SYNTHETIC)
@@ -26,12 +29,14 @@ def kinds(curves: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def approximations(curves: pd.DataFrame) -> list[str]:
-    """Return the names of the decoders other than exact search, in their order."""
+    """Return the names of all decoders except exact search, in the order of the rows of `curves`."""
     return [name for name in dict.fromkeys(curves["solver"]) if name != EXACT] if len(curves) else []
 
 
 def highest(curves: pd.DataFrame, names: Sequence[str]) -> float:
-    """Return the share (%) of best trees of the best decoder among `names`, as a mean over all panels and times.
+    """Return the share (%) of sentences whose best tree the best decoder of `names` finds.
+
+    The best decoder is chosen separately for each panel and time. The result is the mean over panels and times.
 
     curves  result of `tables.over_time`
     """

@@ -158,10 +158,12 @@ def run(params: Params, corpus: str, model: str) -> None:
 def _problems(
     settings: Approximations, corpus: str, name: str, gold: Treebank, space: Space
 ) -> Iterator[tuple[str, list[Problem], Callable[[list[Parse]], pd.DataFrame]]]:
-    """Yield (name, scored sentences, judge) for a model; for the first model also for each kind of synthetic scores.
+    """Yield (name, scored sentences, judge): first with the scores of a model, then with synthetic scores.
 
-    The function `judge` is an argument of `contest`. The first model is the first one in the settings. The lengths of
-    sentences with synthetic scores are taken from sentences in `gold`.
+    The function `judge` is an argument of `contest`. Only the first model of the settings is followed by synthetic
+    scores, one result per kind. Sentences with synthetic scores have the lengths of sentences in `gold`.
+
+    name  name of the model
     """
     parser = Parser(Model.load(model_file(corpus, name)), k=settings.k, space=space)
     scored = [parser.problem(gold, i) for i in range(len(gold))]
@@ -233,9 +235,10 @@ def summary(data: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def within(data: pd.DataFrame) -> list[dict[str, Any]]:
-    """Count the sentences whose best tree, and whose proof, a decoder has within each time limit of `WITHIN`.
+    """Count the sentences that a decoder solves within each time limit of `WITHIN`.
 
-    Returns one row per model, space and decoder.
+    Returns one row per model, space and decoder. The list `best` counts the sentences whose best tree the decoder finds
+    within each limit. The list `proved` counts the sentences with a proof within each limit.
     """
     rows = []
     for (model, space, solver), group in joined(data).groupby(["model", "space", "solver"], sort=False):

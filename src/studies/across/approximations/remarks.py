@@ -27,9 +27,9 @@ ONE_RUN = (
 
 @about(HOW)
 def answer(table: pd.DataFrame) -> Sentences:
-    """Count the approximations that are both faster than exact search and as accurate. table: `tables.worth`.
+    """Count the approximations that are faster than exact search and equally accurate. table: `tables.worth`.
 
-    `tables.best_approximations` names them.
+    The table of `tables.best_approximations` names the fastest approximations.
     """
     worthwhile = table.groupby(level=["model", "space"], sort=False)["worth it"].agg(["sum", "size"])
     synthetic = worthwhile.index.get_level_values("model").isin(SYNTHETIC)
@@ -51,7 +51,10 @@ def answer(table: pd.DataFrame) -> Sentences:
 
 
 def _how_many(worthwhile: pd.DataFrame) -> str:
-    """Return in words how many approximations are worthwhile in each space."""
+    """Return in words how many of the compared approximations are worth using in each space of trees.
+
+    worthwhile  one row per model and space: `sum` approximations of `size` compared ones are worth using
+    """
     return listing(
         f"{span(rows['sum'], '{:.0f}') if rows['sum'].nunique() > 1 else rows['sum'].iloc[0]} of {rows['size'].max()} "
         f"for {space} trees"
@@ -61,7 +64,10 @@ def _how_many(worthwhile: pd.DataFrame) -> str:
 
 @about(HOW)
 def synthetic(table: pd.DataFrame) -> Sentences:
-    """Tell on how many kinds of synthetic scores exact search is the fastest. table: `tables.synthetic_totals`."""
+    """Describe exact search on synthetic scores: its proofs, and where no faster decoder finds as many best trees.
+
+    table  result of `tables.synthetic_totals`
+    """
     everywhere = table[table["decoder"] == NOTHING]
     proved = int((table["proved, %"] * table["sentences"] / 100).round().sum())
     yield (

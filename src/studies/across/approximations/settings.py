@@ -34,5 +34,5 @@ class Approximations(Section):
     seconds: Above = 5.0
 
     def check(self, params: Params) -> None:
-        """Raise ValueError if one of the models is not the trained model of a row that all corpora have."""
+        """Raise ValueError unless every model belongs to a row of the results that all corpora have."""
         params.check_trained(*self.models)

@@ -16,6 +16,8 @@ PARTS = 0.25  #: factor of the scores of siblings and grandchildren, relative to
 def synthetic(kind: str, n: int, seed: int, space: Space) -> Problem:
     """Return a sentence of n words with synthetic scores of all arcs, pairs of siblings and grandchildren.
 
+    The argument `kind` is one of:
+
     random       independent normal scores
     neural-like  log-probabilities of the heads of each word, from a biaffine form over word vectors (Dozat & Manning
                  2017). Few heads of a word have a high probability, and near heads are preferred. Trilinear forms over
@@ -40,9 +42,12 @@ def synthetic(kind: str, n: int, seed: int, space: Space) -> Problem:
 
 
 def _trilinear(word: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return float64[n + 1, n + 1, n + 1] scores of variance about 1.
+    """Score all triples of words by a random trilinear form: float64[n + 1, n + 1, n + 1] of variance about 1.
 
-    The score of three words is the sum, over dimensions, of the products of random projections of their vectors.
+    The score of three words is a sum over WIDTH dimensions. Each term multiplies one coordinate of three vectors, which
+    are random projections of the vectors of the words.
+
+    word  float64[n + 1, WIDTH]: the vectors of the words
     """
     first, second, third = (word @ rng.normal(size=(WIDTH, WIDTH)) / np.sqrt(WIDTH) for _ in range(3))
     return np.einsum("ik,jk,lk->ijl", first, second, third) / np.sqrt(WIDTH)

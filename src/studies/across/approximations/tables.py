@@ -177,10 +177,10 @@ def errors(data: pd.DataFrame) -> pd.DataFrame:
 def worth(data: pd.DataFrame) -> pd.DataFrame:
     """Compare each approximation with exact search over all corpora: speed ratio, UAS difference, share of best trees.
 
-    The column `worth it` is True if the approximation is faster and as accurate. Accuracy is unknown for synthetic
-    scores; there, the approximation must find as many best trees as exact search. `corpora` names the corpora from
-    which the test sentences or, for synthetic scores, their lengths are taken. `proved` counts the sentences that exact
-    search proves.
+    The column `worth it` is True if the approximation is at least FASTER times as fast and loses at most SAME points of
+    UAS. For synthetic scores, whose UAS is unknown, it must find as many best trees as exact search. `corpora` names
+    the corpora from which the test sentences or, for synthetic scores, their lengths are taken. `proved` counts the
+    sentences that exact search proves.
     """
     if data.empty:
         return pd.DataFrame()

@@ -42,7 +42,7 @@ class Rules:
 
     @property
     def applied(self) -> dict[str, int]:
-        """Return the number of rules of each set that is applied."""
+        """Map each applied set of rules to the number of rules in the set."""
         counts = {UD: len(self.universal.rules) if self.universal else 0, self.corpus: len(self.linear)}
         return {name: count for name, count in counts.items() if count}
 
@@ -65,7 +65,8 @@ class Rules:
     def _rows(self, words: Words, heads: np.ndarray, labels: Sequence[str]) -> list[tuple[str, tuple[int, ...]]]:
         """Return the family and the words of each linear constraint that a tree breaks.
 
-        The problem has the arcs of the tree only, so that every variable of a row is selected.
+        The constraints are checked on a problem that has only the arcs of the tree. All variables of a broken
+        constraint therefore belong to the tree.
         """
         n = words.n
         number = {name: i for i, name in enumerate(self.names)}

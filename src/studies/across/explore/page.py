@@ -20,7 +20,7 @@ SCRIPT, STYLE = "explore.js", "explore.css"  #: files of the site that the inter
 class Explorer:
     """The interactive part of the page. Without a script, it shows the tree of the first sentence.
 
-    stored  None: there are no sentences, and the page says so
+    stored  the explored sentences; with None, the page says that there are none
     """
 
     stored: Stored | None
@@ -163,12 +163,12 @@ def _arc(sentence: Sentence, head: int, word: int) -> str:
 
 
 def _calls(sentence: Sentence) -> tuple[int, int]:
-    """Return the dynamic-program calls of the default search and of the stored search."""
+    """Return two numbers of dynamic-program calls: of the default search, and of the search whose steps are stored."""
     return sentence.default.calls, len(sentence.search.calls)
 
 
 def _options(stored: Stored) -> str:
-    """Return the options of the stored search in words."""
+    """Describe in words the options of the search whose steps are stored."""
     options = stored.origin.options
     backbone = f"with the backbone `{options['backbone']}` and " if "backbone" in options else "with "
     steps = int(options["root_steps"])

@@ -45,7 +45,10 @@ def sentences() -> list[str]:
 
 
 def options(parser: Parser) -> dict[str, Any]:
-    """Return the options of the stored search: the smallest backbone that the factors of the model allow."""
+    """Return the options of the search whose steps are stored.
+
+    A projective parser gets the smallest backbone that supports all factor families of the model, if there is one.
+    """
     families = frozenset(parser.model.spec.families) | {"arc"}
     if parser.decoder.space == "non-projective":
         return dict(STEPS)
@@ -58,8 +61,8 @@ def options(parser: Parser) -> dict[str, Any]:
 class Recorder:
     """A parser that decodes sentences and records searches, alternatives and broken rules.
 
-    scale   factor of scores in probabilities
-    broken  the rules that some tree has broken so far, each with its number
+    scale   number that multiplies the scores before probabilities are computed
+    broken  (set, rule) -> number, for every rule that some tree has broken so far
     """
 
     parser: Parser
@@ -108,7 +111,7 @@ class Recorder:
         )
 
     def _numbered(self, breach: Breach) -> tuple[int, list[int]]:
-        """Return a broken rule as the number of the rule and its words."""
+        """Return (number of the rule, its words) for a broken rule. A rule without a number gets the next one."""
         rules, rule, words = breach
         return self.broken.setdefault((rules, rule), len(self.broken)), list(words)
 
@@ -121,10 +124,13 @@ class Recorder:
         return self._tree(treebank, valid, problem.unit or 1.0) if valid.work.get("valid") else None
 
     def _search(self, treebank: Treebank, problem: Problem, known: Sequence[Parse]) -> Search:
-        """Record the stored search: its calls, its nodes, its better and better trees, and the check of its proof.
+        """Run the search that the page shows, and record its calls, nodes, incumbents and the check of its proof.
 
-        The record of a search has the scores of its better trees, but not the trees. A search that stops earlier
-        returns them, except for trees that the same node replaces. `known` has further trees.
+        The search itself reports the scores of its incumbents, but not the trees. The trees are found by repeating the
+        search with every smaller limit on dynamic-program calls, or in `known`, by their scores. A tree found in
+        neither way is recorded as None.
+
+        known  the best trees of the sentence
         """
         chosen, space, unit = options(self.parser), self.parser.decoder.space, problem.unit or 1.0
         parse = BranchAndBound(record=True, space=space, **chosen).decode(problem)

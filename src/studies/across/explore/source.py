@@ -24,7 +24,7 @@ REPOSITORY = STUDIES.parents[1] / "results" / "reference" / NAME
 class Source:
     """The explored sentences of a page, and one sentence that states where they come from.
 
-    stored  None: no run has explored sentences
+    stored  the explored sentences; None if no run has any
     """
 
     stored: Stored | None

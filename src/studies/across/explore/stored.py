@@ -54,7 +54,7 @@ class Search:
 
     calls      one entry for each call of the dynamic program
     nodes      the nodes of the search tree, in the order of their creation
-    best       (call, tree) for each better tree; None if the tree is not known
+    best       (number of the call, tree) for each new incumbent; the tree is None if only its score is known
     faults     faults that the independent checker found in the proof
     """
 
@@ -108,7 +108,8 @@ class Origin:
     trained                 training sentences of the taggers, and of the model (0: unknown)
     measured                accuracy on `dev` sentences under predicted tags, in %: uas, las, and one per tag column
     options                 options of the search whose steps are stored
-    scale                   factor of the scores in the probabilities, fitted on the development set
+    scale                   number that multiplies the scores before probabilities are computed, fitted on the
+                            development set
     """
 
     corpus: str
@@ -180,7 +181,10 @@ def parsed(text: str, path: Path | None = None) -> Stored:
 
 
 def _fault(stored: Stored, sentence: Sentence) -> str:
-    """Return the first contradiction in a sentence, or an empty text."""
+    """Describe the first error in a sentence: a list of wrong length, or a number that is too large.
+
+    The text is empty if there is no error.
+    """
     n, search = len(sentence.words), sentence.search
     columns: dict[str, list[Any]] = {name: getattr(sentence, name) for name in ("tags", "margins", "marginals")}
     further = [sentence.valid, *(tree for _, tree in search.best)]

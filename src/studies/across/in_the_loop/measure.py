@@ -61,7 +61,7 @@ def how(trainer: str, spec: Settings | None = None) -> Search:
 
 
 def _labels(model: Model, parses: Sequence[Parse]) -> list[list[str]] | None:
-    """Return the labels of all parses, or None if the model does not predict labels."""
+    """Return the names of the labels of every parse, or None if the model does not predict labels."""
     return [model.label_names(parse) for parse in parses] if model.labelling.names else None
 
 

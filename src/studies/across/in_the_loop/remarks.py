@@ -28,7 +28,11 @@ def repaired(data: pd.DataFrame, tests: pd.DataFrame) -> Sentences:
 
 
 def _answer(place: str, contrasts: dict[str, pd.DataFrame]) -> str:
-    """Return the answer for one corpus and run: whether models parse better with the decoder of their training."""
+    """State for one corpus and run whether models parse better with the decoder of their training.
+
+    place      names of the corpus and the run
+    contrasts  name of a contrast -> its rows of `tables.contrasts`
+    """
     own = contrasts["parsed with it"]
     better, worse = _sure(own, 1), _sure(own, -1)
     verdict = "neither" if len(better) == len(worse) else "repairs" if len(better) > len(worse) else "suffers"
@@ -44,7 +48,11 @@ def _answer(place: str, contrasts: dict[str, pd.DataFrame]) -> str:
 
 
 def _errors(table: pd.DataFrame, throughout: pd.DataFrame) -> str:
-    """Return the mean search errors of both kinds of models, and the decoder closest to exact search throughout."""
+    """Describe the search errors of exactly and approximately trained models, and name the best decoder.
+
+    table       rows of `tables.trainings` for the approximate decoders
+    throughout  rows of `tables.contrasts` that compare one decoder in training and parsing with exact search in both
+    """
     mean = table.mean()
     errors = (mean[trained, "search errors, %"] for trained in ("trained exactly", "trained with it"))
     best = throughout["difference"].idxmax()

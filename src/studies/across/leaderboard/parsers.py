@@ -117,7 +117,13 @@ def _measured(results: Results, corpus: str) -> dict[str, dict[str, Any]]:
 def _described(
     results: Results, corpus: str, row: Row, metrics: dict[str, Any], offered: Collection[str]
 ) -> dict[str, Any]:
-    """Return the cells of a row that do not depend on its repetitions with other seeds."""
+    """Return the cells of a leaderboard row for one training: model, columns that it sees, speed, cost and proofs.
+
+    Accuracy is missing, because it is averaged over trainings with several seeds.
+
+    metrics  metrics of the row, as `_measured` returns them
+    offered  treebank columns that the corpus offers to parsers
+    """
     columns = seen.seen(results, corpus, row, offered) if not metrics.get("missing") else ()
     tags, _ = results.params.tags_and_seed(corpus, row)
     if row.system == "graph":
@@ -151,7 +157,7 @@ def _unranked(results: Results, corpus: str, row: Row, metrics: dict[str, Any], 
 
 
 def _not_ours(corpora: Collection[str]) -> list[dict[str, Any]]:
-    """Return the rows of figures that no stage measured: published figures, and MaltParser."""
+    """Return rows for parsers whose accuracy no stage measured: published figures, and MaltParser."""
     shared = {"seeds": nan, "unit": ""}
     rows: list[dict[str, Any]] = []
     for corpus, figures in maltparser().iterrows():

@@ -54,10 +54,12 @@ def answer(board: pd.DataFrame, means: pd.DataFrame) -> Sentences:
 
 
 def _ranking(data: pd.DataFrame, means: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, str]]:
-    """Return the ranked rows of a run, best first, with the name of the ranked figure and a text about its corpora.
+    """Return the ranked parsers of a run, best first, and two texts: the score that ranks them, and its corpora.
 
-    data  rows of `tables.ranked` of the run
-    means  rows of `tables.overall` of the run
+    With several corpora, the parsers are ranked by mean UAS; otherwise, by UAS on the first corpus.
+
+    data   rows of `tables.ranked` for the run
+    means  rows of `tables.overall` for the run
     """
     corpora = list(dict.fromkeys(data["corpus"]))
     own = means[means["rank"].notna()] if len(means) else means

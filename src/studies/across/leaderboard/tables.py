@@ -74,9 +74,10 @@ def ranked(parsers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_ranks(rows: pd.DataFrame, taking_part: pd.Series, figure: str) -> pd.DataFrame:
-    """Return the rows with the columns RANKS, sorted by rank and then by the figure.
+    """Return the rows with the columns RANKS, sorted by rank and then by the column `figure`.
 
-    taking_part  bool per row: True for the rows that get ranks by the column `figure`
+    taking_part  bool per row: True for the rows that get a rank
+    figure       column by which the rows are ranked, for instance UAS; higher is better
     """
     rows = rows.assign(**dict.fromkeys(RANKS, nan))
     own = rows[taking_part]

@@ -75,7 +75,7 @@ def _trained(sample: Sample, run: Run, folder: Path, workers: int) -> tuple[Tree
 
 
 def _mined(sample: Sample, run: Run, folder: Path, workers: int) -> Mined:
-    """Mine the treebank with the models of `_trained`, which are in the same folder."""
+    """Mine the treebank of a sample with the models that `_trained` has written to the same folder."""
     return mine(
         sample.treebank,
         Settings(folds=run.folds),

@@ -1,4 +1,7 @@
-"""Rankings of the words of a treebank by suspicion: the ranking of `treebound mine` and its alternatives."""
+"""Rankings of the words of a treebank by suspicion: the ranking of `treebound mine` and its alternatives.
+
+W is the number of words in the treebank.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ UNLISTED = -np.inf  #: score of a word that a ranking does not list
 class _Judge(NamedTuple):
     """The parser and the sentences with which a worker process scores heads.
 
-    suspected  bool[sentences]: True for sentences that have a suspect
+    suspected  bool[sentences]: True for sentences in which some head is a suspect
     trees      length of the k-best lists
     """
 
@@ -45,11 +48,13 @@ class _Judge(NamedTuple):
 
 
 class Doubts(NamedTuple):
-    """Three scores of doubt, float64[W], about the head of every word, by models that were not trained on its sentence.
+    """Three scores of doubt about the head of every word, each float64[W] for W words; higher is more doubtful.
+
+    The scores of a word come from a model that was not trained on its sentence.
 
     improbable  1 minus the probability of the annotated arc
     entropy     entropy of the distribution of the word's head, in nats
-    absent      number of the k best trees that lack the annotated arc; 0 in sentences without a suspect
+    absent      number of the k best trees that lack the annotated arc; 0 in sentences without a suspected head
     """
 
     improbable: np.ndarray
@@ -112,7 +117,7 @@ def doubts(
     """Score the head of every word with the models by which `treebound mine` judged the treebank.
 
     models  parts of the treebank, each with the file of its model
-    trees   length of the k-best lists, which are computed only for sentences with suspects
+    trees   length of the k-best lists, which are computed only for sentences with a suspected head
     """
     out = Doubts(*(np.zeros(treebank.words) for _ in Doubts._fields))
     suspected = np.zeros(len(treebank), bool)
@@ -129,13 +134,13 @@ def doubts(
 
 
 def _doubts(judge: _Judge, sentences: range) -> list[Doubts]:
-    """Score the words of a range of sentences, in a worker process."""
+    """Score the head of every word in a range of sentences, in a worker process."""
     table = judge.parser.token_table(judge.treebank)
     return [_of_sentence(judge, table, i) for i in sentences]
 
 
 def _of_sentence(judge: _Judge, table: object, i: int) -> Doubts:
-    """Score the words of sentence `i`. Annotated arcs are added to the candidate arcs of the pruner.
+    """Score the head of every word of sentence `i`. Annotated arcs are added to the candidate arcs of the pruner.
 
     table  result of `Parser.token_table` for the treebank"""
     parser, annotated = judge.parser, judge.treebank.heads(i)

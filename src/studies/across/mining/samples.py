@@ -17,7 +17,7 @@ from treebound.treebanks.projectivise import crossing
 
 @dataclass(frozen=True)
 class Sample:
-    """A treebank to mine, and the annotation that counts as right.
+    """A treebank to mine, of W words, and the annotation that counts as right.
 
     treebank   the treebank to mine
     known      bool[W]: True for words of sentences whose right annotation is known

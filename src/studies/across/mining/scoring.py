@@ -18,7 +18,7 @@ DECIMALS = 9  #: number of decimals to which scores are rounded before they are 
 
 
 def order_of(scores: np.ndarray, counted: np.ndarray, seed: int) -> np.ndarray:
-    """Return the words that a ranking lists, best first.
+    """Return the indices of the words that a ranking lists, most suspicious first. W words are scored.
 
     scores   float64[W]: higher for more suspicious words
     counted  bool[W]: words that can be listed; all other words count neither as hits nor as misses
@@ -34,7 +34,7 @@ def order_of(scores: np.ndarray, counted: np.ndarray, seed: int) -> np.ndarray:
 def judged(order: np.ndarray, wrong: np.ndarray, counted: np.ndarray, ks: Sequence[int]) -> dict[str, Any]:
     """Return the average precision of a ranked list, and the hits and the recall among its first k words for each k.
 
-    order    words, best first
+    order    indices of the listed words, most suspicious first
     wrong    bool[W]: words whose annotation is an error
     counted  bool[W]: words that are evaluated
 
@@ -84,7 +84,7 @@ def systematic(names: np.ndarray) -> dict[str, int]:
 
 
 def found_in_groups(sample: Sample, suspects: Sequence[Suspect], changes: dict[str, int]) -> list[dict[str, Any]]:
-    """Return the row of the group view for every systematic change.
+    """Find the row of the group view of `treebound mine` for every systematic change. Return one result per change.
 
     Keys: change, count (number of words with this change in the release), row (rank among the groups of heads, from 1;
     0 if no group has this name), suspects (size of the group), hits (suspects of the group whose head was changed).
@@ -103,7 +103,7 @@ def found_in_groups(sample: Sample, suspects: Sequence[Suspect], changes: dict[s
 def proposed_right(sample: Sample, suspects: Sequence[Suspect], order: np.ndarray) -> dict[str, int]:
     """Count the errors in a ranked list of heads, and the errors that were corrected to exactly the proposed head.
 
-    order  words of the list
+    order  indices of the words of the list
 
     Keys: errors, exact.
     """

@@ -18,9 +18,12 @@ USUAL = 200  #: largest list length k that summaries use, see `usual`
 
 
 def usual(row: dict[str, Any], kind: str = "heads") -> int | None:
-    """Return the list length k for which summaries report results, or None.
+    """Return the list length k for which summaries report results, or None if all measured lengths are too large.
 
-    It is the largest measured length that exceeds neither `USUAL` nor the number of errors.
+    The length is the largest measured one that exceeds neither `USUAL` nor the number of wrong heads.
+
+    row   a row of `tables.measured`
+    kind  "heads", or "sporadic_heads" to leave out systematic changes
     """
     limit = min(USUAL, row["sporadic" if kind == "sporadic_heads" else "heads_changed"])
     reached = [int(k) for k in row[kind][OURS]["at"] if int(k) <= limit]
@@ -73,7 +76,7 @@ def systematic_totals(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def _place(row: dict[str, Any]) -> dict[str, str]:
-    """Return the index of a row."""
+    """Return the index values of a row of a summary: the run of the pipeline, and the mined treebank."""
     return {name: row[name] for name in PLACE}
 
 

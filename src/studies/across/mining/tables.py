@@ -99,18 +99,25 @@ def points(data: pd.DataFrame, kind: str = "heads") -> pd.DataFrame:
 
 
 def rankings(data: pd.DataFrame, kind: str = "heads") -> pd.DataFrame:
-    """Return precision at each k (%), average precision (%) and number of listed words, one row per ranking."""
+    """Return precision at each k (%), average precision (%) and listed words, one row per treebank and ranking.
+
+    kind  a key of `LISTS`
+    """
     return _wide(data, kind, "precision")
 
 
 def recalls(data: pd.DataFrame, kind: str = "heads") -> pd.DataFrame:
-    """Return the share (%) of all errors that are among the first k words, one row per ranking."""
+    """Return the share (%) of all errors that are among the first k words, one row per treebank and ranking.
+
+    kind  a key of `LISTS`
+    """
     return _wide(data, kind, "recall")
 
 
 def _wide(data: pd.DataFrame, kind: str, measure: str) -> pd.DataFrame:
     """Return a measure (%), one row per treebank and ranking and one column per k.
 
+    kind     a key of `LISTS`
     measure  `precision` or `recall`. With precision, the average precision and the number of listed words are added
     """
     long = points(data, kind)

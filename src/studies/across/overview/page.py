@@ -100,7 +100,9 @@ def _formatted(data: pd.DataFrame, titles: pd.Series) -> pd.DataFrame:
 def _gains(data: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     """Return one text per row: a gain with its interval and number of seeds.
 
-    The text is empty if the best row is the baseline.
+    The text is empty if the gain is missing. A gain of the best row is missing if the best row is the baseline.
+
+    columns  names of the four columns gain, low, high and number of seeds
     """
     return [
         f"{gain:+.2f} [{low:+.2f}, {high:+.2f}] ({seeds:.0f})" if gain == gain else ""
@@ -109,7 +111,7 @@ def _gains(data: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 
 def _clear(data: pd.DataFrame) -> int:
-    """Count the treebanks where the interval of the gain by the model with all factor families excludes 0."""
+    """Count the treebanks on which the interval of a gain excludes 0. data: one row per treebank, with low and high."""
     return int(((data["low"] > 0) | (data["high"] < 0)).sum())
 
 

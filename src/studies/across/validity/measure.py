@@ -92,7 +92,11 @@ class Parses:
 
 
 def parsed(model: Model, seen: Treebank, misc: Sequence[Sequence[str]], repeats: int) -> Parses:
-    """Parse a treebank without and with rules.
+    """Parse a treebank without and with rules, and time both.
+
+    seen     the treebank with the tags that the parser sees
+    misc     values of the column MISC for each sentence
+    repeats  number of timed runs
 
     The timed runs of the two parsers alternate, so that other load on the machine affects both alike.
     """
@@ -130,7 +134,10 @@ def gains(test: Treebank, before: Trees, after: Trees) -> dict[str, Any]:
 
 
 def _counts(scores: Evaluation, column: str) -> dict[str, np.ndarray]:
-    """Return the scored and the correct words of each sentence, for `paired_bootstrap`."""
+    """Return the numbers of scored and correct words of each sentence, for `paired_bootstrap`.
+
+    column  `correct` counts right heads; `correct_labelled` counts right heads with right labels
+    """
     return {"scored": scores.sentences["scored"], "correct": scores.sentences[column]}
 
 
@@ -157,7 +164,10 @@ def _same(a: Parse, b: Parse) -> bool:
 
 
 def by_peer(peer: Peer, data: Data, seed: int, options: dict[str, Any]) -> Trees | None:
-    """Train a parser of another project and parse the test split. Return None if its package is not installed."""
+    """Train a parser of another project and parse the test split. Return None if its package is not installed.
+
+    options  settings of the training
+    """
     if find_spec(peer.module.partition(".")[0]) is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
@@ -197,7 +207,11 @@ def measured(settings: ValidTrees, data: Data, seed: int, path: Path) -> tuple[d
 
 
 def _of_peer(test: Treebank, parses: Trees | None, counts: dict[str, Any] | None) -> dict[str, Any]:
-    """Return errors and accuracy of a parser of another project, or `missing` if its package is not installed."""
+    """Return errors and accuracy of a parser of another project, with the key `missing` if it is not installed.
+
+    parses  trees of the parser, or None if it is not installed
+    counts  errors that the validator found in the trees
+    """
     if parses is None or counts is None:
         return {"missing": True}
     scores = evaluate(test, parses.heads or [], parses.labels).summary

@@ -45,9 +45,10 @@ def in_words(judged: Sequence[Judged]) -> str:
 def forest(judged: Sequence[Judged]) -> Figure:
     """Draw a forest plot with one row per claim.
 
-    In a row, each treebank is a thin grey line, its 95 % interval, with a dot. Below the treebanks follows the pooled
-    effect: a diamond on a thick line, its 95 % interval, with the prediction interval as a dotted line. The published
-    effect is an open diamond, and the threshold of the claim is a vertical line. Name and verdict are above the row.
+    In a row, each treebank is a dot on a thin grey line, which shows its 95 % interval. Below the treebanks, the pooled
+    effect is a diamond. A thick line through the diamond shows its 95 % interval, and a dotted line the prediction
+    interval. The published effect is an open diamond, and the threshold of the claim is a vertical line. The name and
+    the verdict of the claim are above the row.
 
     judged  one group of `families`
     """
@@ -72,7 +73,7 @@ def forest(judged: Sequence[Judged]) -> Figure:
 
 
 def _row(axes: Axes, item: Judged, top: float, height: float) -> None:
-    """Draw the row of one claim. top, height: place of the row in inches."""
+    """Draw the row of one claim in a forest plot. top, height: upper edge and height of the row, in inches."""
     claim, effect = item.claim, item.effect
     assert claim is not None
     assert claim.than is not None
@@ -152,7 +153,10 @@ def _scale(item: Judged) -> Scale:
 
 
 def _limits(judged: Sequence[Judged], log: bool) -> tuple[float, float]:
-    """Return the ends of the axis: everything except the prediction intervals, which can be much wider."""
+    """Return the ends of the axis of a forest plot, which may cut off the wide prediction intervals.
+
+    log  whether the axis is logarithmic
+    """
     values: list[float] = []
     for item in judged:
         assert item.claim is not None

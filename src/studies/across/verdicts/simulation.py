@@ -31,6 +31,10 @@ Rng = np.random.Generator
 def simulated(rng: Rng, effect: float, tau: float, seeds: int, treebanks: int, studies: int) -> dict[str, np.ndarray]:
     """Simulate `studies` studies of one design and pool the effects of each study.
 
+    effect            true mean effect, in points of UAS
+    tau               standard deviation of the true effect over treebanks, in points of UAS
+    seeds, treebanks  numbers of seeds and treebanks in each study
+
     Returns arrays [studies]. `low` and `high` are the ends of the interval with equal weights. `weighted_low` and
     `weighted_high` are the ends of the interval with weights by precision. `predicted` is True if the prediction
     interval contains the estimate on one more treebank.
@@ -92,9 +96,11 @@ def detected(power: pd.DataFrame, share: float = 80.0) -> pd.DataFrame:
 
 
 def power(studies: int = STUDIES // 10, seed: int = 2, steps: int = 13) -> pd.DataFrame:
-    """Return the share (%) of studies whose interval lies above 0, for tau = 0.15.
+    """Return the share (%) of simulated studies that detect an effect, that is, whose interval lies above 0.
 
-    Rows: true effects. Columns: designs.
+    The true effect varies over treebanks with the standard deviation TAUS[-1].
+
+    Rows: `steps` true effects from 0 to 0.6 points of UAS. Columns: designs (numbers of treebanks and seeds).
     """
     rng = np.random.default_rng(seed)
     effects = np.linspace(0, 0.6, steps)

@@ -54,6 +54,7 @@ class Dev:
     def oracle(self, beams: tuple[str, ...], worst: bool = False) -> list[Decoded]:
         """Return, for each sentence, the derivation in the chart that is most similar to the gold derivation.
 
+        beams  beams that are tried in turn, until a sentence has a chart with a derivation
         worst  whether to return the least similar derivation instead
         """
         model = self.model

@@ -37,5 +37,5 @@ def orders(gains: pd.DataFrame) -> Sentences:
 
 
 def _sure(rows: pd.DataFrame) -> int:
-    """Count the differences whose interval excludes 0."""
+    """Count the rows whose difference has an interval (columns low and high) that excludes 0."""
     return int(((rows["low"] > 0) | (rows["high"] < 0)).sum())

@@ -49,6 +49,8 @@ def accuracy(data: pd.DataFrame, baselines: pd.DataFrame) -> Figure:
 def convergence(data: pd.DataFrame) -> Figure:
     """Draw figure 6: share of sentences (%) that have settled, by iteration on a logarithmic axis.
 
+    A sentence has settled if its beliefs have converged, or if dual decomposition has proved its derivation.
+
     data  table of one parser with the columns order, decoder, iterations and settled
     """
     with style():

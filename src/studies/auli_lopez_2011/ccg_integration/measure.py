@@ -9,7 +9,8 @@ The metrics have these parts:
   parser alone, belief propagation and dual decomposition after some iterations, and exact search. Dual decomposition
   runs with the step sizes of this project (`dd`) and of the paper (`dd-published`).
 - `curves`: accuracy and share of settled sentences on dev, by iteration.
-- `settled`: the iteration in which each dev sentence settled.
+- `settled`: the iteration in which each dev sentence settled: its beliefs converged (belief propagation), or its
+  derivation was proved (dual decomposition).
 - `lengths`: cost of the proofs by sentence length.
 - `beams`: joint score and accuracy of the decoders for each single beam on dev, over the sentences that have a
   derivation under every beam.
@@ -130,7 +131,7 @@ def _read(data: Any) -> Studied:
 
 
 def _course(data: Any) -> Course:
-    """Read the course of a decoder over its iterations, which was written as JSON."""
+    """Read a decoder's outcome for one sentence after each iteration, which was written as JSON."""
     outcomes, settled = data
     return Course([(k, Outcome(value, tuple(counts))) for k, (value, counts) in outcomes], settled)
 
@@ -172,7 +173,10 @@ def column_named(name: str) -> tuple[str, Column]:
 
 
 def columns(iterations: Sequence[int]) -> list[Column]:
-    """List all columns, decoder by decoder. The output rule of the paper comes first."""
+    """List all columns, decoder by decoder. For each decoder, the output rule of the paper comes first.
+
+    iterations  numbers of iterations for which an iterative decoder has columns
+    """
     iterated = [(name, k) for name in ITERATED for k in iterations]
     decoders = [("parser", 0), *iterated, ("exact", 0)]
     return [Column(name, k, rule) for name, k in decoders for rule in _rules(name)]
@@ -185,7 +189,7 @@ def _rules(decoder: str) -> list[Output]:
 
 
 def columns_of(sentences: Sequence[Studied], iterations: Sequence[int]) -> dict[Column, list[Outcome]]:
-    """Collect the outcomes of the sentences under every column, one per sentence."""
+    """Map every column to the outcomes of its decoder and output rule, one outcome per sentence."""
     return {
         column: [sentence.decoders[column.decoder].by(column.output).at(column.iterations) for sentence in sentences]
         for column in columns(iterations)
@@ -196,7 +200,7 @@ def column_rows(parsed: Sequence[Studied], sentences: int, iterations: Sequence[
     """Return the scores of every column, one row per column. A row also has these keys:
 
     parsed   number of sentences with a derivation
-    settled  number of sentences whose beliefs converged, or whose two models agreed
+    settled  number of sentences whose beliefs converged, or whose derivation dual decomposition proved
     proved   number of sentences whose optimum is proved
     less     number of derivations that score less than the proved optimum
     lost     mean loss in score of the derivations counted by `less`
@@ -218,7 +222,7 @@ def column_rows(parsed: Sequence[Studied], sentences: int, iterations: Sequence[
 
 
 def compared(a: Column, b: Column) -> bool:
-    """Return whether two columns of one order are compared.
+    """Return whether the metrics compare two columns of one order of beams.
 
     They are compared if they have the same output rule, if both have the output rule of the paper, or if they differ
     only in the output rule.
@@ -249,7 +253,11 @@ def difference_rows(orders: dict[str, list[Studied]], iterations: Sequence[int])
 def curve_rows(parsed: Sequence[Studied], sentences: int, most: int) -> Iterator[dict[str, Any]]:
     """Yield LF and the share of settled sentences (%), one row per decoder and iteration.
 
-    LF is computed up to iteration SHOWN. Later iterations are sampled geometrically.
+    A sentence has settled if its beliefs have converged, or if dual decomposition has proved its derivation.
+    LF is computed up to iteration SHOWN. Later iterations, up to `most`, are sampled geometrically.
+
+    parsed     results for the sentences with a derivation
+    sentences  number of all sentences
     """
     for name in ITERATED:
         courses = [sentence.decoders[name].by(published(name)) for sentence in parsed]
@@ -262,14 +270,17 @@ def curve_rows(parsed: Sequence[Studied], sentences: int, most: int) -> Iterator
 
 
 def settled_at(parsed: Sequence[Studied]) -> dict[str, list[int]]:
-    """Return for each iterative decoder the iteration in which each sentence settled, or 0 if it did not settle."""
+    """Return for each iterative decoder the iteration in which each sentence settled; 0 if it did not settle.
+
+    A sentence settles when its beliefs converge, or when dual decomposition proves its derivation.
+    """
     return {name: [sentence.decoders[name].viterbi.settled for sentence in parsed] for name in ITERATED}
 
 
 def counts_of(parsed: Sequence[Studied], iterations: Sequence[int]) -> dict[str, Any]:
-    """Return the indices of the sentences, and their labelled dependencies under belief propagation.
+    """Return the indices of the sentences, and counts of their labelled dependencies under belief propagation.
 
-    The key `bp k` holds the numbers (correct, predicted, gold) of each sentence after k iterations.
+    The key `bp k` holds the counts after k iterations, as (correct, predicted, gold) for each sentence.
     """
     by_iteration = {
         k: [list(sentence.decoders["bp"].by(published("bp")).at(k).counts[:3]) for sentence in parsed]

@@ -36,7 +36,10 @@ def against_parser(gains: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_rule(table: pd.DataFrame, order: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield (output rule, rows of the comparisons with the parser alone) for one parser and order."""
+    """Yield (output rule, differences of decoders from the parser alone) for one parser and order of beams.
+
+    table  rows of `tables.differences` for one parser
+    """
     baselines = set(table.index.get_level_values("baseline"))
     if f"{order} parser least-risk" not in baselines:
         yield AS_PUBLISHED, table.xs(f"{order} parser", level="baseline")
@@ -52,7 +55,7 @@ def closest(errors: pd.DataFrame) -> pd.DataFrame:
     errors  result of `tables.errors`
 
     Rows: (run, parser, order). Columns: proved optima, share of derivations of the parser alone that score less than
-    the optimum (%), the closest decoders, and the share of their derivations (%).
+    the optimum (%), the closest decoders, and the share of their derivations that score less than the optimum (%).
     """
     lines = {}
     for (run, parser), rows in errors.groupby(level=["run", "parser"], sort=False) if len(errors) else ():
@@ -89,6 +92,6 @@ def proof_totals(lengths: pd.DataFrame) -> pd.DataFrame:
 
 
 def _indexed(lines: dict) -> pd.DataFrame:
-    """Return a table of lines by (run, parser, order), which may be empty."""
+    """Convert a mapping from (run, parser, order) to rows into a table, which may be empty."""
     index = pd.MultiIndex.from_tuples(list(lines) or [("", "", "")], names=KEYS)[: len(lines)]
     return pd.DataFrame(list(lines.values()), index=index)

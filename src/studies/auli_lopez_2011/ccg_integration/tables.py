@@ -75,7 +75,10 @@ def titled(column: str) -> str:
 
 
 def _table(rows: Cells) -> pd.DataFrame:
-    """Convert cells, grouped by row, to a table. Columns that differ only in their last level are adjacent."""
+    """Convert a mapping from rows to their cells into a table.
+
+    Columns that differ only in their last level are placed side by side.
+    """
     if not rows:
         return pd.DataFrame([], columns=ROW).set_index(ROW)
     data = pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=ROW))
@@ -193,6 +196,8 @@ def of_parser(table: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
 
 def settled(results: Sequence[Results]) -> pd.DataFrame:
     """Return the share of dev sentences (%) that have settled after selected numbers of iterations.
+
+    A sentence has settled if its beliefs have converged, or if dual decomposition has proved its derivation.
 
     Rows: (run, parser, order, decoder). The last column is the largest measured number of iterations.
     """

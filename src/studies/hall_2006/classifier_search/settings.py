@@ -15,7 +15,7 @@ class ClassifierSearch(Section):
     """Search for the parameters of learners on dev by successive halving; see `hall_2006.classifiers.search`.
 
     corpora    corpora of the search; they must be corpora of `classifiers`
-    features   the feature model of all points
+    features   the feature model with which all parameters are tried
     grids      learner -> parameter -> its values; a point has one value of each parameter
     first      share of the training set in the first round, in %; each later round trains the best third of the points
                on three times as many sentences

@@ -60,6 +60,8 @@ def cells(params: Params, corpus: str) -> list[Cell]:
 def _cell(shared: tuple[Params, str, Chosen], cell: Cell) -> dict[str, Any]:
     """Compute one cell in a worker process, or read its stored result.
 
+    shared  parameters, corpus, and the chosen parameters of each learner
+
     The result has the key `missing` if the package of the learner is not installed.
     """
     params, corpus, chosen = shared
@@ -94,9 +96,10 @@ def name_of(row: dict[str, Any]) -> str:
 def compared(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Compare every two cells that share a learner or a feature model, over all sections.
 
-    A comparison has the names `a` and `b` of the cells and the number of scored words. The counts `only_a` and `only_b`
-    are the words that only one of the cells attaches correctly; `p` comes from McNemar's test. `difference` is the UAS
-    of a minus the UAS of b. `low` and `high` are the ends of its 95 % interval by the paired bootstrap over sentences.
+    Only cells with the whole training set are compared. A comparison has the names `a` and `b` of the cells and the
+    number of scored words. The counts `only_a` and `only_b` are the words that only cell `a`, or only cell `b`,
+    attaches correctly; `p` comes from McNemar's test. `difference` is the UAS of a minus the UAS of b. `low` and `high`
+    are the ends of its 95 % interval by the paired bootstrap over sentences.
     """
     whole = [row for row in rows if row["share"] == WHOLE and "marks" in row]
     marked: dict[str, list[str]] = {}
@@ -114,7 +117,10 @@ def compared(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _by_sentence(marks: list[str]) -> dict[str, np.ndarray]:
-    """Return the columns scored and correct of each sentence, as `paired_bootstrap` expects them."""
+    """Count the scored and the correct words of each sentence, in the columns that `paired_bootstrap` expects.
+
+    marks  result of `attachment.marks` for each sentence
+    """
     scored = np.array([len(mark) for mark in marks])
     return {"scored": scored, "correct": scored - np.array([mark.count(WRONG) for mark in marks])}
 

@@ -87,6 +87,8 @@ def _score(shared: tuple[Params, str, str, int], point: Point) -> dict[str, Any]
     """Train and test a parser with the parameters of `point`, or read the stored result.
 
     Returns the accuracy on dev and the CPU seconds.
+
+    shared  parameters of the run, corpus, learner, and share of the training set in %
     """
     params, corpus, learner, share = shared
     settings = settings_of(params, learner, point)

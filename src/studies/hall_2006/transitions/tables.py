@@ -41,7 +41,7 @@ READS = {"w": "form", "p": "tag", "c": "coarse", "m": "lemma", "f": "feats"}
 def maltparser() -> pd.DataFrame:
     """Return the figures of MaltParser by corpus: UAS, LAS and tokens per second.
 
-    `attrs["source"]` describes how they were measured.
+    `attrs["source"]` describes how these figures were measured.
     """
     content = tomllib.loads((files("studies") / "hall_2006/transitions/maltparser.toml").read_text(encoding="utf-8"))
     data = pd.DataFrame(content["rows"], columns=content["columns"]).set_index("corpus")

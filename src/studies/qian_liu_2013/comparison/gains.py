@@ -144,7 +144,7 @@ def learners(perceptron: pd.DataFrame, mira: pd.DataFrame) -> Remarks:
 
 @about("The learners have no system in common.")
 def _learners(gap: pd.Series) -> Sentences:
-    """Describe the differences `gap` between the two learners."""
+    """Describe the differences between two learners. gap: UAS with MIRA minus UAS with the perceptron."""
     corpora = listing(dict.fromkeys(gap.index.get_level_values(-1)))
     yield (
         f"UAS with MIRA minus UAS with the perceptron: mean {gap.mean():+.2f} over {len(gap)} pairs of the same "

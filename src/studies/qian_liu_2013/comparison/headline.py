@@ -43,7 +43,10 @@ def contenders(results: Results, corpus: str, learner: str) -> dict[str, Row]:
 
 
 def accuracies(results: Results, column: str = "uas") -> dict[tuple[str, str], float]:
-    """Map (corpus, row) to an accuracy in %, for every row of this project's systems."""
+    """Map (corpus, row) to an accuracy in %, for every row of this project's systems.
+
+    column  column of the metrics with the accuracy, for instance `uas`
+    """
     by_row = {place: float(value) for place, value in metrics_of(results)[column].items()}
     for row in frames.of_systems(results, *OTHER_SYSTEMS):
         if not row.get("missing"):
@@ -54,14 +57,20 @@ def accuracies(results: Results, column: str = "uas") -> dict[tuple[str, str], f
 def mean_over_seeds(
     results: Results, corpus: str, row: Row, values: Mapping[tuple[str, str], float]
 ) -> tuple[float, int]:
-    """Return the mean of a row's accuracy over its seeds, and the number of seeds (0 if `values` has no accuracy)."""
+    """Return the mean of a row's accuracy over its seeds, and the number of seeds (0 if `values` has no accuracy).
+
+    values  result of `accuracies`
+    """
     places = (at(corpus, repeat) for repeat in seeds_of(results.params, corpus, row).values())
     known = [values[place] for place in places if place in values]
     return (sum(known) / len(known), len(known)) if known else (nan, 0)
 
 
 def best(results: Results, corpus: str, learner: str, values: Mapping[tuple[str, str], float]) -> str:
-    """Return the name of the contender with the highest accuracy on the test set, or "" if there is none."""
+    """Return the name of the row of `contenders` with the highest mean test accuracy, or "" if there is none.
+
+    values  result of `accuracies`
+    """
     means = {
         name: mean_over_seeds(results, corpus, row, values)[0]
         for name, row in contenders(results, corpus, learner).items()

@@ -126,9 +126,9 @@ def against(more: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def over_corpora(system: str, rows: pd.DataFrame, learner: str = "") -> str:
-    """Describe the gains of a system over the baseline: means over treebanks, with and without each language.
+    """Describe the gains of a system over the baseline: the mean over treebanks, and the significance of each gain.
 
-    The significance of each single gain is described as well.
+    With more than two languages, the text also has the range of the means that leave out one language.
 
     system, rows  one pair of the result of `against`
     """

@@ -116,6 +116,8 @@ def _systems(models: set[str]) -> list[tuple[tuple[str, str], str | None, dict, 
     """Return label, model, published figures and note of every row of the comparison.
 
     The model is None for published rows without a model of ours. Our additional rows follow the paper's own rows.
+
+    models  names of our models that have a main row
     """
     rows: list[tuple[tuple[str, str], str | None, dict, str]] = []
     for row in table(QIAN_LIU, "comparison").itertuples():

@@ -68,10 +68,11 @@ PICTURED = ("combined", "non-projective")
 
 
 def pictured(results: Results, more: Results | None, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the data of the figure of gains: all factors, and trees that may cross, against the baseline.
+    """Return the data of the figure of gains over the baseline: with all factors, and with arcs that may cross.
 
-    The figure is `site.charts.gains`. Gains are means over seeds with their intervals, on every corpus of a run and of
-    another run over more corpora. Columns: corpus, system, difference, low, high.
+    The figure is `site.charts.gains`. The systems are PICTURED and the system that is decoded with every k. Gains are
+    means over seeds with their intervals, on every corpus of a run and of another run over more corpora. Columns:
+    corpus, system, difference, low, high.
     """
     lines = []
     for run in (results, more):

@@ -26,7 +26,7 @@ TABLES: Tables = {
 
 
 def _milliseconds(results: Results) -> pd.DataFrame:
-    """Return the length bins of a run with the mean time in milliseconds."""
+    """Return `tables.lengths` of a run with the mean time in milliseconds in the column `ms`."""
     curves = tables.lengths([results])
     return curves.assign(ms=1e3 * curves["mean_s"])
 

@@ -17,9 +17,10 @@ ENOUGH = 10
 
 @about()
 def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object]) -> Sentences:
-    """Describe the accuracy and the speed part of Table 3 (`tables.pruning_table`): k = 10 against no pruning.
+    """Compare k = 10 candidate heads per word with no pruning in accuracy and speed (Table 3).
 
-    trained  run -> k in training
+    uas, speed  results of `tables.pruning_table` for UAS and for speed
+    trained     run -> k in training
     """
     ten, none = "branch and bound, k = 10", "branch and bound, no pruning"
     has_both = ten in uas.index and none in uas.index
@@ -52,7 +53,7 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
 
 @about()
 def frontier(points: pd.DataFrame, beaten: pd.DataFrame) -> Sentences:
-    """Count the parsers of others that rows of ours beat in accuracy and speed.
+    """Count the parsers of other projects that some of our rows beat in both accuracy and speed.
 
     points  `tables.accuracy_and_speed`
     beaten  `tables.beaten` of `points`
@@ -67,7 +68,7 @@ def frontier(points: pd.DataFrame, beaten: pd.DataFrame) -> Sentences:
 
 
 def _seeds(points: pd.DataFrame) -> str:
-    """State over how many trainings the accuracies are averaged."""
+    """State over how many trainings the accuracies of `points` are averaged."""
     several = points[points["seeds"] > 1]
     if several.empty:
         return ONE_SEED
@@ -167,7 +168,10 @@ def _shown(data: pd.DataFrame) -> list[str]:
 
 
 def power(low: pd.Series, high: pd.Series) -> float:
-    """Return the exponent p of `time ~ length ** p`, estimated between the middles of two length bins."""
+    """Return the exponent p of `time ~ length ** p`, estimated between the middles of two length bins.
+
+    low, high  rows of the two bins in a table of mean times by sentence length
+    """
     middle = [(row["lo"] + row["hi"]) / 2 for row in (low, high)]
     return math.log(high["mean_s"] / low["mean_s"]) / math.log(middle[1] / middle[0])
 
@@ -190,7 +194,11 @@ def proofs(searched: pd.DataFrame, corpus: str, row: Row) -> Sentences:
 
 @about()
 def own_scores(table: pd.DataFrame, sentences: int) -> Sentences:
-    """Describe UAS and shares of best trees when the same scores are decoded in several ways."""
+    """Describe UAS and shares of best trees when the same scores are decoded in several ways.
+
+    table      one row per way of decoding; the first row is not a search over trees
+    sentences  number of test sentences
+    """
     first, last = table.iloc[0], table.iloc[-1]
     yield (
         f"On {sentences:,} test sentences the {table.index[0]} makes the best tree of the scores in "

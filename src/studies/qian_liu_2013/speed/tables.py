@@ -61,9 +61,9 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
 
 
 def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
-    """Map each k of `sweep` to a text that counts the sentences without a proof by corpus.
+    """Map each number k of candidate heads to a text that counts the sentences without a proof on each corpus.
 
-    A k is left out if all sentences are proved.
+    The rows of `sweep` differ in k alone. A k is left out if all sentences are proved.
     """
     data = frames.decode(results).set_index(AT)
     by_k = {}
@@ -76,7 +76,10 @@ def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
 
 
 def _swept(results: Results, figure: str) -> pd.Series:
-    """Return one figure of the rows that differ in k alone, with the index (corpus, "k-<k>")."""
+    """Return one figure of Table 3 for the rows that differ only in k, the number of candidate heads per word.
+
+    Index: (corpus, "k-<k>"). `figure` is an argument of `pruning_table`.
+    """
     column = {"UAS": "uas", "LAS": "las", "w/s": "words_per_cpu_s"}.get(figure, "dp_calls")
     data = (frames.benchmark(results) if figure == "w/s" else frames.decode(results)).set_index(AT)
     values = data[column] / data["sentences"] if figure == "DP calls" else data[column]
@@ -202,9 +205,10 @@ def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def lengths(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the length bins of the rows that differ in k alone, the smallest k first.
+    """Return time and DP calls by sentence length, for the rows that differ only in k, the smallest k first.
 
-    The column `corpus` contains the name of the run as well.
+    The number k counts the candidate heads per word. There is one line per row and length bin. The column `corpus`
+    contains the name of the run as well.
     """
     keep = corpora_of(results, wanted)
     parts = []
@@ -233,7 +237,7 @@ def length_table(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def beaten(points: pd.DataFrame) -> pd.DataFrame:
-    """Count our rows that beat each parser of others in both accuracy and speed.
+    """Count, for each parser of another project, our rows that beat this parser in both accuracy and speed.
 
     points  result of `accuracy_and_speed`
 

@@ -14,7 +14,8 @@ from treebound.plots.style import COLOURS, CYCLE, describe, distinct, label_line
 def by_epoch(data: pd.DataFrame, figure: str) -> Figure:
     """Draw the accuracy after every epoch: one curve per training, one panel per place that has the figure.
 
-    The base and the five trainings that differ most from it after the last epoch are drawn. A note names the others.
+    A place is a corpus and a run. The base and the five trainings that differ most from it after the last epoch are
+    drawn. A note names the others.
 
     data    columns place, training, base (the training that is drawn on top, in black), epoch (from 1), and the column
             `figure`
@@ -55,7 +56,10 @@ def by_epoch(data: pd.DataFrame, figure: str) -> Figure:
 
 
 def _distance(data: pd.DataFrame, name: str, figure: str) -> float:
-    """Return the largest distance of a training from its base after the last epoch of both, over the places."""
+    """Return the largest difference in accuracy between a training and its base after the last epoch of both.
+
+    The maximum is taken over all places, that is, pairs of corpus and run.
+    """
     finals = data.groupby(["place", "training"], sort=False)[figure].last()
     bases = data.groupby("place", sort=False)["base"].first()
     pairs = [((place, name), (place, base)) for place, base in bases.items()]
@@ -71,8 +75,8 @@ def by_arcs(data: pd.DataFrame, figure: str) -> Figure:
             data with the threshold), and the column `figure`
     figure  "UAS" or "LAS", in %
 
-    There is one line for the trainings with `learnt` and one for the other trainings. Both include the
-    trainings without a threshold.
+    A place is a corpus and a run. There is one line for the trainings with `learnt` and one for the other trainings.
+    Both lines include the trainings without a threshold.
     """
     places = list(dict.fromkeys(data["place"]))
     ways = {True: ("in training, too", COLOURS["blue"], "o"), False: ("in parsing alone", COLOURS["vermilion"], "s")}

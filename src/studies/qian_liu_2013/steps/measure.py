@@ -34,7 +34,7 @@ def bare(spec: Settings) -> Lines:
 
 
 def changed(spec: Settings, examples: Treebank, step: Step) -> tuple[Settings, Treebank]:
-    """Return the settings of the trainer and the training data, both with the changes of a step.
+    """Return the settings `spec` of the trainer and the training data `examples`, both with the changes of a step.
 
     Labels or patterns are not added to a corpus that has none. Unseen attributes are removed from the attributes of the
     corpus, which leaves out their templates. The parser uses the attributes of training, so the development set needs

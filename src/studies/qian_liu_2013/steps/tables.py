@@ -189,8 +189,8 @@ def thresholds(arcs: pd.DataFrame) -> pd.DataFrame:
 
     arcs  result of `step_arcs`
 
-    Rows: (corpus and run, threshold used in, threshold). Columns: heads per word, heads per word of the base, UAS (%)
-    on the development set, and UAS minus UAS of the base.
+    Rows: (corpus and run, whether the threshold is used in parsing only or in training as well, threshold). Columns:
+    heads per word, heads per word of the base, UAS (%) on the development set, and UAS minus UAS of the base.
     """
     base = arcs[arcs["threshold"] == 0].groupby("place", sort=False).first()
     rows = arcs[arcs["threshold"] > 0].sort_values("learnt", kind="stable")

@@ -47,7 +47,7 @@ def systems(corpus: str) -> dict[str, System]:
 
 
 def breaks(constraint: Constraint, variables: Variables, selection: Selection) -> bool:
-    """Return whether a labelled tree breaks a constraint family."""
+    """Return whether a labelled tree breaks a constraint family. selection: the arcs and labels of the tree."""
     chosen = variables.chosen(selection)
     return bool(constraint.violated(variables, selection)) or any(
         not row.holds(chosen) for row in constraint.start(variables)
@@ -58,6 +58,8 @@ def broken_by(model: LabelledModel, held_out: Treebank, constraints: list[Constr
     """Count the trees that break each family.
 
     There are three counts: gold trees, trees of Chu-Liu-Edmonds, and sentences where both trees break the family.
+
+    k  number of best labels that are kept for each arc
     """
     gold, table = Gold(held_out), TokenTable(held_out)
     by_gold = np.array([[breaks(c, v, s) for v, s in gold.made] for c in constraints])

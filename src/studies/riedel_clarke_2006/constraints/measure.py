@@ -91,7 +91,10 @@ def program(constraints: list[Constraint], q: int | None = None, **options: Any)
 
 
 def systems(corpus: str, qs: tuple[int, ...]) -> dict[str, System]:
-    """Map names to the systems to compare. All other systems are compared with the first system."""
+    """Map names to the systems to compare. The first system is the one with which the others are compared.
+
+    qs  numbers of best variables per word; each number adds an approximate integer program
+    """
     compared: dict[str, System] = {BASELINE: baseline, CONSTRAINTS: program(load(corpus))}
     published = load(corpus, (OneHead(), NoCycles("cycle")))
     compared[PUBLISHED] = program(published, start="none", relaxation="never")
@@ -99,7 +102,11 @@ def systems(corpus: str, qs: tuple[int, ...]) -> dict[str, System]:
 
 
 def compare(model: LabelledModel, held_out: Treebank, k: int, compared: Mapping[str, System]) -> pd.DataFrame:
-    """Parse the sentences with every system. Return one row per system and sentence, with counts of words and the work.
+    """Parse the sentences of a fold with every system. Return one row per system and sentence: counts and work.
+
+    k  number of best labels that are kept for each arc
+
+    The columns with counts and times are:
 
     heads                     words with the right head
     labelled                  words with the right head and label
@@ -232,7 +239,7 @@ def in_the_loop(corpus: str) -> LabelledDecoder:
 
 
 def trained_in_the_loop(params: Params, corpus: str, train: Treebank, held_out: Treebank) -> tuple[dict, pd.DataFrame]:
-    """Train with the integer program in the loop and parse the fold with and without constraints.
+    """Train with the integer program in the loop and parse the fold `held_out` with and without constraints.
 
     Return two values: the sums of each system together with the CPU seconds of training, and the table of `compare`.
     """

@@ -40,7 +40,7 @@ def analyses(results: Results) -> list[dict[str, Any]]:
 
 
 def looped(results: Results) -> dict[str, list[dict[str, Any]]]:
-    """Map each corpus to the folds on which a model was trained with the program in the loop.
+    """Map each corpus to the folds on which a model was also trained with the integer program in the loop.
 
     Each fold has the results of the usual model under `systems`, and the results of the model trained in the loop under
     `in the loop`. Old runs have only the fold on which families are left out one at a time.
@@ -55,8 +55,11 @@ def looped(results: Results) -> dict[str, list[dict[str, Any]]]:
 def loop_gain(entries: Sequence[dict[str, Any]], system: str = CONSTRAINTS) -> tuple[float, float, float]:
     """Return the gain in LAC of a system from training in the loop, and the ends of its 95 % jackknife interval.
 
-    The gain is its LAC after training in the loop minus its LAC after training with Chu-Liu-Edmonds. The ends of the
-    interval are NaN for one fold.
+    LAC is the share (%) of words with the right head and label. The gain is the system's LAC after training with the
+    integer program in the loop minus its LAC after training with Chu-Liu-Edmonds. The ends of the interval are NaN for
+    one fold.
+
+    entries  folds of one corpus, as `looped` returns them
     """
     pairs = [{"own": fold["in the loop"][system], "other": fold["systems"][system]} for fold in entries]
     return jackknife(pairs, lambda sums: measures(sums["own"])["LAC"] - measures(sums["other"])["LAC"])
@@ -357,7 +360,7 @@ def folded_corpora(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def _frame(rows: dict[Any, dict[Any, Any]], names: Iterable[str]) -> pd.DataFrame:
-    """Build a table from a mapping of index tuples to rows."""
+    """Build a table from a mapping of index tuples to rows. names: names of the index levels."""
     if not rows:
         return pd.DataFrame()
     data = pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=list(names)))

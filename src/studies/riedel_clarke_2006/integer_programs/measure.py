@@ -42,7 +42,7 @@ class Solver(NamedTuple):
 
 
 def _program(formulation: str, relaxed: bool = False) -> Solver:
-    """Return the solver of one formulation of the integer program."""
+    """Return the solver of one formulation of the integer program, or of its linear relaxation if `relaxed` is True."""
     options = {"formulation": formulation, "start": "none", "relaxation": "only" if relaxed else "first"}
     return Solver("incremental-ilp", options, relaxed)
 

@@ -62,7 +62,10 @@ def _where(data: pd.DataFrame) -> str:
 
 
 def _place(key: tuple, lengths: pd.DataFrame) -> str:
-    """Name the corpus, model, space and length bin of one row of the table, with the number of sentences of the bin."""
+    """Name the corpus, model, space and length bin of one row of `lengths`, with the number of sentences of the bin.
+
+    key  index of the row
+    """
     _, corpus, model, space, low = key
     count = int(lengths.loc[key, "sentences"])
     following = min((end for end in lengths.index.get_level_values(-1) if end > low), default=0)
