@@ -154,7 +154,10 @@ class Stars:
         return self.scores["outermost-grandchild"].get((x, last), 0)
 
     def extended(self, run: tuple[int, ...], a: int) -> tuple[int, ...]:
-        """Return the run of neighbouring modifiers that ends in a, cut to the length of the longest comb."""
+        """Return `run` followed by a, or a alone if the modifiers of a and of the last arc are not neighbouring words.
+
+        The result is cut to the length of the longest comb.
+        """
         next_to = run and abs(self.ends[run[-1]][1] - self.ends[a][1]) == 1
         return ((*run, a) if next_to else (a,))[-LONGEST_COMB:]
 

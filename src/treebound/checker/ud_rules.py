@@ -100,7 +100,7 @@ def surely_broken(
     Parameters
     ----------
     rule_id
-        The validator's id of the rule; one of `RULES`.
+        The id of the rule in the validator; one of `RULES`.
     sentence
         Columns of the sentence, with n + 1 entries.
     domains
@@ -234,7 +234,10 @@ def _orphans_head(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _some_by_head(domains: Domains, labels: Collection[str], is_bad: Callable[[int], bool]) -> bool:
-    """Return whether some word always has one of the labels and a bad head. Each head is judged once."""
+    """Return whether there is a word whose possible arcs all have one of `labels` and a head for which `is_bad` holds.
+
+    `is_bad` is called once for each head.
+    """
     judged: dict[int, bool] = {}
     for m in domains.words:
         if domains.labelled(m, labels):
@@ -267,12 +270,12 @@ def _leaf(rule: str, words: WordFacts, domains: Domains, projective: bool) -> bo
 
 
 def _of_arcs(test: ArcTest) -> Rule:
-    """Return the rule that is broken if some word's arc always passes a test."""
+    """Return a rule that is broken if there is a word whose possible arcs all pass `test`."""
     return lambda words, domains, projective: domains.some(test)
 
 
 def _right_to_left(label: str) -> Rule:
-    """Return the rule that arcs with a label go from left to right."""
+    """Return the rule that every arc with the universal label `label` goes from left to right."""
     return _of_arcs(lambda m, h, name: m < h and universal(name) == label)
 
 

@@ -52,7 +52,7 @@ def _goeswith_typo(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _goeswith_column(is_empty: Callable[[WordFacts, int], bool]) -> Callable[[WordFacts, Domains, bool], bool]:
-    """Return the rule that a column is empty in all parts of a split word but the first."""
+    """Return the rule that `is_empty` holds for all parts of a split word except the first."""
 
     def rule(words: WordFacts, domains: Domains, _: bool) -> bool:
         return any(not is_empty(words, m) and domains.labelled(m, {"goeswith"}) for m in domains.words)
