@@ -140,7 +140,7 @@ def _below(rows: pd.DataFrame) -> list[str]:
 
 
 def _keys(looks: Mapping[str, Mapping[str, Any]], proofs: bool) -> list[Line2D]:
-    """Return the entries of the legend: families, then shares of proved trees, then the front and small marks."""
+    """Return the legend: families, shares of proved trees (if `proofs`), the Pareto front and the small marks."""
     grey: dict[str, Any] = {"color": COLOURS["grey"], "marker": "o", "ls": "none"}
     keys = [Line2D([], [], ls="none", label=FAMILIES.get(g, g), **look) for g, look in looks.items()]
     for share, name in PROOFS.items() if proofs else ():

@@ -234,7 +234,12 @@ class _Bounds(Protocol):
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Exact arithmetic with Python's numbers, for all problems."""
+    """The arithmetic of a check in exact Python numbers, which serves all problems.
+
+    bounded     family -> parts that the steps must bound
+    exact       families that the chart scores
+    projective  whether trees are projective
+    """
 
     problem: Problem
     bounded: Mapping[str, PartTable]

@@ -31,7 +31,10 @@ TOLERANCE = 1e-9
 
 @dataclass
 class Majorant:
-    """A bound: constant + sum of arc[a] over a tree's arcs + sum of adjacent[s, b] over its adjacent pairs of arcs."""
+    """An upper bound on the score of every tree, which is linear in the arcs and adjacent pairs of arcs of the tree.
+
+    The bound is constant + sum of arc[a] over the tree's arcs a + sum of adjacent[s, b] over its adjacent pairs (s, b).
+    """
 
     constant: Number
     arc: list[Number]

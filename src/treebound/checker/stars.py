@@ -64,7 +64,7 @@ class Stars:
         """Return (sum of the best stars over all heads, loss of every arc).
 
         The score of a star is S_h(x, M) - w_x - sum_M u_m. The loss of an arc is the amount by which the score of the
-        best star of its dependent falls if the arc is x. The sum is -inf if some word has no star. The loss is
+        best star of its dependent h falls if the arc must be x, the arc into h. The sum is -inf if some word has no star. The loss is
         IMPOSSIBLE if an arc has no star.
 
         remaining  arcs that may be in a tree
@@ -217,7 +217,10 @@ class _SetSearch:
         self._visit(0, [], (), 0, [2 * free[i] + sum(self.positive[i]) for i in range(size)])
 
     def _most(self, side: list[int], a: int) -> Number:
-        """Return the largest gain that a modifier can have by itself, combs included."""
+        """Return an upper bound on the score that modifier a adds, without pairs and triples of modifiers.
+
+        side  the possible modifiers on the side of a, from near to far
+        """
         nearer = side[: side.index(a)]
         combs = sum(s for arcs, s in self.stars.scores["comb"].items() if arcs[-1] == a and s > 0)
         return max(self.stars.gain(self.x, s, a) for s in (NONE, *nearer)) - self.u[a] + combs
@@ -228,8 +231,8 @@ class _SetSearch:
         chosen  positions of the chosen modifiers
         run     the last chosen modifiers that are neighbours, see `Stars.extended`
         value   score of the chosen modifiers
-        gain    gain[j] is twice an upper bound on the gain of modifier j >= i, to which each positive pair with
-                another undecided modifier contributes half
+        gain    gain[j], for j >= i, is twice an upper bound on the gain of modifier j; half of each positive pair
+                with another undecided modifier is included
         """
         stars = self.stars
         if i == self.turn:  # the left side is complete

@@ -199,7 +199,7 @@ def frame(judged: Sequence[Judged]) -> pd.DataFrame:
 
 
 def _pooled(judged: Judged) -> dict[str, float | None]:
-    """Return the values of one claim for the columns of `frame` about the pooled effect, rounded to five significant digits."""
+    """Return the values of one claim in the columns of `frame` about the pooled effect, to five significant digits."""
     names = ("treebanks", "effect", "low", "high", "predicted_low", "predicted_high", "tau2", "I2", "p", "p_adjusted")
     columns: dict[str, float | None] = dict.fromkeys(names)
     if judged.effect is None or judged.claim is None:

@@ -20,7 +20,9 @@ from treebound.core.problem import PartTable, Problem
 
 @dataclass(frozen=True)
 class WholeBound:
-    """A bound in integers: constant + sum of arc[a] over a tree's arcs + sum of pair[p] over its adjacent pairs.
+    """An upper bound on the score of every tree, in integers.
+
+    The bound is constant + sum of arc[a] over the tree's arcs a + sum of pair[p] over its adjacent pairs p.
 
     arc   int64[A]
     pair  int64, indexed by positions in `Tables.adjacent`; empty if no pair has a score

@@ -62,7 +62,9 @@ class _Star(NamedTuple):
 
 @kernel
 def total(rules, arcs, scores, known, living, multipliers, loss):
-    """Return the sum, over all heads, of the score of the best star minus its multipliers.
+    """Return the sum over all words, as heads, of the best score that a star has after its multipliers are subtracted.
+
+    A star is a word with the arc into it and the arcs to its modifiers.
 
     The sum is NO (-inf) if some word has no star.
 
@@ -70,8 +72,8 @@ def total(rules, arcs, scores, known, living, multipliers, loss):
     - `known`: results of earlier steps, which are updated
     - `living`, (alive, certain) bool[A]: the remaining arcs, and the remaining arcs that every tree has
     - `multipliers`, (u, w) int64[A]: multipliers of an arc as a modifier's arc and as the arc into a head
-    - `loss`, int64[A], output: for each remaining arc, the amount by which the sum falls if the arc is the one into
-      its word; NO if the arc has no star
+    - `loss`, int64[A], output: for each remaining arc, the amount by which the sum falls if the star of its word must
+      have this arc into the word; NO if there is no such star
     """
     alive, certain = living
     u, w = multipliers
@@ -163,9 +165,9 @@ def count_score(single_root, scores, h, count):
 
 @kernel
 def comb_score(scores, a, run):
-    """Return the sum of the scores of all combs whose farthest arc is a; NO (-inf) if one of them is forbidden.
+    """Return the sum of the scores of the combs whose farthest arc is a; NO (-inf) if one of them is forbidden.
 
-    run  number of neighbouring chosen modifiers that end with a
+    run  number of chosen modifiers that are neighbouring words and end with a, which is the length of the longest comb
     """
     score_sum = np.int64(0)
     if scores.has_combs:
