@@ -13,9 +13,9 @@ from treebound.support.jit import kernel
 def add_pairs(first, second, phi, share, first_score, second_score):
     """Bound the scores of parts of two arcs, and add the shares of each part to the scores of its two arcs.
 
-    first, second              positions of the first and second arc of each part in the next two arrays
-    first_score, second_score  scores to which the shares are added; `second_score` may belong to adjacent pairs
-    phi, share                 score of each part, and the share of its first arc
+    first, first_score    position of the first arc of each part in `first_score`, and the scores of first arcs
+    second, second_score  the same for second arcs; in place of an arc, the second may be an adjacent pair
+    phi, share            score of each part, and the share of its first arc
 
     Returns (index of the first part whose share is out of range, or -1; constant of the bound).
     """
@@ -71,7 +71,7 @@ def add_valency(arcs, scores, slope, alive, certain, arc_score):
     Returns NO (-inf) if some word has no possible number of modifiers.
 
     scores          `Tables` with the valency scores
-    slope           slope of the line of each word; the remaining arcs out of the word get it as a score
+    slope           slope of each word's line, which is added to the scores of the remaining arcs out of the word
     alive, certain  bool[A]: the remaining arcs, and the remaining arcs that every tree has
     """
     constant = np.int64(0)

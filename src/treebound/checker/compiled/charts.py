@@ -66,7 +66,10 @@ class _Chart(NamedTuple):
 
 @kernel
 def _no_items(n, arcs, heads):
-    """Return the tables of item numbers, in which no item has a number yet; `heads` as in `build`."""
+    """Return the tables of item numbers, in which no item has a number yet.
+
+    heads  whether items keep the arc into their head
+    """
     A, deg = len(arcs.head), np.diff(arcs.out_first)
     slots = A + 1 if heads else n + 1
     half_at, between_at = np.zeros(slots + 1, np.int64), np.zeros(n + 2, np.int64)

@@ -121,7 +121,7 @@ class Crossing(_Trees):
 
 
 def _over(threshold: Number, constant: int) -> int:
-    """Return threshold minus constant, which the arc scores of a tree above the threshold exceed; NO for -inf."""
+    """Return threshold - constant, the number that the arc scores of a tree must exceed in sum; NO for -inf."""
     if threshold == -math.inf:
         return NO
     if abs(float(threshold)) > LARGEST or abs(constant) > 2.0**56:

@@ -62,7 +62,7 @@ class _Star(NamedTuple):
 
 @kernel
 def total(rules, arcs, scores, known, living, multipliers, loss):
-    """Return the sum over all words, as heads, of the best score that a star has after its multipliers are subtracted.
+    """Return the sum, over the root and all words, of the score of the best star after its multipliers are subtracted.
 
     A star is a word with the arc into it and the arcs to its modifiers.
 
@@ -167,7 +167,7 @@ def count_score(single_root, scores, h, count):
 def comb_score(scores, a, run):
     """Return the sum of the scores of the combs whose farthest arc is a; NO (-inf) if one of them is forbidden.
 
-    run  number of chosen modifiers that are neighbouring words and end with a, which is the length of the longest comb
+    run  number of chosen modifiers that are neighbouring words and end with a; a comb has at most this many arcs
     """
     score_sum = np.int64(0)
     if scores.has_combs:
