@@ -46,7 +46,7 @@ EMPTY = {NONE: "none", NONE_OUTER: "none outside"}
 class Example:
     """A factor family with its parts in the tree of an example sentence.
 
-    words   n strings
+    words   the n forms of the sentence
     tags    coarse tags of the words
     heads   int[n + 1], the head of every word
     parts   the parts of the tree, each a tuple of arcs (head, modifier), NONE or NONE_OUTER; for `valency` a tuple of a

@@ -5,7 +5,7 @@ The first line is a header with format, version and tree space. The space `deriv
 Each further line belongs to a sentence, in the order of the parsed file. It is `null` if nothing was proved, and
 otherwise an object with these entries:
 
-    words, arcs   number of words and of candidate arcs, by which the file of another parse is recognised
+    words, arcs   numbers of words and candidate arcs; a reader compares them to recognise the file of another parse
     exact         families that the chart scores
     nodes         [parent, arc, value] of every node of the search tree
     steps         [node, field of Step, family or "", gaps, numbers] in the order of application

@@ -63,9 +63,9 @@ class Stars:
     ) -> tuple[Number, list[Number]]:
         """Return (sum of the best stars over all heads, loss of every arc).
 
-        The score of a star is S_h(x, M) - w_x - sum_M u_m. The loss of an arc is the amount by which the score of the
-        best star of its dependent h falls if the arc must be x, the arc into h. The sum is -inf if some word has no
-        star. The loss is IMPOSSIBLE if an arc has no star.
+        The score of a star is S_h(x, M) - w_x - sum_M u_m. The loss of an arc x is the amount by which the score of
+        the best star of its dependent falls if the star must contain x. The sum is -inf if some word has no star. The
+        loss is IMPOSSIBLE if an arc has no star.
 
         remaining  arcs that may be in a tree
         certain    remaining arcs that are the only one into their word

@@ -32,7 +32,7 @@ class Columns:
         self._sentences = self._before = 0
 
     def add(self, treebank: Treebank) -> None:
-        """Store the sentences of a treebank, and examine all stored sentences once there are at least PART of them."""
+        """Store the sentences of a treebank, and examine all stored sentences once their number is at least PART."""
         self._waiting.append(treebank)
         self._sentences += len(treebank)
         if self._sentences - self._before >= PART:

@@ -69,8 +69,8 @@ def largest_budget(table: pd.DataFrame) -> pd.DataFrame:
 
     table  result of `score_time`
 
-    Rows: (run, corpus, space, method). Columns: patience, optima found (%), optima of long sentences found (%), times
-    the speed of the proof, and the numbers of proved optima and of proved long sentences.
+    Rows: (run, corpus, space, method). Columns: patience, optima found (%), optima of long sentences found (%), speed
+    as a multiple of the speed of the proof, and the numbers of proved optima and of proved long sentences.
     """
     keys = [name for name in table.index.names if name != "patience"]
     last = table.groupby(level=keys, sort=False).tail(1).reset_index("patience")

@@ -1,4 +1,4 @@
-"""The scores of best non-projective trees, as in `treebound.checker.arborescence`, computed in int64."""
+"""Compute scores of best non-projective trees in int64: the compiled version of `treebound.checker.arborescence`."""
 
 from __future__ import annotations
 

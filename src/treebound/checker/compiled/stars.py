@@ -48,7 +48,7 @@ class Rules(NamedTuple):
 class _Star(NamedTuple):
     """A word h with the arc x into h (-1 for the root) and its possible modifiers, from near to far on either side.
 
-    below  arcs to the possible modifiers; the first `turn` of them are on the left
+    below  arcs to the possible modifiers; the first `turn` arcs are on the left
     turn   number of arcs on the left
     must   bool for each arc of `below`: whether every tree has the arc
     """

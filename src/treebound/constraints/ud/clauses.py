@@ -174,7 +174,7 @@ class GoeswithLeaf(Leaf):
             yield Fact(m, frozenset({h}), marks), Fact(h, frozenset({top}), parents), *inside
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
-        """Return None if `names` has a label of punctuation, and otherwise the same as `Leaf`.
+        """Return None if `names` has a label of punctuation, and otherwise the patterns that `Leaf` returns.
 
         With punctuation, violations depend on the shape of the tree.
         """
