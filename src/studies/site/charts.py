@@ -70,7 +70,7 @@ def times(data: pd.DataFrame) -> Figure:
 
 
 def _bins(places: Sequence[int]) -> list[str]:
-    """Return a name for each bin of sentence lengths: for the lower ends 0, 10, 20 `1-10`, `11-20`, `> 20`.
+    """Return a name for each bin of sentence lengths: 0, 10 and 20 give `1-10`, `11-20` and `> 20`.
 
     places  exclusive lower end of each bin, ascending; the last bin has no upper end
     """

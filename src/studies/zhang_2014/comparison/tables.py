@@ -129,9 +129,9 @@ def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """Return the UAS of the first row of each pair minus the UAS of the second, with a 95 % interval and McNemar's p.
 
     Index: (corpus, row, other). The columns `seeds` and `words` hold the numbers of seeds and of compared words. The
-    difference is a mean over the seeds
-    that both rows have. The interval is a paired bootstrap over sentences. If there are several seeds, it also covers
-    the variation between seeds (`site.pooled.over_seeds`). p belongs to the seed of the run.
+    difference is a mean over the seeds that both rows have. The interval is a paired bootstrap over sentences. If there
+    are several seeds, it also covers the variation between seeds (`site.pooled.over_seeds`). p belongs to the seed of
+    the run.
 
     A pair has no lines in a run that lacks one of its rows. For a reference run that is committed without its
     sentences, the stored gains of PAIRS are returned.
