@@ -32,8 +32,9 @@ from treebound.plots.ticks import plain
 def times(data: pd.DataFrame) -> Figure:
     """Draw CPU time per sentence against sentence length: one panel per model and space, one curve per solver.
 
-    With several corpora, a curve is the geometric mean over the corpora that have sentences of a length, and a band
-    reaches from the fastest to the slowest corpus. At most six solvers are drawn, and a note names the others.
+    With several corpora, each point of a curve is the geometric mean over the corpora that have sentences of this
+    length. A band reaches from the fastest to the slowest corpus. At most six solvers are drawn, and a note names the
+    others.
 
     data  index: run, corpus, model, space, longer_than (words); one column per solver, in ms. longer_than is
           the lower end of a bin of sentence lengths. The first column is drawn on top, in black
@@ -69,13 +70,19 @@ def times(data: pd.DataFrame) -> Figure:
 
 
 def _bins(places: Sequence[int]) -> list[str]:
-    """Return the names of bins of sentence lengths from their exclusive lower ends: `1-10`, `11-20`, `21 or more`."""
+    """Return a name for each bin of sentence lengths: 0, 10 and 20 give `1-10`, `11-20` and `> 20`.
+
+    places  exclusive lower end of each bin, ascending; the last bin has no upper end
+    """
     ends = [*places[1:], None]
     return [f"{low + 1}\u2013{end}" if end else f"> {low}" for low, end in zip(places, ends, strict=True)]
 
 
 def _fastest(data: pd.DataFrame) -> str:
-    """State how often the first solver is the fastest, and the longest mean times of all solvers."""
+    """State in how many rows of `data` the first solver is the fastest, and the longest mean time of each solver.
+
+    A row is a panel, a corpus and a bin of lengths (see `times`). Rows without a time for every solver do not count.
+    """
     first, compared = data.columns[0], data.dropna(how="any")
     wins = int((compared.idxmin(axis=1) == first).sum())
     slowest = ", ".join(f"{name} {plain(float(value))} ms" for name, value in data.max().items())
@@ -131,9 +138,10 @@ MOVES = 60
 def scale(data: pd.DataFrame) -> Figure:
     """Draw cost per sentence and memory against the number of sentences.
 
-    There are three panels (CPU time, wall time, peak memory), with one curve for each task and kind of workers.
+    There are three panels: CPU time, wall time and peak memory. Each pair of a task and a kind of workers has a curve.
 
-    data  task, workers (name of their kind), sentences, cpu_ms_per_sentence, wall_ms_per_sentence, mebibytes
+    data  columns task, workers (name of the kind of workers), sentences (their number), cpu_ms_per_sentence,
+          wall_ms_per_sentence, mebibytes
     """
     panel_titles = {"cpu_ms_per_sentence": "CPU time", "wall_ms_per_sentence": "Wall time", "mebibytes": "Peak memory"}
     with style():
@@ -220,7 +228,7 @@ def _clear(data: pd.DataFrame, systems: Sequence[str]) -> str:
 
 
 def on_printed_axes(data: pd.DataFrame, printed: pd.DataFrame) -> Figure:
-    """Draw mean time and dynamic-program calls by sentence length, on axes as long as the axes of a paper's figures.
+    """Draw mean time and dynamic-program calls by sentence length, on axes with the ranges of a paper's figures.
 
     The sentences are parsed without pruning. At most six corpora are drawn: those with the longest times. The axes are
     linear, as in the paper, so that heights can be compared with the printed figures.

@@ -71,8 +71,9 @@ class Results:
             raise InputError("not a table", path=path, hint="restore the file from the repository") from None
 
     def predicted(self, *parts: str, **options: Any) -> pd.DataFrame:
-        """Read a table of a stage with one row per sentence. Raises InputError if it is missing or empty.
+        """Read a table of a stage with one row per sentence. Raises InputError if the file is missing or empty.
 
+        parts    path of the file below the folder `predictions`
         options  arguments of `pandas.read_csv`
         """
         path = self.folder.joinpath("predictions", *parts)

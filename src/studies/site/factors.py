@@ -46,9 +46,9 @@ EMPTY = {NONE: "none", NONE_OUTER: "none outside"}
 class Example:
     """A factor family with its parts in the tree of an example sentence.
 
-    words   n strings
+    words   the n forms of the sentence
     tags    coarse tags of the words
-    heads   int[n + 1]
+    heads   int[n + 1], the head of every word
     parts   the parts of the tree, each a tuple of arcs (head, modifier), NONE or NONE_OUTER; for `valency` a tuple of a
             word and its number of modifiers
     listed  number of parts if every arc is a candidate; None if the number depends on the words
@@ -89,8 +89,8 @@ class Example:
         The part has the score `score` in one half of the columns and -`score` in the other half.
 
         Columns: the score that the part contributes, the bound at the start of the search, and the slack of
-        this bound. The last column of each half is the bound with the shares that are best for the set of arcs of the
-        row; this bound is tight.
+        this bound. The last column of each half is the best bound: its shares are chosen for the arcs of the row
+        alone, so that it is tight. For `valency`, the result of `_lines` is returned instead.
         """
         if self.family == "valency":
             return _lines(self.shown[1], score)
@@ -136,8 +136,8 @@ def _arcs(part: tuple) -> list[tuple[int, int]]:
 def _bounds(phi: float, on: np.ndarray) -> tuple[float, float]:
     """Return two bounds on the score of a part: with the shares at the start of a search, and with the best shares.
 
-    phi  score of the part: it counts if all r arcs are selected (a product of the arc variables z)
-    on   int[r], the values z: 1 for a selected arc, else 0
+    phi  score of the part, which counts only if all r arcs of the part are selected
+    on   int[r], the variables z of the arcs: 1 for a selected arc, else 0
 
     phi >= 0: shares s >= 0 sum to phi, and the bound is sum s z; the shares start equal. phi < 0: there is one share 0
     <= s <= -phi, and the bound is s (r - 1) - s sum z; s starts at 0 (Qian & Liu 2013, section 3.2).

@@ -1,7 +1,7 @@
 """Read the metrics of the stages that all questions share, as data frames.
 
-The rows are the rows that params.yaml lists, not the files in a folder: the files of a removed decoder remain there and
-must not appear as a row. If the file of a listed row is missing, InputError is raised.
+A table has the rows that params.yaml lists, not one row for each file in a folder. The files of a removed decoder
+remain in the folder, but must not appear as rows. If the file of a listed row is missing, InputError is raised.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OWN_TABLES = ("graph", "transition", "sampling")
 
 
 def convert(results: Results) -> pd.DataFrame:
-    """Return the counts of the conversion, one row per corpus and split.
+    """Return the counts that the conversion of the corpora reports, one row per corpus and split.
 
     Columns include the numbers of distinct tags and labels, and of dropped sentences. `attrs["sources"]` maps each
     corpus to title, language and licence. `attrs["seen"]` maps each corpus to the treebank columns, besides forms and
@@ -211,7 +211,7 @@ def _decoded(results: Results, selected: Callable[[Row], bool]) -> list[dict[str
 
 
 def _parsed(results: Results, corpus: str, row: Row) -> dict[str, Any]:
-    """Return the `decode` metrics of a row. Raises InputError if they are missing."""
+    """Return the `decode` metrics of a parameter row on a corpus. Raises InputError if they are missing."""
     rows = results.read("decode", corpus, f"{row.trained}.json")
     if row.name not in rows:
         path = results.folder.joinpath("metrics", "decode", corpus, f"{row.trained}.json")
@@ -220,7 +220,7 @@ def _parsed(results: Results, corpus: str, row: Row) -> dict[str, Any]:
 
 
 def _timed(results: Results, corpus: str, row: Row) -> dict[str, Any]:
-    """Return the `benchmark` metrics of a row. Raises InputError if they are missing."""
+    """Return the `benchmark` metrics of a parameter row on a corpus. Raises InputError if they are missing."""
     measured = {timed["row"]: timed for timed in results.read("benchmark", f"{corpus}.json")}
     if row.name not in measured:
         path = results.folder.joinpath("metrics", "benchmark", f"{corpus}.json")

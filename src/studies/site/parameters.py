@@ -78,7 +78,11 @@ def _injected() -> list[str]:
 
 
 def known(parameter: str, value: str, available: Iterable[str], kind: str | None = None) -> list[str]:
-    """Split a text at spaces into names, and return the names. Raises SettingError for a name that is not available."""
+    """Return the names in the text `value`, which is split at spaces. Raises SettingError for an unavailable name.
+
+    parameter  name of the notebook's parameter, for the error
+    kind       noun for the names in the error message; None takes the name of the parameter
+    """
     valid, kind = sorted(set(available)), kind or parameter
     for name in value.split():
         if name not in valid:
@@ -87,7 +91,7 @@ def known(parameter: str, value: str, available: Iterable[str], kind: str | None
 
 
 def one(parameter: str, value: str, available: Iterable[str], kind: str | None = None) -> str:
-    """Return the single name that a text contains.
+    """Return the single name in the text `value`. For the other arguments see `known`.
 
     Raises SettingError for no name, several names or an unavailable name.
     """

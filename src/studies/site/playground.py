@@ -165,7 +165,10 @@ class Playground:
     def problem(
         self, k: int | None, without: Collection[str], require: Collection[Arc], forbid: Collection[Arc]
     ) -> Problem:
-        """Return the changed scored problem. Raises InputError for an unknown arc or family, or a pruned arc."""
+        """Return the scored problem with the changes that the arguments of `explore` request.
+
+        Raises InputError for an unknown arc or family, or a pruned arc.
+        """
         if unknown := set(without) - set(self.families):
             raise InputError(f"no factors {min(unknown)!r}", hint=f"choose from {', '.join(self.families)}")
         n = len(self.words)

@@ -245,7 +245,9 @@ def _figure(site: Path, name: str, content: bytes, data: NotebookNode, page: Pag
 
 
 def _address(page: Page, kind: str, caption: str) -> str:
-    """Return an anchor for a table or figure: the first words of its caption, with a number if it is taken.
+    """Return an anchor for a table or figure, made of the first words of its caption.
+
+    A number is added if the page has this anchor already.
 
     kind  "table" or "figure"
     """

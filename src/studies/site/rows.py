@@ -18,7 +18,7 @@ KEYS = ["corpus", "model", "learner", "decoder", "k"]
 
 
 def at(corpus: str, row: Row) -> tuple[str, str]:
-    """Return the values of the columns AT (corpus and row name) for a parameter row on a corpus."""
+    """Return (corpus, row name): the values by which the columns AT identify the results of a parameter row."""
     return corpus, row.name
 
 
@@ -145,10 +145,10 @@ def sweep(params: Params) -> list[Row]:
 
 
 def configurations(params: Params) -> list[Row]:
-    """Return rows that decode the same scores: first with the published search configuration, then with tuned ones.
+    """Return one row with the published search configuration, and then rows that search the same scores with `tuned`.
 
-    If possible, the first tuned row has the same backbone as the published row. Raises InputError if no
-    row is decoded with both configurations.
+    The tuned rows have no limit on calls or nodes. If possible, the first of them has the backbone of the published
+    row. Raises InputError if no model has rows of both configurations.
     """
     for published in find(params):
         settings = params.decoders[published.decoder]

@@ -65,8 +65,9 @@ def script(pages: Iterable[tuple[str, str, str, str]]) -> str:
 class _Reader(HTMLParser):
     """Parser of a page that collects its entries.
 
-    A caption gets the id of the innermost element around it that has one, or the id of the table that follows it,
-    otherwise the id of the last heading. A figure without a caption is described by the text of its image.
+    The anchor of a caption is the id of the innermost element around it that has an id. Without such an element, it is
+    the id of the table that follows, or else the id of the last heading. A figure without a caption is described by
+    the text of its image.
     """
 
     def __init__(self) -> None:

@@ -27,7 +27,7 @@ def record(name: str, info: Mapping[str, Any], stage: str) -> None:
 
 
 def bundle() -> dict[str, list[dict[str, Any]]]:
-    """Return the entry of a MIME bundle that lists all runs that were read so far, each with its stages.
+    """Return a MIME bundle with one entry: a list of all runs that were read so far, each with its stages.
 
     The result is empty if nothing was read.
     """

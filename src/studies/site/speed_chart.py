@@ -29,8 +29,8 @@ def accuracy_speed(data: pd.DataFrame, columns: int = 2, named: int = NAMED) -> 
     """Draw UAS against words per CPU second, one panel per corpus and one colour per family.
 
     A line joins the Pareto front: the systems that no other system beats on both axes. Systems far below the others are
-    not drawn. The text below the panel lists them with both figures. About `named` systems of a panel have a name
-    (`chosen`), and the other systems are small marks.
+    not drawn. The text below the panel lists them with their UAS and speed. About `named` systems of a panel are
+    labelled with their names (see `chosen`), and the other systems are small marks.
 
     data     corpus, group (the family), system, label (variant of the system, may be empty), uas (%),
              words_per_cpu_s, and optionally proved (% of the sentences; NaN counts as 0). Markers are full if all trees
@@ -68,19 +68,19 @@ def accuracy_speed(data: pd.DataFrame, columns: int = 2, named: int = NAMED) -> 
 def visible(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a corpus that are not far below the others in accuracy.
 
-    A row is far below if its distance from the median is more than four times the distance of the best row, and more
-    than one point of UAS.
+    A row is far below if its UAS is lower than the median by more than one point, and by more than four times the
+    difference between the best row and the median.
     """
     top, middle = rows["uas"].max(), rows["uas"].median()
     return rows[rows["uas"] >= middle - max(4 * (top - middle), 1.0)]
 
 
 def chosen(rows: pd.DataFrame, count: int) -> list[int]:
-    """Return the index labels of the rows of a corpus that have a name in the figure, in order of priority.
+    """Return the index labels of the rows of a corpus whose names are written in the figure, in order of priority.
 
-    The most accurate and the fastest row of the Pareto front come first. The rest of the front and the rows that differ
-    in pruning follow. Up to `count` rows in total, the most accurate and the fastest row of each family and then all
-    other rows by accuracy follow.
+    All rows of the Pareto front, its two ends first, and all rows that differ in pruning are chosen. Further rows are
+    added until `count` rows are chosen: the most accurate row of each family, the fastest row of each family, and then
+    the other rows by accuracy.
     """
     front, best = pareto(rows), rows.sort_values("uas", ascending=False, kind="stable")
     fastest = rows.sort_values("words_per_cpu_s", ascending=False, kind="stable")
@@ -107,7 +107,7 @@ def _fill(share: float) -> Literal["full", "left", "none"]:
 
 
 def _name(system: str, label: str) -> str:
-    """Return the name of a point: a label that describes pruning or shortens the system, or the system with a label."""
+    """Return the name of a point: `label` alone if it describes pruning or is part of `system`, otherwise both."""
     complete = _is_pruning(label) or (label and label in system)
     return label if complete else ", ".join(part for part in (system, label) if part)
 
@@ -140,7 +140,7 @@ def _below(rows: pd.DataFrame) -> list[str]:
 
 
 def _keys(looks: Mapping[str, Mapping[str, Any]], proofs: bool) -> list[Line2D]:
-    """Return the entries of the legend: families, then shares of proved trees, then the front and small marks."""
+    """Return the legend: families, shares of proved trees (if `proofs`), the Pareto front and the small marks."""
     grey: dict[str, Any] = {"color": COLOURS["grey"], "marker": "o", "ls": "none"}
     keys = [Line2D([], [], ls="none", label=FAMILIES.get(g, g), **look) for g, look in looks.items()]
     for share, name in PROOFS.items() if proofs else ():

@@ -22,7 +22,10 @@ class Arborescences:
         self.n, self.ends, self.single_root = n, ends, single_root
 
     def best(self, arcs: Iterable[int], score: Sequence[Number]) -> tuple[Number, list[int]]:
-        """Return (score, arcs by word 1..n) of the best tree over `arcs`; (-inf, []) if there is none. O(n * arcs)."""
+        """Return (score, arcs) of the best tree over `arcs`; (-inf, []) if there is no tree. O(n * arcs).
+
+        The returned arcs are the arcs into the words 1..n, in this order.
+        """
         arcs = list(arcs)
         # a penalty that no choice of arcs outweighs minimises the number of roots
         total: Number = 0
@@ -94,7 +97,7 @@ def _edmonds(arcs: list[tuple[int, int, Number, int]], n: int) -> list[int] | No
 
 
 def _cycle(head: dict[int, int]) -> set[int]:
-    """Return the words of a cycle, or an empty set if all words reach the root."""
+    """Return the words of a cycle of `head`, which maps words to heads, or an empty set if all words reach the root."""
     done: set[int] = {0}
     for start in head:
         path, word = [], start

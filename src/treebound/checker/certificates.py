@@ -234,7 +234,12 @@ class _Bounds(Protocol):
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Exact arithmetic with Python's numbers, for all problems."""
+    """The arithmetic of a check in exact Python numbers, which serves all problems.
+
+    bounded     family -> parts that the steps must bound
+    exact       families that the chart scores
+    projective  whether trees are projective
+    """
 
     problem: Problem
     bounded: Mapping[str, PartTable]
@@ -249,7 +254,7 @@ class _Numbers:
 
 
 def _node_faults(problem: Problem, bound: float, certificate: Certificate, bounds: _Bounds) -> list[str]:
-    """Return the faults of a certificate, computed with the given arithmetic."""
+    """Return the reasons why a certificate does not prove `bound`, computed with the arithmetic `bounds`."""
     threshold = closing_threshold(problem, bound)
     waiting = Counter(node.parent for node in certificate.nodes)
     regions: dict[int, Any] = {}  # remaining regions of nodes with children that are not yet visited

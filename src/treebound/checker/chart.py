@@ -72,7 +72,7 @@ class Chart:
     edges: list[Edge]
 
     def keep(self, accepted: Callable[[Edge], bool]) -> Chart:
-        """Return the chart with only the edges that `accepted` accepts, and so the trees that use only these edges."""
+        """Return the chart of the trees that use only edges for which `accepted` returns True."""
         return Chart(self.items, [edge for edge in self.edges if accepted(edge)])
 
 
@@ -129,11 +129,14 @@ class _Builder:
         self.edges.append(Edge(head, tuple(self.items[tail] for tail in tails), arc, sum(scores), after))
 
     def _half(self, h: int, m: int, e: int, d: int) -> tuple:
-        """Return the item C(h, m, e, d), without h if items do not keep the head of a head."""
+        """Return the item C(h, m, e, d): word m, whose head is h, with its modifiers on side d up to e.
+
+        The place of h is ANY if the chart's items do not distinguish the head of m.
+        """
         return ("C", h if self.with_head else ANY, m, e, d)
 
     def _score(self, family: str, *arcs: int) -> Number:
-        """Return the score of a part of a family; 0 if there is no such part."""
+        """Return the score of the part of `family` that consists of `arcs`; 0 if there is no such part."""
         return self.scores[family].get(arcs, 0)
 
     def build(self) -> Chart:
@@ -154,7 +157,7 @@ class _Builder:
         return Chart(len(self.items), self.edges)
 
     def _between_siblings(self, h: int, d: int, width: int) -> None:
-        """Add the edges of items S with the given head, side and width."""
+        """Add the edges that build items S of head h on side d; `width` is the distance from s to m."""
         for s in self.modifiers[h, d]:
             m = s + d * width
             if (h, m) in self.number:
@@ -162,7 +165,7 @@ class _Builder:
                     self._add(("S", h, s, m), [self._half(h, s, r, d), self._half(h, m, r + d, -d)], -1)
 
     def _incomplete(self, h: int, d: int, width: int) -> None:
-        """Add the edges of items I with the given head, side and width."""
+        """Add the edges that build items I of head h on side d; `width` is the distance from h to m."""
         m = h + d * width
         if (h, m) not in self.number:
             return
@@ -181,7 +184,7 @@ class _Builder:
                     self._add(("I", g, h, m), [("I", g, h, s), ("S", h, s, m)], arc, *scores(nearer), after=nearer)
 
     def _complete(self, h: int, d: int, width: int) -> None:
-        """Add the edges of items C with the given head, side and width."""
+        """Add the edges that build items C of head h on side d; `width` is the distance from h to e."""
         e = h + d * width
         if not (1 <= e <= self.n or e == h):
             return

@@ -72,8 +72,9 @@ class Claim(NamedTuple):
 class Proof(NamedTuple):
     """A derivation and the proof of its bound, as stored in a file.
 
-    words, variables, edges  number of words of the sentence, and of variables and edges of its chart, by which the
-                             proof of another sentence is recognised
+    words             number of words of the sentence
+    variables, edges  numbers of variables and edges of its chart; a check compares the three numbers with the sentence,
+                      to recognise the proof of another sentence
     """
 
     words: int

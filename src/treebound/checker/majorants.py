@@ -31,7 +31,10 @@ TOLERANCE = 1e-9
 
 @dataclass
 class Majorant:
-    """A bound: constant + sum of arc[a] over a tree's arcs + sum of adjacent[s, b] over its adjacent pairs of arcs."""
+    """An upper bound on the score of every tree, which is linear in the arcs and adjacent pairs of arcs of the tree.
+
+    The bound is constant + sum of arc[a] over the tree's arcs a + sum of adjacent[s, b] over its adjacent pairs (s, b).
+    """
 
     constant: Number
     arc: list[Number]
@@ -94,7 +97,11 @@ def majorant(
 def _add_products(
     bound: Majorant, table: PartTable, shares: np.ndarray, shift: list[Number] | None, problem: Problem
 ) -> None:
-    """Add the bound of parts that fire when all their arcs are in the tree."""
+    """Add to `bound` the bound of the parts in `table`, whose scores count if all their arcs are in the tree.
+
+    shares  [F] shares of the first of two arcs, or [F, r] shares of all arcs
+    shift   numbers by arc, subtracted from the score of each part by its second arc; None for none
+    """
     number, family = exact_number(problem), table.family
     pairs = shares.ndim == 1
     if family == "grand-sibling" and not pairs:
@@ -140,7 +147,7 @@ def _add_products(
 
 
 def _add(bound: Majorant, target: int | tuple[int, int], score: Number) -> None:
-    """Add a share to the score of an arc, or of an adjacent pair of arcs."""
+    """Add `score` to the number that `bound` has for an arc, or for an adjacent pair of arcs."""
     if isinstance(target, tuple):
         bound.adjacent[target] = bound.adjacent.get(target, 0) + score
     else:
@@ -150,7 +157,11 @@ def _add(bound: Majorant, target: int | tuple[int, int], score: Number) -> None:
 def _add_valency(
     bound: Majorant, table: PartTable, slope: list[Number], alive: set[int], certain: set[int], problem: Problem
 ) -> None:
-    """Add the bound of valency scores: for each word, a line above the scores of all possible counts."""
+    """Add to `bound` a line for each word that lies above its valency scores for all possible numbers of modifiers.
+
+    slope           slope of the line of each word
+    alive, certain  the remaining arcs, and the remaining arcs that every tree has
+    """
     number = exact_number(problem)
     scores: dict[int, dict[int, Number]] = {}
     for (h, count), score in zip(table.arcs.tolist(), table.score.tolist(), strict=True):

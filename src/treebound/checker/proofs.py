@@ -5,7 +5,7 @@ The first line is a header with format, version and tree space. The space `deriv
 Each further line belongs to a sentence, in the order of the parsed file. It is `null` if nothing was proved, and
 otherwise an object with these entries:
 
-    words, arcs   number of words and of candidate arcs, by which the file of another parse is recognised
+    words, arcs   numbers of words and candidate arcs; a reader compares them to recognise the file of another parse
     exact         families that the chart scores
     nodes         [parent, arc, value] of every node of the search tree
     steps         [node, field of Step, family or "", gaps, numbers] in the order of application
@@ -74,7 +74,7 @@ class Reader:
     """A reader of the lines of a certificate file, sentence by sentence.
 
     space  the space that the header states; the caller compares it with the space of the model
-    valid  the rules that trees must keep: `ud` with lines of `validity_proofs`, or None
+    valid  the rules that trees must keep: None, or `ud`, for which lines have the format of `validity_proofs`
 
     Raises InputError, also while lines are read, if the file is damaged or is not a certificate file.
     """
@@ -185,7 +185,8 @@ def first_shares(table: PartTable, whole: bool, rows: bool) -> np.ndarray:
     0.
 
     whole  whether scores are integers
-    rows   whether to return [F, r], where the first arc takes the remainder, or [F], the share of the first of two arcs
+    rows   True returns the shares of all arcs as [F, r], and the first arc takes the remainder of the rounding.
+           False returns the share of the first of two arcs as [F]
     """
     positive = np.where(table.score > 0, table.score, 0.0)
     if not rows:

@@ -115,10 +115,10 @@ class _Siblings:
 def _search_node(
     siblings: _Siblings, region: ProjectiveTrees, share: np.ndarray, log: list[Step], steps: int, threshold: Number
 ) -> tuple[ProjectiveTrees, np.ndarray, int] | Refutation | None:
-    """Bound one node by Polyak steps.
+    """Bound the trees of one node by at most `steps` Polyak steps.
 
-    Returns None if the node is closed, a Refutation, or (region, shares, arc to branch on). The steps that removed
-    edges are appended to `log`; the proof needs no others.
+    Returns None if the node is closed, a Refutation if a tree exceeds the threshold, and else (remaining region,
+    shares, arc to branch on). The steps that removed edges are appended to `log`; the proof needs no others.
     """
     problem = siblings.problem
     rho, stale, lowest = RHO, 0, math.inf

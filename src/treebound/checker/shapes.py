@@ -25,7 +25,10 @@ WIDTH = {
 
 
 def problem_faults(problem: Problem) -> list[str]:
-    """Return the reasons why a problem is malformed; an empty list if it is well-formed. O(A log A + F log F)."""
+    """Return the reasons why a problem is malformed; an empty list if it is well-formed.
+
+    O(A log A + F log F) for A arcs and F parts.
+    """
     n, head, mod = problem.n, problem.head, problem.mod
     if n < 1 or problem.unit < 0 or not np.isfinite(problem.unit):
         return [f"{n} words and {problem.unit} units per 1.0, which must be finite and not negative"]
@@ -108,7 +111,7 @@ def _all_distinct(rows: np.ndarray, largest: int) -> bool:
 
 
 def _follow(head: np.ndarray, mod: np.ndarray, s: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return bool[F]: s (or NONE) is nearer to the head than b, on the same side of the same head."""
+    """Return bool[F]: whether arc s[i] is NONE, or has the head and side of arc b[i] and a nearer modifier."""
     to_s, to_b = mod[s] - head[s], mod[b] - head[b]
     nearer = (head[s] == head[b]) & (to_s * to_b > 0) & (abs(to_s) < abs(to_b))
     return (b >= 0) & ((s == NONE) | ((s >= 0) & nearer))

@@ -63,9 +63,9 @@ class Stars:
     ) -> tuple[Number, list[Number]]:
         """Return (sum of the best stars over all heads, loss of every arc).
 
-        The score of a star is S_h(x, M) - w_x - sum_M u_m. The loss of an arc is the amount by which the score of the
-        best star of its dependent falls if the arc is x. The sum is -inf if some word has no star. The loss is
-        IMPOSSIBLE if an arc has no star.
+        The score of a star is S_h(x, M) - w_x - sum_M u_m. The loss of an arc x is the amount by which the score of
+        the best star of its dependent falls if the star must contain x. The sum is -inf if some word has no star. The
+        loss is IMPOSSIBLE if an arc has no star.
 
         remaining  arcs that may be in a tree
         certain    remaining arcs that are the only one into their word
@@ -154,7 +154,10 @@ class Stars:
         return self.scores["outermost-grandchild"].get((x, last), 0)
 
     def extended(self, run: tuple[int, ...], a: int) -> tuple[int, ...]:
-        """Return the run of neighbouring modifiers that ends in a, cut to the length of the longest comb."""
+        """Return `run` followed by a, or a alone if the modifiers of a and of the last arc are not neighbouring words.
+
+        The result is cut to the length of the longest comb.
+        """
         next_to = run and abs(self.ends[run[-1]][1] - self.ends[a][1]) == 1
         return ((*run, a) if next_to else (a,))[-LONGEST_COMB:]
 
@@ -214,7 +217,10 @@ class _SetSearch:
         self._visit(0, [], (), 0, [2 * free[i] + sum(self.positive[i]) for i in range(size)])
 
     def _most(self, side: list[int], a: int) -> Number:
-        """Return the largest gain that a modifier can have by itself, combs included."""
+        """Return an upper bound on the score that modifier a adds, without pairs and triples of modifiers.
+
+        side  the possible modifiers on the side of a, from near to far
+        """
         nearer = side[: side.index(a)]
         combs = sum(s for arcs, s in self.stars.scores["comb"].items() if arcs[-1] == a and s > 0)
         return max(self.stars.gain(self.x, s, a) for s in (NONE, *nearer)) - self.u[a] + combs
@@ -225,8 +231,8 @@ class _SetSearch:
         chosen  positions of the chosen modifiers
         run     the last chosen modifiers that are neighbours, see `Stars.extended`
         value   score of the chosen modifiers
-        gain    gain[j] is twice an upper bound on the gain of modifier j >= i, to which each positive pair with
-                another undecided modifier contributes half
+        gain    gain[j], for j >= i, is twice an upper bound on the gain of modifier j; half of each positive pair
+                with another undecided modifier is included
         """
         stars = self.stars
         if i == self.turn:  # the left side is complete

@@ -100,7 +100,7 @@ def surely_broken(
     Parameters
     ----------
     rule_id
-        The validator's id of the rule; one of `RULES`.
+        The id of the rule in the validator; one of `RULES`.
     sentence
         Columns of the sentence, with n + 1 entries.
     domains
@@ -157,7 +157,10 @@ def _tag_rule(label: str, words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _punctuation_is_punct(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `upos-rel-punct`: a word with the tag PUNCT has the label `punct` or `root`."""
+    """Decide whether every tree breaks the rule `upos-rel-punct`.
+
+    The rule says that a word with the tag PUNCT has the label `punct` or `root`.
+    """
     return any(
         words.external[m] == "PUNCT"
         and all(not universal(label).startswith(("punct", "root")) for _, label in domains.pairs[m])
@@ -166,23 +169,35 @@ def _punctuation_is_punct(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _fixed_names(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `rel-upos-fixed`: neither end of an arc `fixed` may be a proper noun."""
+    """Decide whether every tree breaks the rule `rel-upos-fixed`.
+
+    The rule says that neither end of an arc `fixed` may be a proper noun.
+    """
     name = [tag == "PROPN" for tag in words.external]
     return domains.some(lambda m, h, label: universal(label) == "fixed" and (name[m] or name[h]))
 
 
 def _fixed_heads(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `fixed-without-extpos`: the head of an arc `fixed` has the feature ExtPos."""
+    """Decide whether every tree breaks the rule `fixed-without-extpos`.
+
+    The rule says that the head of an arc `fixed` has the feature ExtPos.
+    """
     return domains.some(lambda m, h, label: universal(label) == "fixed" and h > 0 and words.no_extpos[h])
 
 
 def _foreign_words(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `flat-foreign-upos-feats`: both ends of `flat:foreign` are foreign words."""
+    """Decide whether every tree breaks the rule `flat-foreign-upos-feats`.
+
+    The rule says that both ends of `flat:foreign` are foreign words.
+    """
     return domains.some(lambda m, h, label: label == "flat:foreign" and not (words.foreign[m] and words.foreign[h]))
 
 
 def _root_label(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `0-is-not-root`: the label of an arc from the root must be `root`."""
+    """Decide whether every tree breaks the rule `0-is-not-root`.
+
+    The rule says that the label of an arc from the root must be `root`.
+    """
     return domains.some(lambda _, h, label: h == 0 and universal(label) != "root") or not any(
         h == 0 and universal(label) == "root" for m in domains.words for h, label in domains.pairs[m]
     )
@@ -213,7 +228,7 @@ def _one_child(is_meant: Callable[[WordFacts, int, str], bool], words: WordFacts
 
 
 def _nominal_obliques(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `obl-should-be-nmod`: an oblique does not depend on a nominal."""
+    """Decide whether every tree breaks `obl-should-be-nmod`, the rule that an oblique does not depend on a nominal."""
 
     def is_nominal(h: int) -> bool:
         return (
@@ -226,15 +241,19 @@ def _nominal_obliques(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _orphans_head(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `orphan-parent`: the head of an orphan has a label of ORPHANS_HEADS.
+    """Decide whether every tree breaks the rule `orphan-parent`.
 
-    The validator stops with an error if the head is the root; this counts as broken.
+    The rule says that the head of an orphan has a label of ORPHANS_HEADS. The validator stops with an error if
+    the head is the root; this counts as broken.
     """
     return _some_by_head(domains, {"orphan"}, lambda h: h == 0 or domains.unlabelled(h, ORPHANS_HEADS))
 
 
 def _some_by_head(domains: Domains, labels: Collection[str], is_bad: Callable[[int], bool]) -> bool:
-    """Return whether some word always has one of the labels and a bad head. Each head is judged once."""
+    """Return whether there is a word whose possible arcs all have one of `labels` and a head for which `is_bad` holds.
+
+    `is_bad` is called once for each head.
+    """
     judged: dict[int, bool] = {}
     for m in domains.words:
         if domains.labelled(m, labels):
@@ -267,12 +286,12 @@ def _leaf(rule: str, words: WordFacts, domains: Domains, projective: bool) -> bo
 
 
 def _of_arcs(test: ArcTest) -> Rule:
-    """Return the rule that is broken if some word's arc always passes a test."""
+    """Return a rule that is broken if there is a word whose possible arcs all pass `test`."""
     return lambda words, domains, projective: domains.some(test)
 
 
 def _right_to_left(label: str) -> Rule:
-    """Return the rule that arcs with a label go from left to right."""
+    """Return the rule that every arc with the universal label `label` goes from left to right."""
     return _of_arcs(lambda m, h, name: m < h and universal(name) == label)
 
 

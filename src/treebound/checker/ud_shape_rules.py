@@ -9,7 +9,7 @@ from treebound.checker.ud_words import WordFacts, universal
 
 
 def _fixed_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `fixed-gap`: only punctuation may be inside a fixed expression."""
+    """Decide whether every tree breaks `fixed-gap`, the rule that only punctuation may be inside a fixed expression."""
 
     def interrupts(x: int, h: int) -> bool:
         return domains.always(
@@ -22,7 +22,10 @@ def _fixed_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _goeswith_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `goeswith-gap`: parts of a split word are adjacent, the first is the head."""
+    """Decide whether every tree breaks the rule `goeswith-gap`.
+
+    The rule says that parts of a split word are adjacent, and that the first part is the head.
+    """
 
     def is_bad(m: int, h: int, label: str) -> bool:
         if universal(label) != "goeswith" or h == 0:
@@ -33,7 +36,10 @@ def _goeswith_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _goeswith_space(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `goeswith-nospace`: a space follows every part of a split word but the last."""
+    """Decide whether every tree breaks the rule `goeswith-nospace`.
+
+    The rule says that a space follows every part of a split word but the last.
+    """
 
     def is_bad(m: int, h: int, label: str) -> bool:
         if universal(label) != "goeswith" or h == 0:
@@ -47,12 +53,15 @@ def _goeswith_space(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _goeswith_typo(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `goeswith-missing-typo`: the first part of a split word has Typo=Yes."""
+    """Decide whether every tree breaks the rule `goeswith-missing-typo`.
+
+    The rule says that the first part of a split word has Typo=Yes.
+    """
     return domains.some(lambda m, h, label: universal(label) == "goeswith" and h > 0 and not words.typo[h])
 
 
 def _goeswith_column(is_empty: Callable[[WordFacts, int], bool]) -> Callable[[WordFacts, Domains, bool], bool]:
-    """Return the rule that a column is empty in all parts of a split word but the first."""
+    """Return the rule that `is_empty` holds for all parts of a split word except the first."""
 
     def rule(words: WordFacts, domains: Domains, _: bool) -> bool:
         return any(not is_empty(words, m) and domains.labelled(m, {"goeswith"}) for m in domains.words)
@@ -61,9 +70,9 @@ def _goeswith_column(is_empty: Callable[[WordFacts, int], bool]) -> Callable[[Wo
 
 
 def _punctuation_in_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `punct-is-nonproj`: arcs of punctuation are projective.
+    """Decide whether every tree breaks `punct-is-nonproj`, the rule that arcs of punctuation are projective.
 
-    The head of punctuation must dominate all words between the two.
+    All words between a punctuation mark and its head must be descendants of the head.
     """
     return domains.some(
         lambda m, h, label: (
@@ -75,14 +84,15 @@ def _punctuation_in_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
 
 
 def _punctuation_makes_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
-    """Decide whether every tree breaks `punct-causes-nonproj`: punctuation makes no other arc non-projective.
+    """Decide whether every tree breaks the rule `punct-causes-nonproj`.
 
-    An arc breaks the rule if it spans the punctuation, ends before the head of the punctuation, and its head is not an
-    ancestor of the punctuation.
+    The rule says that punctuation makes no other arc non-projective. An arc breaks the rule if it spans
+    the punctuation, does not span the head of the punctuation, and starts at a word that is no ancestor of the
+    punctuation.
     """
 
     def spans(m: int, h: int, x: int, y: int) -> bool:
-        """Return whether the arc from y to x spans m but not the head h of m, and y is surely no ancestor of m."""
+        """Return whether the arc from y to x spans m but not the head h of m, and y is in no tree an ancestor of m."""
         low, high = min(x, y), max(x, y)
         near = h < low if h < m else high < h
         return low < m < high and near and y > 0 and domains.never_below(h, y)

@@ -2,7 +2,7 @@
 
 A line is `null` if nothing was proved, and otherwise an object with these entries:
 
-    words, arcs  number of words and of candidate arcs, by which the proof of another file is recognised
+    words, arcs  numbers of words and candidate arcs; a reader compares them to recognise the file of another parse
     regions      [parent, inside, word, pairs, rule, certificate] of every region
 
 The number inside is 1 for the trees that use a pair of the parent's split, and 0 for all others. The entries word and

@@ -18,7 +18,7 @@ from treebound.core.validity import Split
 
 @dataclass(frozen=True)
 class Choices:
-    """The labelled arcs that a word may have in a region.
+    """The labelled arcs that a word may have in a region: K arcs with k labels each.
 
     Regions share the choices of words that they do not restrict.
 
@@ -53,7 +53,10 @@ class Choices:
         return frozenset((h, self.names[label]) for h, label in zip(self.head[arc].tolist(), labels, strict=True))
 
     def part(self, split: Split, inside: bool) -> Self:
-        """Return the choices on one side of a split of this word."""
+        """Return the choices of this word in one of the two parts into which `split` divides the region.
+
+        inside  True allows only the pairs of the split, False only all other pairs
+        """
         keys = np.array([h * len(self.names) + label for h, label in split.pairs], np.int64)
         chosen = np.isin(self.head[:, None] * len(self.names) + self.label, keys)
         return replace(self, allowed=self.allowed & (chosen if inside else ~chosen))
@@ -108,7 +111,10 @@ class LabelledSpace:
         return []
 
     def divided(self, region: Sequence[Choices], split: Split, inside: bool) -> list[Choices]:
-        """Return the choices of a region on one side of a split."""
+        """Return the choices of all words in one of the two parts into which `split` divides a region.
+
+        inside  True for the trees that use a pair of the split, False for all others
+        """
         word = int(split.word)
         return [*region[:word], region[word].part(split, inside), *region[word + 1 :]]
 

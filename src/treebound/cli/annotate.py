@@ -79,7 +79,11 @@ def parsed(how: Parsing, document: Document) -> Written:
 
 
 def _proof(parser: Any, treebank: Treebank, i: int, p: Parse, misc: Sequence[str] | None) -> bytes:
-    """Return the line of a sentence in a certificate file."""
+    """Return the line of sentence `i` in a certificate file.
+
+    p     parse of the sentence, whose search was recorded
+    misc  column MISC of the sentence; None if it is unknown
+    """
     from treebound.checker import joint_proofs, proofs  # imported late: other commands start faster without it
 
     if getattr(parser, "validity", None) is not None:

@@ -64,7 +64,7 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Checked:
-    """Result of the check of one sentence: faults in plain text, the verdict, and the claims that were not checked."""
+    """The result of the check of one sentence: its faults in plain text, the verdict, and the unchecked claims."""
 
     faults: list[str]
     verdict: Verdict

@@ -59,7 +59,7 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
 
 
 def _verdict(parse: Parse, proof: ValidityProof | None, none: bool) -> Verdict:
-    """Return the verdict on a sentence without faults. `none` says that the claim is that no tree is valid."""
+    """Return the verdict on a sentence without faults. `none` is True if the claim is that no tree is valid."""
     if proof is None:
         return "unproved" if none or parse.bound < math.inf else "scored"
     return "infeasible" if none else "optimal" if parse.status == "optimal" else "bounded"

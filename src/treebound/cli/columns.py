@@ -32,14 +32,14 @@ class Columns:
         self._sentences = self._before = 0
 
     def add(self, treebank: Treebank) -> None:
-        """Add some sentences, and examine all waiting sentences if there are at least PART of them."""
+        """Store the sentences of a treebank, and examine all stored sentences once their number is at least PART."""
         self._waiting.append(treebank)
         self._sentences += len(treebank)
         if self._sentences - self._before >= PART:
             self.finish()
 
     def finish(self) -> None:
-        """Examine the sentences that are still waiting."""
+        """Examine the stored sentences, warn about their columns, and drop the sentences."""
         words = sum(treebank.words for treebank in self._waiting)
         columns = [name for name in self.reads if words and name not in self._reported]
         empty = [name for name in columns if self._is_empty(name, words)]
@@ -71,7 +71,7 @@ class Columns:
         return self._count(column, {"_"}) == words
 
     def _unknown(self, column: str, words: int) -> str:
-        """Return a text with the number of words with unknown values if they are the majority, else an empty string."""
+        """Say how many words have unknown values in a column; return an empty string if they are not the majority."""
         known = self.known.get(column, frozenset())
         judged = words
         if column == "feats":  # `_` is no evidence: most words of many languages have no features
@@ -89,7 +89,10 @@ class Columns:
         return best if self._count(best, known) > MOSTLY * words else ""
 
     def _count(self, column: str, values: Collection[str]) -> int:
-        """Return the number of waiting words whose value in a column is in a set. O(words + distinct values)."""
+        """Return the number of words of the stored sentences whose value in a column is in `values`.
+
+        O(words + distinct values).
+        """
         total = 0
         for treebank in self._waiting:
             flags = np.array([value in values for value in treebank.vocab[column].strings], bool)

@@ -140,7 +140,7 @@ def derives(parser: Any) -> bool:
 
 
 def proofs_of(parser: Any) -> Of:
-    """Return "derivations" or the tree space: the objects that a parser's proofs are about."""
+    """Return the objects that a parser's proofs are about: "derivations", or the name of the tree space."""
     return "derivations" if derives(parser) else parser.decoder.space
 
 
@@ -156,7 +156,7 @@ def read_document(path: Path, annotated: bool = True, encoding: str = "utf-8", n
 
 
 def choose(kind: str, names: tuple[str, ...], valid: tuple[str, ...]) -> None:
-    """Raise InputError if one of `names` is not in `valid`; the message says of which kind the names are."""
+    """Raise InputError if one of `names` is not in `valid`; `kind` is the noun for the names in the message."""
     for name in names:
         if name not in valid:
             raise InputError(f"unknown {kind} {name!r}", hint="choose from " + ", ".join(filter(None, valid)))

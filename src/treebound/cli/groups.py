@@ -40,7 +40,11 @@ CONFIGS = ("tuned", "published")  #: search configurations of branch and bound
 
 
 class Group:
-    """Base class of groups of options; see the module."""
+    """Base class of groups of options, whose fields are annotated as options of a command.
+
+    SECTION  heading of the options in the help
+    SYSTEM   system whose models have the options; empty for graph-based models
+    """
 
     SECTION: ClassVar[str] = GENERAL
     SYSTEM: ClassVar[str] = ""

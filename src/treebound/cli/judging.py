@@ -212,7 +212,7 @@ def check(
 def _stored(proofs: Proofs, parser: Any) -> Iterator[Any]:
     """Yield a `Reader` of the certificate file, or None if no file is needed.
 
-    Raises InputError for proofs of another kind.
+    Raises InputError for proofs that do not fit the parser: about another tree space, or with or without --valid.
     """
     from treebound.checker.proofs import reading
 

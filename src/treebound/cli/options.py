@@ -56,7 +56,12 @@ ALL = " "  #: name in `classes` of settings that all systems have
 
 
 class _Use(NamedTuple):
-    """A field of a class of settings, with the names of the systems that use the class."""
+    """A field of a class of settings, with the names of the systems that use the class.
+
+    whose          names of the systems, joined by commas; empty for graph-based models
+    hint           annotated type of the field
+    default, help  default and help text of the field
+    """
 
     whose: str
     hint: Any
@@ -80,7 +85,7 @@ def _typed(default: Any) -> Any:
 
 
 def _option(name: str, uses: list[_Use]) -> inspect.Parameter:
-    """Return the parameter of a command for one field of one or several classes."""
+    """Return the command parameter `name` for a field that one or several classes of settings have."""
     _, hint, default, text = uses[0]  # `meanings` of the command replace the help for other systems
     every = [_kind(use.hint, use.default)[1] for use in uses]
     kind, _ = _kind(hint, default)
@@ -96,7 +101,8 @@ def _option(name: str, uses: list[_Use]) -> inspect.Parameter:
 def _kind(hint: Any, default: Any) -> tuple[Any, dict[str, Any]]:
     """Return the type of an option and its limits, `min` and `max`.
 
-    The type is str for a tuple, and for a number or the word `none`; the settings class then checks the limits.
+    The type is str if the default is a tuple, or if the value may be the word `none` as well as a number. The settings
+    class then checks the limits.
     """
     kind, limits = _plain(hint)
     if isinstance(default, tuple):

@@ -53,7 +53,12 @@ class CoordinationCommas:
         return rows
 
     def _row(self, variables: Variables, i: int, run: list[int], ids: set[int]) -> list[Row]:
-        """Return a list with the row of a run; the list is empty if the run has fewer than two words."""
+        """Return the row that at most one word of `run` is an argument of conjunction i.
+
+        The list is empty if the run has fewer than two words.
+
+        ids  numbers of the labels of arguments
+        """
         if len(run) < 2:
             return []
         arcs = np.concatenate([variables.arc(i, m) for m in run])

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class IntegerPrograms(Section):
     """Settings that compare branch and bound with integer programs on the scores of `models`. See `measure`.
 
+    models     names of the models that score the sentences
+    k          number of candidate heads per word
     sentences  number of sentences from the test split
     seconds    time limit of an integer program for each sentence
     """

@@ -19,7 +19,7 @@ EXPLICIT = ("single-commodity flow", "multi-commodity flow", "explicit")
 def measured(results: Results) -> pd.DataFrame:
     """Return one row per corpus, model, space, solver and length bin.
 
-    There are no rows for a run that is older than the stage.
+    The table is empty if the run was made before the stage `integer-programs` existed.
     """
     models = results.params.section(IntegerPrograms).models
     rows = [
@@ -34,7 +34,8 @@ def measured(results: Results) -> pd.DataFrame:
 def contest(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return `measured` of every run with the columns `run` and `limit`.
 
-    limit  time limit of an integer program for each sentence, in seconds; branch and bound has no limit
+    limit   time limit of an integer program for each sentence, in seconds; branch and bound has no limit
+    wanted  names of the corpora to include; empty includes all
     """
     parts = [measured(r).assign(run=r.name, limit=r.params.section(IntegerPrograms).seconds) for r in results]
     data = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)

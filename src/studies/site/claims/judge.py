@@ -51,7 +51,7 @@ class Effect(NamedTuple):
 
     @property
     def has_interval(self) -> bool:
-        """Return True if the effect has an interval."""
+        """Return True if the effect has a 95 % interval, which means that `low` is not NaN."""
         return self.low == self.low
 
 

@@ -32,11 +32,11 @@ class Claim(BaseModel):
     - rows, compare: arguments of the measure.
     - corpora: corpora that the test uses; empty: all.
     - test: required relation of the pooled value to the threshold `than`: more, less, at least, at most. The test
-      `within` allows a distance of `tolerance`; `all` requires a value of 100 % in every place.
+      `within` allows a distance of `tolerance`; `all` requires that each measured value is 100 %.
     - effects: published values of the measured quantity, one for each data set of the paper; empty: none.
     - margin: largest difference from `than` that counts as no effect (for ratios: a factor); requires `effects`.
-    - limit: limit of the run on the work for each sentence. Sentences whose search reached the limit count neither
-      for nor against the claim.
+    - limit: description of the limit on the work for each sentence; empty: no limit. Sentences whose search reached
+      the limit count neither for nor against the claim.
     - otherwise: how the run differs from the setting of the claim, if the difference makes a decision impossible;
       empty: no such difference.
     - needs: what a test of the claim requires and no run of this project has; such a claim has no measure.

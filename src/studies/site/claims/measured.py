@@ -62,7 +62,8 @@ class Scale(StrEnum):
 class Measure(NamedTuple):
     """A function that measures a quantity in a run, and how its values are shown and pooled.
 
-    read   function from results, rows and `compare` to values, see `studies.site.claims.measures`
+    read   function of the results, the row names and `compare` that returns the measured values, see
+           `studies.site.claims.measures`
     text   format of a value
     names  function from parameters to the row names that `read` accepts
     scale  scale on which the values of several treebanks are pooled
@@ -80,13 +81,19 @@ def exact(place: str, value: float, data: str = "") -> Measured:
 
 
 def least(place: str, comparisons: Sequence[Sequence[float]], seeds: int = 1) -> Measured:
-    """Return the minimum of several comparisons: the minima of value, low and high, each taken separately."""
+    """Return the smallest of several differences, with the smallest lower and smallest upper end of the intervals.
+
+    comparisons  (value, low, high) of each difference
+    """
     value, low, high = (float(x) for x in np.min(np.asarray(comparisons, float), axis=0))
     return Measured(place, value, low, high, seeds=seeds)
 
 
 def pairs(rows: Sequence[str], compare: str) -> list[tuple[str, str]]:
-    """Return the pairs of rows to compare: each row with the next row, or the first row with each other row."""
+    """Return the pairs of rows to compare.
+
+    compare  "next" pairs each row with the row after it; "each" pairs the first row with each other row
+    """
     return list(pairwise(rows)) if compare == "next" else [(rows[0], row) for row in rows[1:]]
 
 

@@ -200,7 +200,7 @@ def frame(judged: Sequence[Judged]) -> pd.DataFrame:
 
 
 def _pooled(judged: Judged) -> dict[str, float | None]:
-    """Return the columns of `frame` about the pooled effect, rounded to five significant digits."""
+    """Return the values of one claim in the columns of `frame` about the pooled effect, to five significant digits."""
     names = ("treebanks", "effect", "low", "high", "predicted_low", "predicted_high", "tau2", "I2", "p", "p_adjusted")
     columns: dict[str, float | None] = dict.fromkeys(names)
     if judged.effect is None or judged.claim is None:
@@ -216,7 +216,7 @@ def _pooled(judged: Judged) -> dict[str, float | None]:
 
 
 def write(root: Path, run: Results, path: Path) -> None:
-    """Judge the claims by a run, and write the table that `frame` makes of the verdicts as CSV."""
+    """Judge the claims of all papers by a run, and write the table `frame` of the verdicts to a CSV file."""
     with replacing(path) as file:
         file.write(_csv(verdicts(root, run)).encode())
 

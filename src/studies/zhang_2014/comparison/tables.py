@@ -32,7 +32,7 @@ def measured(results: Results) -> pd.DataFrame:
 
 
 def ways(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the pairs, followed by the same pairs in which the sampling models learn heads but no labels."""
+    """Return the pairs of row names, and the same pairs with the names of sampling models that learn no labels."""
     alone = {name: name + UNLABELLED * name.startswith("sampling") for pair in pairs for name in pair}
     return [*pairs, *((alone[first], alone[second]) for first, second in pairs)]
 
@@ -128,9 +128,10 @@ def published_accuracy() -> pd.DataFrame:
 def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """Return the UAS of the first row of each pair minus the UAS of the second, with a 95 % interval and McNemar's p.
 
-    Index: (corpus, row, other). The columns `seeds` and `words` are counts. The difference is a mean over the seeds
-    that both rows have. The interval is a paired bootstrap over sentences. If there are several seeds, it also covers
-    the variation between seeds (`site.pooled.over_seeds`). p belongs to the seed of the run.
+    Index: (corpus, row, other). The columns `seeds` and `words` hold the numbers of seeds and of compared words. The
+    difference is a mean over the seeds that both rows have. The interval is a paired bootstrap over sentences. If there
+    are several seeds, it also covers the variation between seeds (`site.pooled.over_seeds`). p belongs to the seed of
+    the run.
 
     A pair has no lines in a run that lacks one of its rows. For a reference run that is committed without its
     sentences, the stored gains of PAIRS are returned.

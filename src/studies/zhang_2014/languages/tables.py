@@ -56,7 +56,7 @@ def accuracy(runs: Sequence[Results]) -> pd.DataFrame:
 def gains(runs: Sequence[Results]) -> pd.DataFrame:
     """Return `comparison.tables.gains` of the pairs in COMPARED. Index: (pair, language, corpus).
 
-    `_less` makes the name of a pair from the names of its two rows.
+    The name of a pair is made of the names of its two rows, see `_less`.
     """
     parts = []
     for results in runs:
@@ -120,6 +120,6 @@ def _less(pair: tuple[str, str]) -> str:
 
 
 def _places(results: Results) -> list[tuple[str, str]]:
-    """Return each corpus with its language."""
+    """Return the pairs (corpus, language) of a run."""
     sources = frames.convert(results).attrs["sources"]
     return [(corpus, sources[corpus]["language"]) for corpus in results.corpora if corpus in sources]

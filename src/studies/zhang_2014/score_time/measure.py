@@ -83,8 +83,8 @@ def _timed(decoder: Decoder, problems: Sequence[Problem]) -> tuple[list[Parse], 
 def _compared(problems: Sequence[Problem], parses: Sequence[Parse], optimal: Sequence[Parse]) -> dict[str, Any]:
     """Compare sampled parses with the proved optima.
 
-    Return the numbers of optima found in all and in long sentences, the total score as a share of the total of the
-    optima, and the mean number of runs.
+    Return four numbers: the optima found in all sentences, the optima found in long sentences, the mean number of runs,
+    and the total score divided by the total score of the optima.
     """
     is_optimal = np.array([parse.value >= optimum.value for parse, optimum in zip(parses, optimal, strict=True)], bool)
     is_long = np.array([problem.n > LONG for problem in problems], bool)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class ScoreTime(Section):
     """Settings that compare sampling decoders with proved optima on the scores of models. See `measure`.
 
-    models     the first is measured over projective and non-projective trees, the others over projective trees alone
+    models     names of models. The first is measured over projective and non-projective trees, the others over
+               projective trees alone
     sentences  number of sentences from the test split, evenly spaced
     patience   budgets; with the budget b, a search ends after b runs in a row without a better tree
     seeds      number of seeds: 1, 2 and so on

@@ -23,7 +23,7 @@ def measured(results: Results, model: str = "") -> pd.DataFrame:
 
     model  empty means the first model that the stage names
 
-    There are no rows for a run that is older than the stage.
+    The table is empty if the run was made before the stage `score-time` existed.
     """
     first = results.params.section(ScoreTime).model
     rows = [
@@ -69,8 +69,8 @@ def largest_budget(table: pd.DataFrame) -> pd.DataFrame:
 
     table  result of `score_time`
 
-    Rows: (run, corpus, space, method). Columns: patience, optima found (%), optima of long sentences found (%), times
-    the speed of the proof, and the numbers of proved optima and of proved long sentences.
+    Rows: (run, corpus, space, method). Columns: patience, optima found (%), optima of long sentences found (%), speed
+    as a multiple of the speed of the proof, and the numbers of proved optima and of proved long sentences.
     """
     keys = [name for name in table.index.names if name != "patience"]
     last = table.groupby(level=keys, sort=False).tail(1).reset_index("patience")
@@ -96,7 +96,8 @@ def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     low, high  exact 95 % interval over sentences, for the mean over seeds; it ignores the choice of method and budget
     met        whether the share of optima reaches the target
 
-    `interval contains target` is "yes" if other sentences could decide differently.
+    `interval contains target` is "yes" if the target lies within this interval: with other sentences, the share might
+    fall on the other side of the target.
     """
     lines = {}
     for r, model in [(r, name) for r in results if (s := r.params.section(ScoreTime)) for name in s.models]:
@@ -127,9 +128,9 @@ def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
 def equal_time(results: Results, first: str, second: str) -> Iterator[tuple[str, float, float, float]]:
     """Yield how much more the trees of the first method score than the trees of the second in equal time.
 
-    The difference is in % of the score of the optima, over non-projective trees.
+    Each result is (corpus, value, low, high). The value is in % of the score of the optima, over non-projective trees.
 
-    The value is a mean over the budgets of the second method whose times lie within the times of the first. Between
+    It is a mean over the budgets of the second method whose times lie within the times of the first. Between
     two budgets of the first method, its score is interpolated over the logarithm of time. There is no interval, because
     seeds are averaged; low and high equal the value.
     """
@@ -147,8 +148,8 @@ def equal_time(results: Results, first: str, second: str) -> Iterator[tuple[str,
 def in_the_end(results: Results, first: str, second: str) -> Iterator[tuple[str, float, float, float]]:
     """Yield how much more the trees of the first method score than the trees of the second, with the largest budgets.
 
-    The difference is in % of the score of the optima, over non-projective trees. There is no interval; low and high
-    equal the value.
+    Each result is (corpus, value, low, high). The value is in % of the score of the optima, over non-projective trees.
+    There is no interval; low and high equal the value.
     """
     for corpus, (curve, second_curve) in _curves(results, first, second):
         value = float(100 * (curve["score"].iloc[-1] - second_curve["score"].iloc[-1]))
@@ -158,7 +159,8 @@ def in_the_end(results: Results, first: str, second: str) -> Iterator[tuple[str,
 def optima(results: Results, method: str) -> Iterator[tuple[str, float, float, float, int, int]]:
     """Yield the share (%) of proved projective optima that a method finds with its largest budget: a mean over seeds.
 
-    The last two numbers are the optima found (the mean, rounded) and the proved optima.
+    Each result is (corpus, share, low, high, optima found, proved optima). The number of optima found is the mean over
+    seeds, rounded.
     """
     data = measured(results)
     data = data[(data["method"] == method) & (data["space"] == "projective")]

@@ -60,7 +60,7 @@ def corrected(spec: Settings, train: Treebank, dev: Treebank, test: Treebank) ->
 
 
 def published(spec: Settings, train: Treebank, dev: Treebank, test: Treebank) -> tuple[Predicted, Predicted]:
-    """Return tags and trees of the pipeline, and of the correction as in the paper. Labels are not learned."""
+    """Return tags and trees of the pipeline, and of the correction by the paper's method; neither learns labels."""
     options: dict[str, Any] = {"labels": "none", "violator": "sample", "schedule": "sample"}
     spec, plain, column = replace(spec, **options), replace(spec, labels="none"), train.meta["tag"]
     tagged = jackknife(train, column, folds=spec.tagger_folds, progress=over, **spec.of_tagger)

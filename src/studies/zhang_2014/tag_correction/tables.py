@@ -64,7 +64,7 @@ def tag_correction(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd
 
 
 def corrected(results: Results, name: str) -> Iterator[tuple[str, float, float, float]]:
-    """Yield the gain of a correction on each corpus with its 95 % interval.
+    """Yield (corpus, gain, low, high) of a correction on each corpus, with the ends of the 95 % interval.
 
     name  `UAS` or `tags` for our method, `UAS, as published` or `tags, as published` for the method of the paper
 

@@ -1,4 +1,4 @@
-"""The scores of best non-projective trees, as in `treebound.checker.arborescence`, computed in int64."""
+"""Compute scores of best non-projective trees in int64: the compiled version of `treebound.checker.arborescence`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from treebound.support.jit import kernel
 def best_score(n, head, mod, score):
     """Return the score of the best tree over some arcs (Chu & Liu 1965, Edmonds 1967); NO (-inf) if there is none.
 
-    The input arrays are overwritten. Every round adds the score of the best arc into each node, subtracts it from all
-    arcs into that node, and contracts each cycle of best arcs to one node. O(n A).
+    n                 number of nodes besides the root 0
+    head, mod, score  int64[A]: ends and score of each arc; the arrays are overwritten
+
+    In every round, each node adds the score of its best incoming arc to the total, and this score is subtracted from
+    all arcs into the node. Each cycle of best arcs is then contracted to one node. O(n A).
     """
     nodes, total, count = n + 1, np.int64(0), len(head)
     best = np.empty(nodes, np.int64)
@@ -60,7 +63,7 @@ def best_score(n, head, mod, score):
 
 @kernel
 def reach(n, single_root, head, mod, alive, score, threshold):
-    """Return bool[A]: the arcs that occur in a tree over the arcs `alive` with a score above `threshold`.
+    """Return bool[A]: for each of A arcs, whether a tree over the arcs `alive` has it and scores above `threshold`.
 
     The threshold NO (-inf) accepts any tree. Each arc is forced into the tree in turn. An arc is skipped if its score
     plus the scores of the best arcs into all other words does not exceed the threshold. These best arcs need not form a

@@ -63,7 +63,7 @@ def _best_projective(n, single_root, head, mod, score):
     """Return the score of the best projective tree, NO (-inf) if there is none: Eisner's algorithm (1996). O(n^3).
 
     whole[h, e] spans h with all its modifiers up to e. open_[h, m] spans h with m as the last modifier, without m's own
-    modifiers beyond m. The transposed table holds the same scores, so that every loop reads two rows.
+    modifiers beyond m. `whole_to` is the transpose of `whole`, so that every loop reads along rows of two tables.
     """
     arc = np.full((n + 1, n + 1), NO)
     for a in range(len(head)):

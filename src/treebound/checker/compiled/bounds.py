@@ -11,9 +11,13 @@ from treebound.support.jit import kernel
 
 @kernel
 def add_pairs(first, second, phi, share, first_score, second_score):
-    """Bound parts of two arcs, and add their shares to `first_score[first]` and `second_score[second]`.
+    """Bound the scores of parts of two arcs, and add the shares of each part to the scores of its two arcs.
 
-    Returns (index of the first part whose share is out of range or -1, constant of the bound).
+    first, first_score    position of the first arc of each part in `first_score`, and the scores of first arcs
+    second, second_score  the same for second arcs; in place of an arc, the second may be an adjacent pair
+    phi, share            score of each part, and the share of its first arc
+
+    Returns (index of the first part whose share is out of range, or -1; constant of the bound).
     """
     constant = np.int64(0)
     for i in range(len(phi)):
@@ -34,9 +38,13 @@ def add_pairs(first, second, phi, share, first_score, second_score):
 
 @kernel
 def add_rows(arcs, phi, share, arc_score):
-    """Bound parts of several arcs with one share per arc, and add the shares to the scores of arcs.
+    """Bound the scores of parts of several arcs with one share per arc, and add the shares to `arc_score`.
 
-    Empty slots of `arcs` are NONE. Returns the same values as `add_pairs`.
+    arcs   arcs of each part, one row per part; empty slots are NONE
+    phi    score of each part
+    share  shares, in an array of the shape of `arcs`
+
+    Returns (index of the first part whose shares are invalid, or -1; constant of the bound).
     """
     constant = np.int64(0)
     for i in range(len(phi)):
@@ -58,9 +66,13 @@ def add_rows(arcs, phi, share, arc_score):
 
 @kernel
 def add_valency(arcs, scores, slope, alive, certain, arc_score):
-    """Add the bound of valency scores, one line per word, to the scores of arcs, and return its constant.
+    """Bound the valency scores by one line per word, add the slopes to `arc_score`, and return the constant.
 
-    Returns NO (-inf) if some word has no possible count.
+    Returns NO (-inf) if some word has no possible number of modifiers.
+
+    scores          `Tables` with the valency scores
+    slope           slope of each word's line, which is added to the scores of the remaining arcs out of the word
+    alive, certain  bool[A]: the remaining arcs, and the remaining arcs that every tree has
     """
     constant = np.int64(0)
     for h in range(1, len(arcs.out_first) - 1):

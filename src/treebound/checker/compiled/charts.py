@@ -11,9 +11,9 @@ from treebound.support.jit import kernel
 
 
 class Edges(NamedTuple):
-    """Applications of rules, ordered such that every item is complete before it is used; the goal is item 0.
+    """Edges of a chart, ordered such that every item is complete before it is used; the goal is item 0.
 
-    head, left, right  int32[E]: items, -1 for no tail
+    head, left, right  int32[E]: the item that the edge builds, and the two items it is built from; -1 for none
     arc                int32[E]: the arc that the edge selects, -1 for none
     pair               int64[E]: the adjacent pair that the edge completes, as a position in `Tables.adjacent`; -1 for
                        none
@@ -54,7 +54,7 @@ class _Items(NamedTuple):
 
 
 class _Chart(NamedTuple):
-    """The data from which items and edges are built; the fields are described at `build`."""
+    """The arguments of `build` from which edges are made, and the numbers of the items that are built so far."""
 
     n: int
     alive: np.ndarray
@@ -66,7 +66,10 @@ class _Chart(NamedTuple):
 
 @kernel
 def _no_items(n, arcs, heads):
-    """Return the tables of items, without any item."""
+    """Return the tables of item numbers, in which no item has a number yet.
+
+    heads  whether items keep the arc into their head
+    """
     A, deg = len(arcs.head), np.diff(arcs.out_first)
     slots = A + 1 if heads else n + 1
     half_at, between_at = np.zeros(slots + 1, np.int64), np.zeros(n + 2, np.int64)
@@ -84,8 +87,9 @@ def _no_items(n, arcs, heads):
 def _add(edges, sizes, table, place, fields):
     """Append an edge and return the array of edges, which is enlarged if it is full.
 
-    place   position in `table` of the item that the edge builds
-    fields  the other fields of the edge
+    edges, sizes  edges int64[.., 6], and the numbers of edges and items so far
+    table, place  table of item numbers, and the position in it of the item that the edge builds
+    fields        the other fields of the edge: left, right, arc, pair, score
     """
     if table[place] < 0:
         table[place] = sizes[1]
@@ -101,7 +105,7 @@ def _add(edges, sizes, table, place, fields):
 
 @kernel
 def _above(arcs, heads, h):
-    """Return (first, end): the range in `Arcs.into` of the arcs into h.
+    """Return the range (first, end) of positions in `Arcs.into` that hold the arcs into word h.
 
     The range is (0, 1) if h is the root, or if items do not store the arc into their head (`heads` is False).
     """
@@ -112,7 +116,11 @@ def _above(arcs, heads, h):
 
 @kernel
 def _slot(arcs, heads, h, j):
-    """Return (arc into h or -1, slot of h with this arc) at position j of the range of `_above`."""
+    """Return (arc, slot) for position j of the range that `_above` returns for word h.
+
+    arc   the arc into h at position j of `Arcs.into`; -1 if h is the root or items do not store this arc
+    slot  the slot of h with this arc, see `_Items`
+    """
     if not heads:
         return -1, h
     return (-1, len(arcs.head)) if h == 0 else (arcs.into[j], arcs.into[j])
@@ -120,7 +128,7 @@ def _slot(arcs, heads, h, j):
 
 @kernel
 def _between_siblings(edges, chart, h, d, width):
-    """Add the edges of items S with head h, side d and the given width."""
+    """Add the edges that build items S of head h on side d, where `width` is the distance from s to m."""
     n, alive, arcs, _, _, items = chart
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     side = (d + 1) // 2
@@ -147,7 +155,7 @@ def _between_siblings(edges, chart, h, d, width):
 
 @kernel
 def _incomplete(edges, chart, h, d, width):
-    """Add the edges of items I with head h, side d and the given width."""
+    """Add the edges that build items I of head h on side d, where `width` is the distance from h to m."""
     n, alive, arcs, scores, adjacent_at, items = chart
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     m = h + d * width
@@ -181,7 +189,7 @@ def _incomplete(edges, chart, h, d, width):
 
 @kernel
 def _complete(edges, chart, h, d, width):
-    """Add the edges of items C with head h, side d and the given width."""
+    """Add the edges that build items C of head h on side d, where `width` is the distance from h to e."""
     n, alive, arcs, scores, _, items = chart
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     e, side = h + d * width, (d + 1) // 2
@@ -213,7 +221,7 @@ def _complete(edges, chart, h, d, width):
 
 @kernel
 def build(n, single_root, alive, arcs, scores, heads, adjacent_at):
-    """Return the edges (int64[E, 6], the fields of `Edges` in order) and the number of items.
+    """Build a chart, and return its edges (int64[E, 6], the fields of `Edges` in order) and its number of items.
 
     alive        bool[A]: arcs that are not forbidden
     scores       `Tables` of the families that the chart scores
@@ -251,8 +259,9 @@ def build(n, single_root, alive, arcs, scores, heads, adjacent_at):
 def modifier_score(arcs, scores, deg, h, x, s, b):
     """Return the score that modifier arc b adds; NO (-inf) if it is forbidden.
 
-    x  arc into h, or -1
-    s  rank of the nearer modifier, or -1
+    deg  number of arcs out of h
+    x    arc into h, or -1
+    s    rank of the modifier before b, which is nearer to h; -1 if b is the first on its side
     """
     rank = arcs.rank_out[b]
     total = np.int64(0)
@@ -278,6 +287,8 @@ def modifier_score(arcs, scores, deg, h, x, s, b):
 def end_score(arcs, scores, deg, h, x, side, last):
     """Return the score that the farthest modifier of a side adds; NO (-inf) if it is forbidden.
 
+    deg   number of arcs out of h
+    x     arc into h, or -1
     side  0 for left, 1 for right
     last  rank of the farthest modifier, or -1
     """

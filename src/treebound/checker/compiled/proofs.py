@@ -20,7 +20,9 @@ from treebound.core.problem import PartTable, Problem
 
 @dataclass(frozen=True)
 class WholeBound:
-    """A bound in integers: constant + sum of arc[a] over a tree's arcs + sum of pair[p] over its adjacent pairs.
+    """An upper bound on the score of every tree, in integers.
+
+    The bound is constant + sum of arc[a] over the tree's arcs a + sum of pair[p] over its adjacent pairs p.
 
     arc   int64[A]
     pair  int64, indexed by positions in `Tables.adjacent`; empty if no pair has a score
@@ -76,7 +78,7 @@ class Projective(_Trees):
         return region._keep(charts.above(region.edges, bound.arc, bound.pair, _over(threshold, bound.constant)))
 
     def _keep(self, keep: np.ndarray) -> Self:
-        """Return the region with some of the edges only."""
+        """Return the region with only the edges that the mask `keep` selects."""
         if keep.all():
             return self
         head, left, right, arc, pair, score = (x[keep] for x in self.edges[:-1])
@@ -119,7 +121,7 @@ class Crossing(_Trees):
 
 
 def _over(threshold: Number, constant: int) -> int:
-    """Return the largest sum of a tree's arcs that, with the constant, does not exceed the threshold."""
+    """Return threshold - constant, the number that the arc scores of a tree must exceed in sum; NO for -inf."""
     if threshold == -math.inf:
         return NO
     if abs(float(threshold)) > LARGEST or abs(constant) > 2.0**56:
@@ -231,7 +233,10 @@ class WholeNumbers:
         arc: np.ndarray,
         pair: np.ndarray,
     ) -> int:
-        """Add the bound of a family's parts to the arrays `arc` and `pair`, and return the constant of the bound."""
+        """Bound the parts of a family: add their shares to `arc` and `pair`, and return the constant of the bound.
+
+        shift  numbers subtracted from the scores of grandchild parts, by their second arc; None for none
+        """
         phi = self.phi[family]
         first, second = self.places[family]
         if shares.ndim == 1:
@@ -254,9 +259,9 @@ class WholeNumbers:
         return int(constant)
 
     def _places(self, table: PartTable) -> tuple[np.ndarray, np.ndarray]:
-        """Return the two positions to which the shares of each part are added, for parts with two shares.
+        """Return two arrays: the positions to which the first and the second share of each part are added.
 
-        The arrays are empty for families with larger parts.
+        The arrays are empty if parts do not have two shares.
         """
         nothing = np.zeros(0, np.int64)
         if table.family == "grand-sibling":
@@ -273,7 +278,7 @@ class WholeNumbers:
         return first.copy(), second.copy()
 
     def _tables(self, families: frozenset[str]) -> tuple[Tables, stars.Known]:
-        """Return the look-up tables of some families, and the stored results of their stars."""
+        """Return the look-up tables of the given families, and the star scores stored from earlier steps."""
         if families not in self.stars:
             parts = {family: self.bounded[family] for family in families}
             known = stars.nothing_known(self.problem.arcs)

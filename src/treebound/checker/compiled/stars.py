@@ -15,7 +15,7 @@ BARRED = NO // 2  #: modifiers with a gain below this number cannot be chosen
 
 
 class Known(NamedTuple):
-    """Results of earlier steps: for each arc x, the best star of the dependent of x, without the multiplier of x.
+    """Star scores from earlier steps: for each arc x, the best star of the dependent of x, without the multiplier of x.
 
     - `score`, int64[A + 1]: NO (-inf) if there is no star; the root's star is at index A
     - `valid`, bool[A + 1]: whether the score is up to date
@@ -48,7 +48,7 @@ class Rules(NamedTuple):
 class _Star(NamedTuple):
     """A word h with the arc x into h (-1 for the root) and its possible modifiers, from near to far on either side.
 
-    below  arcs to the possible modifiers; the first `turn` of them are on the left
+    below  arcs to the possible modifiers; the first `turn` arcs are on the left
     turn   number of arcs on the left
     must   bool for each arc of `below`: whether every tree has the arc
     """
@@ -62,7 +62,9 @@ class _Star(NamedTuple):
 
 @kernel
 def total(rules, arcs, scores, known, living, multipliers, loss):
-    """Return the sum, over all heads, of the score of the best star minus its multipliers.
+    """Return the sum, over the root and all words, of the score of the best star after its multipliers are subtracted.
+
+    A star is a word with the arc into it and the arcs to its modifiers.
 
     The sum is NO (-inf) if some word has no star.
 
@@ -70,8 +72,8 @@ def total(rules, arcs, scores, known, living, multipliers, loss):
     - `known`: results of earlier steps, which are updated
     - `living`, (alive, certain) bool[A]: the remaining arcs, and the remaining arcs that every tree has
     - `multipliers`, (u, w) int64[A]: multipliers of an arc as a modifier's arc and as the arc into a head
-    - `loss`, int64[A], output: for each remaining arc, the amount by which the sum falls if the arc is the one into
-      its word; NO if the arc has no star
+    - `loss`, int64[A], output: for each remaining arc, the amount by which the sum falls if the star of its word must
+      have this arc into the word; NO if there is no such star
     """
     alive, certain = living
     u, w = multipliers
@@ -114,7 +116,10 @@ def total(rules, arcs, scores, known, living, multipliers, loss):
 
 @kernel
 def _best(rules, arcs, scores, h, x, living, u):
-    """Return the score of the best star of h with the arc x into h; NO (-inf) if there is none."""
+    """Return the score of the best star of h with the arc x into h; NO (-inf) if there is none.
+
+    The multipliers u of the modifiers are subtracted. For the other arguments see `total`.
+    """
     single_root, projective = rules
     alive, certain = living
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
@@ -160,7 +165,10 @@ def count_score(single_root, scores, h, count):
 
 @kernel
 def comb_score(scores, a, run):
-    """Return the score of the combs that end with arc a, the last of `run` neighbours; NO (-inf) if forbidden."""
+    """Return the sum of the scores of the combs whose farthest arc is a; NO (-inf) if one of them is forbidden.
+
+    run  number of chosen modifiers that are neighbouring words and end with a; a comb has at most this many arcs
+    """
     score_sum = np.int64(0)
     if scores.has_combs:
         for length in range(1, run + 1):
@@ -172,7 +180,12 @@ def comb_score(scores, a, run):
 
 @kernel
 def _side(arcs, scores, star, side, u, cap):
-    """Return int64[cap + 1]: best score of one side for each number of modifiers; entry `cap` is for cap or more."""
+    """Return int64[cap + 1]: the best score of one side of a star for each number of modifiers on this side.
+
+    side  0 for left, 1 for right
+    u     multipliers, which are subtracted from the scores of the modifiers
+    cap   index of the best score for `cap` or more modifiers
+    """
     h, x = star.h, star.x
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     begin, end = (0, star.turn) if side == 0 else (star.turn, len(star.below))
@@ -214,9 +227,10 @@ def _side(arcs, scores, star, side, u, cap):
 
 @kernel
 def _first_gains(arcs, scores, star, u, pair):
-    """Return int64[size]: twice the largest gain of each modifier, to which each positive pair contributes half.
+    """Return, for each arc of `star.below`, twice the largest gain of its modifier as int64.
 
-    The gain is NO (-inf), which is below BARRED, if the modifier cannot be chosen.
+    Half of each positive score of a pair with another modifier is included; `pair` is the result of `_pairs`. The gain
+    is NO (-inf), which is below BARRED, if the modifier cannot be chosen.
     """
     h, x, size = star.h, star.x, len(star.below)
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
@@ -247,8 +261,11 @@ def _added(arcs, scores, star, u, pair, i, before, taken):
 
     The score is NO (-inf) if modifier i cannot be added.
 
-    before  (last chosen modifier or -1, length of the run that it ends)
-    taken   bool by rank: the chosen modifiers
+    A run is a sequence of chosen modifiers that are neighbouring words.
+
+    pair    result of `_pairs`
+    before  (arc of the last chosen modifier or -1, length of the run that it ends)
+    taken   bool for each arc out of the head, by rank: whether its modifier is chosen
     """
     last, run = before
     h = star.h
@@ -277,7 +294,7 @@ def _added(arcs, scores, star, u, pair, i, before, taken):
 
 @kernel
 def _pairs(arcs, scores, star):
-    """Return int64[size, size]: the scores of pairs of modifiers."""
+    """Return int64[size, size]: the sibling score of every two of the `size` arcs of `star.below`."""
     size = len(star.below)
     pair = np.zeros((size, size), np.int64)
     if len(scores.pair) > 0:
@@ -292,7 +309,7 @@ def _pairs(arcs, scores, star):
 
 @kernel
 def _search(single_root, arcs, scores, star, u):
-    """Return the best score of modifiers whose pairs and triples have scores.
+    """Return the score of the best star of a head, for problems in which pairs or triples of modifiers have scores.
 
     The search is depth-first and exact. Its bound is every modifier's own gain plus half its positive pairs. It is
     exponential in the number of modifiers in the worst case.

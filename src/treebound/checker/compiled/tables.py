@@ -46,16 +46,20 @@ class Tables(NamedTuple):
     `deg` is the number of arcs out of a word h, and `in` the number of arcs into h. x is an arc into h, b an arc out of
     h, and s another arc out of h, for most families to a modifier nearer to h.
 
-    - `adjacent`, [sum (deg + 1) deg]: (s, b) at adjacent_at[h] + rank(b) (deg + 1) + rank(s) + 1, 0 for no s
-    - `outermost`, [sum in (deg + 2)]: (x, b) at outermost_at[h] + rank(x) (deg + 2) + rank(b) + 2, 0 for NONE, 1 for
-      NONE_OUTER
-    - `grandchild`, [sum in deg]: (x, b) at grandchild_at[h] + rank(x) deg + rank(b)
-    - `grand`, [sum in (deg + 1) deg]: grand-sibling (x, s, b) at grand_at[h] + (rank(x) (deg + 1) + rank(s) + 1) deg +
+    - `adjacent`, [sum (deg + 1) deg]: adjacent siblings (s, b) at adjacent_at[h] + rank(b) (deg + 1) + rank(s) + 1.
+      Without s, rank(s) + 1 is 0
+    - `outermost`, [sum in (deg + 2)]: outermost grandchildren (x, b) at outermost_at[h] + rank(x) (deg + 2) + rank(b) +
+      2. Without b, rank(b) + 2 is 0 for NONE and 1 for NONE_OUTER
+    - `grandchild`, [sum in deg]: grandchildren (x, b) at grandchild_at[h] + rank(x) deg + rank(b)
+    - `grand`, [sum in (deg + 1) deg]: grand-siblings (x, s, b) at grand_at[h] + (rank(x) (deg + 1) + rank(s) + 1) deg +
       rank(b)
-    - `pair`, [sum deg deg]: sibling (s, b), in both orders, at pair_at[h] + rank(s) deg + rank(b)
-    - `comb`, [A, 9]: by the farthest arc and the length
-    - `valency`, [n + 1, counts]: by word and count; `last` int64[n + 1] is the largest count, or -1
-    - `triple_first`, `triple_arcs`, `triple`: tri-siblings by their last arc, with int64[T, 2] ranks of the other arcs
+    - `pair`, [sum deg deg]: siblings (s, b), in both orders, at pair_at[h] + rank(s) deg + rank(b)
+    - `comb`, [A, 9]: scores of combs, by their farthest arc and their number of arcs
+    - `valency`, [n + 1, counts]: scores by word and number of modifiers
+    - `last`, int64[n + 1]: the largest number of modifiers with a valency score of each word, or -1
+    - `triple`: scores of tri-siblings, grouped by their last arc
+    - `triple_first`: the index in `triple` at which the group of each arc begins
+    - `triple_arcs`, int64[T, 2]: ranks of the two other arcs of each tri-sibling
     - `has_sets`, `has_combs`: whether there are pairs or triples, and whether there are combs
 
     A table without parts is empty.
@@ -167,7 +171,7 @@ def tables(problem: Problem, arcs: Arcs, parts: Mapping[str, PartTable]) -> Tabl
 
 
 def _triples(problem: Problem, arcs: Arcs, table: PartTable | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the tri-siblings by their last arc: first index for each arc, ranks of the two other arcs, scores."""
+    """Return the fields `triple_first`, `triple_arcs` and `triple` of `Tables` for the tri-siblings of a problem."""
     if table is None or not len(table):
         return np.zeros(problem.arcs + 1, np.int64), np.zeros((0, 2), np.int64), np.zeros(0, np.int64)
     order = np.argsort(table.arcs[:, 2], kind="stable")
@@ -185,7 +189,7 @@ def _combs(problem: Problem, table: PartTable | None) -> np.ndarray:
 
 
 def _valency(problem: Problem, table: PartTable | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores by word and count, and the largest count of each word (-1 for none)."""
+    """Return the fields `valency` and `last` of `Tables`: scores by word and number, and the largest numbers."""
     last = np.full(problem.n + 1, -1, np.int64)
     if table is None or not len(table):
         return np.zeros((problem.n + 1, 0), np.int64), last

@@ -80,7 +80,10 @@ class UniversalDependencies:
 
 
 def _products(variables: Variables, patterns: Iterable[tuple[Fact, ...]]) -> Iterator[tuple[int, ...]]:
-    """Yield, for every violation, each choice of one variable per word that makes all facts of the violation true."""
+    """Yield all tuples of variables, one per word, that together make all facts of one violation true.
+
+    patterns  the facts of each violation
+    """
     for facts in patterns:
         yield from (tuple(sorted(chosen)) for chosen in product(*variables_by_word(variables, facts)))
 

@@ -1,4 +1,7 @@
-"""Base classes of validity rules: rules about one word, about a word and its head, and about more words."""
+"""Base classes of validity rules: rules about one word, about a word and its head, and about more words.
+
+Rules report violations as facts. A fact is a statement about the head and the label of one word (`violations.Fact`).
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ LEMMA: frozenset[Column] = frozenset({"lemma"})
 class UdRule:
     """A validity rule.
 
-    - id: the validator's id.
-    - level: the validator's level.
+    - id: id of the rule in the validator of Universal Dependencies.
+    - level: level of validation at which the validator applies the rule.
     - severity: whether the validator reports an error or a warning.
     - needs: columns that the rule reads. The rule is not applied if one of them is unknown.
     - tagged: whether the rule reads part-of-speech tags.
@@ -45,7 +48,7 @@ class UdRule:
         return all(getattr(words, column) is not None for column in self.needs)
 
     def applies(self, words: Words) -> bool:
-        """Return whether the rule concerns the sentence; by default, whether the sentence has all needed columns."""
+        """Return whether the rule concerns a sentence. By default it does if the sentence has all needed columns."""
         return self.decidable(words)
 
     def violations(self, tree: LabelledTree) -> Iterator[Violation]:
@@ -87,7 +90,7 @@ class UnaryRule(UdRule):
         raise NotImplementedError
 
     def causes(self, names: Names) -> frozenset[str]:
-        """Return the labels that the rule concerns."""
+        """Return the labels that the rule concerns: every tree that breaks the rule has one of them."""
         return self.labels(names)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
@@ -100,7 +103,7 @@ class UnaryRule(UdRule):
                     yield (Fact(m, heads, labels),)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield, for every word, the fact that the arc into the word is one that the rule excludes. O(n²)."""
+        """Yield, for every word with excluded arcs, the fact that its arc is one of the excluded arcs. O(n²)."""
         labels = self.labels(names)
         for m in range(1, words.n + 1):
             heads = self.heads(words, m)
@@ -150,7 +153,7 @@ class TwoLabelsRule(UdRule):
         raise NotImplementedError
 
     def causes(self, names: Names) -> frozenset[str]:
-        """Return the labels of heads that the rule concerns."""
+        """Return the labels of heads that the rule concerns: every tree that breaks the rule has one of them."""
         return self.parent_labels(names)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:

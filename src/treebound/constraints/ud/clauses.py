@@ -26,11 +26,11 @@ class AtMostOne(UdRule):
     subjects: bool
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return the labels of subjects, or the labels of direct objects."""
+        """Return the labels of subjects if the rule is about subjects, and else the labels of direct objects."""
         return inner_subjects(names) if self.subjects else labels_of(names, OBJECT)
 
     def causes(self, names: Names) -> frozenset[str]:
-        """Return the labels of subjects, or the labels of direct objects."""
+        """Return the labels of subjects or of direct objects: every tree that breaks the rule has one of them."""
         return self.labels(names)
 
     def counts(self, entry: Entry) -> bool:
@@ -67,14 +67,14 @@ class ObliqueUnderNominal(UdRule):
     tagged: bool = True
 
     def causes(self, names: Names) -> frozenset[str]:
-        """Return the labels of obliques."""
+        """Return the labels of obliques: every tree that breaks the rule has one of them."""
         return labels_of(names, OBLIQUE)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield the facts that break the rule: the labels of both words, and the absence of a copula and of a subject.
-        O(n²).
+        """Yield, for every oblique under a nominal, the facts that break the rule. O(n²).
 
-        For every other word of the sentence, one fact says that the word is not a copula or subject of the nominal.
+        Two facts are about the labels of the oblique and of the nominal. For every other word of the sentence, one fact
+        says that the word is not a copula or subject of the nominal.
         """
         names, words = tree.names, entries(tree.words)
         oblique, nominal, clausal = (labels_of(names, kind) for kind in (OBLIQUE, NOMINAL, CLAUSAL))
@@ -174,7 +174,7 @@ class GoeswithLeaf(Leaf):
             yield Fact(m, frozenset({h}), marks), Fact(h, frozenset({top}), parents), *inside
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
-        """Return None if `names` has a label of punctuation, and otherwise the same as `Leaf`.
+        """Return None if `names` has a label of punctuation, and otherwise the patterns that `Leaf` returns.
 
         With punctuation, violations depend on the shape of the tree.
         """
@@ -209,7 +209,7 @@ class Gap(UdRule):
     backwards: bool = False
 
     def causes(self, names: Names) -> frozenset[str]:
-        """Return the labels whose universal part is `relation`."""
+        """Return the labels whose universal part is `relation`: every tree that breaks the rule has one of them."""
         return labels_of(names, frozenset({self.relation}))
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
@@ -257,7 +257,7 @@ class NoSpace(UdRule):
     needs: frozenset[Column] = MISC
 
     def causes(self, names: Names) -> frozenset[str]:
-        """Return the labels of the relation `goeswith`."""
+        """Return the labels of the relation `goeswith`: every tree that breaks the rule has one of them."""
         return labels_of(names, frozenset({"goeswith"}))
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:

@@ -22,7 +22,7 @@ def path_up(tree: LabelledTree, word: int) -> list[int]:
 
 
 def closed(path: list[int]) -> Iterator[Fact]:
-    """Yield one fact for each word of a path: the head of the word is on the path, or is the root.
+    """Yield, for each word of a path, the fact that its head is another word of the path or the root.
 
     If these facts are true, no other word is an ancestor of a word of the path. O(length²).
     """
@@ -36,7 +36,7 @@ class PunctuationRule(UdRule):
     """A rule that concerns every word of relation `punct`."""
 
     def causes(self, names: Names) -> frozenset[str]:
-        """Return the labels of punctuation."""
+        """Return the labels of punctuation: every tree that breaks the rule has one of them."""
         return labels_of(names, PUNCT)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
