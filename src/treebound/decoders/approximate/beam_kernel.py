@@ -23,7 +23,7 @@ SHIFT, LEFT, RIGHT = range(3)
 
 
 class Beam(NamedTuple):
-    """Hypotheses, best first: score, stack int64[B, n + 1] from the root upwards, stack size, next word, and forest."""
+    """Hypotheses, best first: scores, stacks int64[B, n + 1] with the root first, stack sizes, next words, forests."""
 
     score: np.ndarray
     stack: np.ndarray
@@ -81,14 +81,14 @@ def _empty(n, width):
 
 @kernel
 def _store(ints, forest, i):
-    """Copy the forest of the buffers to hypothesis i; its five arrays are stored one after another."""
+    """Copy the forest of the buffers, five arrays in one block of memory, to row i of `forest`."""
     start = ints[at.ARC_INTO]
     forest[i] = ints[start : start + forest.shape[1]]
 
 
 @kernel
 def _load(ints, forest, i):
-    """Copy the forest of hypothesis i into the buffers."""
+    """Copy the forest of hypothesis i, row i of `forest`, into the buffers."""
     start = ints[at.ARC_INTO]
     ints[start : start + forest.shape[1]] = forest[i]
 
@@ -122,7 +122,7 @@ def _expand(ints, reals, ahead, beam, i, following, c):
 
 @kernel
 def _apply(ints, beam, i, b, out, j):
-    """Write hypothesis j of `out`: hypothesis i with arc b added, or with the next word shifted if b is NONE."""
+    """Write hypothesis j of `out`: hypothesis i of `beam` plus arc b, or with the next word shifted if b is NONE."""
     size, word = beam.size[i], beam.word[i]
     out.stack[j, :size] = beam.stack[i, :size]
     if b == NONE:

@@ -25,16 +25,17 @@ _M1 = -7046029254386353131  # 0x9E3779B97F4A7C15, odd
 
 @kernel(inline="always")
 def _start(x, variant, place):
-    """Return the index at which the row of a hashed feature joined with a variant begins."""
+    """Return the index of the first weight in the row of a feature with hash x, joined with a variant."""
     x = x + variant * _M1
     return place.first + (((x ^ (x >> 29)) >> 4) & place.mask) * LINE
 
 
 @kernel
 def _add_rows(templates, tokens, rows, variant, weights, place, out):
-    """Add to out[i] the weight rows of the features of all templates over one tuple of words, joined with variant[i].
+    """Add the scores of all L labels on each of N arcs, for some templates, to `out` [N, L]. O(N T L) for T templates.
 
-    The words are given by rows[:, i], their rows in the token table. `out` is [N, L]. O(N T L).
+    The words of arc i have the rows rows[:, i] of the token table. Each template makes one feature of these words and
+    of variant[i]. The weight row of this feature, with one weight per label, is added to out[i].
     """
     T, (N, L) = len(templates.seed), out.shape
     x = np.empty((T, N), np.int64)
@@ -51,11 +52,11 @@ def _add_rows(templates, tokens, rows, variant, weights, place, out):
 
 @kernel
 def _emit_rows(templates, tokens, rows, variant, label, out, c):
-    """Append one weight slot for each template and each i: the slot of label[i] in the weight row of the feature.
+    """Append one weight slot for each template and each of N arcs, for one label per arc. O(N T) for T templates.
 
-    The template is applied to a tuple of words and joined with variant[i]. rows[:, i] holds the rows of these words in
-    the token table. `out` is an Output that already contains `c` slots. Return the new number of slots. O(N T) for N
-    tuples and T templates.
+    Arc i has the label label[i]. Its words have the rows rows[:, i] of the token table. Each template makes one feature
+    of these words and of variant[i]. The slot is the weight of label[i] in the weight row of this feature. `out` is an
+    Output that already contains `c` slots. Return the new number of slots.
     """
     slots, signs, sign, place = out
     x = np.empty(rows.shape[1], np.int64)
@@ -75,9 +76,10 @@ def _direction(h, m):
 
 @kernel
 def _add_words(templates, tokens, n, rows, direction, weights, place, out):
-    """Add weight rows like `_add_rows`, for templates over one word; compute the sum once per word and direction.
+    """Add label scores to `out` like `_add_rows`, for templates over one word of each of N arcs.
 
-    `rows` int32[1, N] contains rows of the token table, for n words and the root.
+    rows[0, i] is the row of this word in the token table, and direction[i] the direction of arc i. Weight rows are
+    summed once per word and direction, because many arcs share both. `n` is the number of words.
     """
     N, L = out.shape
     number = np.full((3, n + 1 + PAD), -1, np.int32)
@@ -123,7 +125,11 @@ def score_labels(templates, tokens, n, head, mod, weights, place, out):
 
 @kernel
 def label_features(groups, tokens, head, mod, label, out, c):
-    """Append the weight slots of label[i] on the arc head[i] -> mod[i]; return the new number of slots. O(arcs T)."""
+    """Append to `out` the slots of the weights that score label[i] on the arc head[i] -> mod[i], for every i.
+
+    `groups` are the Templates head, modifier, pair and far of `score_labels`. `out` is an Output that already contains
+    `c` slots. Return the new number of slots. O(arcs T) for T templates.
+    """
     t_head, t_mod, t_pair, t_far = groups
     K = len(head)
     rows = np.empty((2, K), np.int32)
@@ -167,9 +173,7 @@ def context_words(heads):
 
 @kernel
 def _context_rows(words, n):
-    """Return the row of each of `words` in the token table, and the direction of each arc.
-
-    `words` is the result of `context_words`.
+    """Return (the rows of `words` in the token table, the direction of each arc) for the result of `context_words`.
     """
     rows = np.empty(words.shape, np.int32)
     direction = np.empty(words.shape[1], np.int64)
@@ -193,9 +197,10 @@ def score_context(templates, tokens, words, weights, place, out):
 
 @kernel
 def context_features(templates, tokens, words, n, label, out, c):
-    """Append the weight slots of label[i] on arc i, by templates over the tree; return the new number of slots.
+    """Append to `out` the slots of the weights that score label[i] on arc i, by templates over the tree around it.
 
-    `words` are columns of the result of `context_words` for a sentence of n words.
+    `words` are columns of the result of `context_words` for a sentence of n words, one column for each arc. `out` is
+    an Output that already contains `c` slots. Return the new number of slots.
     """
     rows, direction = _context_rows(words, n)
     return _emit_rows(templates, tokens, rows, direction, label, out, c)

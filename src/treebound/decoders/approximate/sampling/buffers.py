@@ -2,7 +2,7 @@
 
 Moves access the buffers millions of times a second. Structures of arrays would be four to five times as slow, because
 numba passes them by value. The constants below are slots at the beginning of the integers. A slot holds a number, or
-the place at which an array begins. The slot of an absent table of scores is -1.
+the index at which an array begins. The slot of an absent table of scores is -1.
 
 The forest: ARC_INTO[m] is the arc into word m or NONE. The modifiers of a word form a list in sentence order, from
 FIRST[h] to LAST[h], linked by NEXT and BEFORE, with -1 at the ends.
