@@ -249,7 +249,9 @@ class Scorer:
         *,
         rates: np.ndarray | None = None,
     ) -> int:
-        """Append the weight slots of the chosen parts and arcs to `slots`, and `sign` to `signs`; return the new count.
+        """Append the weight slots of the features of chosen arcs and parts to `slots`; return the new count.
+
+        `signs` receives `sign` times the count of each feature.
 
         chosen        family (or `arc`) -> numbers of the chosen parts (or arcs)
         slots, signs  arrays with at least `room` free entries after `count`; kernels write without bounds checks

@@ -34,8 +34,8 @@ def _start(x, variant, place):
 def _add_rows(templates, tokens, rows, variant, weights, place, out):
     """Add the scores of all L labels on each of N arcs, for some templates, to `out` [N, L]. O(N T L) for T templates.
 
-    The words of arc i have the rows rows[:, i] of the token table. Each template makes one feature of these words and
-    of variant[i]. The weight row of this feature, with one weight per label, is added to out[i].
+    The words of arc i have the rows rows[:, i] of the token table. Each template, applied to the words and
+    joined with variant[i], is a feature. The weight row of the feature, one weight per label, is added to out[i].
     """
     T, (N, L) = len(templates.seed), out.shape
     x = np.empty((T, N), np.int64)
@@ -54,9 +54,9 @@ def _add_rows(templates, tokens, rows, variant, weights, place, out):
 def _emit_rows(templates, tokens, rows, variant, label, out, c):
     """Append one weight slot for each template and each of N arcs, for one label per arc. O(N T) for T templates.
 
-    Arc i has the label label[i]. Its words have the rows rows[:, i] of the token table. Each template makes one feature
-    of these words and of variant[i]. The slot is the weight of label[i] in the weight row of this feature. `out` is an
-    Output that already contains `c` slots. Return the new number of slots.
+    Arc i has the label label[i]. Its words have the rows rows[:, i] of the token table. Each template, applied to
+    the words and joined with variant[i], is a feature. Its slot is the weight of label[i] in the weight row of the
+    feature. `out` is an Output that already contains `c` slots. Return the new number of slots.
     """
     slots, signs, sign, place = out
     x = np.empty(rows.shape[1], np.int64)
@@ -173,8 +173,7 @@ def context_words(heads):
 
 @kernel
 def _context_rows(words, n):
-    """Return (the rows of `words` in the token table, the direction of each arc) for the result of `context_words`.
-    """
+    """Return (the rows of `words` in the token table, the direction of each arc) for the result of `context_words`."""
     rows = np.empty(words.shape, np.int32)
     direction = np.empty(words.shape[1], np.int64)
     for i in range(words.shape[1]):

@@ -121,7 +121,10 @@ def project_simplex(q):
 
 @kernel
 def _fix(index, fixed, a, value):
-    """Fix arc a; value 1 forbids the other arcs into its dependent and every crossing arc, in place. O(A)."""
+    """Require arc a if `value` is 1, and forbid it otherwise, in `fixed`. O(A).
+
+    A required arc forbids the other arcs into its dependent, its reverse, and every arc that crosses it.
+    """
     head, mod = index.head, index.mod
     fixed[a] = 1 if value == 1 else -1
     if value != 1:
@@ -301,7 +304,10 @@ def _search_node(graph, task, factors, node, alpha, limit, scratch):
 
 @kernel
 def _next_level(survivors, index, best, unit):
-    """Return the children of all nodes that the best score does not close; all nodes of a level branch on one arc."""
+    """Return the next level: the children of all nodes that the best score does not close.
+
+    All nodes branch on the same arc. A node in which this arc is fixed is its own only child.
+    """
     best_lower = NEG
     branch = -1
     for node in survivors:

@@ -68,8 +68,8 @@ def make_record(
 ) -> SearchRecord:
     """Return the `SearchRecord` that a `Record` of the search kernel describes.
 
-    pairs, products  families in the order of their shares, if they were bounded
-    handed_over      families that head stars score once all stars are in use
+    pairs, products  bounded families of pairs and of products, in the order of their shares
+    handed_over      families that head stars score when their mode is ALL_STARS
     """
     unit = problem.unit or 1.0
     nodes = []

@@ -117,14 +117,14 @@ TUNED = Options(20, 6, 1.5, 3, 0, 0, DEPTH_FIRST, POLYAK, SLACK, True, 0)
 @by_reference
 @dataclass
 class State:
-    """The bound of a node, which its children inherit.
+    """The data that determine the bound of a node; its children begin with a copy of them.
 
     - graph: Hypergraph, or NO_GRAPH
     - pairs, products, spans: factors that are not decided
     - theta, weight: scores of the variables, without and with the dual variables
     - slope: float64[n + 1], slopes of the majorants of valency scores; empty if valencies are not scored
     - multipliers: multipliers of arcs in their two roles at stars
-    - settled: shares of folded factors, for the record
+    - settled: shares of factors that were decided and removed, for the record
     - offset: float64[1], constant of the bound
     """
 
