@@ -225,7 +225,7 @@ def fold_products(products, alive, certain, theta, weight, settled):
         p = phi[i]
         s = share[lo]
         if dead < 0 and free >= 2:
-            if free < hi - lo and p >= 0.0:  # certain variables hand their shares to the last free one
+            if free < hi - lo and p >= 0.0:  # the last free variable gets the shares of certain variables
                 for j in range(lo, hi):
                     if certain[var[j]]:
                         weight[var[j]] -= share[j]

@@ -236,9 +236,9 @@ def _best_configuration(graph, task, hulls, oracles, s, eta):
 def _best_of_product(hulls, oracles, s, phi):
     """Write the best configuration of a product to oracles.row; return phi if it contains all arcs, and otherwise 0.
 
-    The set of all arcs scores phi in addition to the gains of the arcs. The best configuration is either this set, or
-    the set of arcs with positive gains. If all gains are positive, the second set leaves out the arc with the least
-    gain.
+    The gain of an arc is its score target - q. The set of all arcs scores phi in addition to the gains of the arcs. The
+    best configuration is either this set, or the set of arcs with positive gains. If all gains are positive, the second
+    set leaves out the arc with the least gain.
     """
     lo, hi, row = hulls.first[s], hulls.first[s + 1], oracles.row
     gain_of_all, positive_gain, least = 0.0, 0.0, lo

@@ -204,7 +204,7 @@ def eisner(score, single_root, heads):
 
 @kernel(inline="always")
 def _join(best, span, row):
-    """Join one span with all spans that continue it: raise best[j] to the score of the j-th join if this is higher."""
+    """Join a span with all spans that continue it: raise best[j] to span + row[j], the score of join j, if higher."""
     for j in range(len(best)):  # from 0, so that the compiler knows that no index is negative
         x = span + row[j]
         best[j] = x if x > best[j] else best[j]

@@ -70,7 +70,7 @@ def best_variables(graph, none, best, out, stack, beyond=True):
     variables).
 
     - `none`: the number that means "no variable".
-    - `beyond`: if True, variables with larger numbers are written, too.
+    - `beyond`: if True, variables with numbers above `none` are written, too.
     - `stack`: int32[>= 2 n + 4]. Scratch.
 
     O(n).

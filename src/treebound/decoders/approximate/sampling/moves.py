@@ -134,7 +134,7 @@ def at_temperature(gain, temperature):
 
 @kernel
 def rotation(ints, m, far):
-    """Write the arcs that change when m becomes the head of its head: removed arcs to OLD, added arcs to NEW.
+    """Write the arcs that change when m becomes the head of its present head: removed arcs to OLD, added arcs to NEW.
 
     Return the number of changed words, or 0 if the move is impossible. The first arcs at OLD and NEW are those into m,
     which gets the former head of its head. Modifiers of the old head that lie beyond m would cross the new arc in a

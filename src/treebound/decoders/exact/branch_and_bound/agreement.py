@@ -114,7 +114,7 @@ def mode_of(star):
 
 @kernel(inline="always")
 def _tables(star):
-    """Return the tables of the parts that stars score at present."""
+    """Return the StarTables of the parts that stars score at present: `handover.first` or `handover.later`."""
     return star.handover.later if star.mode[0] == ALL_STARS else star.handover.first
 
 

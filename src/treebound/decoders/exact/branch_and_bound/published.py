@@ -195,7 +195,10 @@ def _on(factors, c, z):
 
 @kernel
 def _visit(factors, p, z, score, gap):
-    """Return `score` plus the scores of the factors at the tree z; write each variable's slack to `gap`. O(K)."""
+    """Return `score` plus the scores of the factors at the tree z. O(K).
+
+    Write the slack of all factors of each variable, which is their bound minus their score at z, to `gap`.
+    """
     first, var, phi = factors
     gap[:] = 0.0
     for c in range(len(phi)):

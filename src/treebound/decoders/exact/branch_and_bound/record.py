@@ -97,7 +97,7 @@ def _step(
     products: tuple[str, ...],
     handed_over: tuple[str, ...],
 ) -> Step:
-    """Return a row of `Record.step_dual` as a `Step`, the form that the checker reads."""
+    """Return a row of `Record.step_dual` as a `Step`, which the checker reads; arguments as in `make_record`."""
     row = np.rint(row).astype(np.int64) if problem.unit else row
     bounded = [f for f in (*pairs, *products) if f in problem.parts and f not in exact]
     widths = []

@@ -188,7 +188,10 @@ def shared(task):
 
 @kernel
 def root_state(graph, task, arcs, record):
-    """Return the state of the root node; `arcs` is the number of arcs that have multipliers."""
+    """Return the state of the root node.
+
+    `arcs` is the number of arcs with multipliers, 0 without head stars. `record` tells whether the search is recorded.
+    """
     pairs, products = task.pairs, task.products
     slopes = len(task.counts.first) - 1 if len(task.counts.first) > 0 else 0
     size = len(pairs.phi) + len(products.share) + slopes + 2 * arcs + (arcs > 0)

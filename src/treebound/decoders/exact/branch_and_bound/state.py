@@ -277,7 +277,7 @@ def next_node(open_nodes, order):
 
 @kernel
 def limit_reached(limit, used):
-    """Return whether a limit is reached; 0 means no limit."""
+    """Return whether the number `used` reaches the limit; limit 0 means no limit."""
     return limit > 0 and used >= limit
 
 
@@ -318,7 +318,7 @@ def with_factors(state, graph, pairs, products, spans):
 
 @kernel
 def decide(index, weight, arc, value):
-    """Forbid all arcs that contradict the decision on an arc, by setting their weights to NEG."""
+    """Apply a decision to `weight`: value 0 forbids the arc, value 1 forbids the other arcs into its word (weight NEG)."""
     if value == 0:
         weight[arc] = NEG
     else:
@@ -345,7 +345,7 @@ def find_certain(index, alive, certain):
 
 @kernel
 def branching_arc(index, weight, certain, gap, ambiguity):
-    """Return the undecided arc with the largest slack, or -1 if every arc is decided.
+    """Return the undecided arc with the largest slack `gap`, or -1 if every arc is decided.
 
     If ambiguities are given, return the most ambiguous arc among the arcs with slack.
     """
