@@ -329,7 +329,7 @@ def visit_products(products, z, on):
 
     z int8[V] marks the variables of the tree. A product is in the tree if all of its variables are. Write `on`
     int32[F]: the number of variables of each product in the tree. A product with phi < 0 and r variables has only one
-    share. If it is positive and fewer than r - 1 variables are in the tree, it is counted r - 1 - on times.
+    share. If this share is positive and fewer than r - 1 variables are in the tree, it is counted r - 1 - on times.
     """
     first, var, _, phi, share = products
     score = 0.0

@@ -248,8 +248,8 @@ class Screen:
     def _spans(self, batch: Batch, broken: np.ndarray) -> None:
         """Mark words that break a rule about runs of adjacent words: `clauses.Gap` or `clauses.NoSpace`.
 
-        A dependent under the relation of the rule must immediately follow its head. It may also immediately follow
-        another dependent of its head under the same relation.
+        Under the relation of the rule, a dependent on the right of its head must immediately follow the head. It may
+        also immediately follow another dependent of the head under the same relation.
         """
         for mask, goeswith in self._parts:
             parts = mask[batch.labels]

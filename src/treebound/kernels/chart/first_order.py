@@ -306,7 +306,9 @@ def _best_split(score, x, y, first, last):
 
 @kernel(fastmath={"nnan", "nsz"})
 def _best_last(index, half, ends, low, end, h, d):
-    """Return C(h, e): the best choice of the last arc of h among its arcs low .. end - 1 of length at most d.
+    """Return C(h, e), the best score of head h with modifiers up to e. O(end - low).
+
+    The last arc of h is chosen among its arcs low .. end - 1 of length at most d.
 
     For an arc b = (h, m), half[b] is I(b), and ends[m] is C(m, e).
     """

@@ -34,7 +34,7 @@ HEURISTIC: Status = "heuristic"
 class Sampling(CheckedDecoder):
     """Base class of decoders that start at random trees, drawn by arc scores, and end at trees that no move improves.
 
-    A search repeats such runs, each from a new random tree, and returns the best tree of all runs.
+    A run leads from one random tree to one such end. A search makes several runs and returns the best tree of all.
     Scores are divided by the standard deviation of the arcs' scores, so that their size does not matter. The status is
     "heuristic". It is "infeasible" if it is proved that there is no tree, and "limit" if no allowed tree was met. The
     first limit of `patience`, `restarts`, `moves` and `seconds` that is reached ends the search of a sentence.

@@ -150,7 +150,7 @@ def _grand_sibling(ints, reals, a, s, b, first):
 
 @kernel(inline="always")
 def _outermost(ints, reals, a, on_left, c):
-    """Return the outermost-grandchild score of arc a = (h, m), and arc c of m, the outermost on one side, or NONE."""
+    """Return the outermost-grandchild score of arc a = (h, m) with c, the outermost arc of m on one side, or NONE."""
     p = ints[at.S_OUTERMOST] + ints[ints[at.OUTERMOST] + a]
     if c != NONE:
         return reals[p + 2 + _below(ints, a, c)]

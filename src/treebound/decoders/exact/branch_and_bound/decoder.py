@@ -54,7 +54,9 @@ NO_COUNTS = Counts(np.zeros(0, np.int32), read_only(EMPTY))
 
 @dataclass(frozen=True)
 class Backbone:
-    """A tree oracle of the search; the search bounds only factors that the backbone does not score.
+    """A method that finds the best tree under weights in the search; it scores some families of factors exactly.
+
+    The search bounds only factors that the backbone does not score.
 
     space     trees that the backbone searches
     families  families that it scores exactly

@@ -318,7 +318,7 @@ def with_factors(state, graph, pairs, products, spans):
 
 @kernel
 def decide(index, weight, arc, value):
-    """Apply a decision to `weight`: value 0 forbids the arc, value 1 forbids the other arcs into its word (weight NEG)."""
+    """Forbid an arc if `value` is 0, or all other arcs into its word if `value` is 1, by the weight NEG."""
     if value == 0:
         weight[arc] = NEG
     else:
