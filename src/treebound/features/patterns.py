@@ -114,7 +114,7 @@ class _Index:
         return passing
 
     def occurrences(self, attribute: str, entries: np.ndarray) -> tuple[int, Iterator[np.ndarray]]:
-        """Return (number of words with the given vocabulary entries, iterator over the words of each of these entries)."""
+        """Return (number of words with the given vocabulary entries, iterator over the words of each entry)."""
         source = self._source(attribute)
         if source not in self._where:
             column = self.treebank.columns[source]

@@ -57,7 +57,7 @@ class AD3(DualDecomposition):
         self.eta, self.polish = eta, int(polish)
 
     def _agreed(self, problem: Problem) -> Agreed:
-        """Return the best tree, the best bound and its multipliers. A step takes O(stars + chart) per oracle call."""
+        """Return the best tree, the best bound, and the multipliers that prove it. O(stars + chart) per oracle call."""
         sd = deviation(problem)
         graph, real = parted(problem, self.space, 1.0 / sd)
         mean, hulls, steps = meet(graph, real, self.eta, self.iterations)

@@ -85,7 +85,7 @@ def _writer(items, edges, limit, width):
 
 @kernel(inline="always")
 def _full(out, edges, width):
-    """Return whether the remaining space may be too small for the edges of another item."""
+    """Return whether the space that remains in `out` may be too small for the edges of another item."""
     return edges > len(out.left) - width
 
 
@@ -104,7 +104,7 @@ def _edge(out, edges, left, right, var, weight):
 
 @kernel
 def _close(out, edges):
-    """Make an item of the edges since the last item; return its number, or -1 if there are no edges."""
+    """Make an item of the edges that were written after the last item; return its number, or -1 without such edges."""
     i = out.size[0]
     if edges == out.first[i]:
         return -1
@@ -115,7 +115,10 @@ def _close(out, edges):
 
 @kernel
 def _finish(out, edges):
-    """Return the hypergraph whose goal has the edges since the last item; the goal has no edges if there is no tree."""
+    """Return the finished hypergraph; the goal gets the edges that were written after the last item.
+
+    The goal has no edges if there is no tree.
+    """
     items = out.size[0] + 1
     out.first[items] = edges
     return Hypergraph(out.first[: items + 1], out.left[:edges], out.right[:edges], out.var[:edges], out.weight[:edges])

@@ -60,7 +60,7 @@ def step(weights, sums, settled, slots, signs, rates, count, size):
 
 @kernel
 def largest_mean(weights, sums, total):
-    """Return the largest absolute value of the averages weights - sums / total. O(table)."""
+    """Return the largest absolute value of the averages weights - sums / total. O(number of weights)."""
     largest = 0.0
     for i in range(len(weights)):
         largest = max(largest, abs(weights[i] - sums[i] / total))
@@ -69,7 +69,7 @@ def largest_mean(weights, sums, total):
 
 @kernel
 def round_means(weights, sums, total, unit):
-    """Return int32[table]: the integers nearest to unit times the averages. O(table)."""
+    """Return int32[table]: the integers nearest to `unit` times the averages weights - sums / total."""
     rounded = np.empty(len(weights), np.int32)
     for i in range(len(weights)):
         rounded[i] = np.int32(np.rint(unit * (weights[i] - sums[i] / total)))

@@ -34,7 +34,7 @@ NODE_STEPS = 1
 
 @kernel
 def first_shares(pair):
-    """Return float64[F], initial shares: half of a positive pair (for its first modifier), s = 0 of a negative pair."""
+    """Return float64[F], initial shares of pairs: half the score of a positive pair, and 0 for a negative pair."""
     out = np.empty(len(pair), np.float64)
     for i in range(len(pair)):
         out[i] = max(0.5 * pair[i], 0.0)

@@ -174,7 +174,7 @@ def ascend_plainly(ints, reals, m):
 
 @kernel
 def mark_changes(ints):
-    """Mark words whose head changed since the last call, their old and new heads, and the modifiers of all these."""
+    """Mark each word whose head changed since the last call, its old and new head, and the modifiers of all three."""
     into, kept, head = ints[at.ARC_INTO], ints[at.KEPT], ints[at.HEAD]
     for x in range(1, ints[at.N] + 1):
         if ints[kept + x] != ints[into + x]:

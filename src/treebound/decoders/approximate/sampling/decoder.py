@@ -117,7 +117,7 @@ class Sampling(CheckedDecoder):
     def _search(
         self, buffers: Buffers, starts: tuple[Hypergraph, Starts], sd: float, seed: int, result: ChainResult
     ) -> None:
-        """Repeat runs until a limit is reached; they update `result`."""
+        """Repeat runs until a limit is reached; each run updates `result`."""
         started, chain = time.perf_counter(), self.chain
         plan = chain._replace(restarts=len(result.seen), hot=chain.hot * sd, cold=chain.cold * sd)
         rng = np.array([seed], np.uint64)

@@ -127,7 +127,7 @@ def mark_stars_dirty(star):
 
 @kernel
 def solve_dirty_stars(star, task, multipliers, weight, alive):
-    """Solve the dirty stars and return (whether every head has a star, whether an arc was removed)."""
+    """Solve the stars marked as dirty, and return (whether every head has a star, whether an arc was removed)."""
     if star is None:
         return True, False
     if star.mode[0] == NO_STARS:
@@ -240,7 +240,10 @@ def _follow_tree(star, task, multipliers, alive):
 
 @kernel
 def move_multipliers(star, index, multipliers, weight, alive, z, alpha):
-    """Make a subgradient step of length alpha, and mark heads with changed stars in star.stars.dirty. O(A)."""
+    """Make a subgradient step of length alpha on the multipliers at the tree z. O(A).
+
+    Heads whose stars have to be solved anew are marked in star.stars.dirty.
+    """
     if star is None:
         return
     if star.mode[0] == NO_STARS:

@@ -164,7 +164,7 @@ def _linear(theta, fixed, factors, p, weight):
 
 @kernel
 def _decide(fixed, factors, p):
-    """Set the shares of every factor with fixed arcs only, so that the factor's bound is exact, in place."""
+    """Set the shares p of every factor whose arcs are all fixed, so that the bound of the factor is exact."""
     first, var, phi = factors
     for c in range(len(phi)):
         lo, hi = first[c], first[c + 1]
@@ -222,7 +222,7 @@ def _visit(factors, p, z, score, gap):
 
 @kernel
 def _step(factors, p, z, alpha):
-    """Make a projected subgradient step of length alpha, in place. O(K log r)."""
+    """Make a projected subgradient step of length alpha on the dual variables p at the tree z. O(K log r)."""
     first, var, phi = factors
     for c in range(len(phi)):
         lo, hi = first[c], first[c + 1]

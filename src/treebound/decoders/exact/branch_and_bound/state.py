@@ -257,7 +257,7 @@ def conclude(value, open_bound, status):
 
 @kernel
 def next_node(open_nodes, order):
-    """Remove the next node from the list and return it."""
+    """Remove the node that comes next in the search order from the list of open nodes, and return it."""
     last = len(open_nodes) - 1
     pick = last
     if order == BEST_FIRST:

@@ -60,7 +60,7 @@ def empty_log(kept):
 
 @kernel
 def log_call(log, node, upper, incumbent):
-    """Add a row to `Record.calls`."""
+    """Add a row to `Record.calls`: number of the node, upper bound by this call, incumbent."""
     if log.kept:
         log.calls.append(np.array([node, upper, incumbent]))
 
@@ -105,7 +105,7 @@ def log_bound(log, node, bound):
 
 @kernel
 def keep_step(log, node, dual):
-    """Add the dual variables of a bound to the proof."""
+    """Add the dual variables of a bound of a node to the proof."""
     log.step_node.append(node)
     log.step_dual.append(dual)
     log.latest.clear()
