@@ -23,7 +23,14 @@ SHIFT, LEFT, RIGHT = range(3)
 
 
 class Beam(NamedTuple):
-    """Hypotheses, best first: scores, stacks int64[B, n + 1] with the root first, stack sizes, next words, forests."""
+    """The B hypotheses of a beam, best first.
+
+    - score: float64[B], score of each hypothesis.
+    - stack: int64[B, n + 1], words on the stack; the root comes first.
+    - size: int64[B], number of words on the stack.
+    - word: int64[B], the next word to be shifted.
+    - forest: int64[B, 5 (n + 2)], arcs so far, as a copy of the five arrays of the forest in the buffers.
+    """
 
     score: np.ndarray
     stack: np.ndarray

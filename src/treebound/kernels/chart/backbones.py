@@ -145,7 +145,10 @@ def _too_large():
 
 @kernel
 def arcs_by_length(index, n):
-    """Return (order int32[A], first int32[n + 2]): arcs grouped by |h - m|. O(A + n)."""
+    """Return (order int32[A], first int32[n + 2]): arcs grouped by length |h - m|. O(A + n).
+
+    The arcs of length d are order[first[d] : first[d + 1]].
+    """
     A = len(index.head)
     first = np.zeros(n + 2, np.int32)
     for a in range(A):
@@ -163,10 +166,10 @@ def arcs_by_length(index, n):
 
 @kernel
 def pairs_by_length(index, parts, n):
-    """Return (pairs int32[P, 2], first int64[n + 2]): all (s, b) of adjacent-sibling parts, grouped by |m - s|. O(P +
-    n).
+    """Return (pairs int32[P, 2], first int64[n + 2]): pairs of arcs of adjacent siblings, by distance. O(P + n).
 
-    The arc s is nearer than b and has the same head and side. A single root has no pairs.
+    Both arcs of a pair (s, b) have the same head and side, and s is nearer to the head. A single root has no pairs. The
+    pairs whose modifiers have the distance d are pairs[first[d] : first[d + 1]].
     """
     mod = index.mod
     A = len(mod)
