@@ -77,7 +77,7 @@ def round_means(weights, sums, total, unit):
 
 
 class AdaGrad(NamedTuple):
-    """The state of AdaGrad: float32 weights, float32 sums of the squared gradients of each weight, and learning rate."""
+    """The state of AdaGrad: float32 weights, their float32 sums of squared gradients, and the learning rate."""
 
     weights: np.ndarray
     squares: np.ndarray
