@@ -222,9 +222,9 @@ def canonical_order(n: int, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
 
 
 def _table(family: str, table: Any, n: int, rank: np.ndarray, mod: np.ndarray, unit: float) -> PartTable:
-    """Return a part table without repeated parts. Raises InputError.
+    """Check a part table and return it without repeated parts. Raises InputError.
 
-    The checks are the ones that do not depend on the meaning of the family.
+    The checks concern types, shapes and ranges, but not whether a row is a part of the family.
     """
     arcs = len(rank)
     if not isinstance(table, PartTable):

@@ -69,7 +69,7 @@ class Labelling:
     ) -> tuple[Scores, np.ndarray | None]:
         """Return scores to which the score of each arc's best label is added, and the best labels, int32[A].
 
-        Without a `joint` labeller, the scores are returned unchanged, with None.
+        Without a `joint` labeller, the scores are returned unchanged, with None in place of the labels.
 
         gold, cost  int32[n], gold labels of the words; `cost` is added to the score of any other label, as in MIRA
         right       (arcs, labels): numbers of arcs, and the labels that they must get, even if other labels score more
