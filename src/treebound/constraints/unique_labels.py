@@ -25,7 +25,7 @@ class UniqueLabels:
         self.labels = tuple(labels)
 
     def start(self, variables: Variables) -> list[Row]:
-        """Return one row for every head and label of U with several variables. O(V |U|)."""
+        """Return one row for every head and label of U that several variables have. O(V |U|) for V variables."""
         rows = []
         for label in sorted(variables.ids(self.labels)):
             columns = np.flatnonzero(variables.label == label)  # sorted by head
@@ -36,7 +36,7 @@ class UniqueLabels:
         return rows
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """Return no rows, because the rows of `start` are the whole constraint."""
+        """Return no rows: the rows that `start` returns are the whole constraint."""
         return []
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:

@@ -23,10 +23,11 @@ class Step:
       parts ((g, h), (h, m)). This happens before these parts are bounded by shares. The score of every tree stays the
       same, because h has exactly one head.
     - `slope`: [n + 1] or None, for `valency`: f(count) <= slope * count + max_c (f(c) - slope * c).
-    - `child`, `parent`: [A] each, or both None. The multipliers u and w of `checker.stars.Stars`, for all families
-      that no other field bounds.
+    - `child`, `parent`: [A] each, or both None. For each arc, the multiplier u as the arc to a dependent of a head
+      star, and the multiplier w as the arc into the head (`checker.stars.Stars`). They bound all families that no
+      other field bounds.
 
-    Shapes of the arrays in `shares`:
+    Shapes of the arrays in `shares`, where phi is the score of a part and z_a is 1 if the tree has arc a, otherwise 0:
 
     - [F], for parts (e, f) of two arcs. If phi >= 0, the bound is share z_e + (phi - share) z_f, with share in 0..phi.
       If phi < 0, the bound is share (1 - z_e - z_f), with share in 0..-phi.

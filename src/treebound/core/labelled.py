@@ -66,7 +66,7 @@ def best_labels(problem: Problem, scores: np.ndarray, k: int, names: tuple[str, 
 def best_variables(problem: LabelledProblem, q: int) -> LabelledProblem:
     """Keep only the q best labelled arcs into every word (Riedel & Clarke 2006, section 5.3), and forbid all others.
 
-    Ties go to the lower arc. The result may have no tree.
+    Ties go to the arc with the lower number. The result may have no tree.
     """
     keep = np.zeros(problem.score.shape, np.bool_)
     for m in range(1, problem.problem.n + 1):

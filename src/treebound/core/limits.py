@@ -25,7 +25,7 @@ _limit: ContextVar[float] = ContextVar("treebound_memory", default=MEMORY)
 
 
 class TooLargeError(InputError):
-    """A sentence would exceed the memory limit or has more parts than can be numbered."""
+    """A sentence that would exceed the memory limit, or that has more parts than can be numbered."""
 
 
 @contextmanager

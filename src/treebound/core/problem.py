@@ -222,9 +222,9 @@ def canonical_order(n: int, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
 
 
 def _table(family: str, table: Any, n: int, rank: np.ndarray, mod: np.ndarray, unit: float) -> PartTable:
-    """Return a part table without repeated parts. Raises InputError.
+    """Check a part table and return it without repeated parts. Raises InputError.
 
-    The checks are the ones that do not depend on the meaning of the family.
+    The checks concern types, shapes and ranges, but not whether a row is a part of the family.
     """
     arcs = len(rank)
     if not isinstance(table, PartTable):
@@ -254,7 +254,7 @@ def _table(family: str, table: Any, n: int, rank: np.ndarray, mod: np.ndarray, u
 
 
 def _sorted(rows: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Return the rows with their arcs sorted by key, repeated arcs removed, and empty slots last."""
+    """Return rows of arcs: each row is sorted by `key[arc]`, without repeated arcs, with the empty slots last."""
     none = np.iinfo(np.int64).max
     for _ in range(2):  # a repeated arc becomes an empty slot, which the second pass moves to the end
         places = np.where(rows == NONE, none, np.append(key, none)[rows])

@@ -59,7 +59,7 @@ class Spool:
 
 
 def release() -> None:
-    """Release the memory of arrays in files; pages are read from the file when they are used next."""
+    """Release the memory that holds pages of arrays in files; a page is read from its file at the next use."""
     if hasattr(mmap, "MADV_DONTNEED"):
         for pages in _maps:
             pages.madvise(mmap.MADV_DONTNEED)

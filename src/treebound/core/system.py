@@ -62,8 +62,9 @@ class System(Protocol):
         """
 
     def key(self, settings: Any, train: Treebank, dev: Treebank) -> str:
-        """Return a key that identifies the model before it is trained and in its file; an empty string if there is no
-        key.
+        """Return a key that identifies a model, both before it is trained and in the model file.
+
+        The key is an empty string if the system has no keys.
         """
 
     def train(

@@ -18,9 +18,9 @@ class Split:
     """A division of a region in two, by the (head, label) pair of one word.
 
     - `word`: 1..n.
-    - `pairs`: (head, number of the label). In the first part of the region, the word may have its allowed pairs that
-      are also in `pairs`. In the second part, it may have all its other allowed pairs. All other words have the same
-      pairs in both parts.
+    - `pairs`: pairs (head, number of the label). Of the pairs that the region allows for the word, the first part
+      of the region keeps the ones in `pairs`, and the second part keeps the others. For all other words, both parts
+      allow the same pairs as the region.
     """
 
     word: int

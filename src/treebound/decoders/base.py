@@ -50,7 +50,10 @@ class CheckedDecoder(ABC):
         """Return the best tree of a canonical problem that has supported families only."""
 
     def _through(self, problem: Problem, **options: object) -> Parse:
-        """Check a problem, decode its canonical form, and return the parse of the original problem."""
+        """Check a problem, decode its canonical form, and return the parse of the original problem.
+
+        The options are arguments of `_decode`.
+        """
         unsupported = problem.families - self.supports
         if unsupported:
             names = ", ".join(sorted(unsupported))

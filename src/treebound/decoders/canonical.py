@@ -141,11 +141,12 @@ def _completed(problem: Problem, table: PartTable, rank: np.ndarray, index: Inde
 def _refuse_unknown_parts(
     problem: Problem, table: PartTable, absent: np.ndarray, rows: np.ndarray, index: ArcIndex
 ) -> None:
-    """Raise InputError if one of the `absent` rows is not a part of the family in any space.
+    """Raise InputError if a row of the table is not a part of the family in any space.
 
-    Other absent rows are parts of trees outside the searched space and can be ignored. Adjacent siblings below the root
-    are parts only if the root may have several dependents. A single root has one dependent. The part that says that
-    this dependent has no sibling would be in every tree, so that a score for this part is refused.
+    `absent` are the indices of the rows that are not parts in the searched space. All other rows of `absent` are parts
+    of trees outside the searched space and can be ignored. Adjacent siblings below the root are parts only if the root
+    may have several dependents. A single root has one dependent. The part that says that this dependent has no sibling
+    would be in every tree, so that a score for this part is refused.
     """
     code = FAMILIES[table.family].code
     any_space, _ = list_parts(code, index, index_parts(index, False, False))

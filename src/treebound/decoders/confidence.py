@@ -42,7 +42,7 @@ class Assess:
     k          number of best trees to find, 0 for none; solves at most 1 + (k - 1) n decoding problems
     scale      number that multiplies the scores before probabilities are computed: a tree has a probability
                proportional to exp(scale * score). Values below 1 make the distribution flatter. Scores of a
-               large-margin learner have no natural scale: choose it on held-out data
+               large-margin learner have no natural scale: choose `scale` on held-out data
     """
 
     margins: bool = False

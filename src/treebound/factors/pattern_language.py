@@ -254,7 +254,7 @@ def _gap(item: str, least: str, most: str, shortest: str) -> Gap:
 
 
 def _tests(text: str, word: int, names: list[str]) -> tuple[Test, ...]:
-    """Return the tests of word number `word`."""
+    """Return the tests in `text` of the word with the number `word`; `names` are the names of the pattern's words."""
     if text == "*":
         return ()
     tests = []
@@ -334,7 +334,7 @@ def _arcs(text: str, names: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
 
 
 def _atom(atom: str, names: tuple[str, ...], outside: bool) -> tuple[int, str]:
-    """Return (number of the word or OUTSIDE, attribute) of one atom ``name.attribute`` of a feature."""
+    """Return (number of the word or OUTSIDE, attribute) of the atom ``name.attribute`` of a feature."""
     name, _, attribute = atom.rpartition(".")
     known_names = (*names, "outside") if outside else names
     if name not in known_names:

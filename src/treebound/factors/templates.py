@@ -58,7 +58,7 @@ class TemplateSet:
     side: str = ""
 
     def slots(self) -> tuple[int, int, int, int]:
-        """Return the indices in `words` of both positions of `pair`, of `side` and of the rest; -1 if absent."""
+        """Return the indices in `words` of the two words of `pair`, the third (`side` if set) and the fourth, or -1."""
         if len(self.words) == 1:
             return 0, -1, -1, -1
         named = [*self.pair, self.side] if self.side else [*self.pair]

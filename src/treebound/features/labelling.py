@@ -69,7 +69,7 @@ class Labelling:
     ) -> tuple[Scores, np.ndarray | None]:
         """Return scores to which the score of each arc's best label is added, and the best labels, int32[A].
 
-        Without a `joint` labeller, the scores are returned unchanged, with None.
+        Without a `joint` labeller, the scores are returned unchanged, with None in place of the labels.
 
         gold, cost  int32[n], gold labels of the words; `cost` is added to the score of any other label, as in MIRA
         right       (arcs, labels): numbers of arcs, and the labels that they must get, even if other labels score more
@@ -91,7 +91,10 @@ class Labelling:
         gold: np.ndarray | None = None,
         cost: float = 0.0,
     ) -> np.ndarray:
-        """Return int32[n], the best label of the arc into each word of a tree. The model must have labels."""
+        """Return int32[n], the best label of the arc into each word of a tree. The model must have labels.
+
+        `cost` is added to the score of every label other than the gold label, if gold labels int32[n] are given.
+        """
         labeller = self.stage or self.joint
         assert labeller is not None
         return labeller.best(labeller.of_tree(weights, rows, heads), gold, cost)[1]
@@ -113,6 +116,7 @@ class Labelling:
         """Append the label features of the gold tree minus the features of the predicted tree; return the new count.
 
         gold, predicted  (arcs, labels), int32[n] each, for the arc into each word
+        slots, signs     output from index `count` on: the slot of each weight, and 1 for gold or -1 for predicted
         """
         assert self.joint is not None
         words = np.flatnonzero((gold[0] != predicted[0]) | (gold[1] != predicted[1]))
@@ -133,6 +137,7 @@ class Labelling:
         """Write the features of a tree's gold labels minus the features of its predicted labels; return their number.
 
         gold, predicted  int32[n], the label of the arc into each word
+        slots, signs     output: the slot of each weight, and 1 for gold labels or -1 for predicted labels
         """
         assert self.stage is not None
         wrong = np.flatnonzero(gold != predicted)

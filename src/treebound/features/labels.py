@@ -151,7 +151,11 @@ class Labeller:
         signs: np.ndarray,
         count: int,
     ) -> int:
-        """Append the weight slots of labels[i] on the arc head[i] -> mod[i] with `sign`; return the new count."""
+        """Append the slots of the weights that score labels[i] on the arc head[i] -> mod[i], for every i.
+
+        The slots are written to `slots`, and `sign` to `signs`, from index `count` on. `rows` are the hashes of the
+        sentence (`TokenTable.sentence`). Return the new count.
+        """
         return label_features(self.groups, rows, head, mod, labels, Output(slots, signs, sign, self.place), count)
 
     def tree_features(
@@ -165,7 +169,9 @@ class Labeller:
         signs: np.ndarray,
         count: int,
     ) -> int:
-        """Append the weight slots of labels[i] for the arc in words[:, i] and its tree context; return the new count.
+        """Append the slots of the weights that score labels[i] on the arc in words[:, i], also by the tree around it.
+
+        The slots are written to `slots`, and `sign` to `signs`, from index `count` on. Return the new count.
 
         words  columns of the result of `treebound.kernels.features.labels.context_words`
         """

@@ -114,7 +114,7 @@ class _Index:
         return passing
 
     def occurrences(self, attribute: str, entries: np.ndarray) -> tuple[int, Iterator[np.ndarray]]:
-        """Return how many words have one of the given vocabulary entries, and an iterator over these words."""
+        """Return (number of words with the given vocabulary entries, iterator over the words of each entry)."""
         source = self._source(attribute)
         if source not in self._where:
             column = self.treebank.columns[source]
@@ -178,7 +178,12 @@ def _occurrences(pattern: Pattern, index: _Index) -> np.ndarray:
 def _extend(
     words: np.ndarray, step: int, gap: Gap, last: tuple[Test, ...], tests: tuple[Test, ...], index: _Index
 ) -> np.ndarray:
-    """Return the matches extended by a word after their last word (step 1) or before their first word (step -1)."""
+    """Return partial matches extended by a word after their last word (step 1) or before their first word (step -1).
+
+    words  int64[M, words so far], the words of each partial match, numbered in the treebank
+    last   tests of the present end word; a gap with `?` ends at a word that passes `last` or `tests`
+    tests  tests of the new word
+    """
     offsets = index.treebank.offsets
     end = words[:, -1] if step == 1 else words[:, 0]
     sentence = np.searchsorted(offsets, end, side="right") - 1

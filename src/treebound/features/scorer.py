@@ -249,8 +249,11 @@ class Scorer:
         *,
         rates: np.ndarray | None = None,
     ) -> int:
-        """Append the weight slots of chosen[family] (part numbers, including `arc`) with `sign`; return the new count.
+        """Append the weight slots of the features of chosen arcs and parts to `slots`; return the new count.
 
+        `signs` receives `sign` times the count of each feature.
+
+        chosen        family (or `arc`) -> numbers of the chosen parts (or arcs)
         slots, signs  arrays with at least `room` free entries after `count`; kernels write without bounds checks
         rates         optional array as long as `slots`, to which the learning rate of each slot's family is written
         """

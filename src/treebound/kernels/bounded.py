@@ -225,7 +225,7 @@ def fold_products(products, alive, certain, theta, weight, settled):
         p = phi[i]
         s = share[lo]
         if dead < 0 and free >= 2:
-            if free < hi - lo and p >= 0.0:  # certain variables hand their shares to the last free one
+            if free < hi - lo and p >= 0.0:  # the last free variable gets the shares of certain variables
                 for j in range(lo, hi):
                     if certain[var[j]]:
                         weight[var[j]] -= share[j]
@@ -273,8 +273,9 @@ def fold_products(products, alive, certain, theta, weight, settled):
 
 @kernel
 def visit_pairs(pairs, z, direction):
-    """Return (score of the pairs that fire, number of shares whose change can lower the bound) at the tree z int8[V].
-    O(F).
+    """Return (score of the pairs in a tree, number of shares whose change can lower the bound). O(F).
+
+    z int8[V] marks the variables of the tree. A pair is in the tree if both variables are.
 
     Write `direction` int8[F]: 1 if the share has to be raised, -1 if it has to be lowered, 0 if the bound is tight.
     """
@@ -324,10 +325,11 @@ def set_pair(pairs, i, share, weight):
 
 @kernel
 def visit_products(products, z, on):
-    """Return (score of the products that fire, number of shares whose change can lower the bound) at tree z. O(K).
+    """Return (score of the products in a tree, number of shares whose change can lower the bound). O(K).
 
-    Write `on` int32[F]: the number of variables of each factor that are selected in z. The only share of a factor with
-    phi < 0 counts r - 1 - on times if fewer than r - 1 of its r variables are selected.
+    z int8[V] marks the variables of the tree. A product is in the tree if all of its variables are. Write `on`
+    int32[F]: the number of variables of each product in the tree. A product with phi < 0 and r variables has only one
+    share. If this share is positive and fewer than r - 1 variables are in the tree, it is counted r - 1 - on times.
     """
     first, var, _, phi, share = products
     score = 0.0
@@ -492,8 +494,8 @@ def ascend(pairs, products, theta, z, weight):
 
     `weight` float64[V] is overwritten. O(K).
 
-    A factor with phi >= 0 that fires contributes phi (z_1 + ... + z_r - (r - 1)). A factor with phi < 0 that does not
-    fire contributes phi z_i for one variable i that is not selected. At z, pi equals the score. Pi never
+    A factor with phi >= 0, all of whose variables are in z, contributes phi (z_1 + ... + z_r - (r - 1)). A factor with
+    phi < 0 that lacks a variable i in z contributes phi z_i for one such i. At z, pi equals the score. Pi never
     exceeds the score of a tree, so the best tree under pi scores at least as much as z.
     """
     weight[:] = theta

@@ -41,7 +41,7 @@ def restored(nonzero: np.ndarray, entries: np.ndarray, size: int) -> np.ndarray:
 
 @kernel
 def _mark(table, nonzero):
-    """Write the bits of `nonzero` and return the number of entries that are not zero."""
+    """Set the bits of `nonzero` for the entries of the table that are not zero, and return their number."""
     count = 0
     for index in range(len(table)):
         if table[index] != 0:

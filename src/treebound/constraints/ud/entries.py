@@ -62,7 +62,7 @@ def attributes(column: str) -> Mapping[str, str]:
 
 
 def entry(tag: str, feats: str | None, misc: str | None, lemma: str | None) -> Entry:
-    """Return the entry of one word from its columns; None means an unknown column."""
+    """Return the `Entry` of one word from the values of its columns; None means an unknown column."""
     outer = no_space = False
     if misc is not None and misc not in EMPTY:
         pairs = attributes(misc)
@@ -71,7 +71,7 @@ def entry(tag: str, feats: str | None, misc: str | None, lemma: str | None) -> E
 
 
 def entries(words: Words) -> tuple[Entry, ...]:
-    """Return the entries of a sentence, starting with the root. O(n); the result is stored in `words`."""
+    """Return the `Entry` of the root and of each word of a sentence. O(n); the result is stored in `words`."""
     known: tuple[Entry, ...] | None = words.__dict__.get("_entries")
     if known is None:
         columns = (column or (None,) * (words.n + 1) for column in (words.feats, words.misc, words.lemma))

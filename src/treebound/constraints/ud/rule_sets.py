@@ -39,11 +39,11 @@ class RuleSet:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Return the validator's ids of the rules."""
+        """Return the ids that the validator of Universal Dependencies gives to the rules of the set."""
         return tuple(rule.id for rule in self.rules)
 
     def without(self, ids: Iterable[str]) -> RuleSet:
-        """Return the set without some rules. Raises InputError for an id that is not in the set."""
+        """Return the set without the rules with these ids. Raises InputError for an id that is not in the set."""
         dropped = set(ids)
         if unknown := sorted(dropped - set(self.ids)):
             raise InputError(f"{self.name} has no rule {unknown[0]!r}", hint=f"choose from {', '.join(self.ids)}")
@@ -117,7 +117,7 @@ def parse(content: str, path: str | Path = "rules.toml") -> RuleSet:
 
 
 def _ids(content: str, path: str | Path, table: dict[str, Any], key: str, known: Iterable[str]) -> set[str]:
-    """Return the ids in a list of a TOML text. Raises InputError for an id that is not `known`."""
+    """Return the rule ids in the list `key` of a parsed TOML table. Raises InputError for an id outside `known`."""
     values, known = table[key], list(known)
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise _error(content, path, key, f"{key} is not a list of strings", 'write it as in ["leaf-det", "leaf-cc"]')
@@ -130,6 +130,6 @@ def _ids(content: str, path: str | Path, table: dict[str, Any], key: str, known:
 
 
 def _error(content: str, path: str | Path, text: str, reason: str, hint: str) -> InputError:
-    """Return an error that names the first line of a TOML text with `text`."""
+    """Return an error that names the first line of the TOML file `content` in which `text` occurs."""
     lines = [i for i, line in enumerate(content.splitlines(), 1) if text in line.partition("#")[0]]
     return InputError(reason, path=path, line=lines[0] if lines else None, hint=hint)

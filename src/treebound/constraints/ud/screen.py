@@ -96,7 +96,7 @@ class Screen:
         self._checks = [*self._of_rules({type(rule) for rule in rules})]
 
     def _of_rules(self, kinds: set[type]) -> Iterable[Callable[[Batch, np.ndarray], None]]:
-        """Yield the tests for rules of the given classes."""
+        """Yield the methods that test the rules of the classes `kinds`."""
         yield self._entries
         if kinds & {words.RootLabel, words.LeftToRight}:
             yield self._directions
@@ -144,7 +144,10 @@ class Screen:
         return np.array(codes[1:], np.int32)
 
     def _number(self, word: tuple[str, str | None, str | None, str | None], known: Columns) -> int:
-        """Return the number of a new word's properties, and store it; the store is emptied above MOST_WORDS words."""
+        """Return the number of the properties of a word with these columns, and store it for equal words.
+
+        The store is emptied when it has more than MOST_WORDS words.
+        """
         if len(self._words) > MOST_WORDS:
             self._words.clear()
         return self._words.setdefault(word, self._code(entry(*word), known))
@@ -243,9 +246,10 @@ class Screen:
             broken |= index & ~clausal[batch.above]
 
     def _spans(self, batch: Batch, broken: np.ndarray) -> None:
-        """Mark dependents of a relation that do not immediately follow their head, or another dependent of their head.
+        """Mark words that break a rule about runs of adjacent words: `clauses.Gap` or `clauses.NoSpace`.
 
-        Only dependents of the same relation count. Rules: `clauses.Gap` and `clauses.NoSpace`.
+        Under the relation of the rule, a dependent on the right of its head must immediately follow the head. It may
+        also immediately follow another dependent of the head under the same relation.
         """
         for mask, goeswith in self._parts:
             parts = mask[batch.labels]

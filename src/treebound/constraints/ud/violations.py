@@ -73,7 +73,7 @@ class Rule(Protocol):
 
     @property
     def level(self) -> int:
-        """Return the level of this rule in the validator of Universal Dependencies."""
+        """Return the level (2 or 3) at which the validator of Universal Dependencies checks this rule."""
         ...
 
     def causes(self, names: tuple[str, ...]) -> frozenset[str]:

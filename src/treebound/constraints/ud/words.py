@@ -40,7 +40,7 @@ class RootLabel(UnaryRule):
         return (labels_of if self.attached else labels_outside)(names, ROOT_RELATION)
 
     def heads(self, words: Words, m: int) -> frozenset[int] | None:
-        """Return all heads except the root if `attached`, and otherwise the root."""
+        """Return the heads under which `labels` are excluded: all except the root if `attached`, else the root."""
         return frozenset(range(1, words.n + 1)) - {m} if self.attached else frozenset({0})
 
 
@@ -55,7 +55,7 @@ class Inventory(EntryRule):
     level: int = 2
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return the labels that are not allowed."""
+        """Return the labels of the inventory `names` that the rule excludes."""
         return (malformed_labels if self.malformed else unknown_relations)(names)
 
     def excludes(self, entry: Entry) -> bool:
@@ -116,7 +116,7 @@ class UnlessGoeswith(UdRule):
         return self.inner.labels(names)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
-        """Return the patterns of the inner rule if no label is a `goeswith`, and None otherwise."""
+        """Return the sets of facts that break the inner rule, or None if a label belongs to `goeswith`."""
         return None if labels_of(names, GOESWITH) else self.inner.patterns(words, names)
 
 
@@ -220,7 +220,7 @@ class LeftToRight(UnaryRule):
         return labels_of(names, frozenset({self.relation}))
 
     def heads(self, words: Words, m: int) -> frozenset[int] | None:
-        """Return all words after the dependent."""
+        """Return the heads that the relation excludes: all words after the dependent."""
         return frozenset(range(m + 1, words.n + 1))
 
 

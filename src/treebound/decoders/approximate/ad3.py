@@ -20,9 +20,9 @@ POLISH = 0.02  #: first step size of the final subgradient steps, in standard de
 class AD3(DualDecomposition):
     """Decoder that makes the factors of `DualDecomposition` agree by an augmented Lagrangian.
 
-    The factors are the tree, the head stars and the products. The result is the best tree among two kinds: the trees
-    that the iterations met, and the tree with the largest sum of arc means. An arc mean is the average of all copies of
-    the arc. The status means the same as in `DualDecomposition`.
+    The factors are the tree, the head stars, and the parts that are not within one head star (products). The result is
+    the best tree among two kinds: the trees that the iterations met, and the tree with the largest sum of arc means. An
+    arc mean is the average of all copies of the arc. The status means the same as in `DualDecomposition`.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class AD3(DualDecomposition):
         self.eta, self.polish = eta, int(polish)
 
     def _agreed(self, problem: Problem) -> Agreed:
-        """Return the best tree, the best bound and its multipliers. A step takes O(stars + chart) per oracle call."""
+        """Return the best tree, the best bound, and the multipliers that prove it. O(stars + chart) per oracle call."""
         sd = deviation(problem)
         graph, real = parted(problem, self.space, 1.0 / sd)
         mean, hulls, steps = meet(graph, real, self.eta, self.iterations)
@@ -74,9 +74,9 @@ class AD3(DualDecomposition):
 
 
 def _multipliers(task: Parted, hulls: Hulls, sd: float) -> Multipliers:
-    """Return the multipliers of the copies in the form of `dual_kernel`, and write the shares of products in place.
+    """Return the multipliers u and w of `dual_kernel` that correspond to `hulls.shift`; change `task.products.share`.
 
-    Multipliers and shares are integers if the scores are integers.
+    The scores of `hulls` were divided by `sd`. Multipliers and shares are integers if the scores are integers.
     """
     index, products = task.arcs, task.products
     n, shift = len(index.right) - 1, hulls.shift * sd

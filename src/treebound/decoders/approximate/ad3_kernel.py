@@ -30,7 +30,7 @@ NODE_LIMIT = 20_000  #: maximum number of sets of dependents that are tried for 
 
 
 class Hulls(NamedTuple):
-    """Copies of arcs, factor by factor: the tree, the stars of all words from 0, the products.
+    """State of AD3: the copies of arcs (D columns) of S factors, which are the tree, the stars and the products.
 
     - first: int64[S + 1]; columns of factor s are first[s] .. first[s + 1] - 1.
     - arc: int64[D], the arc of each column.
@@ -69,7 +69,10 @@ class _Oracles(NamedTuple):
 
 @kernel
 def meet(graph, task, eta, iterations):
-    """Return (arc means float64[A], Hulls, steps) once all copies agree, or after `iterations` steps.
+    """Run AD3 until the copies of every arc agree, but at most `iterations` steps.
+
+    Returns (the mean of the copies of each arc, float64[A]; Hulls; number of steps). The run ends early if a factor has
+    no configuration.
 
     graph, task  as in `dual_kernel.agree`; all scores are real numbers of about size 1
     eta          weight of the penalty on disagreement; a value far below the score differences makes the subproblems
@@ -127,7 +130,7 @@ def round_to_tree(graph, task, mean, out):
 
 @kernel
 def _hulls(task):
-    """Return the hulls of a sentence; no factor has a configuration yet."""
+    """Return the initial `Hulls` of a sentence, in which no factor has a configuration."""
     index, products = task.arcs, task.products
     A, n, F = len(index.head), len(index.right) - 1, len(products.phi)
     size = 3 * A + products.first[F]
@@ -233,9 +236,9 @@ def _best_configuration(graph, task, hulls, oracles, s, eta):
 def _best_of_product(hulls, oracles, s, phi):
     """Write the best configuration of a product to oracles.row; return phi if it contains all arcs, and otherwise 0.
 
-    The set of all arcs scores phi in addition to the gains of the arcs. The best configuration is either this set, or
-    the set of arcs with positive gains. If all gains are positive, the second set leaves out the arc with the least
-    gain.
+    The gain of an arc is its score target - q. The set of all arcs scores phi in addition to the gains of the arcs. The
+    best configuration is either this set, or the set of arcs with positive gains. If all gains are positive, the second
+    set leaves out the arc with the least gain.
     """
     lo, hi, row = hulls.first[s], hulls.first[s + 1], oracles.row
     gain_of_all, positive_gain, least = 0.0, 0.0, lo
@@ -255,7 +258,10 @@ def _best_of_product(hulls, oracles, s, phi):
 
 @kernel
 def _best_star(task, hulls, oracles, h, eta):
-    """Write the best configuration of the star of word h to oracles.row; return the same as `_best_configuration`."""
+    """Write the best configuration of the star of word h to oracles.row.
+
+    Return the score of the parts of the configuration, divided by eta, or NEG if there is no configuration.
+    """
     index, stars, row = task.arcs, oracles.stars, oracles.row
     u, w = oracles.multipliers
     lo, start, end = hulls.first[h + 1], index.start[h], index.start[h + 1]
@@ -289,7 +295,7 @@ def nearest(hulls, s):
 
     The point is the sum of the configurations, weighted by their shares. The shares must be feasible at the start.
     Configurations whose share becomes 0 are removed. Return the number of configurations that remain.
-    O(size^3 + size^2 d).
+    O(size^3 + size^2 d), where d is the number of columns of the factor.
     """
     rows, offset, share, size = hulls.rows, hulls.offset, hulls.share, hulls.size[s]
     lo, hi = hulls.first[s], hulls.first[s + 1]
@@ -314,7 +320,7 @@ def nearest(hulls, s):
 
 @kernel
 def _on_plane(hulls, s, size):
-    """Return the shares that maximise the objective of `nearest`, with sum 1 and of any sign, by a linear system."""
+    """Return the shares, with sum 1 but of any sign, that maximise the objective of `nearest`."""
     rows, system, right = hulls.rows, np.zeros((size + 1, size + 1)), np.ones(size + 1)
     for i in range(size):
         right[i] = hulls.offset[i, s]

@@ -23,7 +23,14 @@ SHIFT, LEFT, RIGHT = range(3)
 
 
 class Beam(NamedTuple):
-    """Hypotheses, best first: score, stack int64[B, n + 1] from the root upwards, stack size, next word, and forest."""
+    """The B hypotheses of a beam, best first.
+
+    - score: float64[B], score of each hypothesis.
+    - stack: int64[B, n + 1], words on the stack; the root comes first.
+    - size: int64[B], number of words on the stack.
+    - word: int64[B], the next word to be shifted.
+    - forest: int64[B, 5 (n + 2)], arcs so far, as a copy of the five arrays of the forest in the buffers.
+    """
 
     score: np.ndarray
     stack: np.ndarray
@@ -81,14 +88,14 @@ def _empty(n, width):
 
 @kernel
 def _store(ints, forest, i):
-    """Copy the forest of the buffers to hypothesis i; its five arrays are stored one after another."""
+    """Copy the forest of the buffers, five arrays in one block of memory, to row i of `forest`."""
     start = ints[at.ARC_INTO]
     forest[i] = ints[start : start + forest.shape[1]]
 
 
 @kernel
 def _load(ints, forest, i):
-    """Copy the forest of hypothesis i into the buffers."""
+    """Copy the forest of hypothesis i, row i of `forest`, into the buffers."""
     start = ints[at.ARC_INTO]
     ints[start : start + forest.shape[1]] = forest[i]
 
@@ -122,7 +129,7 @@ def _expand(ints, reals, ahead, beam, i, following, c):
 
 @kernel
 def _apply(ints, beam, i, b, out, j):
-    """Write hypothesis j of `out`: hypothesis i with arc b added, or with the next word shifted if b is NONE."""
+    """Write hypothesis j of `out`: hypothesis i of `beam` plus arc b, or with the next word shifted if b is NONE."""
     size, word = beam.size[i], beam.word[i]
     out.stack[j, :size] = beam.stack[i, :size]
     if b == NONE:

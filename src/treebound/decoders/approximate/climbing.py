@@ -34,7 +34,10 @@ class HillClimbing(CheckedDecoder):
     cite = "McDonald & Pereira (2006), section 3.2"
 
     def _decode(self, problem: Problem) -> Parse:
-        """Climb from both starts. O(A d^2) a sweep, d the largest number of modifiers, plus two dynamic programs."""
+        """Improve both starting trees. O(A d^2) for each sweep over the words, plus two dynamic programs.
+
+        d is the largest number of modifiers of a word.
+        """
         started = time.perf_counter()
         finite, least = without_infinities(problem)
         n, index = problem.n, index_of(finite).arcs

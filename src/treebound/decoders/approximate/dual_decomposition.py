@@ -26,7 +26,9 @@ from treebound.kernels.tree_moves import AT_HEADS, joined, stars_of
 
 
 class DualDecomposition(CheckedDecoder):
-    """Decoder that makes three kinds of subproblems agree: the tree, the modifiers of each head, single products.
+    """Decoder that makes three kinds of subproblems agree: the tree, the modifiers of each head, and products.
+
+    A product is a single part that is not within one head star.
 
     The status is "optimal" if all subproblems agree, or if the bound equals the score of a tree that was met. Otherwise
     it is "gap", with the best bound. It is "infeasible" if there is no tree. Bounds are exact integers
@@ -70,7 +72,7 @@ class DualDecomposition(CheckedDecoder):
         return agree(*parted(problem, self.space), zero, deviation(problem) * self.rate, self.iterations)
 
     def _parse(self, problem: Problem, agreed: Agreed, least: float) -> Parse:
-        """Return the parse with its status; a value below `least` means that the tree has a forbidden arc or part."""
+        """Return the parse with its status. A tree whose score is below `least` has a forbidden arc or part."""
         index, work = index_of(problem).arcs, {"dp_calls": int(agreed.iterations), "iterations": int(agreed.iterations)}
         value, bound = float(agreed.value), float(agreed.bound)
         if bound <= NEG_TEST or bound < least:  # every tree has a forbidden arc or part
@@ -107,7 +109,7 @@ def _products(problem: Problem) -> list[str]:
 
 
 def _proof(problem: Problem, finite: Problem, agreed: Agreed, parse: Parse) -> SearchRecord:
-    """Return a search record with one node that one bound closes, with multipliers in the certificate's form."""
+    """Return a search record with one node, which one bound closes; its multipliers have the certificate's form."""
     kind = np.int64 if problem.unit else np.float64
     shares, begin = {}, 0
     for family in _products(problem):

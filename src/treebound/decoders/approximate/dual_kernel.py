@@ -171,7 +171,7 @@ def _score_tree(graph, task, work):
 
 @kernel
 def _step(task, work, alpha):
-    """Move the multipliers towards agreement of tree and stars; return the change of the shares' constants.
+    """Move multipliers and shares towards agreement; return the change of the constant in the bounds of products.
 
     The tree's weight of an arc rises if a star selects the arc and the tree does not, and falls in the opposite case.
     """

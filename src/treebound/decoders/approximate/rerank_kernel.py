@@ -26,7 +26,7 @@ from treebound.support.jit import kernel
 
 @kernel
 def k_best(graph, index, weight, single_root, k):
-    """Return (values float64[t], arcs int32[t, n] by word, trees computed) of the t <= k best trees, best first.
+    """Find the t <= k best trees, best first: return (scores float64[t], arcs int32[t, n] by word, DP calls).
 
     graph, index and weight are the arguments of `kernels.chart.best_tree`. O(k n) passes over the remaining chart,
     O(k A) memory.
@@ -75,7 +75,7 @@ def k_best(graph, index, weight, single_root, k):
 
 @kernel
 def _keep(graph, index, chosen, scratch, value, listed, out):
-    """Write the arcs of the tree of the last `best_tree` call to int32[n] out, by word."""
+    """Write the arc into each word of the last tree of `best_tree` to `out` int32[n], unless `value` means no tree."""
     if value <= NEG_TEST:
         return
     _, size = tree_variables(graph, index, chosen, scratch)
@@ -86,7 +86,10 @@ def _keep(graph, index, chosen, scratch, value, listed, out):
 
 @kernel
 def _cut(graph, index, weight, single_root, least, chosen, scratch):
-    """Return the graph with only the edges of trees that score at least `least`; other arcs get the weight NEG."""
+    """Return the graph with only the edges of trees that score at least `least`.
+
+    Arcs that no such tree has get the weight NEG.
+    """
     bound = np.empty(len(weight))
     least -= 1e-9 * max(1.0, abs(least))
     best_tree(graph, index, weight, single_root, chosen, scratch)
@@ -119,7 +122,7 @@ def _worst_of_open(value, done):
 
 @kernel
 def best_in_full(ints, reals, arcs):
-    """Return (score, index) of the best of t trees, int32[t, n] arcs, under all families of the buffers."""
+    """Return (score, index) of the tree in `arcs` int32[t, n] that scores most under all families of the buffers."""
     best_score, best = NEG, 0
     for i in range(len(arcs)):
         score = lay(ints, reals, arcs[i])

@@ -289,7 +289,11 @@ class _Search:
         self.regions[place] = replace(self.regions[place], **facts)
 
     def _bound_region(self, place: int, changes: Changes, depth: int, known: Parse | None = None) -> None:
-        """Bound a region by its relaxation.
+        """Bound the region with index `place` in the proof by its relaxation.
+
+        `changes` are the labelled arcs that the region allows, by word, where they differ from the candidates. `depth`
+        counts the violations that led to the region, and breaks ties. `known` is the parse of the relaxation if it is
+        known.
 
         The tree of the relaxation is stored if it is valid and better than the best tree so far. The region stays open
         if it may hold a better tree.
@@ -359,7 +363,8 @@ class _Search:
     def _facts_by_word(self, facts: Iterable[Fact]) -> list[tuple[int, np.ndarray]]:
         """Return (word, bool[K, L]) for each word of the facts, the words with the fewest pairs first.
 
-        The array marks the pairs of one of the word's K arcs and a label that make all facts about the word true.
+        An entry is True if the pair of one of the K arcs into the word and one of the L labels makes all facts about
+        the word true.
         """
         by_word: dict[int, np.ndarray] = {}
         for fact in facts:

@@ -37,7 +37,7 @@ class PartIndex(NamedTuple):
 
     - `below`: int32[A, 2]. The number of arcs of m, to its left and to its right, that can be combined with arc (h, m).
       In projective trees, these are the arcs that do not cross (h, m). In non-projective trees, these are all arcs of
-      m. They include an arc back to h, so that ranks can be computed; a part with that arc never fires.
+      m. They include an arc back to h, so that ranks can be computed; no tree has a part with that arc.
     - `adjacent`, `outermost`, `grandchild`, `grand_sibling`: int64[A + 1]. The first part of each arc.
     - `sibling`, `tri_sibling`, `valency`: int64[n + 2]. The first part of each head.
     - `single_root`, `projective`: the set of trees for which parts are numbered.

@@ -37,8 +37,9 @@ def _log_sum(x, y, first, last):
 
 @kernel(inline="always")
 def _flow(x_terms, y_terms, first, last, log_total, p, to_x, to_y):
-    """Distribute the probability p of a log sum, `log_total`, over its terms; add the probabilities to `to_x` and
-    `to_y`.
+    """Distribute the probability p of a span over the derivations that `log_total`, its log sum, adds up.
+
+    Derivation k has the term x_terms[k] + y_terms[k], first <= k < last. Its probability is added to to_x[k], to_y[k].
     """
     if p == 0.0:
         return

@@ -85,7 +85,7 @@ def _writer(items, edges, limit, width):
 
 @kernel(inline="always")
 def _full(out, edges, width):
-    """Return whether the remaining space may be too small for the edges of another item."""
+    """Return whether the space that remains in `out` may be too small for the edges of another item."""
     return edges > len(out.left) - width
 
 
@@ -104,7 +104,7 @@ def _edge(out, edges, left, right, var, weight):
 
 @kernel
 def _close(out, edges):
-    """Make an item of the edges since the last item; return its number, or -1 if there are no edges."""
+    """Make an item of the edges that were written after the last item; return its number, or -1 without such edges."""
     i = out.size[0]
     if edges == out.first[i]:
         return -1
@@ -115,7 +115,10 @@ def _close(out, edges):
 
 @kernel
 def _finish(out, edges):
-    """Return the hypergraph whose goal has the edges since the last item; the goal has no edges if there is no tree."""
+    """Return the finished hypergraph; the goal gets the edges that were written after the last item.
+
+    The goal has no edges if there is no tree.
+    """
     items = out.size[0] + 1
     out.first[items] = edges
     return Hypergraph(out.first[: items + 1], out.left[:edges], out.right[:edges], out.var[:edges], out.weight[:edges])
@@ -142,7 +145,10 @@ def _too_large():
 
 @kernel
 def arcs_by_length(index, n):
-    """Return (order int32[A], first int32[n + 2]): arcs grouped by |h - m|. O(A + n)."""
+    """Return (order int32[A], first int32[n + 2]): arcs grouped by length |h - m|. O(A + n).
+
+    The arcs of length d are order[first[d] : first[d + 1]].
+    """
     A = len(index.head)
     first = np.zeros(n + 2, np.int32)
     for a in range(A):
@@ -160,10 +166,10 @@ def arcs_by_length(index, n):
 
 @kernel
 def pairs_by_length(index, parts, n):
-    """Return (pairs int32[P, 2], first int64[n + 2]): all (s, b) of adjacent-sibling parts, grouped by |m - s|. O(P +
-    n).
+    """Return (pairs int32[P, 2], first int64[n + 2]): pairs of arcs of adjacent siblings, by distance. O(P + n).
 
-    The arc s is nearer than b and has the same head and side. A single root has no pairs.
+    Both arcs of a pair (s, b) have the same head and side, and s is nearer to the head. A single root has no pairs. The
+    pairs whose modifiers have the distance d are pairs[first[d] : first[d + 1]].
     """
     mod = index.mod
     A = len(mod)

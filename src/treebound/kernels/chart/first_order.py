@@ -204,7 +204,7 @@ def eisner(score, single_root, heads):
 
 @kernel(inline="always")
 def _join(best, span, row):
-    """Join one span with all spans that continue it: raise best[j] to the score of the j-th join if this is higher."""
+    """Join a span with all spans that continue it: raise best[j] to span + row[j], the score of join j, if higher."""
     for j in range(len(best)):  # from 0, so that the compiler knows that no index is negative
         x = span + row[j]
         best[j] = x if x > best[j] else best[j]
@@ -306,7 +306,9 @@ def _best_split(score, x, y, first, last):
 
 @kernel(fastmath={"nnan", "nsz"})
 def _best_last(index, half, ends, low, end, h, d):
-    """Return C(h, e): the best choice of the last arc of h among its arcs low .. end - 1 of length at most d.
+    """Return C(h, e), the best score of head h with modifiers up to e. O(end - low).
+
+    The last arc of h is chosen among its arcs low .. end - 1 of length at most d.
 
     For an arc b = (h, m), half[b] is I(b), and ends[m] is C(m, e).
     """

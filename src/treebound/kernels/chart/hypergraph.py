@@ -66,11 +66,12 @@ def inside(graph, score, value, best):
 
 @kernel
 def best_variables(graph, none, best, out, stack, beyond=True):
-    """Write the variables of the goal's best derivation to `out`; return (sum of the edges' own weights, number of
-    variables).
+    """Write the variables of the goal's best derivation to `out`.
+
+    Return (sum of `graph.weight` over the edges of the derivation, number of variables).
 
     - `none`: the number that means "no variable".
-    - `beyond`: if True, variables with larger numbers are written, too.
+    - `beyond`: if True, variables with numbers above `none` are written, too.
     - `stack`: int32[>= 2 n + 4]. Scratch.
 
     O(n).
@@ -99,7 +100,7 @@ def best_variables(graph, none, best, out, stack, beyond=True):
 def best_arcs(graph, none, best, out, stack):
     """Write the variables below `none` (the arcs) of the goal's best derivation to `out` int32[n].
 
-    Return the sum of the edges' own weights.
+    Return the sum of `graph.weight` over the edges of the derivation.
     """
     return best_variables(graph, none, best, out, stack, False)[0]
 

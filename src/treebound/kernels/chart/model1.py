@@ -59,7 +59,7 @@ class Chart(NamedTuple):
 
 @kernel
 def _best_gap(x, y, lo, hi):
-    """Return (value, gap) of the gap lo < j <= hi at which the sum of two rows of C is largest. O(hi - lo)."""
+    """Return (value, j) of the largest sum x[j] + y[j] of two rows of `Chart.complete` over gaps lo < j <= hi."""
     top = NEG_TEST
     arg = NOTHING
     for j in range(lo + 1, hi + 1):
@@ -72,7 +72,7 @@ def _best_gap(x, y, lo, hi):
 
 @kernel
 def _side(index, parts, a, h, rightward):
-    """Return (first arc of h on a side, number of arcs on this side that fit below a, index of I(a, first arc))."""
+    """Return (first arc of h on a side, number of arcs there that form parts with a, index of I(a, first arc))."""
     A = len(index.head)
     if a == A:
         return 0, index.start[1], parts.grandchild[A]  # the root: all modifiers to its right
@@ -83,7 +83,7 @@ def _side(index, parts, a, h, rightward):
 
 @kernel
 def _complete(index, parts, chart, a, j):
-    """Return (value, b) of C(a, j) for a half span of at least two words. O(k)."""
+    """Return (value, b) of the half span C(a, j) of at least two words, where b is its last arc. O(k)."""
     A = len(index.head)
     h = index.mod[a] if a < A else 0
     b0, count, first_item = _side(index, parts, a, h, j > h)
@@ -106,14 +106,17 @@ def _complete(index, parts, chart, a, j):
 
 @kernel
 def _meeting(index, chart, a, b):
-    """Return (value, gap) of I(a, b) in Model 0, without the scores of grandchild part (a, b) and of arc b. O(n)."""
+    """Return (value, gap) of the span I(a, b) in Model 0, whose two half spans meet in the gap. O(n).
+
+    The value leaves out the scores of grandchild part (a, b) and of arc b.
+    """
     h, m = index.head[b], index.mod[b]
     return _best_gap(chart.complete[a], chart.complete[b], min(h, m), max(h, m))
 
 
 @kernel
 def _between(index, chart, s, b):
-    """Return (value, gap) of S(s, b). O(n)."""
+    """Return (value, gap) of the span S(s, b) between two modifiers, whose half spans meet in the gap. O(n)."""
     x, y = index.mod[s], index.mod[b]
     return _best_gap(chart.complete[s], chart.complete[b], min(x, y), max(x, y))
 
@@ -151,7 +154,7 @@ def _next_sibling(index, parts, chart, a, b):
 
 @kernel
 def _fill_complete(index, parts, chart, n, d, single_root):
-    """Compute C(a, .) of all half spans of d + 1 words. O(A k)."""
+    """Write all half spans C(a, j) of d + 1 words to `chart.complete`. O(A k)."""
     head, mod = index.head, index.mod
     A = len(head)
     for a in range(A):
@@ -167,7 +170,10 @@ def _fill_complete(index, parts, chart, n, d, single_root):
 
 @kernel
 def _own_score(index, parts, chart, a, b):
-    """Return (index of I(a, b), grandchild(a, b) + arc b); the index is NOTHING if b does not fit below a. O(1)."""
+    """Return (index of the span I(a, b), score of grandchild part (a, b) plus the score of arc b). O(1).
+
+    The index is NOTHING if (a, b) is not a grandchild part.
+    """
     A = len(index.head)
     if a == A:
         return parts.grandchild[A] + b, chart.arc[b]
@@ -180,7 +186,7 @@ def _own_score(index, parts, chart, a, b):
 
 @kernel
 def _best_root(index, chart, n, single_root):
-    """Return (value, b) of the best tree and its root arc, or NOTHING for b if several root arcs are allowed."""
+    """Return (score of the best tree, its root arc); the arc is NOTHING if several root arcs are allowed."""
     A = len(index.head)
     if not single_root:
         return chart.complete[A, n + 1], NOTHING

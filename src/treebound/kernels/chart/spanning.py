@@ -20,7 +20,7 @@ from treebound.support.jit import kernel
 
 @kernel(inline="always")
 def _plus(p, x, q, y):
-    """Return the exponent and the logarithm of the leading term of a sum of two terms."""
+    """Return the exponent and the logarithm of the leading term of a sum: exponents p and q, logarithms x and y."""
     if y == -np.inf or (p < q and x > -np.inf):
         return p, x
     if x == -np.inf or q < p:

@@ -146,8 +146,9 @@ def pattern_scores(patterns, words, tokens, weights, mask):
 
 @kernel
 def pattern_features(patterns, words, chosen, tokens, out, c):
-    """Append the weight slots of the parts `chosen`, with their coefficients as counts; return the new number of
-    slots.
+    """Append the weight slots of the parts `chosen` to an Output with `c` slots, with their coefficients as counts.
+
+    Return the new number of slots.
     """
     slots, signs, sign, (_, mask) = out
     for i in chosen:

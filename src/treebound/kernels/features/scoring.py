@@ -75,7 +75,7 @@ BATCH = 256  #: number of arcs or parts whose features are hashed before their w
 
 @kernel(inline="always")
 def _slots(mask):
-    """Return the mask that selects the slot from a hash, given the mask of the line."""
+    """Return the mask that selects the slot (line and offset) from a hash, given the mask that selects the line."""
     return mask * LINE + LINE - 1
 
 
@@ -156,9 +156,9 @@ def local_tags(tag):
 
 @kernel
 def hash_all(templates, t, tokens, rows, first, keep, x):
-    """Write x[i] = hash & keep of template t over the words in rows[:, first + i] (int32[*, N]), for all i of x
-    (int64[*]).
+    """Write the masked hash of template t for each part to `x` int64[*].
 
+    x[i] is `hash & keep` over the words of part first + i, whose rows in the token table are rows[:, first + i].
     The outer loop runs over atoms and the inner loop over parts. The inner loop has no branch, so the compiler
     vectorises it. Unsigned indices, here and below, avoid the test for negative indices, which would double the time.
     """
@@ -518,7 +518,7 @@ def _emit(x, v, mask, sign, slots, signs, c):
 
 @kernel
 def arc_features(arc_templates, tokens, tag, arcs, head, mod, out, c):
-    """Append the weight slots of the given arcs to an Output; return the new number of slots."""
+    """Append the weight slots of the features of the given arcs to an Output with `c` slots; return the new number."""
     slots, signs, sign, (_, mask) = out
     t_head, t_mod, t_pair, t_between = arc_templates
     n = len(tag) - 1
@@ -543,7 +543,7 @@ def arc_features(arc_templates, tokens, tag, arcs, head, mod, out, c):
 
 @kernel
 def part_features(families, f, words, chosen, tokens, n, out, c):
-    """Append the weight slots of the parts `chosen` of family f to an Output; return the new number of slots."""
+    """Append the weight slots of the parts `chosen` of family f to an Output with `c` slots; return the new number."""
     slots, signs, sign, (_, mask) = out
     code = families.code[f]
     x_slot, y_slot, z_slot, u_slot = families.slot[f]

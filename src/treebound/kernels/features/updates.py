@@ -16,12 +16,12 @@ BLOCK = 1 << 18  #: number of arcs that the pruner scores at a time, which is en
 
 @kernel
 def merge(slots, signs, rates, count, scratch, weights, sums):
-    """Merge equal slots of a feature difference, in place; `scratch` float32[table] is 0 before and after the call.
-    O(count).
+    """Merge equal slots of the difference of two feature lists, in place, and add up their signs. O(count).
 
-    Return (number of distinct slots with a non-zero value, sum of rate * value^2, inner product of weights and values).
-    The values are written to `signs`, and the rate of each slot to `rates`. The cache lines of `sums`, which an update
-    needs next, are prefetched.
+    The difference is `slots` and `signs` (1 or -1 times a count). `scratch` float32[table] is 0 before and after the
+    call, where the table holds all weights. Return (number of distinct slots with a non-zero value, sum of rate *
+    value^2, inner product of weights and values). The values are written to `signs`, and the rate of each slot to
+    `rates`. The cache lines of `sums`, which an update needs next, are prefetched.
     """
     for i in range(count):
         prefetch(scratch, slots[min(i + AHEAD, count - 1)])
@@ -46,7 +46,7 @@ def merge(slots, signs, rates, count, scratch, weights, sums):
 
 @kernel
 def step(weights, sums, settled, slots, signs, rates, count, size):
-    """Add update = size * rates * difference to the weights, and settled * update to the sums.
+    """Add update = size * rates * signs to the weights of the slots, and settled * update to the sums.
 
     `settled` is the share of the average that was settled before this update: for a mean over examples, the number of
     earlier examples. The average of the weights is weights - sums / total, where `total` is the final value of
@@ -60,7 +60,7 @@ def step(weights, sums, settled, slots, signs, rates, count, size):
 
 @kernel
 def largest_mean(weights, sums, total):
-    """Return the largest absolute value of the averages weights - sums / total. O(table)."""
+    """Return the largest absolute value of the averages weights - sums / total. O(number of weights)."""
     largest = 0.0
     for i in range(len(weights)):
         largest = max(largest, abs(weights[i] - sums[i] / total))
@@ -69,7 +69,7 @@ def largest_mean(weights, sums, total):
 
 @kernel
 def round_means(weights, sums, total, unit):
-    """Return int32[table]: the integers nearest to unit times the averages. O(table)."""
+    """Return int32[table]: the integers nearest to `unit` times the averages weights - sums / total."""
     rounded = np.empty(len(weights), np.int32)
     for i in range(len(weights)):
         rounded[i] = np.int32(np.rint(unit * (weights[i] - sums[i] / total)))
@@ -77,7 +77,7 @@ def round_means(weights, sums, total, unit):
 
 
 class AdaGrad(NamedTuple):
-    """The state of AdaGrad: weights float32[table], sums of squared gradients float32[table], and the learning rate."""
+    """The state of AdaGrad: float32 weights, their float32 sums of squared gradients, and the learning rate."""
 
     weights: np.ndarray
     squares: np.ndarray

@@ -85,7 +85,7 @@ def best_choice(mods, status, gain, follow, end, scratch):
 
 @kernel
 def best_free(k, status, gain, count_score, chosen):
-    """Return the score of the best set if modifiers and their number have scores; write `chosen`. O(k last).
+    """Return the score of the best set if only modifiers and their number have scores; write `chosen`. O(k last).
 
     `count_score` float64[last + 1] scores the number of modifiers; its last entry is for `last` modifiers or more. If
     its length is 1, the number has no score.
@@ -137,7 +137,11 @@ def best_free(k, status, gain, count_score, chosen):
 
 @kernel
 def best_chain(k, left_count, status, gain, trans, end, scratch):
-    """Return the best score of a set of modifiers (gain + trans + end); write the set to scratch.chosen. O(k^2)."""
+    """Return the best score of a set of modifiers (gain + trans + end); write the set to scratch.chosen. O(k^2).
+
+    The first `left_count` of the k modifiers are on the left of the head. `trans` is the argument `follow` of
+    `best_choice`, which describes the other arguments, too.
+    """
     best, back, chosen = scratch.best, scratch.back, scratch.chosen
     total = 0.0
     for side in range(2):

@@ -34,7 +34,7 @@ NODE_STEPS = 1
 
 @kernel
 def first_shares(pair):
-    """Return float64[F], initial shares: half of a positive pair (for its first modifier), s = 0 of a negative pair."""
+    """Return float64[F], initial shares of pairs: half the score of a positive pair, and 0 for a negative pair."""
     out = np.empty(len(pair), np.float64)
     for i in range(len(pair)):
         out[i] = max(0.5 * pair[i], 0.0)
@@ -43,8 +43,9 @@ def first_shares(pair):
 
 @kernel(inline="always")
 def _bound(depth, f, mods, worth, scratch):
-    """Return an upper bound of all sets at a node with f free modifiers; write scratch.chain.chosen, the set that
-    attains it.
+    """Return an upper bound on the scores of all sets at a node, which has f free modifiers, of the depth-first search.
+
+    Write scratch.chain.chosen: the set that attains the bound. `depth` is the depth of the node.
     """
     sets, share = scratch.sets, scratch.share
     pairs, state, free, weight = sets.pairs[-1], sets.state[depth], sets.free, sets.weight
@@ -201,7 +202,11 @@ def search_chain(mods, worth, floor, unit, node_limit, scratch):
 
 @kernel(inline="always")
 def _slack(t, share_x, share_y, x, y):
-    """Return bound minus score of a pair with score t, for the shares and the choices x, y of its two modifiers."""
+    """Return the slack of a pair: its bound minus its score, which is t if both modifiers are chosen, and else 0.
+
+    x is 1 if the first modifier is chosen, and otherwise 0; y is the same for the second. Their shares of the pair's
+    score are share_x and share_y.
+    """
     if t > 0.0:
         return 0.0 if x == y else share_x if x == 1 else share_y
     if x != y:
@@ -211,7 +216,7 @@ def _slack(t, share_x, share_y, x, y):
 
 @kernel(inline="always")
 def _improve(t, alpha, i, j, share, chosen):
-    """Make a step of length alpha on the shares of the pair of modifiers i and j, whose score is t."""
+    """Make a subgradient step of length alpha at the set `chosen` on the shares of the pair (i, j) with score t."""
     if t > 0.0:
         if chosen[i] != chosen[j]:
             new = share[i, j] + (alpha if chosen[j] == 1 else -alpha)

@@ -2,7 +2,7 @@
 
 Moves access the buffers millions of times a second. Structures of arrays would be four to five times as slow, because
 numba passes them by value. The constants below are slots at the beginning of the integers. A slot holds a number, or
-the place at which an array begins. The slot of an absent table of scores is -1.
+the index at which an array begins. The slot of an absent table of scores is -1.
 
 The forest: ARC_INTO[m] is the arc into word m or NONE. The modifiers of a word form a list in sentence order, from
 FIRST[h] to LAST[h], linked by NEXT and BEFORE, with -1 at the ends.
@@ -22,7 +22,7 @@ from treebound.kernels.tree_moves import joined
 
 # slots that hold a number
 N, ONE_ROOT, PROJECTIVE, WIDTH, SCORED = range(5)
-# slots that hold the place at which an array of integers begins; the arrays are named as in ArcIndex and PartIndex
+# slots that hold the index at which an array of integers begins; the arrays are named as in ArcIndex and PartIndex
 HEAD, MOD, START, RIGHT, INTO, INTO_START, BELOW, ADJACENT, OUTERMOST = range(5, 14)
 GRANDCHILD, GRAND_SIBLING, SIBLING, TRI_SIBLING, VALENCY = range(14, 19)
 #: NUMBER[h (n + 1) + m] is the arc from h to m, NONE if there is no allowed arc. RANK is the rank of an arc among the
@@ -33,7 +33,7 @@ NUMBER, RANK, BIGRAM, FACTOR_FIRST, FACTOR, FACTOR_ARCS = range(19, 25)
 # the forest and scratch arrays, n + 2 entries each
 ARC_INTO, FIRST, LAST, NEXT, BEFORE, FOUND, MARK, OLD, NEW, FOLLOWED, KEPT = range(25, 36)
 HERE, THERE, FRAGMENT, CODE = range(36, 40)
-# slots that hold the place at which a table of scores begins
+# slots that hold the index at which a table of scores begins
 S_ARC, S_ADJACENT, S_OUTERMOST, S_GRANDCHILD, S_GRAND_SIBLING, S_SIBLING, S_TRI_SIBLING = range(40, 47)
 S_VALENCY, S_FACTOR, S_BIGRAM, S_SHARE, S_WORTH = range(47, 52)
 SLOTS = 52

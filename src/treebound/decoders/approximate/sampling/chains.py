@@ -39,12 +39,12 @@ PLAIN, FOLLOWED = 1, 2
 
 
 class Plan(NamedTuple):
-    """Method and limits of a search.
+    """Method and limits of a search, which consists of runs from random trees.
 
-    - method: GREEDY, GIBBS or WALK; each run ends with a climb.
+    - method: GREEDY, GIBBS or WALK. A run of GIBBS or WALK makes the steps of a chain. Each run ends with a climb.
     - restarts: maximum number of runs.
     - patience: number of runs in a row without a better tree that ends the search.
-    - moves: no new run or chain step begins once this number of arcs was scored.
+    - moves: no new run, chain step or move of a climb begins once this number of arcs was scored.
     - sweeps: number of steps of a chain, per word of the sentence.
     - hot, cold: first and last temperature of a chain, in units of scores. Each step multiplies the temperature by a
       constant.
@@ -67,7 +67,8 @@ class ChainResult(NamedTuple):
     - value: float64[1], the best score so far.
     - arcs: int64[n], the arcs of the best tree.
     - counts: int64[3], number of runs since the last better tree, number of runs, number of scored arcs.
-    - seen: int64[>= runs], codes of the trees at which simple moves ended. A run that reaches a known tree stops there.
+    - seen: int64[>= runs], codes (`tree_code`) of the trees at which the simple moves of `climb` ended. A run that
+      reaches such a tree again stops there.
     """
 
     value: np.ndarray
@@ -117,10 +118,9 @@ def climb(ints, reals, limit, first, last):
     """Make moves that gain something until none is left or `limit` arcs were scored; return the gain.
 
     The climb visits the words in cycles while some word is marked, that is, something near it has changed. At each word
-    it tries simple moves (level PLAIN) in this order: the best head, an exchange with its head, and a common head for
-    the word and its neighbour. When no simple move gains anything, it tries the moves of `moves.ascend_followed` (level
-    FOLLOWED), one word at a time. After such a move, nearby words get new heads, too. After a gain, it returns to
-    simple moves. The climb visits O(n) words, plus the words near a change.
+    it tries simple moves (level PLAIN), which `ascend_plainly` lists. When no simple move gains anything, it tries the
+    moves of `moves.ascend_followed` (level FOLLOWED), one word at a time. After such a move, nearby words get new
+    heads, too. After a gain, it returns to simple moves. The climb visits O(n) words, plus the words near a change.
 
     first, last  levels at which the climb begins and ends. (PLAIN, PLAIN) makes simple moves only. (FOLLOWED, FOLLOWED)
                  begins with the other moves
@@ -159,7 +159,11 @@ def tree_code(ints):
 
 @kernel
 def ascend_plainly(ints, reals, m):
-    """Make the first simple move of word m that gains something; return the gain."""
+    """Make the first simple move of word m that gains something; return the gain.
+
+    The moves are, in this order: its best head, an exchange with its head, the root of a non-projective tree with a
+    single root, and a common head for m and the next modifier.
+    """
     gain = ascend(ints, reals, m)
     if gain <= 0.0:
         gain = ascend_rotated(ints, reals, m)
@@ -170,7 +174,7 @@ def ascend_plainly(ints, reals, m):
 
 @kernel
 def mark_changes(ints):
-    """Mark the words whose head changed since the last call, their old and new heads, and all of their modifiers."""
+    """Mark each word whose head changed since the last call, its old and new head, and the modifiers of all three."""
     into, kept, head = ints[at.ARC_INTO], ints[at.KEPT], ints[at.HEAD]
     for x in range(1, ints[at.N] + 1):
         if ints[kept + x] != ints[into + x]:
@@ -216,10 +220,10 @@ def anneal(ints, reals, plan, limit, rng):
 def gibbs(ints, reals, temperature, rng):
     """Make a step with stationary distribution exp(score / temperature), and return the gain.
 
-    Half of the steps draw a new head for a word. The other half are rotations: they draw one of two trees, the tree as
-    it is and the tree in which a word and its head are exchanged. Without rotations, a single root would never change.
-    A rotation is left out if modifiers of the old head would have to move as well, because such a rotation is not its
-    own inverse.
+    Half of the steps draw a new head for a word. The other half are rotations. A rotation draws one of two trees: the
+    present tree, or the tree in which a word and its head are exchanged. Without rotations, a single root would never
+    change. A rotation is left out if modifiers of the old head would have to move as well, because such a rotation is
+    not its own inverse.
     """
     m = 1 + below(rng, ints[at.N])
     if uniform(rng) < 0.5:
@@ -247,11 +251,11 @@ def taken(gain, temperature, rng):
 def walk(ints, reals, words, temperature, rng):
     """Make a Metropolis-Hastings step over non-projective trees, and return (gain, whether it was accepted).
 
-    The step proposes a tree y' in place of the present tree y. It draws the heads of K words together, from all trees
-    that differ from y in these words only. The probability of a draw is proportional to the product of the entries
-    S_SHARE of the new arcs. Both directions have the same normalising constant, so y' is accepted with probability
-    min(1, exp((s(y') - s(y)) / temperature) share(y) / share(y')). A tree with a wrong number of roots has
-    score -inf.
+    The step proposes a tree y' in place of the present tree y. It draws the heads of `words` random words together,
+    from all trees that differ from y in these words only. The probability of y' is proportional to share(y'), the
+    product of the entries S_SHARE of the arcs into these words. Both directions have the same normalising constant, so
+    y' is accepted with probability min(1, exp((s(y') - s(y)) / temperature) share(y) / share(y')). A tree with a wrong
+    number of roots has score -inf.
     """
     new, old, count = ints[at.NEW], ints[at.OLD], draw_words(ints, words, rng)
     propose(ints, reals, count, rng)

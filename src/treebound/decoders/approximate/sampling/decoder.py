@@ -34,6 +34,7 @@ HEURISTIC: Status = "heuristic"
 class Sampling(CheckedDecoder):
     """Base class of decoders that start at random trees, drawn by arc scores, and end at trees that no move improves.
 
+    A run leads from one random tree to one such end. A search makes several runs and returns the best tree of all.
     Scores are divided by the standard deviation of the arcs' scores, so that their size does not matter. The status is
     "heuristic". It is "infeasible" if it is proved that there is no tree, and "limit" if no allowed tree was met. The
     first limit of `patience`, `restarts`, `moves` and `seconds` that is reached ends the search of a sentence.
@@ -116,7 +117,7 @@ class Sampling(CheckedDecoder):
     def _search(
         self, buffers: Buffers, starts: tuple[Hypergraph, Starts], sd: float, seed: int, result: ChainResult
     ) -> None:
-        """Repeat runs until a limit is reached; they update `result`."""
+        """Repeat runs until a limit is reached; each run updates `result`."""
         started, chain = time.perf_counter(), self.chain
         plan = chain._replace(restarts=len(result.seen), hot=chain.hot * sd, cold=chain.cold * sd)
         rng = np.array([seed], np.uint64)
@@ -162,7 +163,9 @@ class Greedy(Sampling):
 
 @dataclass(kw_only=True, eq=False)
 class Gibbs(Sampling):
-    """Decoder by annealed Gibbs sampling of single heads and rotations, followed by a climb.
+    """Decoder by annealed Gibbs sampling, followed by a climb.
+
+    A step draws a new head for a word, or draws whether a word and its head are exchanged (rotation).
 
     `Sampling` lists the other options.
 
@@ -191,7 +194,7 @@ class Gibbs(Sampling):
 
     @property
     def chain(self) -> Plan:
-        """Return a plan that samples single heads and rotations."""
+        """Return a plan of Gibbs sampling: steps draw single heads, or exchange a word with its head."""
         return Plan(GIBBS, 0, self.patience, self.moves or MANY, self.sweeps, self.hot, self.cold, 1)
 
 
@@ -220,5 +223,5 @@ class RandomWalk(Gibbs):
 
     @property
     def chain(self) -> Plan:
-        """Return a plan of random walks over several words."""
+        """Return a plan of random walks, each of which draws the heads of several words together."""
         return super().chain._replace(method=WALK, words=self.words)

@@ -122,7 +122,7 @@ def worth(ints, reals, b):
 
 @kernel(inline="always")
 def _below(ints, a, c):
-    """Return the rank of arc c = (m, g) among the arcs that can follow a = (h, m) in a chain."""
+    """Return the rank of arc c = (m, g) among the arcs of m that can form a grandchild part with a = (h, m)."""
     m = ints[ints[at.MOD] + a]
     right = ints[ints[at.RIGHT] + m]
     return c - ints[ints[at.START] + m] if c < right else ints[ints[at.BELOW] + 2 * a] + c - right
@@ -130,7 +130,7 @@ def _below(ints, a, c):
 
 @kernel(inline="always")
 def _adjacent(ints, reals, s, b, first):
-    """Return the score of arc b with the arc s of its next inner sibling (NONE without a sibling).
+    """Return the adjacent-sibling score of arc b and the next arc s towards the head (NONE if b is first).
 
     first  the first arc from the same head to the same side
     """
@@ -139,7 +139,7 @@ def _adjacent(ints, reals, s, b, first):
 
 @kernel(inline="always")
 def _grand_sibling(ints, reals, a, s, b, first):
-    """Return the score of arc b with the arc s of its next inner sibling (or NONE) and the arc a into their head."""
+    """Return the grand-sibling score of arc a and two arcs of its modifier: b, and its inner neighbour s or NONE."""
     offset = 0
     if b >= ints[ints[at.RIGHT] + ints[ints[at.MOD] + a]]:
         below = ints[ints[at.BELOW] + 2 * a]
@@ -150,7 +150,7 @@ def _grand_sibling(ints, reals, a, s, b, first):
 
 @kernel(inline="always")
 def _outermost(ints, reals, a, on_left, c):
-    """Return the score of c, the outermost modifier (NONE if there is none) on one side of the modifier of arc a."""
+    """Return the outermost-grandchild score of arc a = (h, m) with c, the outermost arc of m on one side, or NONE."""
     p = ints[at.S_OUTERMOST] + ints[ints[at.OUTERMOST] + a]
     if c != NONE:
         return reals[p + 2 + _below(ints, a, c)]

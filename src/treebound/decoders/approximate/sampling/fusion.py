@@ -1,7 +1,8 @@
 """Combine the best fragments of two trees.
 
 If a word has the same descendants in both trees, the arcs among these descendants can be exchanged, and the result is a
-tree. Words with the same smallest surrounding subtree form a fragment, and each fragment can be taken from either tree.
+tree. A fragment consists of the words for which the smallest such set of descendants around them is the same. Each
+fragment can be taken from either tree.
 The cost of a long sentence is then the sum over its fragments instead of their product. The idea is partition crossover
 (Whitley, Hains & Howe 2009, for tours of travelling salesmen).
 

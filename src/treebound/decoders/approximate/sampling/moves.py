@@ -134,7 +134,7 @@ def at_temperature(gain, temperature):
 
 @kernel
 def rotation(ints, m, far):
-    """Write the arcs that change when m becomes the head of its head: removed arcs to OLD, added arcs to NEW.
+    """Write the arcs that change when m becomes the head of its present head: removed arcs to OLD, added arcs to NEW.
 
     Return the number of changed words, or 0 if the move is impossible. The first arcs at OLD and NEW are those into m,
     which gets the former head of its head. Modifiers of the old head that lie beyond m would cross the new arc in a
@@ -230,7 +230,7 @@ def ascend_to_root(ints, reals, m):
 
 @kernel
 def exchange(ints, reals, count):
-    """Replace `count` arcs at OLD by the arcs at NEW, which enter the same words; return the gain."""
+    """Replace the `count` arcs in the array OLD by those in the array NEW, into the same words; return the gain."""
     old, new, gain = ints[at.OLD], ints[at.NEW], 0.0
     for i in range(count):
         gain -= detach(ints, reals, ints[ints[at.MOD] + ints[old + i]])
@@ -241,7 +241,7 @@ def exchange(ints, reals, count):
 
 @kernel
 def undo(ints, count):
-    """Undo an `exchange` of `count` arcs."""
+    """Undo an `exchange` of `count` arcs: put the arcs in the array OLD back into the forest."""
     old, new = ints[at.OLD], ints[at.NEW]
     for i in range(count):
         unlink(ints, ints[ints[at.MOD] + ints[new + i]])
@@ -333,14 +333,14 @@ def _followed_above(ints, reals, m):
 
 @kernel
 def save(ints, m, count):
-    """Write the arc into m to OLD after the first `count` arcs, and return the new number of arcs at OLD."""
+    """Append the arc into m to the `count` arcs in the array OLD, and return the new number of arcs."""
     ints[ints[at.OLD] + count] = arc_into(ints, m)
     return count + 1
 
 
 @kernel
 def save_modifiers(ints, h, count):
-    """Write the arcs into all modifiers of h to OLD after the first `count` arcs, and return the number at OLD."""
+    """Append the arcs into all modifiers of h to the `count` arcs in the array OLD; return the new number of arcs."""
     c = ints[ints[at.FIRST] + h]
     while c != NONE:
         count = save(ints, c, count)
@@ -350,7 +350,7 @@ def save_modifiers(ints, h, count):
 
 @kernel
 def restore(ints, count):
-    """Put back the `count` arcs at OLD."""
+    """Put the first `count` arcs of the array OLD back into the forest."""
     for i in range(count):
         unlink(ints, ints[ints[at.MOD] + ints[ints[at.OLD] + i]])
     for i in range(count):

@@ -88,7 +88,10 @@ def inside_shares(graph, log, share):
 
 @kernel
 def draw(graph, starts, rng):
-    """Draw a tree and write the arc into every word to `starts.into`. O(n edges of an item), or one arborescence."""
+    """Draw a tree and write the arc into every word to `starts.into`.
+
+    O(n * edges of an item) for projective trees, and one arborescence for non-projective trees.
+    """
     if len(graph.first) > 0:
         into, mod = starts.into, starts.arcs.mod
         starts.stack[0], top = len(graph.first) - 2, 1

@@ -35,14 +35,16 @@ NODE_LIMIT = 20_000  #: limit of steps in the search for one star; beyond it an 
 
 
 class Handover(NamedTuple):
-    """The parts that head stars score in a search.
+    """The parts that head stars score in a search: some from the start, others after the root's steps.
 
     - first: StarTables of the parts that stars score from the start. All tables are empty if the search starts without
       stars.
     - later: StarTables of all same-head families, including `first`; used after the root's steps.
-    - grandchildren: number of grandchild parts, which come before all other pairs.
-    - pairs: number of pairs that stars take over: grandchild parts, then siblings. All other pairs come after them.
-    - products: products with share numbers below this number have a single head.
+    - grandchildren: number of pairs that are grandchild parts. They come before all other pairs.
+    - pairs: number of pairs that only stars score after the root's steps. They are the grandchild parts and the
+      siblings, and come before all other pairs.
+    - products: limit of the share numbers of products that only stars score after the root's steps. The shares of
+      these products, whose arcs have a single head, have numbers below this limit.
     """
 
     first: StarTables
@@ -112,7 +114,7 @@ def mode_of(star):
 
 @kernel(inline="always")
 def _tables(star):
-    """Return the tables of the parts that stars score at present."""
+    """Return the StarTables of the parts that stars score at present: `handover.first` or `handover.later`."""
     return star.handover.later if star.mode[0] == ALL_STARS else star.handover.first
 
 
@@ -125,7 +127,7 @@ def mark_stars_dirty(star):
 
 @kernel
 def solve_dirty_stars(star, task, multipliers, weight, alive):
-    """Solve the dirty stars and return (whether every head has a star, whether an arc was removed)."""
+    """Solve the stars marked as dirty, and return (whether every head has a star, whether an arc was removed)."""
     if star is None:
         return True, False
     if star.mode[0] == NO_STARS:
@@ -238,7 +240,10 @@ def _follow_tree(star, task, multipliers, alive):
 
 @kernel
 def move_multipliers(star, index, multipliers, weight, alive, z, alpha):
-    """Make a subgradient step of length alpha, and mark heads with changed stars in star.stars.dirty. O(A)."""
+    """Make a subgradient step of length alpha on the multipliers at the tree z. O(A).
+
+    Heads whose stars have to be solved anew are marked in star.stars.dirty.
+    """
     if star is None:
         return
     if star.mode[0] == NO_STARS:
@@ -289,9 +294,9 @@ def add_star_slack(star, index, multipliers, alive, z, gap):
 def shares_to_multipliers(star, task, state, scratch):
     """Turn the shares of same-head factors into multipliers: stars score these factors from now on.
 
-    Folding has turned some factors into scores of single arcs, which become part of the multipliers. Returns the state
-    with the remaining factors. The arrays of the state, and the mode and dirty heads of `star`, change in place.
-    O(A + K).
+    A factor whose other arcs are certain has become a score of its last arc (`search.fold`). This score becomes part of
+    the multiplier of the arc. Returns the state with the factors that stars do not score. The arrays of the state, and
+    the mode and dirty heads of `star`, change in place. O(A + K).
     """
     if star is None:
         return state
@@ -314,7 +319,7 @@ def shares_to_multipliers(star, task, state, scratch):
 def _hand_over_pairs(handover, all_pairs, state, scratch):
     """Turn the shares of same-head pairs into multipliers; return (the other pairs, change of the bound's constant).
 
-    `all_pairs` are the pairs before folding. O(K).
+    `all_pairs` are the pairs at the start of the search; `state.pairs` lacks the pairs that are decided. O(K).
     """
     pairs, theta, u, w = state.pairs, state.theta, state.multipliers.child, state.multipliers.parent
     alive, certain = scratch.alive, scratch.certain
@@ -355,8 +360,8 @@ def _hand_over_products(handover, task, state, scratch, constant):
     """Turn the shares of same-head products into multipliers; return (the other products, the new constant). O(K).
 
     `constant` is the change of the bound's constant before this call; the new constant includes the change by this
-    call. Products whose share numbers are below `handover.products` have a single head. If the state has none of the
-    share numbers of a product, and all variables of the product are alive, it has become the score of one arc.
+    call. Products whose share numbers are below `handover.products` have a single head. A product that is missing from
+    the state, although all its variables are alive, has become the score of one arc.
     """
     all_products, products, theta, u = task.products, state.products, state.theta, state.multipliers.child
     offset, limit = len(task.pairs.phi), handover.products

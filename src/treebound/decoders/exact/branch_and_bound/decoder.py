@@ -54,7 +54,9 @@ NO_COUNTS = Counts(np.zeros(0, np.int32), read_only(EMPTY))
 
 @dataclass(frozen=True)
 class Backbone:
-    """A tree oracle of the search; the search bounds only factors that the backbone does not score.
+    """A method that finds the best tree under weights in the search; it scores some families of factors exactly.
+
+    The search bounds only factors that the backbone does not score.
 
     space     trees that the backbone searches
     families  families that it scores exactly
@@ -259,7 +261,7 @@ class BranchAndBound(CheckedDecoder):
     def proof(self, problem: Problem, bound: float) -> SearchRecord | None:
         """Return the record of a search for trees that score more than `bound`.
 
-        The record proves that no tree scores more, if that is true and the search reaches no limit.
+        If no tree scores more than `bound` and the search reaches no limit, the record is a proof.
         """
         decoder = copy.copy(self)
         decoder.options, decoder.record = self.options._replace(floor=max(bound, NEG)), True
@@ -465,10 +467,10 @@ def counts_of(n: int, tables: Mapping[str, PartTable]) -> Counts:
 
 
 def _handover(task: Task, tables: Mapping[str, PartTable], automata: tuple[str, ...]) -> Handover:
-    """Return the parts that head stars score from the start (`automata`), and the parts that they take over later."""
+    """Return the parts that head stars score from the start (`automata`), and those that they score later."""
 
     def used(family: str) -> int:
-        """Return the number of parts of a family that stars take over later."""
+        """Return the number of parts of a family that stars score only after the root's steps."""
         return 0 if family in automata or family not in tables else int(np.count_nonzero(tables[family].score))
 
     def stars(families: tuple[str, ...]) -> StarTables:

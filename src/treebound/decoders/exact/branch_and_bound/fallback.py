@@ -20,7 +20,7 @@ from treebound.support.jit import kernel
 def first_order_tree(index, n, single_root, theta):
     """Return int32[n]: the arc into each word of the best projective tree under the arc scores theta float64[>= A].
 
-    The array is empty if there is no tree. O(n^2 k) time, O(n^2) space.
+    The array is empty if there is no tree. O(n^2 k) time for k candidate heads per word, O(n^2) space.
     """
     into = np.zeros(n, np.int32)
     return into if best_candidates(index, theta, single_root, into) > NEG_TEST else into[:0]

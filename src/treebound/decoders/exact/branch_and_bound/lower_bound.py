@@ -26,9 +26,9 @@ def climb(graph, task, handover, max_trees):
 
     Returns (best score, its arcs int32[n], number of trees computed). The first three arguments are the same as for
     `search.search`, which takes the tree as its incumbent; `max_trees` is the limit of trees. The first tree is the
-    best tree under the scores of the variables alone. Every tree scores at least as much as the one before, except for
-    the scores of counts and stars, which pi leaves out. The alternation therefore ends at the first tree that scores no
-    more than the best one.
+    best tree under the scores of the variables alone. Without the scores of counts and stars, which pi leaves out,
+    every tree scores at least as much as the tree before. The alternation therefore ends at the first tree that scores
+    no more than the best one.
     """
     index, theta, pairs, products, counts = task.arcs, task.theta, task.pairs, task.products, task.counts
     A, n = len(index.head), len(index.right) - 1

@@ -121,7 +121,10 @@ def project_simplex(q):
 
 @kernel
 def _fix(index, fixed, a, value):
-    """Fix arc a; value 1 forbids the other arcs into its dependent and every crossing arc, in place. O(A)."""
+    """Require arc a if `value` is 1, and forbid it otherwise, in `fixed`. O(A).
+
+    A required arc forbids the other arcs into its dependent, its reverse, and every arc that crosses it.
+    """
     head, mod = index.head, index.mod
     fixed[a] = 1 if value == 1 else -1
     if value != 1:
@@ -161,7 +164,7 @@ def _linear(theta, fixed, factors, p, weight):
 
 @kernel
 def _decide(fixed, factors, p):
-    """Set the shares of every factor with fixed arcs only, so that the factor's bound is exact, in place."""
+    """Set the shares p of every factor whose arcs are all fixed, so that the bound of the factor is exact."""
     first, var, phi = factors
     for c in range(len(phi)):
         lo, hi = first[c], first[c + 1]
@@ -192,7 +195,10 @@ def _on(factors, c, z):
 
 @kernel
 def _visit(factors, p, z, score, gap):
-    """Return `score` plus the scores of the factors at the tree z; write each variable's slack to `gap`. O(K)."""
+    """Return `score` plus the scores of the factors at the tree z. O(K).
+
+    Write the slack of all factors of each variable, which is their bound minus their score at z, to `gap`.
+    """
     first, var, phi = factors
     gap[:] = 0.0
     for c in range(len(phi)):
@@ -216,7 +222,7 @@ def _visit(factors, p, z, score, gap):
 
 @kernel
 def _step(factors, p, z, alpha):
-    """Make a projected subgradient step of length alpha, in place. O(K log r)."""
+    """Make a projected subgradient step of length alpha on the dual variables p at the tree z. O(K log r)."""
     first, var, phi = factors
     for c in range(len(phi)):
         lo, hi = first[c], first[c + 1]
@@ -301,7 +307,10 @@ def _search_node(graph, task, factors, node, alpha, limit, scratch):
 
 @kernel
 def _next_level(survivors, index, best, unit):
-    """Return the children of all nodes that the best score does not close; all nodes of a level branch on one arc."""
+    """Return the next level: the children of all nodes that the best score does not close.
+
+    All nodes branch on the same arc. A node in which this arc is fixed is its own only child.
+    """
     best_lower = NEG
     branch = -1
     for node in survivors:

@@ -68,8 +68,8 @@ def make_record(
 ) -> SearchRecord:
     """Return the `SearchRecord` that a `Record` of the search kernel describes.
 
-    pairs, products  families in the order of their shares, if they were bounded
-    handed_over      families that head stars score once all stars are in use
+    pairs, products  bounded families of pairs and of products, in the order of their shares
+    handed_over      families that head stars score when their mode is ALL_STARS
     """
     unit = problem.unit or 1.0
     nodes = []
@@ -97,7 +97,7 @@ def _step(
     products: tuple[str, ...],
     handed_over: tuple[str, ...],
 ) -> Step:
-    """Return a row of `Record.step_dual` as a `Step`, the form that the checker reads."""
+    """Return a row of `Record.step_dual` as a `Step`, which the checker reads; arguments as in `make_record`."""
     row = np.rint(row).astype(np.int64) if problem.unit else row
     bounded = [f for f in (*pairs, *products) if f in problem.parts and f not in exact]
     widths = []

@@ -188,7 +188,10 @@ def shared(task):
 
 @kernel
 def root_state(graph, task, arcs, record):
-    """Return the state of the root node; `arcs` is the number of arcs that have multipliers."""
+    """Return the state of the root node.
+
+    `arcs` is the number of arcs with multipliers, 0 without head stars. `record` tells whether the search is recorded.
+    """
     pairs, products = task.pairs, task.products
     slopes = len(task.counts.first) - 1 if len(task.counts.first) > 0 else 0
     size = len(pairs.phi) + len(products.share) + slopes + 2 * arcs + (arcs > 0)
@@ -313,7 +316,7 @@ def counting(run, star):
 
 @kernel
 def settle(run, star, refold):
-    """Fold decided factors if arcs were removed, and solve the stars. Return whether a tree may exist."""
+    """Remove decided factors (`fold`) if `refold`, and solve the dirty stars. Return whether a tree may exist."""
     if refold:
         fold(run, star)
     if star is not None:
@@ -329,7 +332,7 @@ def settle(run, star, refold):
 
 @kernel
 def fold(run, star):
-    """Remove decided factors from the state; write scratch.alive, certain, low and high. O(V + K)."""
+    """Remove factors that removed and certain arcs decide, and write scratch.alive, certain, low and high. O(V + K)."""
     weight, alive, certain = run.state.weight, run.scratch.alive, run.scratch.certain
     for v in range(len(alive)):
         alive[v] = weight[v] > NEG_TEST
@@ -436,14 +439,17 @@ def eliminate(run, star, beyond, marking, last, number):
 
 @kernel
 def take_over(run, star):
-    """Let head stars score all same-head factors from now on."""
+    """Let head stars score all same-head factors exactly from now on, in place of bounds by shares."""
     if star is not None:
         run.state = shares_to_multipliers(star, run.task, run.state, run.scratch)
 
 
 @kernel
 def move_pair_shares(scheme, run, alpha, moves, final):
-    """Make a step on the shares of pairs by a scheme; return the change of the bound's constant. O(F)."""
+    """Make a step on the shares of pairs by a scheme; return the change of the bound's constant. O(F).
+
+    The arguments alpha, moves and final are as in `move`.
+    """
     unit, weight, pairs, scratch = run.task.unit, run.state.weight, run.state.pairs, run.scratch
     if scheme == BLOCK_COORDINATE:
         return even_out(pairs, scratch.ambiguity, scratch.degree, unit, weight)

@@ -68,7 +68,7 @@ def move_with_momentum(pairs, direction, alpha, trace, unit, weight):
 
 @kernel
 def average_pairs(pairs, count, last, trace, unit, weight):
-    """Add the shares to trace float64[shares]. In the last of `count` steps, replace the shares by their mean. O(F).
+    """Add the shares to trace float64[shares]. If `last`, replace the shares by their mean over `count` steps. O(F).
 
     Returns the change of the bound's constant.
     """
@@ -124,7 +124,10 @@ def even_out(pairs, ambiguity, degree, unit, weight):
 
 @kernel
 def move_slopes(index, counts, slope, number, wanted, alpha, weight):
-    """Make a subgradient step of length alpha on the slopes of `majorants`. O(A)."""
+    """Make a subgradient step of length alpha on the slopes of `majorants`. O(A).
+
+    `number` and `wanted` int32[n + 1] count the dependents of each word: at the tree, and where the majorant is tight.
+    """
     for h in range(len(slope)):
         delta = alpha * (wanted[h] - number[h])
         if delta != 0.0 and counts.first[h + 1] > counts.first[h]:
@@ -135,7 +138,10 @@ def move_slopes(index, counts, slope, number, wanted, alpha, weight):
 
 @kernel
 def add_count_slack(index, counts, slope, number, wanted, gap):
-    """Add to gap[a] the slack of the majorant of the head of a, at a tree with number[h] dependents of h. O(A)."""
+    """Add to gap[a] the slack of the majorant of a's head at a tree. O(A).
+
+    `number` and `wanted` int32[n + 1] count the dependents of each word: at the tree, and where the majorant is tight.
+    """
     for h in range(len(slope)):
         first, size = counts.first[h], counts.first[h + 1] - counts.first[h]
         if size == 0 or number[h] == wanted[h]:

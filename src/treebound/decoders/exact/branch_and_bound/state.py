@@ -117,14 +117,14 @@ TUNED = Options(20, 6, 1.5, 3, 0, 0, DEPTH_FIRST, POLYAK, SLACK, True, 0)
 @by_reference
 @dataclass
 class State:
-    """The bound of a node, which its children inherit.
+    """The data that determine the bound of a node; its children begin with a copy of them.
 
     - graph: Hypergraph, or NO_GRAPH
     - pairs, products, spans: factors that are not decided
     - theta, weight: scores of the variables, without and with the dual variables
     - slope: float64[n + 1], slopes of the majorants of valency scores; empty if valencies are not scored
     - multipliers: multipliers of arcs in their two roles at stars
-    - settled: shares of folded factors, for the record
+    - settled: shares of factors that were decided and removed, for the record
     - offset: float64[1], constant of the bound
     """
 
@@ -257,7 +257,7 @@ def conclude(value, open_bound, status):
 
 @kernel
 def next_node(open_nodes, order):
-    """Remove the next node from the list and return it."""
+    """Remove the node that comes next in the search order from the list of open nodes, and return it."""
     last = len(open_nodes) - 1
     pick = last
     if order == BEST_FIRST:
@@ -277,7 +277,7 @@ def next_node(open_nodes, order):
 
 @kernel
 def limit_reached(limit, used):
-    """Return whether a limit is reached; 0 means no limit."""
+    """Return whether the number `used` reaches the limit; limit 0 means no limit."""
     return limit > 0 and used >= limit
 
 
@@ -318,7 +318,7 @@ def with_factors(state, graph, pairs, products, spans):
 
 @kernel
 def decide(index, weight, arc, value):
-    """Forbid all arcs that contradict the decision on an arc, by setting their weights to NEG."""
+    """Forbid an arc if `value` is 0, or all other arcs into its word if `value` is 1, by the weight NEG."""
     if value == 0:
         weight[arc] = NEG
     else:
@@ -345,7 +345,7 @@ def find_certain(index, alive, certain):
 
 @kernel
 def branching_arc(index, weight, certain, gap, ambiguity):
-    """Return the undecided arc with the largest slack, or -1 if every arc is decided.
+    """Return the undecided arc with the largest slack `gap`, or -1 if every arc is decided.
 
     If ambiguities are given, return the most ambiguous arc among the arcs with slack.
     """

@@ -60,7 +60,7 @@ def empty_log(kept):
 
 @kernel
 def log_call(log, node, upper, incumbent):
-    """Add a row to `Record.calls`."""
+    """Add a row to `Record.calls`: number of the node, upper bound by this call, incumbent."""
     if log.kept:
         log.calls.append(np.array([node, upper, incumbent]))
 
@@ -81,7 +81,7 @@ def log_branching(log, node):
 
 @kernel
 def log_best(log, state, stars):
-    """Record the dual variables of the best bound of the node so far."""
+    """Record the dual variables of the best bound of the node so far; `stars` is the mode of the head stars."""
     if log.kept:
         log.latest.clear()
         log.latest.append(dual_variables(state, stars))
@@ -89,7 +89,7 @@ def log_best(log, state, stars):
 
 @kernel
 def log_step(log, node, state, stars):
-    """Add the dual variables of a bound that removes an arc or an edge to the proof."""
+    """Add the dual variables of a bound that removes an arc or an edge to the proof; `stars` is the stars' mode."""
     if log.kept:
         keep_step(log, node, dual_variables(state, stars))
 
@@ -105,7 +105,7 @@ def log_bound(log, node, bound):
 
 @kernel
 def keep_step(log, node, dual):
-    """Add the dual variables of a bound to the proof."""
+    """Add the dual variables of a bound of a node to the proof."""
     log.step_node.append(node)
     log.step_dual.append(dual)
     log.latest.clear()
@@ -144,7 +144,7 @@ def record_of_log(log, size):
 def dual_variables(state, stars):
     """Return all dual variables in the order of `Record`.
 
-    They are the shares of remaining and of folded factors, the slopes, and the multipliers.
+    They are the shares of remaining and of removed factors, the slopes, the multipliers, and `stars`, the stars' mode.
     """
     pairs, products, slope = state.pairs, state.products, state.slope
     child, parent = state.multipliers.child, state.multipliers.parent

@@ -137,9 +137,9 @@ class IncrementalProgram(CheckedDecoder):
         return replace(parse, seconds={"solve": time.perf_counter() - started})
 
     def _conflict(self, problem: LabelledProblem, words: Words) -> tuple[str, ...]:
-        """Return families that together exclude every tree. The list is minimal: no family can be left out.
+        """Return families of constraints that together exclude every tree.
 
-        The name `parts` stands for the forbidden parts of the problem.
+        The list is minimal: no family can be left out. The name `parts` stands for the forbidden parts of the problem.
         """
         inner = replace(problem.problem, parts={})
         unscored = replace(problem, problem=inner, score=np.where(np.isneginf(problem.score), -np.inf, 0.0))
@@ -321,7 +321,7 @@ class _Search:
     def _round(self, values: np.ndarray) -> tuple[Selection, list[Row]]:
         """Return (the best tree under the values of a fractional solution, rows that the solution breaks).
 
-        The rows are chosen among the rows that two selections break: this tree, and the largest variable of each word.
+        Every row is also broken by an integral selection: the tree, or the largest variable of each word.
         """
         variables, problem = self.variables, self.problem
         values = values[: len(variables)]

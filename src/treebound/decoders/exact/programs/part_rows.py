@@ -142,7 +142,7 @@ class PartRows:
         passed_on: dict[tuple[int, int], list[int]] = {}
         for a, s, b, score in rows:
             if a != ALWAYS and head[a] in (mod[b], mod[s] if s != NONE else NONE):
-                continue  # a part with an arc and its reverse never fires
+                continue  # no tree has a part with an arc and its reverse
             y = self._column(score)
             received.setdefault(b, []).append(y)
             received_under.setdefault((a, b), []).append(y)
