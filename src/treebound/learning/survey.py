@@ -121,7 +121,7 @@ def unseen(train: Treebank, dev: Treebank, column: str) -> float:
 
 
 def _share(treebank: Treebank, column: str, accepted: Callable[[str], bool]) -> float:
-    """Return the share of words for whose value in a column `accepted` returns True."""
+    """Return the share of words whose value in a column is accepted by the function `accepted`."""
     flags = np.array([accepted(value) for value in treebank.vocab[column].strings], bool)
     return float(treebank.counts(column)[flags].sum() / treebank.words) if treebank.words else 0.0
 

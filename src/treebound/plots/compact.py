@@ -12,9 +12,10 @@ _OFTEN = 3  #: a style that occurs at least this often becomes a class
 
 
 def compacted(markup: str) -> str:
-    """Return smaller markup with the same picture.
+    """Return smaller SVG markup with the same picture.
 
-    The names in it are unique, so that one page can contain several pictures.
+    The names of its elements and classes contain a digest of the picture, so that one page can contain several
+    pictures.
     """
     markup = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", markup, flags=re.S)
     markup = re.sub(r"> +<", "><", re.sub(r"\s*\n\s*", " ", markup))
@@ -26,13 +27,15 @@ def compacted(markup: str) -> str:
 
 
 def _short(number: float) -> str:
-    """Return a number as short text."""
+    """Return a number as text with few digits: two decimals, or six significant digits if it is below 1."""
     text = f"{number:.{_DIGITS}f}".rstrip("0").rstrip(".") if abs(number) >= 1 else f"{number:.6g}"
     return "0" if text in ("-0", "") else text
 
 
 def _with_short_names(markup: str, salt: str) -> str:
-    """Shorten the names of elements that others refer to, and remove all other names.
+    """Shorten the names (ids) of elements that others refer to, and remove all other names.
+
+    The short names begin with `salt`.
 
     The horizontal shift of a glyph becomes its attribute x, which is shorter than a transformation.
     """

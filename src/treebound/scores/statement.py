@@ -218,7 +218,10 @@ def _indexed(
 ) -> Problem:
     """Return the problem of the candidate arcs, in canonical form unless parts are given as lists.
 
-    Lists of parts are `named`, which holds arcs and scores by family, and sparse tensors in `arrays`.
+    candidate  bool[n + 1, n + 1], the candidate arcs
+    arrays     dense or sparse tensors of scores, by argument of `treebound.problem`; sparse tensors are lists of parts
+    named      lists of parts: arcs and scores by family
+    matrix     [n + 1, n + 1], the scores of the arcs
     """
     families = {family for name, family in TENSORS.items() if name in arrays} | named.keys()
     check_parts(candidate, families)
@@ -438,7 +441,10 @@ def _named(family: str, pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray
 
 
 def _rows(family: str, arcs: np.ndarray, score: np.ndarray, index: ArcIndex) -> PartTable:
-    """Return a table of the parts whose arcs are all candidates."""
+    """Return the PartTable of a family, with the listed parts whose arcs are all candidates.
+
+    arcs, score  arcs of the listed parts, as `_named` returns them, and their scores
+    """
     if family == "valency":
         return PartTable(family, arcs, score)
     n = len(index.right) - 1

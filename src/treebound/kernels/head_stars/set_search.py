@@ -132,7 +132,7 @@ def branch_on(depth, v, include_first, upper, sets):
 
 @kernel
 def go_back(depth, value, unit, bound, untried):
-    """Return the depth of the nearest ancestor whose untried child may exceed `value`, or -1 if there is none. O(depth).
+    """Return the depth of the nearest ancestor whose untried child may exceed `value`, or -1. O(depth).
 
     - `bound`, `untried`: the fields of SetScratch.
     - `unit`: if greater than 0, all values are integers.

@@ -65,7 +65,9 @@ class Charts:
 
 @dataclass
 class Packed:
-    """A chart with its sentence. Methods take `scores`, float64[V] scores of the variables; None stands for zeros.
+    """A chart of E edges, I items and V variables, with its sentence.
+
+    Methods take `scores`, float64[V] scores of the variables; None stands for zeros.
 
     If the chart has a complete derivation, edges that no complete derivation uses have score 0.
     """
@@ -97,7 +99,7 @@ class Packed:
     def sums(self, scores: np.ndarray | None = None) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
         """Sum over all derivations; return (log partition function, variables, inner, outer). O(E).
 
-        The last three are the probabilities of the variables, float64[V], the logarithms of the items' inside sums,
+        The last three are the probabilities of the variables, float64[V]; the logarithms of the items' inside sums,
         float64[I], and the probabilities of the items, float64[I].
         """
         items, variable_scores = len(self.chart.category), self._scores(scores)

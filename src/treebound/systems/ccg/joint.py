@@ -103,7 +103,8 @@ class Joint:
     def read(self, edges: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the variables, int32[n], and the parser's score f of a derivation. O(n).
 
-        `edges` int32[I] holds the best edge of each item. The derivation is the one that these edges make of the goal.
+        `edges` int32[I] holds the best edge of each item. The derivation follows these
+        edges from the goal down to the words.
         """
         tags = np.empty(self.words, np.int32)
         stack = np.empty(2 * self.words + 4, np.int32)
@@ -111,9 +112,9 @@ class Joint:
         return np.sort(tags), parser_score
 
     def edges_of(self, best: np.ndarray) -> list[int]:
-        """Return the edges of a derivation from the goal downwards, given `best` int32[I], the best edge of each item.
+        """Return the edges of a derivation, from the goal down to the words. O(n).
 
-        O(n).
+        `best` int32[I] holds the best edge of each item, and the derivation follows these edges.
         """
         graph = self.packed.chart.graph
         stack, edges = [len(graph.first) - 2], []

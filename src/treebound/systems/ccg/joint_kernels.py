@@ -74,7 +74,7 @@ def compact(chart, unit):
 def _scale(first, message):
     """Shift log messages so that the largest message of every word is 0, and raise messages below FAINTEST to FAINTEST.
 
-    Messages of -inf remain -inf.
+    Messages of -inf remain -inf. Word i has the messages first[i] .. first[i + 1] - 1.
     """
     for i in range(len(first) - 1):
         top = -np.inf
@@ -110,8 +110,9 @@ def chain_messages(emission, outside, choices, potential, memory, out):
 
 @kernel
 def chart_messages(belief, messages, first, out):
-    """Write the chart's log messages to out float64[V]: the beliefs of variables, divided by the incoming messages.
+    """Write the log messages of the chart to out float64[V]: beliefs of variables, divided by incoming messages.
 
+    first     int32[n + 1], word i has the variables first[i] .. first[i + 1] - 1
     belief    float64[V], probabilities of the variables
     messages  float64[V], log messages of the chain to the chart
 

@@ -77,7 +77,12 @@ def search(joint: Joint, iterations: int, most: int) -> tuple[Analysis, list[Nod
 
 
 def _needed(nodes: list[Node], bounds: list[float], bound: float) -> list[Node]:
-    """Return the nodes that a proof needs: all except descendants of nodes with a bound of at most `bound`."""
+    """Return the nodes that a proof of the bound `bound` needs.
+
+    A node with a bound of at most `bound` needs no descendants in the proof; they are left out.
+
+    bounds  the bound of each node
+    """
     number: dict[int, int] = {}
     for i, node in enumerate(nodes):
         if i == 0 or (node.parent in number and bounds[node.parent] > bound):

@@ -90,7 +90,7 @@ def workspace(limit: int) -> Workspace:
 
 @kernel(inline="always")
 def _find(ws, size, key):
-    """Return the slot that holds an item's key in the hash table of the cell, or the empty slot for a new key."""
+    """Return the slot that holds the key of an item in the hash table of the cell, or the empty slot for a new key."""
     place = ((key * M1) >> 33) & (size - 1)
     while ws.key[place] >= 0 and ws.key[place] != key:
         place = (place + 1) & (size - 1)
@@ -192,8 +192,9 @@ def _change(ws, tables, begin, count, edges, size):
 
 @kernel
 def _sorted_in(ws, begin, count, edges, written, no_variable):
-    """Append the edges of a cell to the `written` edges of the chart, grouped by item in a stable order.
+    """Append the `edges` edges of a cell to the `written` edges of the chart, grouped by item in a stable order.
 
+    The cell has the items begin .. count - 1. An edge that is not a leaf gets the number `no_variable` as its variable.
     Return the new number of edges of the chart.
     """
     for i in range(begin, count + 1):
