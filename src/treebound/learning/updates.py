@@ -57,7 +57,7 @@ class Perceptron:
     def unit(self, examples: int) -> float:
         """Return the number of training examples T, so that averaged weights are exact integers.
 
-        The average is weights - sums / T, where `weights` and `sums` are integers.
+        The average is weights - sums / T, where `weights` and `sums` are integers (degree 0 of the `Learner`).
         """
         return float(max(1, examples))
 

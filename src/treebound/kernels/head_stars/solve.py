@@ -35,8 +35,8 @@ class Stars(NamedTuple):
       upper bound, which may exceed the score of the star of x and y.
     - `x`: int32[n + 1]. The arc into h in the best star, NONE for the root.
     - `y`: int8[A]. 1 if the best star of the head of the arc has the modifier of the arc.
-    - `x_bound`: float64[A]. For each arc, an upper bound on the score of every star that the arc enters. NEG if there is
-      no such star.
+    - `x_bound`: float64[A]. For each arc, an upper bound on the scores of the stars that the arc enters. NEG if there
+      is no such star.
     - `dirty`: bool[n + 1]. The heads whose best star has to be computed.
     """
 

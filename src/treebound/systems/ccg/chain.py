@@ -35,7 +35,7 @@ class Features(NamedTuple):
     """The words of some sentences, with template hashes and allowed categories.
 
     context  int64[W, T], hash of the attributes that each template reads around every word;
-    offsets  int64[S + 1] of the sentences;
+    offsets  int64[S + 1]: sentence s has the words offsets[s] .. offsets[s + 1] - 1;
     group    int32[W], number of the list of categories that a word may have;
     lists    all these lists as a Lattice, in which list numbers take the place of words
     """

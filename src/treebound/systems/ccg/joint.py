@@ -33,7 +33,7 @@ def rounded(scores: np.ndarray) -> np.ndarray:
 class Transitions(NamedTuple):
     """Transitions of a chain, shared by all sentences.
 
-    score      float64[tags + 1, tags + 1], rounded
+    score      float64[tags + 1, tags + 1], the rounded scores of transitions
     potential  exponentials of the rounded scores
     most       largest absolute value of the rounded scores
     """
@@ -53,7 +53,7 @@ class Transitions(NamedTuple):
 class Analysis:
     """The result of a decoder of the joint model for a sentence.
 
-    tags       int32[n] variables of the words;
+    tags       int32[n], the variable (lexical category) of each word;
     edges      int32[I], the best edge of each item of the chart, from which `Packed.derivation` reads the derivation;
     value      joint score of the derivation;
     bound      proved upper bound on the joint score of every derivation of the chart, inf without a proof;
@@ -82,8 +82,8 @@ class Joint:
 
     packed       the chart with rounded scores and without edges that no derivation uses; V variables;
     choices      Lattice of the chart;
-    emission     float64[V], rounded;
-    transitions  rounded transitions of the chain;
+    emission     float64[V], the chain's rounded emission scores of the variables;
+    transitions  the chain's rounded scores of transitions;
     possible     bool[V], True for emissions above -inf
 
     InputError if sums of scores could be too large to be exact; emissions of -inf are allowed.

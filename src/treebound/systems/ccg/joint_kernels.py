@@ -129,8 +129,9 @@ def most_expected(graph, rule, probability, messages, value, best):
 
     The expected number is the sum of `probability` over the items that a word or a combination makes.
 
-    messages     float64[V]; variables with message -inf are not used
-    probability  float64[I] of items; items with probability 0 are not used
+    graph, rule  fields of the Chart
+    messages     float64[V], log messages to the variables; variables with message -inf are not used
+    probability  float64[I], probability of each item; items with probability 0 are not used
     value        float64[I], receives the expected number for each item
     best         int32[I], receives the edge of each item, or -1
     """

@@ -31,10 +31,10 @@ UNARY = -16
 class Sentence(NamedTuple):
     """A sentence and the lexical categories that its words may have, which are the variables of its chart.
 
-    form, tag       int64[n] hashes of words and tags;
+    form, tag       int64[n], hashes of words and tags;
     marks, verbs    int32[n + 1], number of punctuation marks and verbs before a word;
     first           int32[n + 1]: word i has the variables first[i] .. first[i + 1] - 1;
-    category, word  int32[V] of the variables
+    category, word  int32[V], lexical category and word of each variable
     """
 
     form: np.ndarray
@@ -184,7 +184,7 @@ def score_steps(sentence, tables, chart, weights):
 def expect_steps(sentence, tables, chart, inner, outer, score, counts):
     """Add the features of every step, times its probability, to counts float64[2^bits]. O(E).
 
-    score         float64[V + 1] of the variables
+    score         float64[V + 1], scores of the variables, followed by 0 for edges without a variable
     inner, outer  float64[I] each, the logarithms of inside sums and the probabilities of items
                   (`kernels.chart.marginals.log_inside_outside`)
     """

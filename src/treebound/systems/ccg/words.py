@@ -27,10 +27,10 @@ REACH = 2  #: largest distance of a template atom from the tagged word
 class Words(NamedTuple):
     """The words of some sentences.
 
-    offsets     int64[S + 1];
-    form, tag   int64[W] hashes;
-    attributes  int64[len(ATTRIBUTES), W] hashes;
-    mark        int8[W], by the tag: 1 punctuation, 2 verb, 0 any other word;
+    offsets     int64[S + 1]: sentence s has the words offsets[s] .. offsets[s + 1] - 1;
+    form, tag   int64[W], hashes of the forms and of the tags;
+    attributes  int64[len(ATTRIBUTES), W], hashes of the attributes that templates read;
+    mark        int8[W], a class by the tag: 1 for punctuation, 2 for verbs, 0 for other words;
     strings     (form, tag) of every word
     """
 

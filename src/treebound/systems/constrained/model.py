@@ -61,7 +61,7 @@ LabelledDecoder = Callable[[LabelledProblem, Words], Parse]
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class LabelledHeader(Header):
-    """Header of a labelled model's file, which also holds the weights."""
+    """Header of the file of a labelled model; the file also holds the weights."""
 
     key: str
     spec: Settings
@@ -114,7 +114,8 @@ class LabelledModel:
     def scores(self, rows: np.ndarray, tag: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (head, mod, scores) of all A = n^2 arcs of a sentence.
 
-        Heads and modifiers are int32[A], scores are float64[A, labels].
+        Heads and modifiers are int32[A], scores are float64[A, labels]. `rows` and `tag` are the sentence, as
+        `TokenTable.sentence` returns it.
         """
         head, mod = all_arcs(len(tag) - 1)
         return head, mod, score_labelled_arcs(self.templates, rows, tag, head, mod, self.weights, self.mask)

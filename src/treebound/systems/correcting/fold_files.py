@@ -19,7 +19,7 @@ from treebound.systems.correcting.doubts import Doubts
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class Fold(Header):
-    """The header of a file of one fold. `tags` are the names of the tags in doubts."""
+    """The header of a file of one fold. `tags` are the names of the tags in its `Doubts`."""
 
     key: str
     tags: list[str]
@@ -30,7 +30,13 @@ T = TypeVar("T")
 
 
 class Kind(NamedTuple, Generic[T]):
-    """A kind of result of a fold, and its conversion to and from the arrays of a file."""
+    """A kind of result of a fold, with its conversion to and from the arrays of a file.
+
+    name      name of the kind, a part of the names of its files
+    types     name -> dtype of the arrays, in order
+    packed    function from a result to its arrays and the names of its tags
+    unpacked  function from arrays and names of tags to the result
+    """
 
     name: str
     types: Mapping[str, type]
