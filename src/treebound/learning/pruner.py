@@ -90,6 +90,7 @@ class Pruner:
     def allowed(self, rows: np.ndarray, tag: np.ndarray, k: int | None, threshold: float = 0.0) -> np.ndarray:
         """Return bool[n + 1, n + 1], indexed by head and modifier: the candidate arcs.
 
+        rows, tag  the sentence, as `TokenTable.sentence` returns it
         k          number of candidate heads per word; None keeps all
         threshold  smallest probability of a candidate head, as a fraction of the best head's probability; 0 keeps all
         """
@@ -107,7 +108,8 @@ class Pruner:
         """Return int32[n + 1]: the heads of the best projective tree under the pruner's own scores. O(n^3).
 
         In a sentence of more than DENSE words, the candidate heads of a word are its WIDE best heads and its two
-        neighbours. This takes O(n^2) time, and the tree is then an approximation.
+        neighbours. This takes O(n^2) time, and the tree is then an approximation. `rows` and `tag` are the sentence, as
+        `TokenTable.sentence` returns it.
         """
         n = len(tag) - 1
         if n <= DENSE:
@@ -141,7 +143,10 @@ class Pruner:
         return {k: hits[k] / max(1, treebank.words) for k in ks}
 
     def kept(self, treebank: Treebank, k: int | None, threshold: float) -> tuple[float, float]:
-        """Return (share of words whose gold head is a candidate, mean number of candidate heads per word)."""
+        """Return (share of words whose gold head is a candidate, mean number of candidate heads per word).
+
+        k, threshold  the limits on candidate heads, as for `allowed`
+        """
         table, hits, arcs = TokenTable(treebank), 0, 0
         for i in range(len(treebank)):
             allowed, gold = self.allowed(*table.sentence(i), k, threshold), treebank.heads(i)[1:]

@@ -315,7 +315,10 @@ def _members(z: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 
 
 def _array(z: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, layout: Layout) -> np.ndarray:
-    """Read an array of a file, after its type and shape have been checked, so that a damaged file takes no memory."""
+    """Read the array `name` of an open file, after its type and shape have been checked against `layout`.
+
+    A damaged file therefore takes no memory.
+    """
     with z.open(info) as stream:
         if np.lib.format.read_magic(stream) != (1, 0):
             raise _DamagedError(f"{name}: another version of numpy's format")

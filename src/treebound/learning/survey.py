@@ -153,7 +153,7 @@ def informative_share(treebank: Treebank, attribute: str, tag: str) -> float:
 
 
 def _pairs(treebank: Treebank, first: str, second: str) -> Counter[tuple[int, int]]:
-    """Return, for each pair of ids in two columns, the number of words that have this pair."""
+    """Return the number of words for each pair of ids in the columns `first` and `second`."""
     pairs: Counter[tuple[int, int]] = Counter()
     for first_ids, second_ids in treebank.chunks(first, second):
         pairs.update(zip(first_ids.tolist(), second_ids.tolist(), strict=True))

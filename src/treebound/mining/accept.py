@@ -91,7 +91,10 @@ def _check_rows(document: Document, rows: Sequence[Row], tag_column: str) -> Non
 
 
 def _misfit(document: Document, ids: Sequence[str], suspect: Suspect, tag_column: str) -> str:
-    """Return the reason why a suspect does not fit the document, or "" if the suspect fits."""
+    """Return the reason why a suspect does not fit the document, or "" if the suspect fits.
+
+    ids  the id of each sentence of the document
+    """
     i, treebank = suspect.sentence, document.treebank
     if not 0 <= i < len(document):
         return f"there is no sentence {i + 1}: the treebank has {len(document)} sentences"

@@ -345,7 +345,7 @@ def _settle(depth, f, count, mods, sets):
 def _with_best(total, depth, f, mods, worth, scratch):
     """Return `total`, the score of the modifiers that are IN, plus the largest sum of weights of free modifiers.
 
-    If neighbouring modifiers or the number of modifiers have scores, a dynamic program finds this sum.
+    A dynamic program finds this sum if neighbouring modifiers or the number of modifiers have scores.
     """
     sets, weight = scratch.sets, scratch.sets.weight
     if mods.chained or len(mods.count_score) > 1:
@@ -361,7 +361,7 @@ def _with_best(total, depth, f, mods, worth, scratch):
 
 @kernel(inline="always")
 def _improve_shares(f, table, sets):
-    """Improve the shares of pairs of the f free modifiers, so that the bound of the node falls. O(f^2).
+    """Improve the shares of pairs (`table`) of the f free modifiers, so that the bound of the node falls. O(f^2).
 
     A positive pair shifts weight from a modifier with positive weight to one with negative weight. A negative pair
     reduces two positive weights by the same amount. Return the total amount, which must be added to the bound.

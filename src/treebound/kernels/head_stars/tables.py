@@ -37,7 +37,7 @@ class StarTables(NamedTuple):
 
 
 def star_tables(index, scores, comb_arcs=NO_ARCS, unit=0.0):
-    """Return the StarTables of a mapping from families to scores float64[F]. Absent families score 0.
+    """Return the StarTables for `scores`, a mapping from families to float64[F]. Absent families score 0.
 
     `comb_arcs` is the result of `list_parts`. All scores are read-only, so that one compiled version of a kernel serves
     every combination of families.

@@ -47,8 +47,8 @@ def search(joint: Joint, iterations: int, most: int) -> tuple[Analysis, list[Nod
     """
     v, best, nodes, bounds, rounds = len(joint.emission), Best(), list[Node](), list[float](), 0
     waiting = [_Open(np.inf, np.zeros(v), -1, -1, 0, joint.possible)]
-    # `closed` is the value of the best derivation when the last node that allows it was closed; `variable_scores` are
-    # the scores from this node
+    # variable_scores: scores from the last closed node that allows the best derivation
+    # closed: value of the best derivation when this node was closed
     variable_scores, closed = np.zeros(v), -np.inf
     while waiting and len(nodes) < most:
         node = waiting.pop()

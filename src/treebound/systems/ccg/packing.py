@@ -175,9 +175,10 @@ def _combine(ws, tables, cell, i, j, begin, unknown):
 
 @kernel
 def _change(ws, tables, begin, count, edges, size):
-    """Apply unary steps to the items of a cell; return (number after the last item, edges of the cell).
+    """Apply unary steps to the items begin .. count - 1 of a cell, which has `edges` edges.
 
-    The number of edges is -1 if there are too many.
+    `size` is the size of the cell's hash table. Return (number after the last item, edges of the cell). The number of
+    edges is -1 if there are too many.
     """
     start = begin
     for depth in range(DEPTH):

@@ -131,6 +131,10 @@ def train_supertagger(
     """Train a supertagger on the gold categories of all words and return it with one record per round of L-BFGS.
 
     Only features of gold sequences have weights, as in Clark & Curran (2007).
+
+    bits    base-2 logarithm of the number of weights
+    cutoff  dictionary cut-off, see `Dictionary.groups`
+    kept    (path, key) of the checkpoint file
     """
     categories = sorted(set(gold))
     number = {category: i for i, category in enumerate(categories)}

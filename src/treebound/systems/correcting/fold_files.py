@@ -104,7 +104,8 @@ class FoldFiles:
     def folds(self, kind: Kind[T], number: int, compute: Callable[[list[int]], Iterator[T]]) -> Iterator[T]:
         """Yield the result of every fold, in order: from its file if there is one, and otherwise computed and stored.
 
-        compute  yields the results of a list of folds, in order
+        number   number of folds
+        compute  function that yields the results of a list of folds, in order
         """
         stored = [self._load(kind, fold) for fold in range(number)]
         computed = compute([fold for fold, result in enumerate(stored) if result is None])
