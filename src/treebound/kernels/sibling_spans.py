@@ -81,11 +81,12 @@ def adjacency(index, parts):
 
 @kernel
 def split_siblings(adjacent, arcs, phi, unit):
-    """Return the sibling parts whose score is not 0, with equal shares of both arcs, as (Pairs, Spans). O(F).
+    """Return the sibling parts whose score is not 0, with their initial shares, as (Pairs, Spans). O(F).
 
     The Pairs have their head between the two siblings, and the Spans have both siblings on one side.
 
-    `arcs` int32[F, 2] and `phi` float64[F] are the arcs and scores of a `PartTable`. If unit > 0, shares are integers.
+    `arcs` int32[F, 2] and `phi` float64[F] are the arcs and scores of a `PartTable`. The share of a positive part is half
+    its score, rounded down if unit > 0. The share of a negative part is 0.
     """
     F = len(phi)
     e, f, score, share = np.empty(F, np.int32), np.empty(F, np.int32), np.empty(F), np.empty(F)
@@ -308,7 +309,8 @@ def visit_spans(spans, z, neighbours, direction):
 def move_spans(spans, adjacent, direction, alpha, weight):
     """Move each share by alpha in its `direction`, a subgradient step; return the change of the bound's constant.
 
-    `direction` int8[F] comes from `visit_spans`. O(F + n for each share that moves).
+    A share stays between 0 and abs(phi). `direction` int8[F] comes from `visit_spans`. O(F + n for each share that
+    moves).
     """
     constant = 0.0
     for i in range(len(spans.phi)):
@@ -330,7 +332,10 @@ def move_spans(spans, adjacent, direction, alpha, weight):
 
 @kernel
 def add_span_slack(spans, z, neighbours, gap):
-    """Add the slack of every span, its bound minus its score at a tree, to `gap` at both arcs of the span. O(F)."""
+    """Add the slack of every span, its bound minus its score at a tree, to `gap` at both arcs of the span. O(F).
+
+    `z` is 1 for the variables of the tree, and `neighbours` are the Neighbours of the tree.
+    """
     after, before = neighbours
     for i in range(len(spans.phi)):
         s, b, phi, share = spans.s[i], spans.b[i], spans.phi[i], spans.share[i]

@@ -186,7 +186,7 @@ def change_of(scoring, tree, heads, m, h):
     """Return the change of the score if word m gets head h in the tree with the heads `heads` int32[n + 1].
 
     The result is -inf if the arc (h, m) is no candidate, and nan if `heads` has an arc that is no candidate. First,
-    `tree` is changed into the tree of `heads`. This is fast if `tree`, the state after the previous call, is similar.
+    `tree` is changed into the tree of `heads`. This is fast if the previous call had similar heads.
     """
     index = scoring.arc_index
     b = arc_between(index, h, m)

@@ -240,7 +240,8 @@ def _share_pairs(depth, k, table, sets):
 def _share_triples(f, mods, sets):
     """Divide the scores of triples of the f free modifiers, and return whether any such triple has a score. O(f^3).
 
-    The shares are added to the fields `high`, `low` and `weight` of `sets`.
+    The shares of positive triples are added to `sets.weight`. The score of every triple is added to `sets.high` or
+    `sets.low` of its modifiers.
     """
     free, high, low, weight = sets.free, sets.high, sets.low, sets.weight
     tied = False
@@ -269,7 +270,8 @@ def _share_triples(f, mods, sets):
 def _share_combs(depth, mods, sets):
     """Divide the scores of runs of modifiers (combs) among their free members. O(runs).
 
-    The shares are added to the fields `high`, `low` and `weight` of `sets`. Runs with a member that is OUT are ignored.
+    The shares are added to `sets.weight`, the scores of runs to `sets.high` or `sets.low` of their free members. Runs
+    with a member that is OUT are ignored.
     Return (score of the runs whose members are all IN, whether another run has two or more free members).
     """
     comb, comb_items, state = mods.comb, mods.comb_items, sets.state[depth]

@@ -35,8 +35,9 @@ def sentence_of(words: Words, s: int, choices: Lattice) -> Sentence:
 
 
 class Charts:
-    """A builder of charts with up to `limit` edges. All charts share
-    memory, so each new chart invalidates the previous one."""
+    """A builder of charts with up to `limit` edges.
+
+    All charts share memory, so each new chart invalidates the previous one."""
 
     def __init__(self, grammar: Grammar, weights: np.ndarray, limit: int):
         self.grammar, self.weights, self.limit = grammar, weights, limit

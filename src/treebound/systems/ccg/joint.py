@@ -103,8 +103,8 @@ class Joint:
     def read(self, edges: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the variables, int32[n], and the parser's score f of a derivation. O(n).
 
-        `edges` int32[I] holds the best edge of each item. The derivation follows these
-        edges from the goal down to the words.
+        `edges` int32[I] holds the best edge of each item. The derivation follows these edges from the goal down to the
+        words.
         """
         tags = np.empty(self.words, np.int32)
         stack = np.empty(2 * self.words + 4, np.int32)
