@@ -85,8 +85,8 @@ def split_siblings(adjacent, arcs, phi, unit):
 
     The Pairs have their head between the two siblings, and the Spans have both siblings on one side.
 
-    `arcs` int32[F, 2] and `phi` float64[F] are the arcs and scores of a `PartTable`. The share of a positive part is half
-    its score, rounded down if unit > 0. The share of a negative part is 0.
+    `arcs` int32[F, 2] and `phi` float64[F] are the arcs and scores of a `PartTable`. The share of a positive part is
+    half its score, rounded down if unit > 0. The share of a negative part is 0.
     """
     F = len(phi)
     e, f, score, share = np.empty(F, np.int32), np.empty(F, np.int32), np.empty(F), np.empty(F)

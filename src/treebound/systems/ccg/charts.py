@@ -27,7 +27,7 @@ PAIRS = 1 << 16  #: largest number of unknown pairs of categories that are looke
 
 
 def sentence_of(words: Words, s: int, choices: Lattice) -> Sentence:
-    """Return sentence s with the categories of a lattice. O(n + C)."""
+    """Return sentence s with the categories of a lattice. O(n + C) for n words with C categories in all."""
     a, b = words.offsets[s], words.offsets[s + 1]
     before = [np.concatenate([[0], np.cumsum(words.mark[a:b] == kind)]).astype(np.int32) for kind in (1, 2)]
     word = np.repeat(np.arange(b - a, dtype=np.int32), np.diff(choices.first))
@@ -37,7 +37,8 @@ def sentence_of(words: Words, s: int, choices: Lattice) -> Sentence:
 class Charts:
     """A builder of charts with up to `limit` edges.
 
-    All charts share memory, so each new chart invalidates the previous one."""
+    All charts share memory, so each new chart invalidates the previous one.
+    """
 
     def __init__(self, grammar: Grammar, weights: np.ndarray, limit: int):
         self.grammar, self.weights, self.limit = grammar, weights, limit
@@ -151,7 +152,7 @@ class Packed:
         return root
 
     def fragments(self, scores: np.ndarray | None = None) -> list[tuple[int, int, int]]:
-        """Return (begin, end, item) of the fewest constituents that cover the sentence. O(I + n^2).
+        """Return (begin, end, item) of the fewest constituents that cover the sentence of n words. O(I + n^2).
 
         Among covers of equal size the best-scoring one is returned. A cover always exists since every word has a
         category.

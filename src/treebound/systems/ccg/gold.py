@@ -22,7 +22,7 @@ class UnreachableError(Exception):
 
 
 def gold_chart(grammar: Grammar, sentence: Sentence, derivation: Derivation) -> Chart:
-    """Return the chart that contains only the given derivation, whose lexical categories are variables of the sentence.
+    """Return the chart that contains only `derivation`. Its lexical categories must be variables of the sentence.
 
     UnreachableError if the grammar lacks a step, more than DEPTH unary steps follow one another, or the derivation is
     not in normal form.

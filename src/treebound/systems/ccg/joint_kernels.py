@@ -91,7 +91,10 @@ def chain_messages(emission, outside, choices, potential, memory, out):
 
     A message is the product f b e of forward sum, backward sum and emission.
 
-    outside  float64[V], the chart's log messages, which are added to the emissions
+    outside    float64[V], the chart's log messages, which are added to the emissions
+    choices    Lattice of the variables
+    potential  exponentials of the transitions
+    memory     Chain, overwritten
 
     O(sum c_i c_i+1) for c_i categories of word i.
     """

@@ -150,7 +150,7 @@ def total(weights, slots, count):
 
 @kernel
 def _used(graph):
-    """Return bool[I]: whether a complete derivation uses an item; True everywhere without such a derivation. O(E)."""
+    """Return bool[I]: whether a complete derivation uses each item. Without such a derivation, all are True."""
     items = len(graph.first) - 1
     used = np.zeros(items, np.bool_)
     used[items - 1] = True
@@ -165,7 +165,7 @@ def _used(graph):
 
 @kernel
 def score_steps(sentence, tables, chart, weights):
-    """Write the scores of the edges of a chart to chart.graph.weight. O(E).
+    """Write the scores of the E edges of a chart to chart.graph.weight. O(E).
 
     Edges that no complete derivation uses have score 0: they are most of the edges, and features are the largest cost.
     Without a complete derivation all edges are scored, for fragments.

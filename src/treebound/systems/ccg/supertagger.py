@@ -77,7 +77,7 @@ class Supertagger:
         self.potential = np.exp(weights.transition)
 
     def features(self, words: Words, cutoff: int, context: np.ndarray | None = None) -> Features:
-        """Return the words in the form that the kernels read. O(W T).
+        """Return the words in the form that the kernels read. O(W T) for W words and T templates.
 
         context  `contexts(words, templates)` if it is computed already
         """

@@ -49,13 +49,13 @@ class Words(NamedTuple):
 
 
 def words_of(treebank: Treebank, column: str) -> Words:
-    """Return the words of a treebank, with tags from a column. O(W + vocabulary)."""
+    """Return the W words of a treebank, with tags from a column. O(W + vocabulary)."""
     forms, tags = treebank.vocab["form"].strings, treebank.vocab[column].strings
     return _words(treebank.offsets, forms, treebank.columns["form"], tags, treebank.columns[column])
 
 
 def words_of_strings(sentences: Sequence[Sequence[tuple[str, str]]]) -> Words:
-    """Return the words of sentences that are lists of (form, tag). O(W)."""
+    """Return the words of sentences that are lists of (form, tag). O(number of words)."""
     strings = [word for sentence in sentences for word in sentence]
     offsets = np.cumsum([0, *map(len, sentences)])
     each = np.arange(len(strings))
@@ -97,7 +97,7 @@ def split(text: str) -> tuple[str, ...]:
 
 
 def contexts(words: Words, templates: tuple[str, ...]) -> np.ndarray:
-    """Return int64[W, T], the hash of the attributes that each template reads around each word. O(W atoms).
+    """Return int64[W, T], the hash of the attributes that each of T templates reads around each of W words.
 
     Positions outside the sentence are border symbols. ValueError for a template with an unknown or distant atom.
     """

@@ -45,10 +45,13 @@ def _word_scores(templates, tokens, n, weights, mask):
 
 @kernel
 def score_labelled_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
-    """Return float64[A, labels], the scores of all arcs with all labels. O(A labels (T + distance)).
+    """Return float64[A, labels], the scores of all arcs with all labels.
 
     arc_templates  (head, modifier, bigram, between) Templates
+    head, mod      int32[A], head and modifier of each arc
     weights        float32 or int32 [rows, 1 + labels]
+
+    O(A labels (T + distance)) for A arcs, T templates, and the mean distance of head and modifier.
     """
     t_head, t_mod, t_pair, t_between = arc_templates
     n, A = len(tag) - 1, len(head)

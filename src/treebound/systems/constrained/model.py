@@ -177,14 +177,14 @@ def train_labelled(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> LabelledModel:
-    """Train with MIRA and return the averaged model after the last epoch. O(epochs words n labels T).
+    """Train with MIRA and return the averaged model after the last epoch.
 
     decoder     finds the best tree of a labelled problem under the current weights; None uses Chu-Liu-Edmonds over all
                 labels
     checkpoint  file written after every epoch; training resumes from it and removes it at the end
 
     The loss is the number of words with a wrong head or label. The step is min(C, (loss - margin) / squared norm of the
-    difference).
+    difference). O(epochs words n labels T) for sentences of n words and T templates.
     """
     key = key_for(spec, train)
     rules = hard.text(spec.constraints) if spec.constraints else ""
