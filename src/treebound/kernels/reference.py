@@ -29,7 +29,10 @@ class Reference(types.StructRef):  # type: ignore[name-defined]
 
 
 def by_reference(declared: Class) -> Class:
-    """Register a dataclass so that compiled functions can construct instances, which exist in compiled code only."""
+    """Register the dataclass `declared`, so that compiled functions can construct instances and pass them by reference.
+
+    Instances exist in compiled code only.
+    """
     structref.define_constructor(declared, Reference, [field.name for field in fields(declared)])
     return declared
 
@@ -46,7 +49,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 def where_none(otherwise: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a function whose first argument may be None; `otherwise` is called in that case.
+    """Return a decorator for a function whose first argument may be None; `otherwise` is then called instead.
 
     The result can be called from compiled code. With a plain `if x is None`, numba compiles the unreachable branch as
     well, and all functions that it calls.

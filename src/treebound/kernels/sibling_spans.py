@@ -29,10 +29,10 @@ FAR = 1 << 30  #: "no next arc", a number larger than every arc number
 
 
 class Adjacency(NamedTuple):
-    """Variables of adjacent pairs of arcs, which a backbone scores.
+    """The numbering of variables for pairs of arcs to adjacent siblings, which a backbone scores.
 
     - `first`: int64[A]. The pair of arc s and arc b is variable first[b] + s. Empty if there are no pair variables.
-    - `start`: int32[A]. The first arc with the same head and side as each arc.
+    - `start`: int32[A]. For each arc, the first arc with the same head on the same side of the head.
     """
 
     first: np.ndarray
@@ -44,7 +44,7 @@ class Spans(NamedTuple):
 
     - `s`, `b`: int32[F]. The arcs of the nearer and of the farther sibling.
     - `phi`: float64[F]. The score of each pair.
-    - `share`: float64[F]. The share in the bound of each pair, see the docstring of the module.
+    - `share`: float64[F]. The number `share` in the bound of each pair (docstring of the module).
     """
 
     s: np.ndarray
@@ -54,9 +54,10 @@ class Spans(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """The next (`after`) and previous (`before`) modifier of each arc of a tree, int32[A].
+    """The arcs to the next (`after`) and the previous (`before`) modifier on the same side, for each arc of a tree.
 
-    The values are FAR and -1 if there is no neighbour or if the arc is not in the tree.
+    Both are int32[A]. Without a next modifier, `after` is FAR; without a previous one, `before` is -1. An arc that is
+    not in the tree has neither.
     """
 
     after: np.ndarray
@@ -65,7 +66,7 @@ class Neighbours(NamedTuple):
 
 @kernel
 def adjacency(index, parts):
-    """Number the variables of adjacent pairs: A + 1 + number of the adjacent-sibling part. O(A)."""
+    """Return the Adjacency: variable A + 1 + i belongs to the pair of arcs of adjacent-sibling part i. O(A)."""
     A = len(index.head)
     first = np.empty(A, np.int64)
     start = np.empty(A, np.int32)
@@ -80,11 +81,12 @@ def adjacency(index, parts):
 
 @kernel
 def split_siblings(adjacent, arcs, phi, unit):
-    """Return the sibling parts whose score is not 0, with even shares, as (Pairs, Spans). O(F).
+    """Return the sibling parts whose score is not 0, with their initial shares, as (Pairs, Spans). O(F).
 
     The Pairs have their head between the two siblings, and the Spans have both siblings on one side.
 
-    `arcs` int32[F, 2] and `phi` float64[F] are in the order of `PartTable`.
+    `arcs` int32[F, 2] and `phi` float64[F] are the arcs and scores of a `PartTable`. The share of a positive part is
+    half its score, rounded down if unit > 0. The share of a negative part is 0.
     """
     F = len(phi)
     e, f, score, share = np.empty(F, np.int32), np.empty(F, np.int32), np.empty(F), np.empty(F)
@@ -107,7 +109,7 @@ def split_siblings(adjacent, arcs, phi, unit):
 
 @kernel
 def as_runs(adjacent, arcs):
-    """Return int32[F, r - 1]: the variables of the adjacent pairs of each comb, -1 in empty slots.
+    """Return the variables of the pairs of neighbouring arcs of each comb, int32[F, r - 1], -1 in empty slots.
 
     `arcs` int32[F, r] contains the arcs of each comb, from the nearest modifier on.
 
@@ -125,10 +127,13 @@ def as_runs(adjacent, arcs):
 
 @kernel
 def adjacent_factors(index, parts, arc, sibling, comb, unit):
-    """Build the factors that a search bounds by adjacent pairs: (Adjacency, theta float64[V], Pairs, Products, Spans).
+    """Build the sibling and comb factors of a search, bounded by variables of arcs and of adjacent pairs.
 
-    - `arc`: float64[A] scores.
-    - `sibling`, `comb`: (arcs int32[F, r], scores float64[F]) as in `PartTable`.
+    - `arc`: float64[A]. The scores of the arcs.
+    - `sibling`, `comb`: (arcs int32[F, r], scores float64[F]) of the parts of both families, as in `PartTable`.
+
+    Return (Adjacency, theta, Pairs, Products, Spans). theta float64[V] holds the scores of the variables: the scores of
+    the arcs, and 0 for the adjacent pairs.
     """
     adjacent = adjacency(index, parts)
     A = len(index.head)
@@ -142,7 +147,10 @@ def adjacent_factors(index, parts, arc, sibling, comb, unit):
 
 @kernel
 def apply_spans(spans, adjacent, weight):
-    """Add the coefficients of all bounds to `weight` float64[V]; return the sum of the bounds' constants. O(F + V)."""
+    """Add the bounds of all spans to `weight` float64[V], their coefficients by variable. O(F + V).
+
+    Return the sum of the constants of the bounds.
+    """
     if len(spans.phi) == 0:
         return 0.0
     first, start = adjacent
@@ -171,9 +179,9 @@ def apply_spans(spans, adjacent, weight):
 
 @kernel
 def _shift(adjacent, s, b, of_s, of_b, weight):
-    """Add of_s to the weights of the variables in X, and of_b to the weights of the variables in Y. O(b - s).
+    """Add of_s to the weight of each variable in the sum X of the pair (s, b), and of_b to each in its sum Y. O(b - s).
 
-    X and Y are the sums of the pair (s, b) in the docstring of the module.
+    The docstring of the module defines X and Y.
     """
     first = adjacent.first
     if of_s != 0.0:
@@ -186,10 +194,15 @@ def _shift(adjacent, s, b, of_s, of_b, weight):
 
 @kernel
 def fold_spans(spans, adjacent, alive, certain, theta, weight):
-    """Drop spans with a dead arc and fold spans with a certain arc into the score of the other arc, in place.
+    """Remove the spans that are decided because one of their arcs is dead or certain, in place.
 
-    `alive` and `certain` are bool[V]. Return (Spans, change of the bound's constant). O(F), plus O(b - s) for each span
-    that is dropped.
+    No remaining tree has a dead arc, and every remaining tree has a certain arc. A span with a dead arc is dropped. The
+    score of a span with a certain arc is added to the score of the other arc.
+
+    - `alive`, `certain`: bool[V]. False for dead variables; True for certain variables.
+    - `theta`, `weight`: float64[V]. The scores of the variables without and with the coefficients of the bounds.
+
+    Return (remaining Spans, change of the bound's constant). O(F), plus O(b - s) for each span that is removed.
     """
     spans_s, spans_b, phi, share = spans
     constant = 0.0
@@ -223,14 +236,15 @@ def first_of(adjacent, s, b):
 
 @kernel
 def neighbours_of(A):
-    """Return the Neighbours of A arcs, none of which is chosen."""
+    """Return empty Neighbours of A arcs, none of which is in the tree."""
     return Neighbours(np.full(A, FAR, np.int32), np.full(A, -1, np.int32))
 
 
 @kernel
 def set_neighbours(adjacent, chosen, size, z, neighbours):
-    """Write the neighbours of a tree to empty `neighbours`; z marks the chosen variables of the tree. O(arcs of its
-    heads).
+    """Write the neighbours of the arcs of a tree to `neighbours`, which must be empty. O(arcs out of the tree's heads).
+
+    The tree has the variables chosen[: size], and `z` is 1 for them.
     """
     after, before = neighbours
     for i in range(size):
@@ -247,7 +261,7 @@ def set_neighbours(adjacent, chosen, size, z, neighbours):
 
 @kernel
 def clear_neighbours(chosen, size, neighbours):
-    """Remove a tree from `neighbours`, which is empty afterwards. O(n)."""
+    """Empty `neighbours`, which holds the neighbours of a tree with the variables chosen[: size]. O(n)."""
     after, before = neighbours
     for i in range(size):
         if chosen[i] < len(after):
@@ -256,9 +270,13 @@ def clear_neighbours(chosen, size, neighbours):
 
 @kernel
 def visit_spans(spans, z, neighbours, direction):
-    """Return (score of the spans that fire, number of shares whose change can lower the bound) at a tree. O(F).
+    """Compare the spans with a tree: compute their score, and the direction in which each share lowers the bound. O(F).
 
-    Write `direction` int8[F]: 1 if the share has to be raised, -1 if it has to be lowered, 0 if the bound is tight.
+    - `z`, `neighbours`: 1 for each variable of the tree, and the Neighbours of the tree.
+    - `direction`: int8[F], written. 1 if the share has to be raised, -1 if it has to be lowered, 0 if no change lowers
+      the bound at the tree.
+
+    Return (sum of the scores of the spans whose two arcs are in the tree, number of directions other than 0).
     """
     after, before = neighbours
     score = 0.0
@@ -289,8 +307,10 @@ def visit_spans(spans, z, neighbours, direction):
 
 @kernel
 def move_spans(spans, adjacent, direction, alpha, weight):
-    """Make a subgradient step of length alpha on the shares; return the change of the bound's constant. O(F + moved
-    n).
+    """Move each share by alpha in its `direction`, a subgradient step; return the change of the bound's constant.
+
+    A share stays between 0 and abs(phi). `direction` int8[F] comes from `visit_spans`. O(F + n for each share that
+    moves).
     """
     constant = 0.0
     for i in range(len(spans.phi)):
@@ -312,7 +332,10 @@ def move_spans(spans, adjacent, direction, alpha, weight):
 
 @kernel
 def add_span_slack(spans, z, neighbours, gap):
-    """Add to gap[a] the slack of every span of arc a: its bound minus its score at the tree. O(F)."""
+    """Add the slack of every span, its bound minus its score at a tree, to `gap` at both arcs of the span. O(F).
+
+    `z` is 1 for the variables of the tree, and `neighbours` are the Neighbours of the tree.
+    """
     after, before = neighbours
     for i in range(len(spans.phi)):
         s, b, phi, share = spans.s[i], spans.b[i], spans.phi[i], spans.share[i]
@@ -333,7 +356,10 @@ def add_span_slack(spans, z, neighbours, gap):
 
 @kernel
 def spread_slack(adjacent, gap):
-    """Add the slack of every adjacent pair to its two arcs, because a search branches on arcs. O(V)."""
+    """Add the slack gap[v] of the variable v of every adjacent pair to the gaps of its two arcs. O(V).
+
+    A search branches on arcs, so it needs the slack by arc.
+    """
     for b in range(len(adjacent.first)):
         for s in range(adjacent.start[b], b):
             v = np.uint64(adjacent.first[b] + s)

@@ -33,9 +33,11 @@ NO_PARTS = read_only(np.zeros((0, 2), np.int32)), read_only(np.zeros(0))
 
 
 class Factors(NamedTuple):
-    """Products over any arcs: int32[F, r] arcs (padded with NONE) and float64[F] scores, with an index by arc.
+    """Factors over any arcs: each adds its score to a tree that has all its arcs.
 
-    `first` int64[A + 1] and `factor` int64[*]: the factors of arc a are factor[first[a] : first[a + 1]].
+    - `arcs`: int32[F, r]. The arcs of each factor, padded with NONE.
+    - `score`: float64[F]. The score of each factor.
+    - `first`, `factor`: int64[A + 1], int64[*]. Arc a belongs to the factors factor[first[a] : first[a + 1]].
     """
 
     arcs: np.ndarray
@@ -45,7 +47,13 @@ class Factors(NamedTuple):
 
 
 class Scoring(NamedTuple):
-    """The scores of a problem: arcs float64[A], stars, and factors of the families that are not in `AT_HEADS`."""
+    """The scores of a problem, in the arrays that moves of a tree read.
+
+    - `arc_index`, `part_index`: the indices of the arcs and of the parts.
+    - `arc`: float64[A]. The score of each arc.
+    - `stars`: the scores of the families in `AT_HEADS`.
+    - `factors`: the parts of all other families.
+    """
 
     arc_index: ArcIndex
     part_index: PartIndex
@@ -82,7 +90,7 @@ def scoring_of(problem: Problem) -> Scoring:
 
 
 def stars_of(index: ArcIndex, tables: Mapping[str, PartTable], unit: float = 0.0) -> StarTables:
-    """Return the tables of the families in `AT_HEADS`, as the kernels of head stars take them.
+    """Return the StarTables of the families in `AT_HEADS`, from which the kernels of head stars read scores.
 
     If unit > 0, all scores are integers.
     """
@@ -108,8 +116,9 @@ def joined(tables: Mapping[str, PartTable], families: Iterable[str]) -> tuple[np
 
 @kernel
 def lay_out(scoring, arcs):
-    """Return (Tree with the arcs int32[n] into all words, its score). O(A + n d^3), d the largest number of
-    modifiers.
+    """Return (the Tree with the given arcs, its score); `arcs` int32[n] holds the arc into each word.
+
+    O(A + n d^3), where d is the largest number of modifiers of one head.
     """
     index = scoring.arc_index
     n = len(index.right) - 1
@@ -126,7 +135,10 @@ def lay_out(scoring, arcs):
 
 @kernel
 def move(scoring, tree, b):
-    """Replace the arc into a word by arc b; return the change of the score. O(d^3), plus the factors of two arcs."""
+    """Replace the current arc into the modifier of arc b by arc b, and return the change of the score.
+
+    O(d^3 + factors of both arcs), where d is the largest number of modifiers of one head.
+    """
     m = scoring.arc_index.mod[b]
     a = tree.into[m]
     change = _select(scoring, tree, b)
@@ -139,9 +151,9 @@ def move(scoring, tree, b):
 
 @kernel
 def gain(scoring, tree, b, c):
-    """Return the change of the score if arcs b and c replaced the arcs into their words; c may be NONE.
+    """Return the change of the score if arcs b and c replaced the current arcs into their modifiers; c may be NONE.
 
-    The tree itself remains unchanged. If c is not NONE, b must be an arc out of the root, and c must replace
+    The tree remains unchanged. If c is not NONE, b must be an arc out of the root, and c must replace
     another arc out of the root.
     """
     index = scoring.arc_index
@@ -171,12 +183,10 @@ def gain(scoring, tree, b, c):
 
 @kernel
 def change_of(scoring, tree, heads, m, h):
-    """Return the change of the score of a tree when word m gets head h, or -inf if the arc (h, m) is no candidate.
+    """Return the change of the score if word m gets head h in the tree with the heads `heads` int32[n + 1].
 
-    `heads` int32[n + 1] is the tree before the change.
-
-    First, `tree` is moved to `heads`, which is fast if the previous call had similar heads. The result is nan if
-    `heads` has an arc that is no candidate.
+    The result is -inf if the arc (h, m) is no candidate, and nan if `heads` has an arc that is no candidate. First,
+    `tree` is changed into the tree of `heads`. This is fast if the previous call had similar heads.
     """
     index = scoring.arc_index
     b = arc_between(index, h, m)
@@ -207,7 +217,7 @@ def arc_between(index, h, m):
 
 @kernel
 def _fired(factors, z, a):
-    """Return the sum of the scores of all factors of arc a whose other arcs are all selected."""
+    """Sum the scores of the factors of arc a whose other arcs are all in the tree `z` int8[A]."""
     score = 0.0
     for i in range(factors.first[a], factors.first[a + 1]):
         f = factors.factor[i]
@@ -221,7 +231,10 @@ def _fired(factors, z, a):
 
 @kernel
 def _select(scoring, tree, b):
-    """Select arc b instead of the current arc into its word; return the change of the score without stars."""
+    """Replace the current arc into the modifier of arc b by arc b, without updating the scores of stars.
+
+    Return the change of the scores of arcs and factors.
+    """
     arc, factors = scoring.arc, scoring.factors
     m = scoring.arc_index.mod[b]
     a = tree.into[m]

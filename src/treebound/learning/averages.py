@@ -10,7 +10,7 @@ FIXED_UNIT = float(1 << 16)  #: 16 binary digits after the point, for learners w
 
 
 def averaged(weights: np.ndarray, sums: np.ndarray, total: float, unit: float = FIXED_UNIT) -> tuple[np.ndarray, float]:
-    """Return (int32[table] averaged weights, number of units per 1.0).
+    """Return (int32[table], the averaged weights in integer units; the number of units per 1.0).
 
     weights  float32[table]
     sums     float64[table]: the sum over all updates of a * update, where a is the total averaging weight of the

@@ -88,7 +88,7 @@ class Checkpoint:
     path     the file
     key      key of the training run; a file with another key is not resumed
     learner  the learner, whose state is saved and restored
-    more     name -> further array of the training state, which is saved and restored in place
+    more     dict from names to further arrays of the training state, which are saved and restored in place
     """
 
     def __init__(self, path: Path, key: str, learner: Learner, more: Mapping[str, np.ndarray] | None = None):

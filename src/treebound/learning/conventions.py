@@ -77,5 +77,8 @@ def training_meta(train: Treebank) -> dict[str, Any]:
 
 
 def under(meta: dict[str, Any], treebank: Treebank) -> Treebank:
-    """Return a treebank whose columns are used as in the training treebank of a model with this meta."""
+    """Return `treebank` under the conventions of a model, which state the use of its columns.
+
+    meta  the meta of the model
+    """
     return replace(treebank, meta=treebank.meta | {name: meta[name] for name in ("tag", "coarse", "attributes")})

@@ -21,7 +21,7 @@ class Task(Protocol[ResultOf]):
     def learn(self, order: np.ndarray, show: Show) -> dict:
         """Learn from all examples once, in the given order, and return the record of the epoch.
 
-        `show` passes items through and reports progress.
+        `show` is a function that yields the items of a loop unchanged and reports the progress of the loop.
         """
 
     def result(self) -> ResultOf:
@@ -97,5 +97,5 @@ def train(
 
 
 def _shown(progress: Progress | None, label: str) -> Show:
-    """Return a function that passes items through, and reports progress if `progress` is given."""
+    """Return a function that yields items unchanged. If `progress` is given, it reports progress under `label`."""
     return lambda items: progress(items, label) if progress else items

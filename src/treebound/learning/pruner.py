@@ -80,13 +80,17 @@ class Pruner:
         self.packed = packed(self.templates)
 
     def scores(self, rows: np.ndarray, tag: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (head, mod, log-linear scores) of all n^2 arcs of a sentence."""
+        """Return (head, modifier, log-linear score) of all n^2 arcs of a sentence, as three arrays.
+
+        rows, tag  the sentence, as `TokenTable.sentence` returns it
+        """
         head, mod = all_arcs(len(tag) - 1)
         return head, mod, score_arcs(self.templates, rows, tag, head, mod, self.weights, self.mask)
 
     def allowed(self, rows: np.ndarray, tag: np.ndarray, k: int | None, threshold: float = 0.0) -> np.ndarray:
         """Return bool[n + 1, n + 1], indexed by head and modifier: the candidate arcs.
 
+        rows, tag  the sentence, as `TokenTable.sentence` returns it
         k          number of candidate heads per word; None keeps all
         threshold  smallest probability of a candidate head, as a fraction of the best head's probability; 0 keeps all
         """
@@ -103,8 +107,9 @@ class Pruner:
     def tree(self, rows: np.ndarray, tag: np.ndarray, single_root: bool) -> np.ndarray:
         """Return int32[n + 1]: the heads of the best projective tree under the pruner's own scores. O(n^3).
 
-        For a sentence of more than DENSE words, only the WIDE best heads of each word and its two neighbours are
-        candidates, which takes O(n^2) time. The tree is then an approximation.
+        In a sentence of more than DENSE words, the candidate heads of a word are its WIDE best heads and its two
+        neighbours. This takes O(n^2) time, and the tree is then an approximation. `rows` and `tag` are the sentence, as
+        `TokenTable.sentence` returns it.
         """
         n = len(tag) - 1
         if n <= DENSE:
@@ -138,7 +143,10 @@ class Pruner:
         return {k: hits[k] / max(1, treebank.words) for k in ks}
 
     def kept(self, treebank: Treebank, k: int | None, threshold: float) -> tuple[float, float]:
-        """Return (share of words whose gold head is a candidate, number of candidate heads per word)."""
+        """Return (share of words whose gold head is a candidate, mean number of candidate heads per word).
+
+        k, threshold  the limits on candidate heads, as for `allowed`
+        """
         table, hits, arcs = TokenTable(treebank), 0, 0
         for i in range(len(treebank)):
             allowed, gold = self.allowed(*table.sentence(i), k, threshold), treebank.heads(i)[1:]

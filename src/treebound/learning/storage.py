@@ -120,7 +120,10 @@ def save_arrays(
 
 
 def _add(z: zipfile.ZipFile, name: str, content: bytes | memoryview, kind: int) -> None:
-    """Add a member with a fixed date, so that files of equal content are byte-identical."""
+    """Add a member to the zip archive `z` with a fixed date, so that files of equal content are byte-identical.
+
+    kind  compression method of `zipfile`
+    """
     z.writestr(zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0)), content, kind, 1)
 
 
@@ -222,12 +225,12 @@ class Format(Generic[H]):
 
 
 def _bits_of(layout: Layout) -> Layout:
-    """Return the layout of the bit mask that tells which entries of a table are written."""
+    """Return the layout of the bit mask that marks the nonzero entries of a sparse table with this layout."""
     return Layout(np.uint8, {(size // 8 + 1,) for (size,) in layout.shapes})
 
 
 def _whole(name: str, entries: np.ndarray, kept: np.ndarray, layout: Layout) -> np.ndarray:
-    """Return the whole table of a layout from its written entries and the bit mask that tells which they are."""
+    """Return the whole table `name` from its nonzero `entries` and the bit mask `kept` that marks their positions."""
     from treebound.kernels.entries import restored
 
     last = int(kept[-1]) if len(kept) else 0
@@ -257,7 +260,13 @@ Members = dict[str, zipfile.ZipInfo]
 
 
 def _reading(path: str | Path, kind: str, hint: str, read: Callable[[zipfile.ZipFile, Members], Any]) -> Any:
-    """Return the result of `read` for the members of a file, and turn every error into a ModelError."""
+    """Open a file and return the result of `read`, a function of the zip archive and its members by name.
+
+    kind  kind of file that messages name
+    hint  advice for the user if the file is damaged
+
+    Every error becomes a ModelError.
+    """
     try:
         # a zip archive needs random access, which pipes and folders do not offer
         if not stat.S_ISREG(os.stat(path).st_mode):
@@ -306,7 +315,10 @@ def _members(z: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 
 
 def _array(z: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, layout: Layout) -> np.ndarray:
-    """Read an array of a file, after its type and shape have been checked, so that a damaged file takes no memory."""
+    """Read the array `name` of an open file, after its type and shape have been checked against `layout`.
+
+    A damaged file therefore takes no memory.
+    """
     with z.open(info) as stream:
         if np.lib.format.read_magic(stream) != (1, 0):
             raise _DamagedError(f"{name}: another version of numpy's format")

@@ -121,7 +121,7 @@ def unseen(train: Treebank, dev: Treebank, column: str) -> float:
 
 
 def _share(treebank: Treebank, column: str, accepted: Callable[[str], bool]) -> float:
-    """Return the share of words for whose value in a column `accepted` returns True."""
+    """Return the share of words whose value in a column is accepted by the function `accepted`."""
     flags = np.array([accepted(value) for value in treebank.vocab[column].strings], bool)
     return float(treebank.counts(column)[flags].sum() / treebank.words) if treebank.words else 0.0
 
@@ -153,7 +153,7 @@ def informative_share(treebank: Treebank, attribute: str, tag: str) -> float:
 
 
 def _pairs(treebank: Treebank, first: str, second: str) -> Counter[tuple[int, int]]:
-    """Return, for each pair of ids in two columns, the number of words that have this pair."""
+    """Return the number of words for each pair of ids in the columns `first` and `second`."""
     pairs: Counter[tuple[int, int]] = Counter()
     for first_ids, second_ids in treebank.chunks(first, second):
         pairs.update(zip(first_ids.tolist(), second_ids.tolist(), strict=True))

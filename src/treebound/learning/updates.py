@@ -37,7 +37,7 @@ class Update(Protocol):
         """
 
     def unit(self, examples: int) -> float:
-        """Return the number of units per 1.0 in the averaged weights."""
+        """Return the number of units per 1.0 in the averaged weights after a number of training examples."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,10 @@ class Perceptron:
         return 1.0
 
     def unit(self, examples: int) -> float:
-        """Return the number of examples T, because T * weights - sums is T times the average."""
+        """Return the number of training examples T, so that averaged weights are exact integers.
+
+        The average is weights - sums / T, where `weights` and `sums` are integers (degree 0 of the `Learner`).
+        """
         return float(max(1, examples))
 
 

@@ -120,7 +120,9 @@ WRONG, HEAD, LABELLED = "-", "h", "l"
 
 
 def marks(gold: Treebank, heads: Sequence[np.ndarray], labels: Sequence[Sequence[str]] | None = None) -> list[str]:
-    """Return one string per sentence with one character per scored word: WRONG, HEAD or LABELLED.
+    """Return one string per sentence, with one character per scored word.
+
+    The characters are WRONG (wrong head), HEAD (right head) and LABELLED (right head and right label).
 
     Significance tests over words need only these marks, which take one byte per word. The arguments and the errors are
     the same as for `evaluate`.

@@ -43,7 +43,9 @@ def wilson(right: int, total: int) -> tuple[float, float]:
 
 
 def coverage(confidence: np.ndarray, correct: np.ndarray, points: int = 100) -> dict[str, np.ndarray]:
-    """Return the accuracy of the most confident words alone, for increasing shares of words.
+    """Return the accuracy of the most confident words alone, for `points` increasing shares of words.
+
+    correct  bool[W]
 
     Columns: kept (share of words) and accuracy, both in 0..1. Words with the same confidence are kept or dropped
     together. Words with NaN are kept last. O(W log W).

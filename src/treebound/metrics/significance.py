@@ -51,8 +51,9 @@ def mcnemar(gold: Treebank, a: Sequence[np.ndarray], b: Sequence[np.ndarray]) ->
 
     a, b  heads for every sentence, as in `attachment.evaluate`
 
-    Returns only_a and only_b (words that only this parser attaches right) and p (two-sided binomial). The test treats
-    words as independent, which they are not: the bootstrap over sentences is more careful.
+    Returns only_a, the number of words that `a` alone attaches right; only_b, the same number for `b`; and p, the
+    two-sided binomial probability. The test treats words as independent, which they are not: the bootstrap over
+    sentences is more careful.
     """
     counts = scored_words(gold)
     return mcnemar_words((join_heads(gold, a) == gold.head)[counts], (join_heads(gold, b) == gold.head)[counts])

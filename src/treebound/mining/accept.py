@@ -91,7 +91,10 @@ def _check_rows(document: Document, rows: Sequence[Row], tag_column: str) -> Non
 
 
 def _misfit(document: Document, ids: Sequence[str], suspect: Suspect, tag_column: str) -> str:
-    """Return the reason why a suspect does not fit the document, or "" if the suspect fits."""
+    """Return the reason why a suspect does not fit the document, or "" if the suspect fits.
+
+    ids  the id of each sentence of the document
+    """
     i, treebank = suspect.sentence, document.treebank
     if not 0 <= i < len(document):
         return f"there is no sentence {i + 1}: the treebank has {len(document)} sentences"
@@ -118,7 +121,7 @@ def _misfit(document: Document, ids: Sequence[str], suspect: Suspect, tag_column
 
 
 def _check_trees(document: Document, rows: Sequence[Row]) -> None:
-    """Raise InputError that names the rows by which the heads of a sentence would stop being a tree."""
+    """Raise InputError if accepted rows would turn a tree into a graph that is no tree; the message names the rows."""
     moves: dict[int, list[Row]] = {}
     for row in rows:
         if row.suspect.kind != "tag":
@@ -132,7 +135,11 @@ def _check_trees(document: Document, rows: Sequence[Row]) -> None:
 
 
 def _refused(heads: list[int], rows: Sequence[Row], several: bool) -> Iterator[tuple[Row, str]]:
-    """Yield the rows of one sentence that create a cycle, no root or too many roots, each with the reason."""
+    """Yield the rows of one sentence whose proposed heads would make it no tree, each with the reason.
+
+    The reasons are a cycle, no root, and several roots unless `several` allows them. `heads` receives the proposed
+    heads.
+    """
     for row in rows:
         heads[row.suspect.word] = row.suspect.proposed_head
     for row in rows:

@@ -38,7 +38,7 @@ class Mined:
     trees      index of a sentence -> best tree, for the sentences with suspects among heads and labels
     sentences  number of sentences of the treebank
     words      number of words of the treebank
-    remarks    a line for each choice of a convention and for all sentences that were left out
+    remarks    one line for each convention that was chosen, and one for each reason to leave out sentences
     seconds    wall time of the whole run
     """
 

@@ -132,7 +132,7 @@ def read_tsv(path: str | Path) -> list[Row]:
 
 
 class _Fault(Exception):
-    """A value that is not valid in its column."""
+    """Raised for a value of the table of suspects that is not valid in its column."""
 
     def __init__(self, column: str, value: str, complaint: str, hint: str = _AS_TEXT):
         super().__init__(column)

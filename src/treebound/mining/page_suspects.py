@@ -28,7 +28,7 @@ Trees = Mapping[int, tuple[np.ndarray, Sequence[str]]]
 
 
 def cards(document: Document, suspects: Sequence[Suspect], trees: Trees, drawn: int) -> tuple[str, int]:
-    """Return the HTML of the first suspects, with each sentence drawn once, and their number.
+    """Return (HTML of the first suspects, with each sentence drawn once; number of suspects in this HTML).
 
     drawn  number of suspects to show. Fewer are shown if their drawings would make the page too large
     """
@@ -56,7 +56,7 @@ def cards(document: Document, suspects: Sequence[Suspect], trees: Trees, drawn: 
 
 
 def _drawing(document: Document, i: int, tree: tuple[np.ndarray, Sequence[str]], words: Sequence[int]) -> str:
-    """Return a drawing of the annotated and the best tree of a sentence as SVG."""
+    """Return a drawing of the annotated tree and of `tree` for sentence i as SVG, with `words` underlined."""
     sentence = document.treebank[i]
     heads, labels = tree
     drawing = tree_pair_svg(

@@ -43,7 +43,7 @@ def isolated(text: str) -> str:
 
 
 def marked(line: Line, suspect: Suspect, whole: bool) -> str:
-    """Return the HTML of a sentence, or of the words near the suspect, with marked words.
+    """Return the HTML of a sentence with marked words; unless `whole`, only of the words near the suspect.
 
     The suspect word is marked and, unless its tag is the suspect, also its annotated and its proposed head.
     """

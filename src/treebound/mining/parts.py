@@ -126,13 +126,18 @@ def mine_tags(job_and_column: tuple[Job, str], part: Part) -> list[Suspect]:
 
 
 def key_of_part(model: bytes, own: Treebank, names: Sequence[str]) -> str:
-    """Return the key of a part's file of suspects, a digest of the key of its model, its sentences and their ids."""
+    """Return the key of the file of suspects of a part.
+
+    model  key of the model that finds the suspects
+    own    sentences of the part
+    names  ids of the sentences
+    """
     digest = hashlib.blake2b(model, digest_size=16).hexdigest()
     return key_of({"model": digest, "version": VERSION}, (own,), "\0".join(names).encode())
 
 
 def store(path: Path, key: str, mined: Sequence[MinedSentence]) -> None:
-    """Write mined sentences to a file, atomically."""
+    """Write mined sentences to a file with the key `key`, atomically."""
     records: list[Any] = [{"key": key}]
     for sentence in mined:
         heads, labels = sentence.tree

@@ -31,7 +31,7 @@ class Prepared:
     examples  the treebank that models are trained on: the same treebank, or a reference
     usable    int64[*]: indices of the sentences of `examples` that a model can be trained on
     training  settings of the models
-    remarks   a line for each choice of a convention and for all sentences that were left out
+    remarks   one line for each convention that was chosen, and one for each reason to leave out sentences
     """
 
     treebank: Treebank

@@ -167,7 +167,7 @@ class Miner:
             )
 
     def _lost(self, scores: np.ndarray, label: str) -> float:
-        """Return the score difference between an arc's best label and `label`, or 0 if the model has no labels."""
+        """Return the score of an arc's best label minus the score of `label`, or 0 if the model has no labels."""
         if not len(scores):
             return 0.0
         number = self.known.get(label)
@@ -241,7 +241,10 @@ class Miner:
 
 
 def _add_star(arcs: np.ndarray, head: int, m: int) -> None:
-    """Add the arcs of a projective tree with one root that contains the arc from `head` to m."""
+    """Set the arcs of a star in `arcs` bool[n + 1, n + 1] to True: a tree that contains the arc from `head` to m.
+
+    The star is projective and has one root.
+    """
     n = len(arcs) - 1
     centre = head or m
     arcs[centre, [w for w in range(1, n + 1) if w != centre]] = True

@@ -42,11 +42,13 @@ class TagMiner:
         self.candidates, self.group, self.single = self._candidates(group)
 
     def _candidates(self, group: np.ndarray) -> tuple[Candidates, np.ndarray, int]:
-        """Return lists of candidate tags, the number of each word's list, and the number of the first one-tag list.
+        """Return (all lists of candidate tags, number of the list of each word, number of the first one-tag list).
 
-        The annotated tag of a word is added to its list, if the tagger knows the tag. One-tag lists follow: the list
-        of tag t alone has the number of the first one-tag list plus t. `group` holds each word's list number in the
-        tagger's dictionary.
+        The list of a word holds the tags of the tagger's dictionary, and the annotated tag if the tagger knows it.
+        After the lists of words, there is one list for each tag alone. The list of tag t has the number of the first
+        one-tag list plus t.
+
+        group  number of each word's list in the tagger's dictionary
         """
         numbers: dict[tuple[int, ...], int] = {}
         widened = np.empty_like(group)

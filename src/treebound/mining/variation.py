@@ -157,7 +157,7 @@ def variation_scores(treebank: Treebank, *, context: bool = False, window: int =
 
 @dataclass(frozen=True)
 class _Places:
-    """A treebank as a sequence of P places: for each sentence the root, its words and an end; place 0 is padding.
+    """A treebank as a sequence of P places: for each sentence the root, its words and an end mark; place 0 is padding.
 
     form      int64[P]: number of the form
     sentence  int64[P]: index of the sentence
@@ -191,9 +191,10 @@ def _places(treebank: Treebank) -> _Places:
 
 
 def _repeated(places: _Places, window: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield for each distance from 1 the places where repeated n-grams begin, and the names of the n-grams.
+    """Yield (distance, first places of repeated n-grams, names of the n-grams) for distances from 1 to `window`.
 
-    Names are numbers: equal n-grams have the same name, others have different names. The name of an n-gram is computed
+    The distance of an n-gram is the number of places from its first word to its last word. Names are numbers: equal
+    n-grams have the same name, others have different names. The name of an n-gram is computed
     from the name of its words except the last, and the form of the last word. An n-gram that occurs once is dropped,
     because no longer n-gram that begins with it can be repeated. Space O(words).
     """
@@ -214,14 +215,18 @@ def _repeated(places: _Places, window: int) -> Iterator[tuple[int, np.ndarray, n
 
 
 def _renamed(name: np.ndarray, places: _Places, beside: np.ndarray) -> np.ndarray:
-    """Return the names of longer n-grams: each n-gram in `name`, extended by the form at its place in `beside`."""
+    """Return the names of n-grams that are one word longer than the n-grams with the names `name`.
+
+    beside  for each n-gram, the place of the word that extends it
+    """
     return np.unique(name * places.count + places.form[beside], return_inverse=True)[1].astype(np.int64)
 
 
 def _totals(name: np.ndarray, annotated: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Count for each occurrence the occurrences with the same name, and with the same name and annotation.
+    """Count, for each occurrence of an n-gram, all its occurrences, and its occurrences with the same annotation.
 
-    annotated  a number for each occurrence that combines name and annotation
+    name       number of the n-gram, for each occurrence
+    annotated  number of the combination of n-gram and annotation, for each occurrence
     """
     _, same, counts = np.unique(annotated, return_inverse=True, return_counts=True)
     return np.bincount(name, minlength=1)[name], counts[same]

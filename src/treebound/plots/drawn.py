@@ -325,7 +325,7 @@ def _title(figure: Figure, axes: Axes) -> str:
 
 
 def _axis_label(figure: Figure, axes: Axes, which: str) -> str:
-    """Return the first line of the label of an axis.
+    """Return the first line of the label of the x or y axis (`which`) of a panel.
 
     An axis without a label has the label of the other panels, if they have one label and the panel has no twin.
     """
@@ -337,7 +337,7 @@ def _axis_label(figure: Figure, axes: Axes, which: str) -> str:
 
 
 def _tick_names(figure: Figure, axes: Axes, which: str) -> dict[float, str]:
-    """Return the names at the ticks of an axis, or nothing if its ticks are numbers.
+    """Return the names at the ticks of the x or y axis (`which`) of a panel, or nothing if its ticks are numbers.
 
     A panel without names at its ticks has the names of another panel with the same ticks.
     """

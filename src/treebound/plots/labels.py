@@ -88,7 +88,8 @@ def _settle_ends(figure: Figure) -> None:
 def _stack(axes: Axes, labels: list[Annotation], scale: float) -> None:
     """Move the labels at the ends of the curves of a panel into a column to the right of the last end.
 
-    Of ends at the same height, the leftmost end has the highest label, so that the lines to the labels do not cross.
+    If several ends have the same height, the leftmost end has the highest label. The lines to the labels therefore do
+    not cross. `scale` is the number of pixels per typographic point.
     """
     if not labels:
         return
@@ -139,7 +140,10 @@ def _marked_points(axes: Axes) -> list[Sequence[float]]:
 
 
 def _nearest(box: Bbox, own: Sequence[float], points: list[Sequence[float]], scale: float) -> bool:
-    """Return whether no marker is nearer to a label than the marker to which the label belongs."""
+    """Return whether the label in `box` is nearer to its own point than to any other of `points`.
+
+    Half a typographic point of tolerance is allowed; `scale` is the number of pixels per typographic point.
+    """
     limit = _distance(box, own) - scale / 2
     return all(_distance(box, point) >= limit for point in points)
 
@@ -151,7 +155,10 @@ def _distance(box: Bbox, point: Sequence[float]) -> float:
 
 
 def _obstacles(axes: Axes, scale: float) -> list[Bbox]:
-    """Return the boxes of the markers of a panel, and of pieces of lines that are drawn as steps."""
+    """Return the boxes of the markers of a panel, and of pieces of lines that are drawn as steps.
+
+    scale  number of pixels per typographic point
+    """
     boxes = [_around(point, RADIUS * scale) for point in _marked_points(axes)]
     for line in axes.lines:
         if line.get_drawstyle() == "steps-pre":
@@ -165,7 +172,10 @@ def _around(point: Sequence[float], radius: float) -> Bbox:
 
 
 def _pieces(points: Sequence[Sequence[float]], scale: float) -> list[Bbox]:
-    """Return small boxes along a line of steps, each of which goes first up or down and then to the right."""
+    """Return small boxes along a line of steps; each step goes up or down first, then to the right.
+
+    scale  number of pixels per typographic point
+    """
     boxes = []
     for (x, y), (right, height) in pairwise(points):
         for start, end in (((x, y), (x, height)), ((x, height), (right, height))):
@@ -177,7 +187,10 @@ def _pieces(points: Sequence[Sequence[float]], scale: float) -> list[Bbox]:
 
 
 def _label_area(axes: Axes, figure: Figure, scale: float) -> Bbox:
-    """Return the area for labels: the panel plus a margin on the right, within the width of the figure."""
+    """Return the area for labels: the panel plus a margin on the right, within the width of the figure.
+
+    scale  number of pixels per typographic point
+    """
     panel, margin = axes.get_window_extent(), 2 * GAP * scale
     left, right = max(panel.x0 - scale, 0.0), min(panel.x1 + margin, figure.bbox.x1)
     return Bbox.from_extents(left, panel.y0 - scale, right, panel.y1 + GAP * scale)

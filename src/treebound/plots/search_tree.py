@@ -94,7 +94,7 @@ def _layout(
 
 
 def _box(node: dict[str, Any], x: float, y: float) -> list[str]:
-    """Return the SVG elements of a node: its frame, its upper bound and its status."""
+    """Return the SVG elements of a node whose top edge is centred at (x, y): a box with upper bound and status."""
     status = str(node["status"])
     label = "no tree" if node["ub"] < -1e15 else f"≤ {node['ub']:.3f}"
     return [

@@ -95,7 +95,10 @@ def text(
     anchor: str = "middle",
     halo: bool = False,
 ) -> str:
-    """Return a line of text whose baseline starts, is centred or ends at (x, y); `halo` adds a white outline."""
+    """Return a line of text as an SVG element; its baseline starts, is centred or ends at (x, y), as `anchor` states.
+
+    `halo` adds a white outline.
+    """
     around = ' paint-order="stroke" stroke="#ffffff" stroke-width="4"' if halo else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{fill}" text-anchor="{anchor}" '

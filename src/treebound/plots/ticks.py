@@ -36,7 +36,7 @@ class FewTicks(Locator):
         return next((ticks for ticks in choices if len(ticks) > 1), choices[0] if choices else [])
 
     def _fit(self, ticks: Sequence[float], low: float, high: float) -> bool:
-        """Return whether the labels of neighbouring ticks do not touch each other."""
+        """Return whether the labels of neighbouring ticks do not touch each other on an axis from `low` to `high`."""
         if not isinstance(self.axis, Axis) or not high > low > 0:
             return True
         axes, across = self.axis.axes, isinstance(self.axis, XAxis)

@@ -105,7 +105,10 @@ def described(sentence: Sentence) -> list[str]:
 
 
 def columns(words: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[float], float]:
-    """Return the centre of each word in px (index 0 is unused) and the total width."""
+    """Return (centre of each word in px, where index 0 is unused; total width in px).
+
+    rows  texts below the words, one row after another, which may be wider than the words
+    """
     x, centre = float(MARGIN), [0.0]
     for i, word in enumerate(words):
         w = max(_width(word, SIZE), *(_width(row[i], 11) for row in rows), 22.0)
@@ -150,9 +153,13 @@ def arc_paths(
     dashed: bool,
     root: str = "root",
 ) -> list[str]:
-    """Return the path from head to modifier with an arrow head at the modifier; `up` is -1 above the words and 1 below.
+    """Return the SVG elements of an arc (head, modifier), with an arrow head at the modifier.
 
-    The text `root` is written beside an arc from the root.
+    level   level of the arc, see `levels`
+    centre  centre of each word in px
+    y0      height in px at which the arc begins and ends
+    up      -1 draws the arc above the words, 1 below
+    root    text that is written beside an arc from the root
     """
     head, mod = arc
     y = y0 + up * (level + 1) * STEP

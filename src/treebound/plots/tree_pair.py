@@ -88,7 +88,14 @@ def _arcs(
     labels: Sequence[str],
     colours: Sequence[str],
 ) -> tuple[list[str], list[str]]:
-    """Return the paths of arcs, and their labels; `side` is (y at which arcs end, -1 above the words or 1 below)."""
+    """Return (SVG elements of the paths of arcs, SVG elements of the labels of the arcs).
+
+    level    level of each arc, see `levels`
+    centre   centre of each word in px
+    side     (height in px at which arcs begin and end, -1 to draw them above the words or 1 below)
+    labels   the label of each word's arc
+    colours  colour of each arc
+    """
     y0, up = side
     paths, captions = [], []
     for arc, colour in zip(arcs, colours, strict=True):
@@ -101,7 +108,7 @@ def _arcs(
 
 
 def _words(words: Sequence[str], emphasised: Sequence[int], centre: list[float], baseline: float) -> list[str]:
-    """Return the words, with a line below the emphasised ones."""
+    """Return the SVG elements of the words, with a line below the emphasised words."""
     body = [text(x, baseline, word, size=SIZE) for x, word in zip(centre[1:], words, strict=True)]
     for m in dict.fromkeys(emphasised):
         ends = f'x1="{centre[m] - 14:.1f}" x2="{centre[m] + 14:.1f}" y1="{baseline + 5:.1f}" y2="{baseline + 5:.1f}"'

@@ -102,7 +102,7 @@ def _listed(value: Any) -> bool:
 
 
 def forbidding(statement: Statement, words: Any, hard: Hard) -> Problem:
-    """Return the problem whose trees satisfy the constraints when every arc has its best label."""
+    """Return the problem without the trees that violate the constraints when every arc has its best label."""
     return with_forbidden(*hard.labelled(statement, words, 1), hard.constraints)
 
 

@@ -170,7 +170,7 @@ ARGUMENTS = ("arc", "labels", *TENSORS, "parts", "allowed")
 
 
 def stated(arguments: Mapping[str, Any], space: Space, single_root: bool, unit: float | None) -> Statement:
-    """Return the problem for the arguments of `problem`; absent arguments count as None."""
+    """Return the Statement for the arguments of `problem` by name; absent arguments count as None."""
     checked_setting(space, single_root, unit)
     if unknown := [name for name in arguments if name not in ARGUMENTS]:
         raise InputError(f"unknown argument {unknown[0]!r}", hint="choose from " + ", ".join(ARGUMENTS))
@@ -218,7 +218,10 @@ def _indexed(
 ) -> Problem:
     """Return the problem of the candidate arcs, in canonical form unless parts are given as lists.
 
-    Lists of parts are `named`, which holds arcs and scores by family, and sparse tensors in `arrays`.
+    candidate  bool[n + 1, n + 1], the candidate arcs
+    arrays     dense or sparse tensors of scores, by argument of `treebound.problem`; sparse tensors are lists of parts
+    named      lists of parts: arcs and scores by family
+    matrix     [n + 1, n + 1], the scores of the arcs
     """
     families = {family for name, family in TENSORS.items() if name in arrays} | named.keys()
     check_parts(candidate, families)
@@ -259,7 +262,10 @@ def checked_setting(space: Any, single_root: Any, unit: Any) -> None:
 
 
 def _too_large(built: Problem, total: float, limit: float) -> InputError:
-    """Return the error for scores whose sum is too large; it names a score that looks like a mask but is not one."""
+    """Return the error for scores whose sum `total` exceeds `limit`.
+
+    If a score looks like a mask but is none, because every tree needs such a score, the error names this score.
+    """
     suspicious = built.arc < -limit / (2.0 * max(1, built.arcs))
     if np.any(suspicious) and _total(built.arc[~suspicious]) < limit:
         arc = int(np.argmax(suspicious))
@@ -395,7 +401,11 @@ def _check_pairs(tensor: np.ndarray, h: np.ndarray, s: np.ndarray, m: np.ndarray
 
 
 def _listed(name: str, pair: tuple[np.ndarray, np.ndarray], n: int, single_root: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return the parts of a sparse tensor as their arcs, int[F, 2, 2], and their scores."""
+    """Return (arcs of the parts of a sparse tensor, int[F, 2, 2]; scores of the parts).
+
+    name  argument that holds the tensor
+    pair  index triples, and their scores
+    """
     places, score = pair
     if places.size == 0:
         places = places.reshape(0, 3)
@@ -438,7 +448,10 @@ def _named(family: str, pair: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray
 
 
 def _rows(family: str, arcs: np.ndarray, score: np.ndarray, index: ArcIndex) -> PartTable:
-    """Return a table of the parts whose arcs are all candidates."""
+    """Return the PartTable of a family, with the listed parts whose arcs are all candidates.
+
+    arcs, score  arcs of the listed parts, as `_named` returns them, and their scores
+    """
     if family == "valency":
         return PartTable(family, arcs, score)
     n = len(index.right) - 1

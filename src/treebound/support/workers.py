@@ -116,7 +116,7 @@ def blocks(count: int, size: int) -> list[range]:
     """Divide `count` short items into ranges of `size` items for `spread`, with smaller ranges at both ends.
 
     The first range is computed before workers start, and the last ranges decide how long one worker is still busy after
-    the others have ended. These ranges have an eighth of the items.
+    the others have ended. The smaller ranges have an eighth of `size` items.
     """
     few = max(1, size // 8)
     middle = max(few, count - size)

@@ -11,7 +11,12 @@ from treebound.support.jit import kernel
 
 @kernel
 def score_head(index, parts, tables, z, into, taken, h):
-    """Return the score of the parts in `tables` at head h; arguments as in `score_heads`."""
+    """Return the score of the parts in `tables` (StarTables) at head h of a tree. O(d^3) for d modifiers of h.
+
+    - `z`: int8[>= A]. 1 for the arcs of the tree.
+    - `into`: int32[n + 1]. The arc into each word, NONE at 0.
+    - `taken`: int32[n + 1]. Scratch, which receives the arcs to the modifiers of h.
+    """
     start, right = index.start, index.right
     a = into[h]
     lo, mid, hi = start[h], right[h], start[h + 1]
@@ -76,14 +81,15 @@ def score_head(index, parts, tables, z, into, taken, h):
 
 @kernel
 def score_heads(index, parts, tables, z, into, taken, out):
-    """Write to `out` float64[n + 1] the score of the parts in `tables` (StarTables) at each head of a tree; return the
-    sum.
+    """Score the parts in `tables` (StarTables) at each head of a tree, and return the sum over all heads.
+
+    The score at each head is written to `out` float64[n + 1].
 
     - `z`: int8[>= A]. 1 for the arcs of the tree.
     - `into`: int32[n + 1]. The arc into each word, NONE at 0.
     - `taken`: int32[n + 1]. Scratch.
 
-    O(A + n d^3), where d is the largest number of modifiers.
+    O(A + n d^3), where d is the largest number of modifiers of one head.
     """
     total = 0.0
     for h in range(len(index.right)):

@@ -28,14 +28,14 @@ ROUNDING = 1e-3  #: tolerance of bounds that are integers, because shares of a t
 @by_reference
 @dataclass
 class SetScratch:
-    """Working memory of the search over sets, with one row for every depth up to K.
+    """Working memory of a search over sets of at most K modifiers, with one row for every depth of the search tree.
 
-    - `pairs`: float64[K + 2, K, K]. Sibling scores. The last table has the original scores. The others, one per depth,
-      also contain the scores of triples of the pair and a modifier that is in. Without triples, the shape is
-      [1, K, K], because these scores never change.
-    - `state`: int8[K + 1, K]. OUT, FREE or IN.
-    - `linear`: float64[K + 1, K]. The own score of a free modifier, given the modifiers that are in.
-    - `constant`: float64[K + 1]. The score of the modifiers that are in.
+    - `pairs`: float64[K + 2, K, K]. Scores of pairs of modifiers. The last table has the original scores. The others,
+      one per depth, also contain the scores of triples: of the pair and a third modifier that is IN. Without triples,
+      there is only the original table, [1, K, K].
+    - `state`: int8[K + 1, K]. The state of each modifier at a node. IN means chosen, OUT rejected, and FREE undecided.
+    - `linear`: float64[K + 1, K]. The score that a free modifier adds to the modifiers that are IN, apart from combs.
+    - `constant`: float64[K + 1]. The score of the modifiers that are IN.
     - `bound`: float64[K + 1]. The bound of the node.
     - `branch`, `untried`: int32[K + 1], int8[K + 1]. The modifier on which the node branches, and the state not yet
       tried (NONE if both were tried).
@@ -59,7 +59,7 @@ class SetScratch:
 
 @kernel
 def set_scratch(K, triples):
-    """Return SetScratch for sets of up to K modifiers. O(K^2), with triples O(K^3)."""
+    """Return the SetScratch for sets of up to K modifiers. O(K^2), or O(K^3) if `triples` is True."""
     return SetScratch(
         np.empty((K + 2 if triples else 1, K, K), np.float64),
         np.empty((K + 1, K), np.int8),
@@ -77,7 +77,7 @@ def set_scratch(K, triples):
 
 @kernel
 def beats(bound, best, unit):
-    """Return whether a value of at most `bound` can be better than `best`."""
+    """Return whether a value of at most `bound` can exceed `best`; if unit > 0, all values are integers."""
     if unit > 0.0:
         return bound >= best + 1.0 - ROUNDING
     return bound > best
@@ -85,7 +85,10 @@ def beats(bound, best, unit):
 
 @kernel(inline="always")
 def begin(worth, k, sets):
-    """Initialise the root node of a search, at which certain modifiers (IN) are still FREE. O(k)."""
+    """Initialise the root node of a search over k modifiers with the scores and states in `worth` (Worth). O(k).
+
+    Modifiers whose state in `worth` is IN start as FREE; the caller takes them afterwards.
+    """
     sets.constant[0] = 0.0
     for i in range(k):
         sets.state[0, i] = OUT if worth.status[i] == OUT else FREE
@@ -94,7 +97,10 @@ def begin(worth, k, sets):
 
 @kernel(inline="always")
 def take(depth, v, k, row, sets):
-    """Set the free modifier v to IN, and add the scores of its pairs, `row`, to the other modifiers. O(k)."""
+    """Set the free modifier v to IN at the node of a depth. O(k).
+
+    `row` float64[k] holds the scores of the pairs of v. Each score is added to the other modifier of its pair.
+    """
     linear = sets.linear[depth]
     sets.state[depth, v] = IN
     sets.constant[depth] += linear[v]
@@ -104,7 +110,7 @@ def take(depth, v, k, row, sets):
 
 @kernel(inline="always")
 def begin_child(depth, k, sets):
-    """Initialise a child node as a copy of its parent. O(k)."""
+    """Initialise the node at depth + 1 as a copy of its parent, the node at `depth`. O(k)."""
     sets.constant[depth + 1] = sets.constant[depth]
     for i in range(k):
         sets.state[depth + 1, i] = sets.state[depth, i]
@@ -113,9 +119,9 @@ def begin_child(depth, k, sets):
 
 @kernel(inline="always")
 def branch_on(depth, v, include_first, upper, sets):
-    """Branch on modifier v and return the state to be tried first: IN if `include_first`, otherwise OUT.
+    """Branch on modifier v and return its state in the first child: IN if `include_first`, otherwise OUT.
 
-    `upper` is the bound of the node.
+    `upper` is the bound of the node at `depth`, which branches.
     """
     first = IN if include_first else OUT
     sets.branch[depth] = v
@@ -126,7 +132,11 @@ def branch_on(depth, v, include_first, upper, sets):
 
 @kernel
 def go_back(depth, value, unit, bound, untried):
-    """Return the last depth above this one whose untried child may be better than `value`, or -1. O(depth)."""
+    """Return the depth of the nearest ancestor whose untried child may exceed `value`, or -1. O(depth).
+
+    - `bound`, `untried`: the fields of SetScratch.
+    - `unit`: if greater than 0, all values are integers.
+    """
     for d in range(depth - 1, -1, -1):
         if untried[d] != NONE and beats(bound[d], value, unit):
             return d
@@ -135,7 +145,12 @@ def go_back(depth, value, unit, bound, untried):
 
 @kernel
 def open_bound(depth, upper, value, unit, bound, untried):
-    """Return an upper bound of all sets if the search is cut off at a node with bound `upper`. O(depth)."""
+    """Return an upper bound on the score of every set if the search is cut off at a node with bound `upper`. O(depth).
+
+    - `value`: the score of the best set so far.
+    - `bound`, `untried`: the fields of SetScratch.
+    - `unit`: if greater than 0, all values are integers.
+    """
     for d in range(depth):
         if untried[d] != NONE:
             upper = max(upper, bound[d])
@@ -146,7 +161,7 @@ def open_bound(depth, upper, value, unit, bound, untried):
 
 @kernel
 def _triple(mods, i, j, v):
-    """Return the score of the triple of local modifiers i, j, v in any order."""
+    """Return the score of the triple of modifiers i, j, v, which may be in any order. They are indices in `mods`."""
     x, y, z = mods.place[i], mods.place[j], mods.place[v]
     if x > y:
         x, y = y, x
@@ -159,7 +174,7 @@ def _triple(mods, i, j, v):
 
 @kernel(inline="always")
 def _copy(k, table, out):
-    """Write the first k rows and columns of a table to `out`."""
+    """Copy the first k rows and columns of `table` to `out`."""
     for i in range(k):
         for j in range(k):
             out[i, j] = table[i, j]
@@ -167,7 +182,9 @@ def _copy(k, table, out):
 
 @kernel(inline="always")
 def _take(depth, v, mods, sets):
-    """Set modifier v to IN, like `take`, and add its triples to the pairs of the other modifiers. O(k), with triples
+    """Set the free modifier v to IN at the node of a depth, and update the scores of free modifiers and their pairs.
+
+    The scores of pairs with v are added to single modifiers, the scores of triples with v to pairs. O(k), with triples
     O(k^2).
     """
     row = sets.pairs[depth if len(mods.tri) > 0 else -1]
@@ -184,10 +201,10 @@ def _take(depth, v, mods, sets):
 
 @kernel(inline="always")
 def _share_pairs(depth, k, table, sets):
-    """Return (number of free modifiers, number of modifiers that are in, whether free modifiers have pair scores).
-    O(k^2).
+    """Divide the scores of pairs of free modifiers, and count the modifiers in each state. O(k^2).
 
-    Write free, high, low and weight.
+    The fields `free`, `high`, `low` and `weight` of `sets` are written from the scores of modifiers and of pairs
+    (`table`). Return (number of free modifiers, number that are IN, whether any pair of free modifiers has a score).
     """
     state, linear, free = sets.state[depth], sets.linear[depth], sets.free
     high, low, weight = sets.high, sets.low, sets.weight
@@ -221,7 +238,11 @@ def _share_pairs(depth, k, table, sets):
 
 @kernel(inline="always")
 def _share_triples(f, mods, sets):
-    """Return whether free modifiers have triple scores; write high, low and weight. O(f^3)."""
+    """Divide the scores of triples of the f free modifiers, and return whether any such triple has a score. O(f^3).
+
+    The shares of positive triples are added to `sets.weight`. The score of every triple is added to `sets.high` or
+    `sets.low` of its modifiers.
+    """
     free, high, low, weight = sets.free, sets.high, sets.low, sets.weight
     tied = False
     for p in range(f):
@@ -247,9 +268,11 @@ def _share_triples(f, mods, sets):
 
 @kernel(inline="always")
 def _share_combs(depth, mods, sets):
-    """Return (score of the runs that are in, whether free modifiers have scores of other runs). O(runs).
+    """Divide the scores of runs of modifiers (combs) among their free members. O(runs).
 
-    Write high, low and weight.
+    The shares are added to `sets.weight`, the scores of runs to `sets.high` or `sets.low` of their free members. Runs
+    with a member that is OUT are ignored.
+    Return (score of the runs whose members are all IN, whether another run has two or more free members).
     """
     comb, comb_items, state = mods.comb, mods.comb_items, sets.state[depth]
     high, low, weight = sets.high, sets.low, sets.weight
@@ -278,7 +301,10 @@ def _share_combs(depth, mods, sets):
 
 @kernel(inline="always")
 def free_members(items, state):
-    """Return (number of free members of a run, whether a member is out)."""
+    """Return (number of free members of a run, whether a member is OUT); the number is 0 if a member is OUT.
+
+    `items` holds the modifiers of the run, padded with negative numbers, and `state` the state of each modifier.
+    """
     members = 0
     for i in items:
         if i < 0:
@@ -293,7 +319,7 @@ def free_members(items, state):
 def _settle(depth, f, count, mods, sets):
     """Set modifiers that cannot raise the score to OUT, and modifiers that cannot lower it to IN. O(f k).
 
-    Return whether any modifier was set. `f` and `count` are the numbers of modifiers that are free and in.
+    Return whether any modifier was set. `f` modifiers are free, and `count` modifiers are IN.
     """
     count_score = mods.count_score
     last = len(count_score) - 1
@@ -319,11 +345,9 @@ def _settle(depth, f, count, mods, sets):
 
 @kernel(inline="always")
 def _with_best(total, depth, f, mods, worth, scratch):
-    """Return `total` plus the largest sum of weights of free modifiers.
+    """Return `total`, the score of the modifiers that are IN, plus the largest sum of weights of free modifiers.
 
-    If neighbours or numbers of modifiers have scores, a dynamic program finds this sum.
-
-    The scores of modifiers that are in are already contained in `total`.
+    A dynamic program finds this sum if neighbouring modifiers or the number of modifiers have scores.
     """
     sets, weight = scratch.sets, scratch.sets.weight
     if mods.chained or len(mods.count_score) > 1:
@@ -339,9 +363,10 @@ def _with_best(total, depth, f, mods, worth, scratch):
 
 @kernel(inline="always")
 def _improve_shares(f, table, sets):
-    """Improve shares: positive pairs shift weight to modifiers with negative weight, negative pairs reduce two weights.
+    """Improve the shares of pairs (`table`) of the f free modifiers, so that the bound of the node falls. O(f^2).
 
-    Return the constant that the bound loses besides the weights. O(f^2).
+    A positive pair shifts weight from a modifier with positive weight to one with negative weight. A negative pair
+    reduces two positive weights by the same amount. Return the total amount, which must be added to the bound.
     """
     free, weight = sets.free, sets.weight
     shift = 0.0
@@ -369,9 +394,11 @@ def _improve_shares(f, table, sets):
 
 @kernel
 def search_modifiers(mods, worth, floor, unit, node_limit, scratch):
-    """Find the best set of modifiers if it scores more than `floor`.
+    """Find the best set of modifiers of one head, if it scores more than `floor`.
 
-    - `mods`, `worth`: Modifiers and Worth.
+    - `mods`, `worth`: Modifiers of the head, and their scores under one arc into the head (Worth).
+    - `unit`: if greater than 0, all scores are integers.
+    - `node_limit`: largest number of search nodes.
     - `scratch`: StarScratch. If a better set is found, it is written to scratch.solution int8[k].
 
     Return (value, bound, number of nodes). The value is `floor` if no set is better. No set scores more than the bound,

@@ -34,9 +34,10 @@ class Stars(NamedTuple):
     - `value`: float64[n + 1]. S_h, or NEG if there is no star. If a search was cut off, the value is an
       upper bound, which may exceed the score of the star of x and y.
     - `x`: int32[n + 1]. The arc into h in the best star, NONE for the root.
-    - `y`: int8[A]. 1 if the arc is chosen as the arc of a modifier.
-    - `x_bound`: float64[A]. No star with this arc into its head scores more; NEG if there is no star with the arc.
-    - `dirty`: bool[n + 1]. The heads to be solved.
+    - `y`: int8[A]. 1 if the best star of the head of the arc has the modifier of the arc.
+    - `x_bound`: float64[A]. For each arc, an upper bound on the scores of the stars that the arc enters. NEG if there
+      is no such star.
+    - `dirty`: bool[n + 1]. The heads whose best star has to be computed.
     """
 
     value: np.ndarray
@@ -48,7 +49,7 @@ class Stars(NamedTuple):
 
 @kernel
 def no_stars(A, n):
-    """Return Stars of which no head has been solved."""
+    """Return Stars for A arcs and n words before any best star is computed: every head is dirty."""
     return Stars(
         np.zeros(n + 1), np.full(n + 1, NONE, np.int32), np.zeros(A, np.int8), np.zeros(A), np.ones(n + 1, np.bool_)
     )
@@ -60,16 +61,16 @@ def solve_stars(index, parts, tables, alive, multipliers, stars, node_limit, scr
 
     - `index`, `parts`: ArcIndex and PartIndex. The PartIndex determines which modifiers fit an arc into the head.
     - `tables`: StarTables.
-    - `alive`: bool[A]. The only alive arc into a word is certain and chosen. The root takes exactly one arc if
-      parts.single_root, otherwise at least one.
+    - `alive`: bool[A]. The arcs that stars may use. An arc that is the only alive arc into its word is always chosen.
+      The root takes exactly one arc if parts.single_root, otherwise at least one.
     - `multipliers`: Multipliers.
     - `stars`: Stars.
     - `node_limit`: largest number of search nodes for a head and an arc into it.
     - `scratch`: StarScratch.
 
-    Return (number of values that are upper bounds only, number of nodes). Integers give exact integers, and no memory
-    is allocated. Without sets, the time for a head is O(arcs into h * (arcs out of h)^2). With sets, it is exponential
-    at worst, up to node_limit.
+    Return (number of heads whose value is an upper bound only, number of search nodes). Integer scores give exact
+    integers, and no memory is allocated. A head h takes O(arcs into h * (arcs out of h)^2) time. If sets of modifiers
+    must be searched, the time is exponential at worst, up to node_limit.
     """
     overflows, nodes = 0, 0
     for h in range(len(index.right)):
@@ -93,7 +94,7 @@ def solve_stars(index, parts, tables, alive, multipliers, stars, node_limit, scr
 
 @kernel(inline="always")
 def _solve_root(mods, u, stars, scratch):
-    """Find the best star of the root."""
+    """Find the best star of the root under the multipliers `u` of the arcs to modifiers, and write it to `stars`."""
     k, item, chain = mods.size, scratch.item, scratch.chain
     status, gain, end = scratch.status[0], scratch.gain[0], chain.end[0]
     for j in range(k):
@@ -110,7 +111,10 @@ def _solve_root(mods, u, stars, scratch):
 
 @kernel(inline="always")
 def _solve_under_arcs(index, parts, tables, alive, mods, multipliers, stars, scratch):
-    """Find the best star under each arc into the head. If sets must be searched, compute only its bound `x_bound`."""
+    """Find the best star of one head, by trying each arc into the head.
+
+    If sets of modifiers must be searched, compute only the upper bound `stars.x_bound` for each arc.
+    """
     h, k, item, chain = mods.head, mods.size, scratch.item, scratch.chain
     spread, shared, chosen = scratch.spread, scratch.shared, chain.chosen
     one_by_one = not mods.chained and len(mods.count_score) == 1
@@ -153,9 +157,10 @@ def _solve_under_arcs(index, parts, tables, alive, mods, multipliers, stars, scr
 
 @kernel(inline="always")
 def _search_sets(index, parts, tables, mods, w, stars, node_limit, scratch):
-    """Find the best star by searches over sets; return (1 if the value is only an upper bound, number of nodes).
+    """Find the best star of one head by searches over sets of modifiers, one search for each arc into the head.
 
-    The arc into the head with the highest bound is searched first.
+    The arc with the highest bound is searched first; `w` holds the multipliers of arcs into heads. Return (1 if the
+    value of the head is only an upper bound, else 0; number of search nodes).
     """
     h, k, unit, chain = mods.head, mods.size, tables.unit, scratch.chain
     value, x, x_bound = stars.value, stars.x, stars.x_bound

@@ -14,7 +14,9 @@ NO_ARCS = np.empty((0, LONGEST_COMB), np.int32)
 
 
 class StarTables(NamedTuple):
-    """Scores float64[F] of the families at one head, in the order of docs/architecture.md; empty for unscored families.
+    """Scores of parts at one head: for each family float64[F], in the order of docs/architecture.md.
+
+    Families without scores have empty arrays.
 
     - `comb_arcs`: int32[F, 8]. The arcs of the combs.
     - `comb_start`: int64[n + 2]. The first comb of each head.
@@ -35,7 +37,7 @@ class StarTables(NamedTuple):
 
 
 def star_tables(index, scores, comb_arcs=NO_ARCS, unit=0.0):
-    """Return the StarTables of a mapping from families to scores float64[F]. Absent families score 0.
+    """Return the StarTables for `scores`, a mapping from families to float64[F]. Absent families score 0.
 
     `comb_arcs` is the result of `list_parts`. All scores are read-only, so that one compiled version of a kernel serves
     every combination of families.
@@ -60,9 +62,10 @@ def star_tables(index, scores, comb_arcs=NO_ARCS, unit=0.0):
 
 
 class Multipliers(NamedTuple):
-    """The multipliers of the agreement of stars with a tree, float64[>= A].
+    """The multipliers that make the best stars of all heads agree on one tree, float64[>= A] each.
 
-    `child` (u) belongs to an arc as the arc of a modifier, `parent` (w) to an arc as the arc into a head.
+    `child` holds the multiplier u of each arc in the star of its head. `parent` holds the multiplier w of each arc in
+    the star of its modifier.
     """
 
     child: np.ndarray

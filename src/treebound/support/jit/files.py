@@ -143,7 +143,10 @@ class Turn:
         self._file: BinaryIO | None = None
 
     def take(self) -> None:
-        """Wait until no other process has the turn, then take it. A process may take its own turn again."""
+        """Wait until no other process has the turn, but at most _PATIENCE seconds, then take it.
+
+        A process may take its own turn again.
+        """
         if self._file is not None or fcntl is None:
             return
         deadline = time.monotonic() + _PATIENCE  # a process whose compilation failed keeps its turn until it ends

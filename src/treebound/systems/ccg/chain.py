@@ -23,7 +23,8 @@ from treebound.support.jit import kernel
 class Lattice(NamedTuple):
     """The categories that the words of a sentence may have; tags[first[i] : first[i + 1]] are the categories of word i.
 
-    first int32[n + 1], tags int32[C] ascending within a word
+    first  int32[n + 1], for each word the index of its first category in `tags`, and C at the end
+    tags   int32[C], the categories of all words, ascending within each word
     """
 
     first: np.ndarray
@@ -34,7 +35,7 @@ class Features(NamedTuple):
     """The words of some sentences, with template hashes and allowed categories.
 
     context  int64[W, T], hash of the attributes that each template reads around every word;
-    offsets  int64[S + 1] of the sentences;
+    offsets  int64[S + 1]: sentence s has the words offsets[s] .. offsets[s + 1] - 1;
     group    int32[W], number of the list of categories that a word may have;
     lists    all these lists as a Lattice, in which list numbers take the place of words
     """
@@ -60,10 +61,12 @@ class Weights(NamedTuple):
 
 @kernel
 def lattice(group, lists):
-    """Return the lattice of a sentence, in which word i has the categories of list number group[i]. O(C).
+    """Return the lattice of a sentence, in which word i has the categories of list number group[i].
 
-    group  int32[n], the numbers of lists
-    lists  all lists of categories, as a Lattice
+    group  int32[n], for each word the number of its list of categories
+    lists  all lists of categories, as a Lattice with lists in the place of words
+
+    O(C) for C categories of all words together.
     """
     first = np.zeros(len(group) + 1, np.int32)
     for i in range(len(group)):
@@ -76,7 +79,11 @@ def lattice(group, lists):
 
 @kernel
 def emissions(context, choices, table, mask):
-    """Return float64[C], the emission scores of all categories in the lattice `choices`. O(C T) for T templates."""
+    """Return float64[C], the emission scores of all C categories in the lattice `choices`. O(C T) for T templates.
+
+    context      int64[n, T], hash of the attributes that each template reads around every word
+    table, mask  fields of the Weights
+    """
     out = np.zeros(len(choices.tags), np.float64)
     for i in range(len(context)):
         for t in range(context.shape[1]):
@@ -96,7 +103,8 @@ def forward_backward(emission, choices, potential, alpha, beta, local, scale):
     scale               float64[>= n]. The marginal of a pair (i - 1, i) is
                         alpha[y] potential[y, x] local[x] beta[x] / scale[i]
 
-    Return -inf if no sequence is possible; the arrays are then undefined. O(sum c_i c_i+1).
+    Return -inf if no sequence is possible; the arrays are then undefined. O(sum c_i c_i+1), where word i has c_i
+    categories.
     """
     first, tags = choices.first, choices.tags
     n, border = len(first) - 1, len(potential) - 1
@@ -146,7 +154,7 @@ def forward_backward(emission, choices, potential, alpha, beta, local, scale):
 def marginals(emission, choices, potential):
     """Return the log partition function and the probabilities float64[C] of the categories in the lattice `choices`.
 
-    If no sequence is possible, return -inf and zeros.
+    potential holds the exponentials of the transitions. If no sequence is possible, return -inf and zeros.
     """
     c = len(choices.tags)
     alpha, beta, local = np.empty(c), np.empty(c), np.empty(c)
@@ -158,9 +166,9 @@ def marginals(emission, choices, potential):
 
 @kernel
 def best_sequence(emission, choices, transition, out):
-    """Write the best sequence to out int32[n], as indices into choices.tags, and return its score. O(sum c_i c_i+1).
+    """Write the best sequence to out int32[n], as indices into choices.tags, and return its score.
 
-    Ties go to the first category.
+    Ties go to the first category. O(sum c_i c_i+1) for c_i categories of word i.
     """
     first, tags = choices.first, choices.tags
     n, border = len(first) - 1, len(transition) - 1
@@ -194,7 +202,10 @@ def best_sequence(emission, choices, transition, out):
 
 @kernel
 def count_gold(features, gold, weights):
-    """Add the features of the sequences `gold` int32[W] to `weights`, whose arrays hold counts. O(W T)."""
+    """Add the features of the gold categories `gold` int32[W] of all words to `weights`, whose arrays hold counts.
+
+    O(W T) for W words and T templates.
+    """
     border = len(weights.transition) - 1
     for s in range(len(features.offsets) - 1):
         before = border
@@ -218,9 +229,14 @@ class Sums(NamedTuple):
 
 @kernel
 def add_expected(context, choices, potential, sums, counts):
-    """Add the expected features of one sentence to `counts` (Weights). O(C T + sum c_i c_i+1).
+    """Add the expected features of one sentence to `counts` (Weights).
 
-    `sums` holds the arrays that `forward_backward` filled for the sentence.
+    context    int64[n, T], hash of the attributes that each template reads around every word
+    choices    Lattice of the sentence, with C categories, c_i of them for word i
+    potential  exponentials of the transitions
+    sums       the arrays that `forward_backward` filled for the sentence
+
+    O(C T + sum c_i c_i+1).
     """
     first, tags, border = choices.first, choices.tags, len(potential) - 1
     alpha, beta, n = sums.alpha, sums.beta, len(context)

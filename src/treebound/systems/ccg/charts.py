@@ -27,7 +27,7 @@ PAIRS = 1 << 16  #: largest number of unknown pairs of categories that are looke
 
 
 def sentence_of(words: Words, s: int, choices: Lattice) -> Sentence:
-    """Return sentence s with the categories of a lattice. O(n + C)."""
+    """Return sentence s with the categories of a lattice. O(n + C) for n words with C categories in all."""
     a, b = words.offsets[s], words.offsets[s + 1]
     before = [np.concatenate([[0], np.cumsum(words.mark[a:b] == kind)]).astype(np.int32) for kind in (1, 2)]
     word = np.repeat(np.arange(b - a, dtype=np.int32), np.diff(choices.first))
@@ -35,7 +35,10 @@ def sentence_of(words: Words, s: int, choices: Lattice) -> Sentence:
 
 
 class Charts:
-    """A builder of charts with up to `limit` edges. All charts share memory, so building one invalidates the last."""
+    """A builder of charts with up to `limit` edges.
+
+    All charts share memory, so each new chart invalidates the previous one.
+    """
 
     def __init__(self, grammar: Grammar, weights: np.ndarray, limit: int):
         self.grammar, self.weights, self.limit = grammar, weights, limit
@@ -65,7 +68,9 @@ class Charts:
 
 @dataclass
 class Packed:
-    """A chart with its sentence. Methods take `scores`, float64[V] scores of the variables; None stands for zeros.
+    """A chart of E edges, I items and V variables, with its sentence.
+
+    Methods take `scores`, float64[V] scores of the variables; None stands for zeros.
 
     If the chart has a complete derivation, edges that no complete derivation uses have score 0.
     """
@@ -97,7 +102,7 @@ class Packed:
     def sums(self, scores: np.ndarray | None = None) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
         """Sum over all derivations; return (log partition function, variables, inner, outer). O(E).
 
-        The last three are the probabilities of the variables, float64[V], the logarithms of the items' inside sums,
+        The last three are the probabilities of the variables, float64[V]; the logarithms of the items' inside sums,
         float64[I], and the probabilities of the items, float64[I].
         """
         items, variable_scores = len(self.chart.category), self._scores(scores)
@@ -147,7 +152,7 @@ class Packed:
         return root
 
     def fragments(self, scores: np.ndarray | None = None) -> list[tuple[int, int, int]]:
-        """Return (begin, end, item) of the fewest constituents that cover the sentence. O(I + n^2).
+        """Return (begin, end, item) of the fewest constituents that cover the sentence of n words. O(I + n^2).
 
         Among covers of equal size the best-scoring one is returned. A cover always exists since every word has a
         category.

@@ -57,7 +57,10 @@ class Best:
 
 
 def descend(joint: Joint, allowed: np.ndarray, multipliers: np.ndarray, best: Best, iterations: int) -> Dual:
-    """Run subgradient descent (`steps`) with the Polyak step and return the last result."""
+    """Run subgradient descent with the Polyak step and return the last result.
+
+    `steps` explains the arguments.
+    """
     last = Dual(np.inf, multipliers, np.empty(0, np.int32), np.zeros(joint.words, np.int32), 0)
     for dual in steps(joint, allowed, multipliers, best, iterations):
         last = dual

@@ -126,7 +126,10 @@ def difference(gold: Sequence[Derivation], a: Sequence[Decoded], b: Sequence[Dec
 
 
 def jackknife(counts: np.ndarray) -> Difference:
-    """Return the `Difference` of two systems from int[n, 2, 3]: right, predicted and gold dependencies per sentence."""
+    """Return the `Difference` of two systems, with a jackknife interval over n sentences.
+
+    counts  int[n, 2, 3]: for each sentence and system, numbers of right, predicted and gold dependencies
+    """
     counts = counts.reshape(-1, 2, 3)
     total, n = counts.sum(axis=0), len(counts)
     value = _gain(total)

@@ -22,7 +22,7 @@ class UnreachableError(Exception):
 
 
 def gold_chart(grammar: Grammar, sentence: Sentence, derivation: Derivation) -> Chart:
-    """Return the chart that contains only the given derivation, whose lexical categories are variables of the sentence.
+    """Return the chart that contains only `derivation`. Its lexical categories must be variables of the sentence.
 
     UnreachableError if the grammar lacks a step, more than DEPTH unary steps follow one another, or the derivation is
     not in normal form.
@@ -85,7 +85,12 @@ def count_features(grammar: Grammar, sentence: Sentence, chart: Chart, counts: n
 
 
 def _state(kind: int, left: int, right: int) -> int:
-    """Return the state that a combination of two states makes. UnreachableError if the normal form forbids it."""
+    """Return the state of the item that a combination makes of two items with the states `left` and `right`.
+
+    kind  kind of the combination
+
+    UnreachableError if the normal form forbids the combination.
+    """
     if left == COMPOSED_FORWARD and kind in (FORWARD, FORWARD_COMPOSITION):
         raise UnreachableError("not in normal form")
     if right == COMPOSED_BACKWARD and kind in (BACKWARD, BACKWARD_COMPOSITION):

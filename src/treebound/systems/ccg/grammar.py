@@ -202,7 +202,12 @@ class Grammar:
         )
 
     def _pairs(self, listed: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the hash table of pairs, at most a quarter full because most lookups are for pairs without a rule."""
+        """Return the hash table of pairs of categories, as the arrays `key` and `pair` of `Tables`.
+
+        The table is at most a quarter full, because most lookups are for pairs without a rule.
+
+        listed  the pair (left, right) of each binary rule
+        """
         spans: dict[tuple[int, int], tuple[int, int]] = dict.fromkeys(self.known, (0, 0))
         for i, pair_of_rule in enumerate(listed):
             if pair_of_rule in self.known:

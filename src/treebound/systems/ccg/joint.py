@@ -33,7 +33,7 @@ def rounded(scores: np.ndarray) -> np.ndarray:
 class Transitions(NamedTuple):
     """Transitions of a chain, shared by all sentences.
 
-    score      float64[tags + 1, tags + 1], rounded
+    score      float64[tags + 1, tags + 1], the rounded scores of transitions
     potential  exponentials of the rounded scores
     most       largest absolute value of the rounded scores
     """
@@ -53,7 +53,7 @@ class Transitions(NamedTuple):
 class Analysis:
     """The result of a decoder of the joint model for a sentence.
 
-    tags       int32[n] variables of the words;
+    tags       int32[n], the variable (lexical category) of each word;
     edges      int32[I], the best edge of each item of the chart, from which `Packed.derivation` reads the derivation;
     value      joint score of the derivation;
     bound      proved upper bound on the joint score of every derivation of the chart, inf without a proof;
@@ -82,8 +82,8 @@ class Joint:
 
     packed       the chart with rounded scores and without edges that no derivation uses; V variables;
     choices      Lattice of the chart;
-    emission     float64[V], rounded;
-    transitions  rounded transitions of the chain;
+    emission     float64[V], the chain's rounded emission scores of the variables;
+    transitions  the chain's rounded scores of transitions;
     possible     bool[V], True for emissions above -inf
 
     InputError if sums of scores could be too large to be exact; emissions of -inf are allowed.
@@ -103,7 +103,8 @@ class Joint:
     def read(self, edges: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the variables, int32[n], and the parser's score f of a derivation. O(n).
 
-        `edges` int32[I] holds the best edge of each item. The derivation is the one that these edges make of the goal.
+        `edges` int32[I] holds the best edge of each item. The derivation follows these edges from the goal down to the
+        words.
         """
         tags = np.empty(self.words, np.int32)
         stack = np.empty(2 * self.words + 4, np.int32)
@@ -111,9 +112,9 @@ class Joint:
         return np.sort(tags), parser_score
 
     def edges_of(self, best: np.ndarray) -> list[int]:
-        """Return the edges of a derivation from the goal downwards, given `best` int32[I], the best edge of each item.
+        """Return the edges of a derivation, from the goal down to the words. O(n).
 
-        O(n).
+        `best` int32[I] holds the best edge of each item, and the derivation follows these edges.
         """
         graph = self.packed.chart.graph
         stack, edges = [len(graph.first) - 2], []

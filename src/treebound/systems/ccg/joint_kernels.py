@@ -74,7 +74,7 @@ def compact(chart, unit):
 def _scale(first, message):
     """Shift log messages so that the largest message of every word is 0, and raise messages below FAINTEST to FAINTEST.
 
-    Messages of -inf remain -inf.
+    Messages of -inf remain -inf. Word i has the messages first[i] .. first[i + 1] - 1.
     """
     for i in range(len(first) - 1):
         top = -np.inf
@@ -91,7 +91,10 @@ def chain_messages(emission, outside, choices, potential, memory, out):
 
     A message is the product f b e of forward sum, backward sum and emission.
 
-    outside  float64[V], the chart's log messages, which are added to the emissions
+    outside    float64[V], the chart's log messages, which are added to the emissions
+    choices    Lattice of the variables
+    potential  exponentials of the transitions
+    memory     Chain, overwritten
 
     O(sum c_i c_i+1) for c_i categories of word i.
     """
@@ -110,8 +113,9 @@ def chain_messages(emission, outside, choices, potential, memory, out):
 
 @kernel
 def chart_messages(belief, messages, first, out):
-    """Write the chart's log messages to out float64[V]: the beliefs of variables, divided by the incoming messages.
+    """Write the log messages of the chart to out float64[V]: beliefs of variables, divided by incoming messages.
 
+    first     int32[n + 1], word i has the variables first[i] .. first[i + 1] - 1
     belief    float64[V], probabilities of the variables
     messages  float64[V], log messages of the chain to the chart
 
@@ -128,8 +132,9 @@ def most_expected(graph, rule, probability, messages, value, best):
 
     The expected number is the sum of `probability` over the items that a word or a combination makes.
 
-    messages     float64[V]; variables with message -inf are not used
-    probability  float64[I] of items; items with probability 0 are not used
+    graph, rule  fields of the Chart
+    messages     float64[V], log messages to the variables; variables with message -inf are not used
+    probability  float64[I], probability of each item; items with probability 0 are not used
     value        float64[I], receives the expected number for each item
     best         int32[I], receives the edge of each item, or -1
     """

@@ -47,7 +47,8 @@ def search(joint: Joint, iterations: int, most: int) -> tuple[Analysis, list[Nod
     """
     v, best, nodes, bounds, rounds = len(joint.emission), Best(), list[Node](), list[float](), 0
     waiting = [_Open(np.inf, np.zeros(v), -1, -1, 0, joint.possible)]
-    # scores from the last closed node that allows the best derivation, and the value of the best derivation then
+    # variable_scores: scores from the last closed node that allows the best derivation
+    # closed: value of the best derivation when this node was closed
     variable_scores, closed = np.zeros(v), -np.inf
     while waiting and len(nodes) < most:
         node = waiting.pop()
@@ -77,7 +78,12 @@ def search(joint: Joint, iterations: int, most: int) -> tuple[Analysis, list[Nod
 
 
 def _needed(nodes: list[Node], bounds: list[float], bound: float) -> list[Node]:
-    """Return the nodes that a proof needs: all except descendants of nodes with a bound of at most `bound`."""
+    """Return the nodes that a proof of the bound `bound` needs.
+
+    A node with a bound of at most `bound` needs no descendants in the proof; they are left out.
+
+    bounds  the bound of each node
+    """
     number: dict[int, int] = {}
     for i, node in enumerate(nodes):
         if i == 0 or (node.parent in number and bounds[node.parent] > bound):

@@ -49,7 +49,7 @@ class Example(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Feature counts: float64[2^bits] of the parser, and the counts of the chain."""
+    """Feature counts of both models: `parser` float64[2^bits], and `chain` in the form of Weights."""
 
     parser: np.ndarray
     chain: Weights
@@ -66,11 +66,11 @@ class JointTraining:
         self.used, self.of_table, self.moved = np.flatnonzero(weights), np.flatnonzero(table), np.nonzero(transition)
 
     def weights(self) -> np.ndarray:
-        """Return float64[W], all trained weights: the parser's, the chain's emissions, the chain's transitions."""
+        """Return float64[W], all trained weights: of the parser, of the emissions and of the transitions."""
         return self._picked(Counts(self.charts.weights, self.tagger.weights))
 
     def _picked(self, counts: Counts) -> np.ndarray:
-        """Return the counts, or weights, of the trained features as one vector."""
+        """Return float64[W], the counts of the trained features as one vector; `counts` may also hold weights."""
         return np.concatenate(
             [counts.parser[self.used], counts.chain.table[self.of_table], counts.chain.transition[self.moved]]
         )

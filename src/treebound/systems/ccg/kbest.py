@@ -13,7 +13,10 @@ Ranked = tuple[float, int, int, int]
 
 
 class KBest:
-    """Search for the k best derivations of a graph, given `score` float64[V] of the variables. O(E + k n log k)."""
+    """Search for the k best derivations of a graph with E edges, for a sentence of n words. O(E + k n log k).
+
+    score  float64[V], scores of the variables
+    """
 
     def __init__(self, graph: Hypergraph, score: np.ndarray):
         self.first, self.left, self.right = graph.first.tolist(), graph.left.tolist(), graph.right.tolist()

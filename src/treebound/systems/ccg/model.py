@@ -27,7 +27,15 @@ Side = Literal[0, 1]
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class CCGHeader(Header):
-    """Header of a model file. The first `lexical` of the categories are those that words may have."""
+    """Header of a model file, which refers to categories by their index in `categories`.
+
+    lexical          number of categories that words may have; they come first
+    binary, unary    rules, as the fields of `grammar.Stated` hold them
+    roots            categories that the root of a derivation may have
+    counts           form -> number of occurrences in training
+    by_form, by_tag  form or tag -> categories that its words may have
+    left_out         reason -> number of training sentences that were not learnt from
+    """
 
     key: str
     spec: Settings

@@ -28,7 +28,7 @@ Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class State(Header):
-    """Header of a checkpoint, which also holds the weights."""
+    """Header of a checkpoint file; the file also holds the weights."""
 
     key: str
     iterations: Annotated[int, Field(ge=0)]

@@ -50,8 +50,8 @@ def least_risk(packed: Packed, scores: np.ndarray, probability: np.ndarray | Non
     A constituent is an item that a word or a combination made: its span, category, head and the head's lexical category
     (Goodman 1996). All derivations have the same number of constituents, so that recall and precision are equal.
 
-    scores       float64[V] of the variables; variables with score -inf are not used
-    probability  float64[I] of the items under the scores; None: computed here
+    scores       float64[V], scores of the variables; variables with score -inf are not used
+    probability  float64[I], probabilities of the items under the scores; None computes them
     """
     if probability is None:
         total, _, _, probability = packed.sums(scores)

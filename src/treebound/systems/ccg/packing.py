@@ -36,8 +36,8 @@ DONE, TOO_LARGE = 0, 1
 class Workspace(NamedTuple):
     """Memory for building charts of up to M edges.
 
-    category, head, state, first  int32[M + 2] of items;
-    left, right, var, rule        int32[M + 1] of edges, weight float64[M + 1];
+    category, head, state, first  int32[M + 2], category, head, state and first edge of each item;
+    left, right, var, rule        int32[M + 1], tail items, variable and rule of each edge; weight is float64[M + 1];
     parent                        int32[M + 1], the item of each edge of a cell before edges are sorted by item;
     cell_*                        other columns of the edges of a cell before sorting;
     key, place                    int64[4 M], int32[4 M]: hash table from category, state and head to the items of a
@@ -65,8 +65,9 @@ class Chart(NamedTuple):
     """A chart of V variables.
 
     graph                  hypergraph of the chart; an edge without a variable has the number V instead;
-    rule                   int32[E] of edges: number of a binary rule, UNARY - number of a unary rule, LEAF or GOAL;
-    category, head, state  int32[I] of items; 0 for axiom and goal;
+    rule                   int32[E], for each edge: number of a binary rule, UNARY minus number of a unary rule, LEAF,
+                           or GOAL;
+    category, head, state  int32[I], category, head variable and state of each item; 0 for axiom and goal;
     cell                   int32[n + 1, n + 1, 2]: words i .. j - 1 have the items cell[i, j, 0] .. cell[i, j, 1] - 1
     """
 
@@ -90,7 +91,7 @@ def workspace(limit: int) -> Workspace:
 
 @kernel(inline="always")
 def _find(ws, size, key):
-    """Return the slot that holds an item's key in the hash table of the cell, or the empty slot for a new key."""
+    """Return the slot that holds the key of an item in the hash table of the cell, or the empty slot for a new key."""
     place = ((key * M1) >> 33) & (size - 1)
     while ws.key[place] >= 0 and ws.key[place] != key:
         place = (place + 1) & (size - 1)
@@ -99,7 +100,7 @@ def _find(ws, size, key):
 
 @kernel
 def _item(ws, size, begin, count, category, head, state):
-    """Find the item that a step results in, and add it to the cell if the cell lacks it.
+    """Find the item with a category, head and state in a cell, and add the item if the cell lacks it.
 
     The cell has the items begin .. count - 1 and a hash table of `size` slots, which grows with the cell. Return
     (number of the item, new `count`, new `size`).
@@ -122,7 +123,10 @@ def _item(ws, size, begin, count, category, head, state):
 
 @kernel(inline="always")
 def _state(kind, left, right):
-    """Return the state that a combination of two states makes, or -1 if the normal form forbids it."""
+    """Return the state of the item that a combination makes of two items with the states `left` and `right`.
+
+    `kind` is the kind of the combination. Return -1 if the normal form forbids the combination.
+    """
     if left == COMPOSED_FORWARD and kind in (FORWARD, FORWARD_COMPOSITION):
         return -1
     if right == COMPOSED_BACKWARD and kind in (BACKWARD, BACKWARD_COMPOSITION):
@@ -134,7 +138,7 @@ def _state(kind, left, right):
 
 @kernel
 def _combine(ws, tables, cell, i, j, begin, unknown):
-    """Write all combinations over words i .. j - 1 as edges of the cell.
+    """Combine all pairs of neighbouring items that together span words i .. j - 1, and write the edges of their cell.
 
     Return (number after the last item, edges of the cell, size of the cell's hash table, unknown pairs). The number of
     edges is -1 if there are too many. Pairs of categories that the tables do not know are written to `unknown` int64[*]
@@ -171,9 +175,10 @@ def _combine(ws, tables, cell, i, j, begin, unknown):
 
 @kernel
 def _change(ws, tables, begin, count, edges, size):
-    """Apply unary steps to the items of a cell; return (number after the last item, edges of the cell).
+    """Apply unary steps to the items begin .. count - 1 of a cell, which has `edges` edges.
 
-    The number of edges is -1 if there are too many.
+    `size` is the size of the cell's hash table. Return (number after the last item, edges of the cell). The number of
+    edges is -1 if there are too many.
     """
     start = begin
     for depth in range(DEPTH):
@@ -192,8 +197,9 @@ def _change(ws, tables, begin, count, edges, size):
 
 @kernel
 def _sorted_in(ws, begin, count, edges, written, no_variable):
-    """Append the edges of a cell to the `written` edges of the chart, grouped by item in a stable order.
+    """Append the `edges` edges of a cell to the `written` edges of the chart, grouped by item in a stable order.
 
+    The cell has the items begin .. count - 1. An edge that is not a leaf gets the number `no_variable` as its variable.
     Return the new number of edges of the chart.
     """
     for i in range(begin, count + 1):

@@ -31,10 +31,10 @@ UNARY = -16
 class Sentence(NamedTuple):
     """A sentence and the lexical categories that its words may have, which are the variables of its chart.
 
-    form, tag       int64[n] hashes of words and tags;
+    form, tag       int64[n], hashes of words and tags;
     marks, verbs    int32[n + 1], number of punctuation marks and verbs before a word;
     first           int32[n + 1]: word i has the variables first[i] .. first[i + 1] - 1;
-    category, word  int32[V] of the variables
+    category, word  int32[V], lexical category and word of each variable
     """
 
     form: np.ndarray
@@ -48,13 +48,17 @@ class Sentence(NamedTuple):
 
 @kernel(inline="always")
 def _join(x, y):
-    """Return the hash x, extended by the value y."""
+    """Return the hash of x and y together, where x is a hash and y a further value."""
     return (x ^ y) * M1
 
 
 @kernel
 def leaf_slots(sentence, tables, variable, mask, out):
-    """Write the weight indices of a lexical category's features to `out` int64[MOST] and return their number."""
+    """Write the weight indices of the features of a leaf to `out` int64[MOST], and return the number of indices.
+
+    variable  variable of the leaf, which determines word and lexical category
+    mask      number of weights minus 1
+    """
     i, x = sentence.word[variable], _join(tables.category_hash[sentence.category[variable]], 1)
     out[0] = finish(_join(x, sentence.form[i])) & mask
     out[1] = finish(_join(x, sentence.tag[i])) & mask
@@ -63,10 +67,11 @@ def leaf_slots(sentence, tables, variable, mask, out):
 
 @kernel
 def single_slots(sentence, rule_hash, head, mask, out):
-    """Write the weight indices of the features of a unary step or a root to `out` and return their number.
+    """Write the weight indices of the features of a unary step or a root to `out`, and return the number of indices.
 
     rule_hash  hash of the unary rule or of the root category
     head       variable of the constituent's head
+    mask       number of weights minus 1
     """
     i, x = sentence.word[head], _join(rule_hash, 2)
     out[0] = finish(x) & mask
@@ -77,9 +82,11 @@ def single_slots(sentence, rule_hash, head, mask, out):
 
 @kernel
 def binary_slots(sentence, tables, rule, left, right, mask, out):
-    """Write the weight indices of a combination's features to `out` and return their number.
+    """Write the weight indices of the features of a combination to `out`, and return the number of indices.
 
+    rule         number of the binary rule
     left, right  variables of the heads of both constituents
+    mask         number of weights minus 1
     """
     a, b = sentence.word[left], sentence.word[right]
     wa, wb, pa, pb = sentence.form[a], sentence.form[b], sentence.tag[a], sentence.tag[b]
@@ -117,7 +124,10 @@ def binary_slots(sentence, tables, rule, left, right, mask, out):
 
 @kernel
 def step_slots(sentence, tables, chart, edge, mask, out):
-    """Write the weight indices of the features of a chart edge to `out` and return their number."""
+    """Write the weight indices of the features of a chart edge to `out`, and return the number of indices.
+
+    mask  number of weights minus 1
+    """
     rule, left = chart.rule[edge], chart.graph.left[edge]
     if rule >= 0:
         right = chart.graph.right[edge]
@@ -140,7 +150,7 @@ def total(weights, slots, count):
 
 @kernel
 def _used(graph):
-    """Return bool[I]: whether a complete derivation uses an item; True everywhere without such a derivation. O(E)."""
+    """Return bool[I]: whether a complete derivation uses each item. Without such a derivation, all are True."""
     items = len(graph.first) - 1
     used = np.zeros(items, np.bool_)
     used[items - 1] = True
@@ -155,7 +165,7 @@ def _used(graph):
 
 @kernel
 def score_steps(sentence, tables, chart, weights):
-    """Write the scores of the edges of a chart to chart.graph.weight. O(E).
+    """Write the scores of the E edges of a chart to chart.graph.weight. O(E).
 
     Edges that no complete derivation uses have score 0: they are most of the edges, and features are the largest cost.
     Without a complete derivation all edges are scored, for fragments.
@@ -174,7 +184,7 @@ def score_steps(sentence, tables, chart, weights):
 def expect_steps(sentence, tables, chart, inner, outer, score, counts):
     """Add the features of every step, times its probability, to counts float64[2^bits]. O(E).
 
-    score         float64[V + 1] of the variables
+    score         float64[V + 1], scores of the variables, followed by 0 for edges without a variable
     inner, outer  float64[I] each, the logarithms of inside sums and the probabilities of items
                   (`kernels.chart.marginals.log_inside_outside`)
     """

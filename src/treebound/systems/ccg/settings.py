@@ -16,7 +16,10 @@ Beams = tuple[str, ...]
 
 
 def levels(beams: tuple[str, ...]) -> tuple[tuple[float, int], ...]:
-    """Return (beta, k) of every attempt. ValueError for a text that is not `beta:k`, and if there is no attempt."""
+    """Return (beta, k) for each of `beams`, texts of the form `beta:k`.
+
+    ValueError for a text of another form, for a number out of range, and if there is no text.
+    """
     attempts = []
     for text in beams:
         beta, _, cutoff = text.partition(":")
@@ -33,7 +36,7 @@ def levels(beams: tuple[str, ...]) -> tuple[tuple[float, int], ...]:
 
 
 def _checked(beams: Beams) -> Beams:
-    """Return the attempts if `levels` accepts them."""
+    """Return `beams` unchanged. Raises the ValueError of `levels` for invalid texts."""
     levels(beams)
     return beams
 

@@ -71,7 +71,7 @@ class Studied(NamedTuple):
     """The outcomes of all decoders for a sentence that has a derivation.
 
     edges     number of edges of the chart
-    decoders  DECODERS -> outcomes; `parser` ignores the supertagger's scores, `exact` is the search
+    decoders  name in DECODERS -> outcomes; `parser` ignores the supertagger's scores, `exact` is the search
     proved    whether the search proved the optimum; `nodes` and `cpu_s` also refer to the search
     """
 
@@ -157,7 +157,10 @@ class Study(Adaptive):
         return best.value, joint.packed.derivation(best.edges, strings), None
 
     def _propagation(self, joint: Joint, outcome: Judge) -> Outputs:
-        """Return the outcomes of belief propagation under both output rules."""
+        """Return the outcomes of belief propagation under both output rules.
+
+        outcome  function from int32[I], the best edges of the items, to the Outcome of their derivation
+        """
         first: dict[Output, Course] = {rule: Course([], 0) for rule in OUTPUTS}
         for rule, course in first.items():
             _add(course.outcomes, 1, outcome(decode(joint, 1, rule).edges))
@@ -171,6 +174,8 @@ class Study(Adaptive):
 
     def _decomposition(self, joint: Joint, outcome: Judge, step: Step) -> Outputs:
         """Run dual decomposition once and return the outcomes under both output rules.
+
+        The function `outcome` maps int32[I], the best edges of the items, to the Outcome of their derivation.
 
         The outcome of `viterbi` is the best derivation seen so far. The outcome of `least-risk` uses the multipliers of
         the least bound so far.

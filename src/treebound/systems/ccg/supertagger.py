@@ -77,7 +77,7 @@ class Supertagger:
         self.potential = np.exp(weights.transition)
 
     def features(self, words: Words, cutoff: int, context: np.ndarray | None = None) -> Features:
-        """Return the words in the form that the kernels read. O(W T).
+        """Return the words in the form that the kernels read. O(W T) for W words and T templates.
 
         context  `contexts(words, templates)` if it is computed already
         """
@@ -131,6 +131,10 @@ def train_supertagger(
     """Train a supertagger on the gold categories of all words and return it with one record per round of L-BFGS.
 
     Only features of gold sequences have weights, as in Clark & Curran (2007).
+
+    bits    base-2 logarithm of the number of weights
+    cutoff  dictionary cut-off, see `Dictionary.groups`
+    kept    (path, key) of the checkpoint file
     """
     categories = sorted(set(gold))
     number = {category: i for i, category in enumerate(categories)}

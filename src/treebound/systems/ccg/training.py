@@ -232,7 +232,7 @@ class Task:
 
 
 def with_gold(choices: Lattice, gold: list[int]) -> Lattice:
-    """Return the lattice with the gold category of every word added. O(C)."""
+    """Return the lattice with the gold category of every word added. O(number of categories)."""
     word = np.repeat(np.arange(len(gold)), np.diff(choices.first))
     pairs = np.unique(np.concatenate([word << 32 | choices.tags, (np.arange(len(gold)) << 32) | np.array(gold)]))
     first = np.searchsorted(pairs >> 32, np.arange(len(gold) + 1))

@@ -27,10 +27,10 @@ REACH = 2  #: largest distance of a template atom from the tagged word
 class Words(NamedTuple):
     """The words of some sentences.
 
-    offsets     int64[S + 1];
-    form, tag   int64[W] hashes;
-    attributes  int64[len(ATTRIBUTES), W] hashes;
-    mark        int8[W], by the tag: 1 punctuation, 2 verb, 0 any other word;
+    offsets     int64[S + 1]: sentence s has the words offsets[s] .. offsets[s + 1] - 1;
+    form, tag   int64[W], hashes of the forms and of the tags;
+    attributes  int64[len(ATTRIBUTES), W], hashes of the attributes that templates read;
+    mark        int8[W], a class by the tag: 1 for punctuation, 2 for verbs, 0 for other words;
     strings     (form, tag) of every word
     """
 
@@ -49,13 +49,13 @@ class Words(NamedTuple):
 
 
 def words_of(treebank: Treebank, column: str) -> Words:
-    """Return the words of a treebank, with tags from a column. O(W + vocabulary)."""
+    """Return the W words of a treebank, with tags from a column. O(W + vocabulary)."""
     forms, tags = treebank.vocab["form"].strings, treebank.vocab[column].strings
     return _words(treebank.offsets, forms, treebank.columns["form"], tags, treebank.columns[column])
 
 
 def words_of_strings(sentences: Sequence[Sequence[tuple[str, str]]]) -> Words:
-    """Return the words of sentences that are lists of (form, tag). O(W)."""
+    """Return the words of sentences that are lists of (form, tag). O(number of words)."""
     strings = [word for sentence in sentences for word in sentence]
     offsets = np.cumsum([0, *map(len, sentences)])
     each = np.arange(len(strings))
@@ -97,7 +97,7 @@ def split(text: str) -> tuple[str, ...]:
 
 
 def contexts(words: Words, templates: tuple[str, ...]) -> np.ndarray:
-    """Return int64[W, T], the hash of the attributes that each template reads around each word. O(W atoms).
+    """Return int64[W, T], the hash of the attributes that each of T templates reads around each of W words.
 
     Positions outside the sentence are border symbols. ValueError for a template with an unknown or distant atom.
     """

@@ -1,9 +1,9 @@
 """Scores and features of labelled arcs: hashed rows of weights with one column for every label.
 
 Feature x of an arc owns row x & mask of the weight table. Column 0 scores the arc whatever its label, column 1 + l
-scores it with label l, so that one memory access serves all labels. Every feature counts twice: by itself and joined
-with a variant. The variant is the direction of the arc for features of one word, direction and distance for features
-of both words.
+scores it with label l, so that one memory access serves all labels. A feature of one word counts twice: by itself,
+and joined with the direction of the arc. A feature of head and modifier also counts twice: by itself, and joined with
+direction and distance. A feature of a tag between both words counts once, joined with the direction.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def _row(x, variant, mask):
 
 @kernel
 def _add(weights, row, out):
-    """Add a row of weights to `out`."""
+    """Add the weights of one row to `out` float64[columns]."""
     for c in range(weights.shape[1]):
         out[c] += weights[row, c]
 
 
 @kernel
 def _word_scores(templates, tokens, n, weights, mask):
-    """Return float64[n + 1, 2, columns], the scores of features of one word, by word and direction of the arc."""
+    """Return float64[n + 1, 2, columns]: for each word and arc direction, the scores of the features of the word."""
     out = np.zeros((n + 1, 2, weights.shape[1]))
     for w in range(n + 1):
         for t in range(len(templates.seed)):
@@ -45,10 +45,13 @@ def _word_scores(templates, tokens, n, weights, mask):
 
 @kernel
 def score_labelled_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
-    """Return float64[A, labels], the scores of all arcs with all labels. O(A labels (T + distance)).
+    """Return float64[A, labels], the scores of all arcs with all labels.
 
     arc_templates  (head, modifier, bigram, between) Templates
+    head, mod      int32[A], head and modifier of each arc
     weights        float32 or int32 [rows, 1 + labels]
+
+    O(A labels (T + distance)) for A arcs, T templates, and the mean distance of head and modifier.
     """
     t_head, t_mod, t_pair, t_between = arc_templates
     n, A = len(tag) - 1, len(head)
@@ -80,9 +83,10 @@ def score_labelled_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
 
 @kernel
 def _emit(x, variant, columns, label, out, c):
-    """Append the two weight indices of a feature (for every label, and for `label`) and return the new count.
+    """Append two weight indices of feature x joined with a variant: for every label, and for `label`.
 
-    `out` is (indices, signs, sign, (bits, mask)); `c` is the number of indices so far.
+    `out` is (indices, signs, sign, (bits, mask)): both arrays are written from position c on, and each index gets the
+    sign `sign`. Return the new number of indices, c + 2.
     """
     slots, signs, sign, (_, mask) = out
     first = _row(x, variant, mask) * columns
@@ -93,9 +97,10 @@ def _emit(x, variant, columns, label, out, c):
 
 @kernel
 def labelled_features(arc_templates, tokens, tag, labelled_arc, columns, out, c):
-    """Append the weight indices of the features of an arc (h, m, label) and return the new count.
+    """Append the weight indices of the features of an arc (h, m, label), and return the new number of indices.
 
-    Indices refer to the weight table with its rows of `columns` weights one after the other.
+    Indices refer to the weight table as one array, in which each row takes `columns` entries. `out` holds the arrays
+    and the sign (as for `_emit`), and c is the number of indices so far.
     """
     h, m, label = labelled_arc
     t_head, t_mod, t_pair, t_between = arc_templates

@@ -61,7 +61,7 @@ LabelledDecoder = Callable[[LabelledProblem, Words], Parse]
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class LabelledHeader(Header):
-    """Header of a labelled model's file, which also holds the weights."""
+    """Header of the file of a labelled model; the file also holds the weights."""
 
     key: str
     spec: Settings
@@ -114,7 +114,8 @@ class LabelledModel:
     def scores(self, rows: np.ndarray, tag: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (head, mod, scores) of all A = n^2 arcs of a sentence.
 
-        Heads and modifiers are int32[A], scores are float64[A, labels].
+        Heads and modifiers are int32[A], scores are float64[A, labels]. `rows` and `tag` are the sentence, as
+        `TokenTable.sentence` returns it.
         """
         head, mod = all_arcs(len(tag) - 1)
         return head, mod, score_labelled_arcs(self.templates, rows, tag, head, mod, self.weights, self.mask)
@@ -176,14 +177,14 @@ def train_labelled(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> LabelledModel:
-    """Train with MIRA and return the averaged model after the last epoch. O(epochs words n labels T).
+    """Train with MIRA and return the averaged model after the last epoch.
 
     decoder     finds the best tree of a labelled problem under the current weights; None uses Chu-Liu-Edmonds over all
                 labels
     checkpoint  file written after every epoch; training resumes from it and removes it at the end
 
     The loss is the number of words with a wrong head or label. The step is min(C, (loss - margin) / squared norm of the
-    difference).
+    difference). O(epochs words n labels T) for sentences of n words and T templates.
     """
     key = key_for(spec, train)
     rules = hard.text(spec.constraints) if spec.constraints else ""

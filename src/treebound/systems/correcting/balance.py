@@ -100,7 +100,7 @@ def learn(choices: Sequence[Choice], l2: float) -> np.ndarray:
 
 
 def _chances(scores: np.ndarray, first: np.ndarray, owner: np.ndarray) -> np.ndarray:
-    """Return the probability of each tag sequence of each sentence.
+    """Return the probability of each tag sequence among the tag sequences of its sentence.
 
     scores  score of each sequence, sentence by sentence
     first   index of the first sequence of each sentence

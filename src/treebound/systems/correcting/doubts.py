@@ -73,7 +73,10 @@ def doubts(tagger: Tagger, treebank: Treebank, unit: float | None = None) -> tup
 def _deficits(templates, context, group, lists, single, table, own, out):
     """Write the deficits of a sentence's tags to out float64[n, tags].
 
-    own  int32[n], the tagger's tags; they are changed and restored
+    group   int32[n], number of the list of candidate tags of each word
+    lists   all lists of candidate tags
+    single  lists of one tag each: list t contains tag t alone
+    own     int32[n], the tagger's tags; they are changed and restored
 
     Templates read the ORDERS - 1 tags before a word. A change of a tag is therefore scored within this distance on both
     sides.

@@ -19,7 +19,7 @@ from treebound.systems.correcting.doubts import Doubts
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class Fold(Header):
-    """The header of a file of one fold. `tags` are the names of the tags in doubts."""
+    """The header of a file of one fold. `tags` are the names of the tags in its `Doubts`."""
 
     key: str
     tags: list[str]
@@ -30,7 +30,13 @@ T = TypeVar("T")
 
 
 class Kind(NamedTuple, Generic[T]):
-    """A kind of result of a fold, and its conversion to and from the arrays of a file."""
+    """A kind of result of a fold, with its conversion to and from the arrays of a file.
+
+    name      name of the kind, a part of the names of its files
+    types     name -> dtype of the arrays, in order
+    packed    function from a result to its arrays and the names of its tags
+    unpacked  function from arrays and names of tags to the result
+    """
 
     name: str
     types: Mapping[str, type]
@@ -98,7 +104,8 @@ class FoldFiles:
     def folds(self, kind: Kind[T], number: int, compute: Callable[[list[int]], Iterator[T]]) -> Iterator[T]:
         """Yield the result of every fold, in order: from its file if there is one, and otherwise computed and stored.
 
-        compute  yields the results of a list of folds, in order
+        number   number of folds
+        compute  function that yields the results of a list of folds, in order
         """
         stored = [self._load(kind, fold) for fold in range(number)]
         computed = compute([fold for fold, result in enumerate(stored) if result is None])

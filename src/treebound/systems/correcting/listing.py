@@ -41,7 +41,10 @@ class Listed(NamedTuple):
 
 
 def listed(sampler: Sampler, words: Words, i: int, coarse: dict[str, str], count: int) -> Listed:
-    """Return at most `count` tag sequences of sentence i, each with its tree."""
+    """Return at most `count` tag sequences of sentence i, each with its tree.
+
+    coarse  fine tag -> the coarse tag that belongs to it
+    """
     rows, tag = words.table.sentence(i)
     span = slice(*words.table.offsets[i : i + 2])
     tags, deficits = words.doubts.tags[span], words.doubts.deficits[span]

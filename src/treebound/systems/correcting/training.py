@@ -75,6 +75,7 @@ def choices_of(
 
     tagged  the training set with the tags of taggers that were trained on other folds
     own     the doubts of the same taggers
+    coarse  fine tag -> the coarse tag that belongs to it
     files   the results of folds: read if an interrupted training has stored them, and written otherwise
     """
     member = fold_of(len(train), spec.folds)
