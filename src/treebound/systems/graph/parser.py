@@ -44,7 +44,7 @@ REDUCED_K = 20  #: candidate heads per word of a sentence that is too large for 
 
 
 class _ScoredProblem(NamedTuple):
-    """The scored problem of a sentence.
+    """The decoding problem of a sentence, with the scores of its candidate arcs and their parts.
 
     cut      whether candidate arcs were left out because they make up too many parts
     seconds  wall time of pruning and scoring
@@ -147,7 +147,7 @@ class Parser:
         return scored.problem(self.model.unit), not cut
 
     def label_scores(self, table: TokenTable, i: int, heads: np.ndarray, mods: np.ndarray) -> np.ndarray:
-        """Return the scores [A, L] of the L labels on A arcs of sentence i, as the search for a tree adds them.
+        """Return the scores [A, L] of the L labels on A arcs of sentence i, under the labeller used with the tree.
 
         heads, mods  int32[A], the ends of the arcs
 
@@ -203,12 +203,18 @@ class Parser:
         return allowed, cut
 
     def _scores(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> tuple[Scores, bool]:
-        """Return the scores of the candidate arcs of sentence i and of their parts, and whether candidates were cut."""
+        """Return the scores of the candidate arcs of sentence i and of their parts, and whether arcs were cut.
+
+        The score of an arc includes the score of its best label. For k and `widen`, see `_candidates`.
+        """
         allowed, cut = self._candidates(table, i, k, widen)
         return self._folded(table, i, self._scored(table, i, allowed))[0], cut
 
     def scores_without_labels(self, table: TokenTable, i: int, every: bool = False) -> tuple[Scores, bool]:
-        """Return the scores of candidate arcs, or of `every` arc, of sentence i, and whether candidates were cut."""
+        """Score the candidate arcs of sentence i and their parts, without labels; return also whether arcs were cut.
+
+        `every` makes all arcs candidates. Arcs are cut if all candidates would make up too many parts.
+        """
         if every:
             allowed, cut = self._candidates(table, i, None)
             return self._scored(table, i, allowed), cut
@@ -220,14 +226,14 @@ class Parser:
         return self._scored(table, i, allowed), cut
 
     def _scored(self, table: TokenTable, i: int, allowed: np.ndarray) -> Scores:
-        """Score the candidate arcs of sentence i and their parts, without labels."""
+        """Score the arcs `allowed` (bool[n + 1, n + 1], head first) of sentence i and their parts, without labels."""
         rows, tag = table.sentence(i)
         projective, matches = self.decoder.space == "projective", table.matches(i)
         scorer = self.model.scorer
         return scorer.score(self._weights, rows, tag, allowed, self.single_root, projective, matches)
 
     def _folded(self, table: TokenTable, i: int, scored: Scores) -> tuple[Scores, np.ndarray | None]:
-        """Return the scores of sentence i with the score of each arc's best label added, and these labels."""
+        """Add each arc's best label score to the arc scores of sentence i; return the scores and the best labels."""
         scored, labels = self.model.labelling.fold(self._weights, table.sentence(i)[0], scored)
         self._check_size(scored)
         return scored, labels
@@ -278,7 +284,7 @@ class Parser:
 
     @property
     def _few_heads(self) -> bool:
-        """True if k is at most REDUCED_K, so that it is never reduced."""
+        """True if k is at most REDUCED_K, the number of heads per word to which large sentences are reduced."""
         return self.k is not None and self.k <= REDUCED_K
 
     def _scored_problem(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> _ScoredProblem:
@@ -304,10 +310,11 @@ class Parser:
         return parse, cut
 
     def _with_status(self, table: TokenTable, i: int, parse: Parse, cut: bool) -> Parse:
-        """Return the parse of sentence i with the status that is proved for the candidate heads that k asks for.
+        """Return the parse of sentence i with the status that is proved over all k candidate heads of each word.
 
-        Nothing is proved if the sentence is too large to be searched, or if candidates were cut: the tree is then the
-        best tree of fewer candidates. A sentence that was too large is decoded again with REDUCED_K heads per word.
+        Nothing is proved if the sentence is too large to be searched, or if `cut` says that candidates were left out.
+        The tree is then the best tree of fewer candidates. A sentence that was too large is decoded again with
+        REDUCED_K heads per word.
         """
         without_bound = parse.status == "limit" and bool(np.isinf(parse.bound))
         if without_bound and not self._few_heads:
@@ -319,7 +326,7 @@ class Parser:
         return replace(parse, status="heuristic" if self._few_heads else "limit", bound=np.inf)
 
     def _decoded(self, scored_problem: _ScoredProblem) -> Parse:
-        """Decode a problem and record the time. Labels are added if a rule set may have to check them."""
+        """Decode a problem and record the time. If the parser applies rules, add the best label of each arc."""
         started = time.perf_counter()
         parse = self.decoder.decode(scored_problem.problem)
         if not parse.seconds:  # the decoder has not recorded its time

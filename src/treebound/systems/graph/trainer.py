@@ -122,7 +122,7 @@ def key_for(
 
 
 def key_with(key: str, pruner: Pruner, decoder: Search | None = None) -> str:
-    """Return the key of a training run: the key of its model combined with the weights of the pruner and the decoder.
+    """Return the key of a training run: a digest of the model's key, the pruner's weights and the decoder.
 
     The pruner may have been trained with other settings, and the decoder may have been chosen by the caller.
     """

@@ -182,7 +182,10 @@ def best_tags(templates, context, group, candidates, table, gold, cost, out):
 
 @kernel
 def _update(templates, context, sequence, i, table, sums, sign, time):
-    """Add `sign` to the weights of the features of a tag sequence at position i, and sign * time to `sums`."""
+    """Update the weights of the features of a tag sequence at position i: add `sign` to each.
+
+    `sums`, which serves to compute averages, gets sign * time, where time is the number of examples so far.
+    """
     weights, mask, tags = table
     last = sequence[i - 1] if i >= 1 else tags
     before = sequence[i - 2] if i >= 2 else tags

@@ -142,7 +142,7 @@ def allowed(system, c):
 
 @kernel
 def take(system, c, kind, label):
-    """Apply an allowed transition to a configuration. O(1)."""
+    """Apply an allowed transition, given by its kind and label, to configuration c. O(1)."""
     if kind == SHIFT:
         _push(c)
     elif kind == REDUCE:

@@ -91,7 +91,7 @@ class MemoryBased:
         return {"instances": self.X, "answers": self.y}
 
     def restore(self, arrays: dict[str, np.ndarray], classes: int) -> None:
-        """Take over the arrays of a file, which match `layouts`. ValueError for classes that do not exist."""
+        """Restore instances and classes from the arrays of a model file. ValueError for classes that do not exist."""
         self.X, self.y, self.classes = arrays["instances"], arrays["answers"], classes
         if self.y.min() < 0 or self.y.max() >= classes:
             raise ValueError("answers: a class is beyond the transitions")

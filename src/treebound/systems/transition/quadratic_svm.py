@@ -230,7 +230,11 @@ class QuadraticSVM:
     # --- files ---
 
     def restore(self, arrays: dict[str, np.ndarray], sizes: Sequence[tuple[int, int]], m: int, classes: int) -> None:
-        """Take over the arrays of a file, which match `layouts`. ValueError for numbers out of range."""
+        """Restore the machines from the arrays of a model file. ValueError for numbers out of range.
+
+        sizes  (classes, support vectors) of every machine
+        m      number of cells of an instance
+        """
         machines, pool = parted(arrays, sizes, m), arrays["pool"]
         if pool.shape[:-1] != (1 + len(self.branching),) or not pool.size:
             raise ValueError("pool: the number of rows is not the number of decisions")

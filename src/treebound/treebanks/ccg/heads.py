@@ -103,7 +103,7 @@ class _Indexing:
 
 
 def _understood(category: Category, before: Indexed, arguments: list[Indexed], position: int) -> int | None:
-    """Return the head of the subject or argument that a verbal argument lacks (rules 4 and 5), or None without one.
+    """Return the head of the subject or argument that a verbal argument lacks (rules 4 and 5), else None.
 
     category   the verbal argument
     before     the lexical category that remains when the argument has been taken

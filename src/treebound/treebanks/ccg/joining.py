@@ -40,7 +40,7 @@ def join(left: Derivation, right: Derivation, planned: Category, name: str) -> D
 
 
 def wants(category: Category, planned: Category) -> bool:
-    """Return whether a category is the planned one, possibly with up to two missing arguments."""
+    """Return whether a category is the planned category, possibly with up to two missing arguments."""
     for i, result in enumerate(category.results()):
         if i > 2:
             break

@@ -68,8 +68,9 @@ def _argument(view, m, count):
 def name(code, view, w, count):
     """Write the feature hashes of preposition w to view.names and return their number.
 
-    Each feature joins one argument with the preposition and the head of the phrase. Argument and head are read as
-    forms or as tags, in all four combinations. `count` is the result of `see`.
+    Each feature joins one argument with the preposition and the head of the phrase. Argument and head are read as forms
+    or as tags, in all four combinations. `code` is the number of the global feature, and `count` is the result of
+    `see`.
     """
     words, governor, i = view.words, view.seen[1], 0
     way = join(join(begin(code, 0), view.seen[0]), words[LOWER, w])

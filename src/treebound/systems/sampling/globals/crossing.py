@@ -31,8 +31,8 @@ def see(ints, view, w):
 def name(code, view, w, count):
     """Write the feature hashes of the crossing arc into w to view.names and return their number.
 
-    The features are the arc by itself, and the arc with the tag or form of its head, of w, or of both. `count` is the
-    result of `see`; without a crossing arc there are no features.
+    The features are the arc by itself, and the arc with the tag or form of its head, of w, or of both. `code` is the
+    number of the global feature, and `count` is the result of `see`; without a crossing arc there are no features.
     """
     if count == 0:
         return 0

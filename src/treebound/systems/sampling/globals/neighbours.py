@@ -25,7 +25,7 @@ def name(code, view, w, count):
     """Write the feature hashes of the span of w to view.names and return their number.
 
     All features have the tag of w. They add the tags on both sides, with and without the span's length, or the tag on
-    one side with the length. `count` is the result of `see`.
+    one side with the length. `code` is the number of the global feature, and `count` is the result of `see`.
     """
     tags, length = view.words[TAG], view.seen[2]
     tag, left, right = tags[w], tags[view.seen[0]], tags[view.seen[1]]

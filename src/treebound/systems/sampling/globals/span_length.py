@@ -27,7 +27,8 @@ def name(code, view, w, count):
     """Write the feature hashes of the span of w to view.names and return their number.
 
     The features join the span's length with the fine tag of w, with and without the flags for the end of the sentence
-    and for punctuation, and with the coarse tag and the flags. `count` is the result of `see`.
+    and for punctuation, and with the coarse tag and the flags. `code` is the number of the global feature, and `count`
+    is the result of `see`.
     """
     length, flags = view.seen[0], view.seen[1]
     i = put(view, 0, join(join(begin(code, 0), view.words[TAG, w]), length))

@@ -28,7 +28,8 @@ def name(code, view, w, count):
     """Write the feature hashes of the modifiers of w to view.names and return their number.
 
     The features join the tag of w with the string of the modifiers' tags, with their number, or with their numbers on
-    each side. One feature joins the form of w with their number. `count` is the result of `see`.
+    each side. One feature joins the form of w with their number. `code` is the number of the global feature, and
+    `count` is the result of `see`.
     """
     tags, before = view.words[TAG], 0
     string = join(begin(code, 0), tags[w])
