@@ -298,9 +298,9 @@ class Parser:
         return _ScoredProblem(scored.problem(self.model.unit), cut, time.perf_counter() - started, labels)
 
     def _tree(self, table: TokenTable, i: int, k: int | None, scored_problem: _ScoredProblem) -> tuple[Parse, bool]:
-        """Decode sentence i, and again with the pruner's best tree added if there is no tree.
+        """Decode sentence i from its scored problem, and return the parse and whether its candidates were cut.
 
-        Returns the parse and whether its candidates were cut.
+        If the candidate arcs contain no tree, the sentence is decoded again with the pruner's best tree added.
         """
         parse, cut = self._decoded(scored_problem), scored_problem.cut
         if parse.status == "infeasible":

@@ -239,7 +239,10 @@ class _Training:
     ) -> None:
         """Update the weights towards the gold tree and away from the decoded tree.
 
+        scored           the scored candidate arcs and parts of the sentence
+        rows, tag        the words, as returned by `TokenTable.sentence`
         arcs_and_labels  for the gold tree and for the decoded tree: the arc into each word, and its label
+        cost             margin by which the gold tree must outscore the decoded tree
         """
         (gold, _), (pred, _) = arcs_and_labels
         gold_parts, predicted_parts = {}, {}

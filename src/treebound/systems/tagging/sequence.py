@@ -25,7 +25,9 @@ PAD = 2  #: number of padding words before and after a sentence
 
 
 class SequenceTemplates(NamedTuple):
-    """Compiled templates, sorted by order.
+    """The T compiled templates of a tagger, sorted by order, with K atoms in all.
+
+    The order of a template is the number of previous tags that it reads.
 
     seed    int64[T], initial hash of each template;
     start   int32[T + 1]: template t has the atoms start[t] .. start[t + 1] - 1;

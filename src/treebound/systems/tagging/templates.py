@@ -71,7 +71,7 @@ GIVEN = (
 
 
 def split(text: str) -> tuple[str, ...]:
-    """Return the templates of a text that separates them by ';'."""
+    """Return the templates in a text, where ';' separates two templates."""
     return tuple(" ".join(t.split()) for t in text.split(";") if t.strip())
 
 

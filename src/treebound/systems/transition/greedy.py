@@ -182,7 +182,7 @@ def parse_in_parallel(
 
 @kernel
 def _waiting(machine, words, configurations, low):
-    """Return the indices of the configurations that are not terminal, and the instances of these configurations.
+    """Find the configurations that are not terminal; return their indices and their instances.
 
     Configuration i belongs to sentence low + i.
     """

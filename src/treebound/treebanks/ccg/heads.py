@@ -74,7 +74,7 @@ class _Indexing:
         return indexed
 
     def _core(self, category: Category) -> Indexed:
-        """Index the core of the category."""
+        """Index the core of a category: an atom, a modifier or a determiner."""
         if not category.slash:
             return Indexed(category, OWN)
         if is_determiner(category):

@@ -75,7 +75,10 @@ class Assignment:
         )
 
     def _comparison(self, node: Tree, category: Category, kind: str) -> Derivation:
-        """Return the derivation of a quantity, for instance "more than thirty" or "at least ten" (section 5.2)."""
+        """Return the derivation of a quantity, for instance "more than thirty" or "at least ten" (section 5.2).
+
+        `kind` is `comparative` or `superlative`, the result of `roles.special`.
+        """
         first, second = node.children
         if kind == "comparative":
             left, right = self.build(first, S_ADJ), self.build(second, functor(category, "\\", S_ADJ))
