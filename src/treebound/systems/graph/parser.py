@@ -259,7 +259,7 @@ class Parser:
         table = work.table
         problems = self._problems(table, sentences)[::-1]
         scored_problems = problems[::-1] if self.validity is not None else []
-        # `pop` hands the only reference over, so that the memory of a problem is freed once it is solved
+        # without rules, `pop` removes the only reference to a problem, so that its memory is freed once it is solved
         decoded = [self._tree(table, i, self.k, problems.pop()) for i in sentences]
         parses = [self._with_status(table, i, *tree) for i, tree in zip(sentences, decoded, strict=True)]
         if self.validity is not None:
@@ -426,7 +426,7 @@ class Parser:
         return [self._assessed(work, i, parse) for i, parse in zip(sentences, parses, strict=True)]
 
     def _assessed(self, work: _Work, i: int, parse: Parse) -> Parse:
-        """Return the parse of sentence i with its confidence. If rules are applied, only valid trees are compared."""
+        """Return the parse of sentence i with its confidence. If rules are applied, only valid trees count."""
         assert work.confidence is not None
         if self.validity is not None and parse.work.get("valid"):
             decoder = self.validity.decoder_of(work.table, i, work.words(i), parse)
@@ -436,8 +436,8 @@ class Parser:
     def _batches(self, table: TokenTable, sentences: range) -> Iterator[range]:
         """Yield batches of sentences whose problems fit into memory together.
 
-        A batch has at most BATCH_WORDS words or a single sentence. Without a small k, each sentence is a batch: a
-        problem of all arcs may take a gigabyte.
+        A batch has at most BATCH_WORDS words or a single sentence. If k exceeds REDUCED_K, each sentence is
+        a batch of its own: a problem of all arcs may take a gigabyte.
         """
         first = words = 0
         for i, n in enumerate(np.diff(table.offsets[sentences.start : sentences.stop + 1]).tolist()):

@@ -82,7 +82,7 @@ class Validity:
 
         table         the token table
         sentences     indices of the sentences in the table
-        words         the words of each sentence as rules read them
+        words         the words of each sentence, in the form that rules read
         best_parses   the best tree of each sentence without rules, with the labels that were chosen with it
         problems      for each sentence the problem searched without rules, and the label that each arc score includes
         """

@@ -78,7 +78,7 @@ def split(text: str) -> tuple[str, ...]:
 def compile_templates(templates: tuple[str, ...]) -> SequenceTemplates:
     """Return templates in the form that kernels read. ValueError names a malformed atom.
 
-    Templates without previous tags come first, then those with one previous tag (`t-1`), then those with two.
+    Templates without previous tags come first, then templates with one previous tag (`t-1`), then templates with two.
     """
     by_order: list[list[tuple[int, list[tuple[int, int]]]]] = [[] for _ in range(ORDERS)]
     for template in templates:

@@ -75,7 +75,7 @@ def explore_epoch(machine, linear, sums, words, order, c, explore, time):
     Among the transitions of least cost, the one with the highest score is the target. After a wrong transition, the
     parser follows its own choice with probability `explore`, and the target otherwise. `time` is the number of
     instances seen before this epoch, and the new time is the number after it. The time also determines the random
-    numbers. O(W (n + T C)).
+    numbers. `sums` gets the sum of all updates, each times the number of instances before it. O(W (n + T C)).
     """
     system, classes = machine.system, machine.classes
     x = np.empty(len(machine.cells.function), np.int32)

@@ -2,7 +2,8 @@
 
 The classifier follows Hall, Nivre & Nilsson (2006, section 3.1): the k nearest neighbours, weighted by their inverse
 distance. The distance is the modified value difference metric, or overlap for values seen fewer than l times. The model
-consists of its instances: TiMBL builds a tree of them at the first query.
+consists of its instances: TiMBL builds a tree of the instances at
+the first query.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def see(ints, view, w):
     """Describe how preposition w is attached: write integers to view.seen and return their number.
 
     The integers are the kind of attachment (1: the argument depends on the preposition; 2: the preposition depends on
-    the argument), the head of the phrase, and the arguments.
+    the argument), the head of the phrase, and the arguments. `ints` holds the tree.
     """
     seen, h = view.seen, head_of(ints, w)
     seen[0], seen[1], count = 1, h, 2

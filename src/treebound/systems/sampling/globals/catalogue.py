@@ -48,7 +48,7 @@ SALT = np.int64(hash_string("|".join(FEATURES)))
 def see(code, ints, view, w):
     """Describe the tree near word w, the anchor, for global feature number `code`.
 
-    The description is written to view.seen. Return its number of integers.
+    The description is written to view.seen. Return its number of integers. `ints` holds the tree.
     """
     if code == 0:
         return right_branch.see(ints, view, w)

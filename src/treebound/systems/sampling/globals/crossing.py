@@ -14,7 +14,7 @@ from treebound.systems.sampling.globals.view import LOWER, TAG, begin, join, put
 def see(ints, view, w):
     """Write the head of w to view.seen and return 1 if the arc into w is not projective; otherwise return 0.
 
-    O(length depth) for the length of the arc and the depth of the tree.
+    `ints` holds the tree. O(length depth) for the length of the arc and the depth of the tree.
     """
     h = head_of(ints, w)
     for k in range(min(h, w) + 1, max(h, w)):

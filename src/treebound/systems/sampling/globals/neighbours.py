@@ -13,7 +13,8 @@ from treebound.systems.sampling.globals.view import HIGH, LOW, TAG, begin, bin_o
 def see(ints, view, w):
     """Describe the surroundings of the span of w: write three integers to view.seen and return their number.
 
-    The integers are the word before the span, the word after the span, and the bin of the span's length.
+    The integers are the word before the span, the word after the span, and the bin of the span's length. `ints` holds
+    the tree.
     """
     low, high = view.place[LOW, w], view.place[HIGH, w]
     view.seen[0], view.seen[1], view.seen[2] = low - 1, high + 1, bin_of(high - low + 1)

@@ -18,7 +18,7 @@ def see(ints, view, w):
     """Describe how far the tree branches to the right: write two integers to view.seen and return their number.
 
     The integers are the depth of the last word that is not punctuation, in tenths of the sentence length, and the last
-    dependent of the root.
+    dependent of the root. `ints` holds the tree; w is not read.
     """
     n, depth = ints[at.N], 0
     m = n

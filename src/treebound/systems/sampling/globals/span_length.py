@@ -15,6 +15,7 @@ def see(ints, view, w):
     """Describe the span of w: write two integers to view.seen and return their number.
 
     The integers are the bin of the span's length, and 2 if the span ends the sentence, plus 1 if punctuation follows.
+    `ints` holds the tree.
     """
     low, high = view.place[LOW, w], view.place[HIGH, w]
     view.seen[0] = bin_of(high - low + 1)

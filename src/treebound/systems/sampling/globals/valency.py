@@ -13,7 +13,10 @@ from treebound.systems.sampling.globals.view import LOWER, PUNCTUATION, TAG, beg
 
 @kernel
 def see(ints, view, w):
-    """Write the modifiers of w except punctuation to view.seen, from left to right, and return their number."""
+    """Write the modifiers of w except punctuation to view.seen, from left to right, and return their number.
+
+    `ints` holds the tree.
+    """
     count, m = 0, ints[ints[at.FIRST] + w]
     while m != NONE:
         if not view.words[PUNCTUATION, m]:
