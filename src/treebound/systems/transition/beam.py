@@ -81,7 +81,7 @@ def _insert(beam, k, count, score, i, j):
 
 @kernel
 def _advance(machine, linear, tokens, beam, k):
-    """Make step k of all sequences, and return whether some sequence has not ended after it.
+    """Make step k of all sequences, and return whether some sequence has not ended after this step.
 
     O(B (T C + n)) for T features and C classes.
     """

@@ -22,7 +22,7 @@ MOST = 200_000  #: number of answers in the cache, which helps because instances
 
 
 class MemoryBased:
-    """A memory-based classifier (`classifiers.Classifier`). `best` returns TiMBL's answers, `scores` its votes.
+    """A memory-based classifier (`classifiers.Classifier`). `best` gives the answers, `scores` the neighbours' votes.
 
     neighbours  k, the number of nearest distances whose instances vote
     rare        l, the frequency below which values are compared by overlap
