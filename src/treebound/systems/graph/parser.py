@@ -436,8 +436,8 @@ class Parser:
     def _batches(self, table: TokenTable, sentences: range) -> Iterator[range]:
         """Yield batches of sentences whose problems fit into memory together.
 
-        A batch has at most BATCH_WORDS words or a single sentence. If k exceeds REDUCED_K, each sentence is
-        a batch of its own: a problem of all arcs may take a gigabyte.
+        A batch has at most BATCH_WORDS words or a single sentence. Each sentence is a batch of its own if k exceeds
+        REDUCED_K or keeps all heads, because a problem of all arcs may take a gigabyte.
         """
         first = words = 0
         for i, n in enumerate(np.diff(table.offsets[sentences.start : sentences.stop + 1]).tolist()):

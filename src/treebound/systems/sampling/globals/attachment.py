@@ -1,9 +1,9 @@
 """Feature `attachment`: the head, preposition and argument of a prepositional phrase, also under coordination.
 
-Zhang et al. (2014), section 4 and Figure 6. Treebanks have two structures. In the first, the argument depends
-on the preposition, which depends on the head of the phrase. In the second, as in Universal Dependencies, the
-preposition depends on the argument, which depends on the head of the phrase. If
-arguments are coordinated, all conjuncts count as arguments, up to MOST.
+Zhang et al. (2014), section 4 and Figure 6. Treebanks have two structures. In the first, the argument depends on
+the preposition, which depends on the head of the phrase. In the second, as in Universal Dependencies, the preposition
+depends on the argument, which depends on the head of the phrase. If arguments are coordinated, all conjuncts count as
+arguments, up to MOST.
 """
 
 from __future__ import annotations
