@@ -1,7 +1,8 @@
 """Layouts of CoNLL-X (Buchholz & Marsi 2006, section 2) and CoNLL 2008 (Surdeanu et al. 2008, section 3.1).
 
-In CoNLL-X, CPOSTAG is read as `upos` and POSTAG as `xpos`. PHEAD and PDEPREL are not read, but they are kept when a
-document is written. In CoNLL 2008, the gold columns are read, with GPOS as both tags. The format has no column FEATS.
+In CoNLL-X, CPOSTAG is read as `upos` and POSTAG as `xpos`. The columns PHEAD and PDEPREL are not read, but they are
+kept when a document is written. In CoNLL 2008, the gold columns are read, with GPOS as both tags. The format has no
+column FEATS.
 """
 
 from treebound.treebanks.tabular import Layout

@@ -112,9 +112,9 @@ def _counts(treebank: Treebank, column: str) -> dict[str, int]:
 
 
 def _without_unlearnable(corpus: Corpus, split: str, document: Document) -> tuple[Document, Counter[str]]:
-    """Return a split and the count of dropped sentences, which are training sentences with several roots.
+    """Drop the sentences with several roots from a training split; return the split and their number.
 
-    Nothing is dropped if the trees of the corpus may have several roots.
+    Nothing is dropped from other splits, or if the trees of the corpus may have several roots.
     """
     if not corpus.single_root or split != "train":
         return document, Counter()
@@ -126,7 +126,7 @@ def _without_unlearnable(corpus: Corpus, split: str, document: Document) -> tupl
 
 
 def _compact(treebank: Treebank) -> Treebank:
-    """Return the treebank with vocabularies of its own strings only. A split may share larger ones."""
+    """Return the treebank with vocabularies of its own strings only. Splits may share larger vocabularies."""
     columns, vocab = {}, {}
     for name in STRING_COLUMNS:
         used_ids, first, inverse = np.unique(treebank.columns[name], return_index=True, return_inverse=True)

@@ -84,7 +84,10 @@ def _leaves_complements_unmarked(texts: Iterable[bytes]) -> bool:
 
 
 def _penn(files: Iterable[tuple[str, bytes]], encoding: str, without_clr: bool) -> _Named:
-    """Yield the names and translations of the Penn trees of some files."""
+    """Yield the names and translations of the Penn trees of some files, given as (path, content).
+
+    `without_clr` says that the trees do not mark prepositional complements (-CLR).
+    """
     for path, data in files:
         stem = Path(path.rpartition("!")[2]).stem
         text = "".join(text_of(text_lines(io.BytesIO(data), encoding, path)[1], path))

@@ -51,7 +51,7 @@ _DECIMALS: tuple[str, ...] = ()
 
 
 def _grow(n: int) -> None:
-    """Extend the tables of decimals to sentences of n words and more."""
+    """Extend the tables of decimal numbers, in which ids and heads are looked up, to sentences of n words."""
     global _DECIMALS
     _DECIMALS = tuple(map(str, range(2 * n + 64)))
     _NUMBER.update(zip(_DECIMALS, range(len(_DECIMALS)), strict=True))
@@ -174,7 +174,10 @@ _OTHER_FORMATS = {"CoNLL 2009": (14, (8, 9)), "CoNLL 2008": (11, (8,))}
 
 
 def _width_error(fields: list[str], layout: Layout, earlier_width: int | None) -> tuple[str, str]:
-    """Return (reason, hint) for a line with too many or too few columns."""
+    """Return (reason, hint) for a line with a wrong number of columns.
+
+    `earlier_width` is the number of columns of the lines before, if there are any.
+    """
     count, fewest = len(fields), layout.least
     expected = str(fewest) if fewest == layout.most else f"at least {fewest}"
     reason = f"{count} column{'s' if count > 1 else ''} where {layout.name} has {expected}"

@@ -38,7 +38,8 @@ def read_trees(
 ) -> tuple[Treebank, SeveralRoots | None]:
     """Read a whole file like `document.read`; return its columns, and the first tree that has several roots, if any.
 
-    Only the lines of PART sentences are in memory together. Columns are arrays of `core.spool`. Time O(bytes).
+    At most PART sentences have their lines in memory at the same time. Columns are arrays of `core.spool`.
+    Time O(bytes).
     """
     columns = {name: Spool(INDEX) for name in (*STRING_COLUMNS, "head")}
     vocab = {name: Vocabulary() for name in STRING_COLUMNS}
@@ -58,7 +59,7 @@ def read_trees(
 
 
 def _several(earlier: SeveralRoots | None, document: Document, sentences: int, lines: int) -> SeveralRoots | None:
-    """Return the first sentence with several roots, after one more part of the file has been read.
+    """Return the first sentence with several roots in the parts of a file read so far; `document` is the latest part.
 
     earlier    the result for all parts before this part
     sentences  number of sentences before this part

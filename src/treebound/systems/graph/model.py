@@ -51,7 +51,7 @@ class Templates:
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class ModelHeader(Header):
-    """The header of a model file: everything except the arrays of weights."""
+    """The header of a graph-based model file: everything except the arrays of weights."""
 
     key: str
     spec: Settings
@@ -93,7 +93,7 @@ class Model:
     """A graph-based model. Its weights are integers, so that every score is an exact integer sum.
 
     weights    int32: 2 ** bits weights of arcs and factors, followed by the weights of the labellers
-    unit       integer units per 1.0 of score (N T for the averaged perceptron, 2 ** 16 for MIRA)
+    unit       integer units per 1.0 of score (perceptron: examples seen in training; MIRA: 2 ** 16)
     pruner     the first-order model that chooses candidate heads
     labels     the labels that the model knows, in the order of their numbers
     spec       the settings of the training
@@ -101,7 +101,7 @@ class Model:
     patterns   the hand-written patterns of the training, if any
     templates  feature templates of arcs, families and labels. None means the result of `templates_for`
     key        digest of settings, templates, patterns and treebanks (`treebound.learning.checkpoint.key_of`)
-    history    one record per epoch
+    history    one dictionary of scores and counts per epoch
     seconds    (CPU, wall) seconds of training; (0, 0) for a loaded model
     """
 

@@ -44,7 +44,7 @@ REDUCED_K = 20  #: candidate heads per word of a sentence that is too large for 
 
 
 class _ScoredProblem(NamedTuple):
-    """The scored problem of a sentence.
+    """The decoding problem of a sentence, with the scores of its candidate arcs and their parts.
 
     cut      whether candidate arcs were left out because they make up too many parts
     seconds  wall time of pruning and scoring
@@ -147,7 +147,7 @@ class Parser:
         return scored.problem(self.model.unit), not cut
 
     def label_scores(self, table: TokenTable, i: int, heads: np.ndarray, mods: np.ndarray) -> np.ndarray:
-        """Return the scores [A, L] of the L labels on A arcs of sentence i, as the search for a tree adds them.
+        """Return the scores [A, L] of the L labels on A arcs of sentence i, under the labeller used with the tree.
 
         heads, mods  int32[A], the ends of the arcs
 
@@ -203,12 +203,18 @@ class Parser:
         return allowed, cut
 
     def _scores(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> tuple[Scores, bool]:
-        """Return the scores of the candidate arcs of sentence i and of their parts, and whether candidates were cut."""
+        """Return the scores of the candidate arcs of sentence i and of their parts, and whether arcs were cut.
+
+        The score of an arc includes the score of its best label. For k and `widen`, see `_candidates`.
+        """
         allowed, cut = self._candidates(table, i, k, widen)
         return self._folded(table, i, self._scored(table, i, allowed))[0], cut
 
     def scores_without_labels(self, table: TokenTable, i: int, every: bool = False) -> tuple[Scores, bool]:
-        """Return the scores of candidate arcs, or of `every` arc, of sentence i, and whether candidates were cut."""
+        """Score the candidate arcs of sentence i and their parts, without labels; return also whether arcs were cut.
+
+        `every` makes all arcs candidates. Arcs are cut if all candidates would make up too many parts.
+        """
         if every:
             allowed, cut = self._candidates(table, i, None)
             return self._scored(table, i, allowed), cut
@@ -220,14 +226,14 @@ class Parser:
         return self._scored(table, i, allowed), cut
 
     def _scored(self, table: TokenTable, i: int, allowed: np.ndarray) -> Scores:
-        """Score the candidate arcs of sentence i and their parts, without labels."""
+        """Score the arcs `allowed` (bool[n + 1, n + 1], head first) of sentence i and their parts, without labels."""
         rows, tag = table.sentence(i)
         projective, matches = self.decoder.space == "projective", table.matches(i)
         scorer = self.model.scorer
         return scorer.score(self._weights, rows, tag, allowed, self.single_root, projective, matches)
 
     def _folded(self, table: TokenTable, i: int, scored: Scores) -> tuple[Scores, np.ndarray | None]:
-        """Return the scores of sentence i with the score of each arc's best label added, and these labels."""
+        """Add each arc's best label score to the arc scores of sentence i; return the scores and the best labels."""
         scored, labels = self.model.labelling.fold(self._weights, table.sentence(i)[0], scored)
         self._check_size(scored)
         return scored, labels
@@ -253,7 +259,7 @@ class Parser:
         table = work.table
         problems = self._problems(table, sentences)[::-1]
         scored_problems = problems[::-1] if self.validity is not None else []
-        # `pop` hands the only reference over, so that the memory of a problem is freed once it is solved
+        # without rules, `pop` removes the only reference to a problem, so that its memory is freed once it is solved
         decoded = [self._tree(table, i, self.k, problems.pop()) for i in sentences]
         parses = [self._with_status(table, i, *tree) for i, tree in zip(sentences, decoded, strict=True)]
         if self.validity is not None:
@@ -278,7 +284,7 @@ class Parser:
 
     @property
     def _few_heads(self) -> bool:
-        """True if k is at most REDUCED_K, so that it is never reduced."""
+        """True if k is at most REDUCED_K, the number of heads per word to which large sentences are reduced."""
         return self.k is not None and self.k <= REDUCED_K
 
     def _scored_problem(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> _ScoredProblem:
@@ -292,9 +298,9 @@ class Parser:
         return _ScoredProblem(scored.problem(self.model.unit), cut, time.perf_counter() - started, labels)
 
     def _tree(self, table: TokenTable, i: int, k: int | None, scored_problem: _ScoredProblem) -> tuple[Parse, bool]:
-        """Decode sentence i, and again with the pruner's best tree added if there is no tree.
+        """Decode sentence i from its scored problem, and return the parse and whether its candidates were cut.
 
-        Returns the parse and whether its candidates were cut.
+        If the candidate arcs contain no tree, the sentence is decoded again with the pruner's best tree added.
         """
         parse, cut = self._decoded(scored_problem), scored_problem.cut
         if parse.status == "infeasible":
@@ -304,10 +310,11 @@ class Parser:
         return parse, cut
 
     def _with_status(self, table: TokenTable, i: int, parse: Parse, cut: bool) -> Parse:
-        """Return the parse of sentence i with the status that is proved for the candidate heads that k asks for.
+        """Return the parse of sentence i with the status that is proved over all k candidate heads of each word.
 
-        Nothing is proved if the sentence is too large to be searched, or if candidates were cut: the tree is then the
-        best tree of fewer candidates. A sentence that was too large is decoded again with REDUCED_K heads per word.
+        Nothing is proved if the sentence is too large to be searched, or if `cut` says that candidates were left out.
+        The tree is then the best tree of fewer candidates. A sentence that was too large is decoded again with
+        REDUCED_K heads per word.
         """
         without_bound = parse.status == "limit" and bool(np.isinf(parse.bound))
         if without_bound and not self._few_heads:
@@ -319,7 +326,7 @@ class Parser:
         return replace(parse, status="heuristic" if self._few_heads else "limit", bound=np.inf)
 
     def _decoded(self, scored_problem: _ScoredProblem) -> Parse:
-        """Decode a problem and record the time. Labels are added if a rule set may have to check them."""
+        """Decode a problem and record the time. If the parser applies rules, add the best label of each arc."""
         started = time.perf_counter()
         parse = self.decoder.decode(scored_problem.problem)
         if not parse.seconds:  # the decoder has not recorded its time
@@ -419,7 +426,7 @@ class Parser:
         return [self._assessed(work, i, parse) for i, parse in zip(sentences, parses, strict=True)]
 
     def _assessed(self, work: _Work, i: int, parse: Parse) -> Parse:
-        """Return the parse of sentence i with its confidence. If rules are applied, only valid trees are compared."""
+        """Return the parse of sentence i with its confidence. If rules are applied, only valid trees count."""
         assert work.confidence is not None
         if self.validity is not None and parse.work.get("valid"):
             decoder = self.validity.decoder_of(work.table, i, work.words(i), parse)
@@ -429,8 +436,8 @@ class Parser:
     def _batches(self, table: TokenTable, sentences: range) -> Iterator[range]:
         """Yield batches of sentences whose problems fit into memory together.
 
-        A batch has at most BATCH_WORDS words or a single sentence. Without a small k, each sentence is a batch: a
-        problem of all arcs may take a gigabyte.
+        A batch has at most BATCH_WORDS words or a single sentence. Each sentence is a batch of its own if k exceeds
+        REDUCED_K or keeps all heads, because a problem of all arcs may take a gigabyte.
         """
         first = words = 0
         for i, n in enumerate(np.diff(table.offsets[sentences.start : sentences.stop + 1]).tolist()):

@@ -122,7 +122,7 @@ def key_for(
 
 
 def key_with(key: str, pruner: Pruner, decoder: Search | None = None) -> str:
-    """Return the key of a training run: the key of its model combined with the weights of the pruner and the decoder.
+    """Return the key of a training run: a digest of the model's key, the pruner's weights and the decoder.
 
     The pruner may have been trained with other settings, and the decoder may have been chosen by the caller.
     """
@@ -239,7 +239,10 @@ class _Training:
     ) -> None:
         """Update the weights towards the gold tree and away from the decoded tree.
 
+        scored           the scored candidate arcs and parts of the sentence
+        rows, tag        the words, as returned by `TokenTable.sentence`
         arcs_and_labels  for the gold tree and for the decoded tree: the arc into each word, and its label
+        cost             margin by which the gold tree must outscore the decoded tree
         """
         (gold, _), (pred, _) = arcs_and_labels
         gold_parts, predicted_parts = {}, {}

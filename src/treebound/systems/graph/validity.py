@@ -82,9 +82,9 @@ class Validity:
 
         table         the token table
         sentences     indices of the sentences in the table
-        words         the words of each sentence as rules read them
+        words         the words of each sentence, in the form that rules read
         best_parses   the best tree of each sentence without rules, with the labels that were chosen with it
-        problems      the problem of each sentence that was searched first, and the labels in its scores
+        problems      for each sentence the problem searched without rules, and the label that each arc score includes
         """
         codes = [self.screen.codes(sentence) for sentence in words]
         suspicious = self._suspicious(codes, best_parses)
@@ -113,11 +113,15 @@ class Validity:
         return Path(self.rules.name).name
 
     def statement(self, treebank: Treebank, i: int, misc: Sequence[str] | None, every: bool) -> SentenceDecoder:
-        """Return the decoder with which `parse` finds a valid tree of sentence i, over candidates or `every` arc."""
+        """Return the decoder with which `Parser.parse` finds the best valid tree of sentence i.
+
+        misc   column MISC of the words, which some rules read
+        every  whether all arcs are candidates, not only the candidate arcs of the pruner
+        """
         return self.decoder(self.parser.token_table(treebank), i, self.words(treebank, i, misc), every)
 
     def labelled(self, parse: Parse, treebank: Treebank, i: int, decoder: SentenceDecoder) -> Parse:
-        """Return a valid tree of sentence i with the labels that `parse` chooses; `decoder` comes from `statement`."""
+        """Return `parse`, a valid tree of sentence i, with its best valid labels; `decoder` comes from `statement`."""
         if self.parser.model.labelling.stage is None:
             labels = decoder.labels_for(parse.heads)
             return parse if labels is None else parse.with_labels(labels)
@@ -159,7 +163,7 @@ class Validity:
         return replace(parse, seconds=seconds, work=work)
 
     def _searched(self, table: TokenTable, i: int, decoder: SentenceDecoder, relaxed: Parse | None) -> Parse:
-        """Return the best valid tree over the candidate arcs, or over all arcs if there is none.
+        """Return the best valid tree over the candidate arcs, or over all arcs if the candidates contain no valid tree.
 
         relaxed  the best tree of the decoder's problem without rules, if its optimality is proved
         """
@@ -173,7 +177,7 @@ class Validity:
         return replace(parse, work={**parse.work, "valid": 1, "every": int(every)})
 
     def _decoder_of_problem(self, table: TokenTable, i: int, words: Words, scored: ScoredProblem) -> SentenceDecoder:
-        """Return the decoder over a problem that has already been scored. Only labels are scored again."""
+        """Return the decoder of the valid trees of a scored problem. Only labels are scored again."""
         problem, best_labels = scored
         labels = self._table(table, i, problem.head, problem.mod)
         without_labels = problem.arc - labels[np.arange(problem.arcs), best_labels]
@@ -190,7 +194,7 @@ class Validity:
         return self.parser.model.labelling.names
 
     def decoder(self, table: TokenTable, i: int, words: Words, every: bool = False) -> SentenceDecoder:
-        """Return a decoder of the valid trees of sentence i, over its candidate arcs or over `every` arc."""
+        """Return a decoder of the valid trees of sentence i, over candidate arcs or, with `every`, over all arcs."""
         scored, cut = self.parser.scores_without_labels(table, i, every)
         index, n = scored.arc_index, words.n
         size = LABEL * len(index.head) * len(self.names)
@@ -251,9 +255,9 @@ def words_of(treebank: Treebank, i: int, misc: Sequence[str] | None = None) -> W
 
 
 def _accepted(labelled: Parse) -> Parse:
-    """Return the parse of a best tree that is valid, with a new proof.
+    """Return the parse of a best tree that is valid, with the proof that no valid tree scores more.
 
-    The proof of the given parse says that no tree scores more; the new proof says that no valid tree scores more.
+    The given parse has the proof that no tree scores more, whether valid or not.
     """
     if labelled.labels is None:
         return labelled

@@ -36,7 +36,7 @@ class Peer(Protocol):
 
 
 def package(peer: Peer) -> Any:
-    """Return the module of an installed peer. InputError says how to install a missing one."""
+    """Return the module of an installed peer. InputError says how to install a missing package."""
     with needs("peers"):
         return import_module(peer.module)
 

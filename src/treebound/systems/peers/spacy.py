@@ -122,7 +122,7 @@ def _tree(doc: Any, single_root: bool) -> Tree:
 
 
 def _doc(nlp: Any, sentence: Sentence, column: str, annotated: bool = False) -> Any:
-    """Return a sentence as a document of forms and tags; `annotated` adds the tree.
+    """Return a sentence as a document of forms and tags from `column`; `annotated` adds the tree.
 
     Without a tree, sentence starts are fixed so that the parser does not split the sentence.
     """

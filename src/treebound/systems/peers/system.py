@@ -74,7 +74,7 @@ class Parser(Naming):
         return [self._named(tree) for tree in self._parse(input_treebank)]
 
     def _named(self, tree: Tree) -> Parse:
-        """Return a tree as a Parse whose labels are numbers into `names`."""
+        """Return a tree as a Parse whose labels are indices of `names`."""
         heads, labels = tree
         numbers = np.array([-1, *(self.names.add(label) for label in labels)], np.int32)
         return Parse(heads, math.nan, math.inf, "heuristic", labels=numbers)

@@ -1,8 +1,8 @@
 """Moves from tree to tree, scored by local factors and global features together.
 
-The tree is stored in the buffers of `treebound.decoders.approximate.sampling`, and these moves follow the moves there.
-Global features near a move are scored again. Local factors and global features use the weights with which the sentence
-was scored.
+The tree is stored in the buffers of `treebound.decoders.approximate.sampling`, and these moves resemble the moves in
+its module `chains`. Global features near a move are scored again. Local factors and global features use the weights
+with which the sentence was scored.
 
 Oracles: tests/test_sampling_globals.py: scores from scratch, exact distributions by enumeration.
 """
@@ -35,9 +35,9 @@ COLDEST = 0.0  #: the temperature at which a move always takes the best choice
 def resample(ints, reals, view, m, temperature, rng):
     """Draw a new head of word m from exp(score / temperature), and return the gain of score (Zhang et al., 3.2.1).
 
-    All other heads stay. The draw is from the conditional distribution, so it is always accepted. At COLDEST, word m
-    gets the best head, or keeps its head if no other is better. The only root of a tree keeps its head. O(heads)
-    evaluations of the global features near m.
+    All other heads stay. The draw is from the conditional distribution, so it is always accepted. At the temperature
+    COLDEST, word m gets the best head, or keeps its head if no other is better. The only root of a tree keeps its head.
+    O(heads) evaluations of the global features near m.
     """
     if head_of(ints, m) == 0 and ints[at.ONE_ROOT]:
         return 0.0
@@ -63,7 +63,7 @@ def resample(ints, reals, view, m, temperature, rng):
 def free_gain(ints, reals, view, m, temperature):
     """Return temperature * log of the sum of exp(gain / temperature) over the heads that `resample` draws from.
 
-    At COLDEST this is the gain of the best head. The tree remains as it is.
+    At the temperature COLDEST, this is the gain of the best head. The tree does not change.
     """
     if head_of(ints, m) == 0 and ints[at.ONE_ROOT]:
         return 0.0
@@ -81,7 +81,8 @@ def _weigh(ints, reals, view, m):
     """Detach m from its head and compute the gains of all possible heads.
 
     Return (number of possible heads, index of the old head among them, largest gain, last head that was tried). The
-    scores in `view` are the scores for the last head. The heads are stored at FOUND and their gains at S_WORTH.
+    scores in `view` are the scores for the last head. The heads are stored in the array FOUND of the buffers, and their
+    gains in the array S_WORTH.
     """
     before, head = view.total[0], head_of(ints, m)
     low, high = span(ints, m)
@@ -125,7 +126,10 @@ def _global(ints, view, m, old_head, new_head):
 
 @kernel
 def swap_arcs(ints, reals, view, count):
-    """Replace `count` arcs at OLD by the arcs at NEW, and return the gain of local and global score."""
+    """Replace `count` arcs of the tree, and return the gain of local and global score.
+
+    The arrays OLD and NEW of the buffers hold the arcs to be removed and the arcs to be added.
+    """
     before = view.total[0]
     gain = exchange(ints, reals, count)
     return gain + _near_arcs(ints, view, count) - before
@@ -140,7 +144,7 @@ def take_back(ints, view, count):
 
 @kernel
 def _near_arcs(ints, view, count):
-    """Return the score of the global features after `count` arcs at OLD and at NEW have replaced each other."""
+    """Return the score of the global features after `swap_arcs` or its reversal has exchanged `count` arcs."""
     for i in range(count):
         old, new = ints[ints[at.OLD] + i], ints[ints[at.NEW] + i]
         mark_path(ints, view, ints[ints[at.MOD] + old])
@@ -167,8 +171,8 @@ def gibbs(ints, reals, view, temperature, rng):
 def propose_gibbs(ints, reals, view, temperature, rng):
     """Move to the tree that a step of `gibbs` proposes; return (gain, number of new arcs, whether it is accepted).
 
-    The new arcs are at NEW. The caller undoes a rejected proposal with `take_back`. A newly drawn head is always
-    accepted.
+    The new arcs are in the array NEW of the buffers. The caller undoes a rejected proposal with `take_back`. A newly
+    drawn head is always accepted.
     """
     m = 1 + below(rng, ints[at.N])
     if uniform(rng) < 0.5:
@@ -197,10 +201,11 @@ def walk(ints, reals, view, words, temperature, rng):
 def propose_walk(ints, reals, view, words, temperature, rng):
     """Move to the tree that a step of `walk` proposes; return (gain, number of new arcs, whether it is accepted).
 
-    The new arcs are at NEW. The proposal q draws the heads of K words by Wilson's random walks under S_SHARE. So q(y) /
-    q(y') is the ratio of the products of shares, and the proposal is accepted with probability min(1, p(y') q(y) /
-    (p(y) q(y'))). The caller undoes a rejected proposal with `take_back`. If a single root is required, a proposal that
-    changes the number of roots leaves the tree as it is.
+    The new arcs are in the array NEW of the buffers. The proposal q draws the heads of `words` words by Wilson's random
+    walks, which draw an arc in proportion to its share, a weight in the array S_SHARE. So q(y) / q(y') is the product
+    of the old arcs' shares divided by the product of the new arcs' shares. The move from tree y to tree y' is accepted
+    with probability min(1, p(y') q(y) / (p(y) q(y'))). The caller undoes a rejected proposal with `take_back`. If a
+    single root is required, a proposal that changes the number of roots leaves the tree as it is.
     """
     new, old, count = ints[at.NEW], ints[at.OLD], draw_words(ints, words, rng)
     propose(ints, reals, count, rng)

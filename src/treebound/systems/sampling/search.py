@@ -39,10 +39,13 @@ class Plan(NamedTuple):
 
 @kernel
 def search(ints, reals, view, graph, starts, plan, rng, best):
-    """Search from the tree int32[n] `best`, then from random trees; return the best score and the number of runs.
+    """Search from the tree `best`, then from random trees; return the best score and the number of runs.
 
-    The arcs of the best tree are written to `best`. Scores are summed anew after each run, in a fixed order, so that
-    equal trees have equal scores.
+    best           int32[n], the arcs of the first tree; receives the best tree
+    graph, starts  the data for drawing random trees
+    plan           the schedule of the search
+
+    Scores are summed anew after each run, in a fixed order, so that equal trees have equal scores.
     """
     n, value, since = ints[at.N], -np.inf, 0
     for run in range(plan.restarts):
@@ -80,16 +83,16 @@ def anneal(ints, reals, view, plan, rng):
 
 @kernel
 def step(ints, reals, view, method, words, temperature, rng):
-    """Make one step of a chain by GIBBS or WALK (`method`), and return the gain of score."""
+    """Make one step of a chain, and return the gain of score; `method` is GIBBS or WALK."""
     if method == WALK:
         return walk(ints, reals, view, words, temperature, rng)
     return gibbs(ints, reals, view, temperature, rng)
 
 
 class Pair(NamedTuple):
-    """The heads of the tree before a step of a chain, and the gold heads: int64[n + 1] each, with -1 at index 0.
+    """The heads of the tree before a step of a chain, and the gold heads.
 
-    The tree after the step is in the buffers.
+    Each is int64[n + 1], with -1 at index 0. The buffers hold the tree after the step.
     """
 
     before: np.ndarray

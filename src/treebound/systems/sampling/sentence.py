@@ -29,13 +29,14 @@ Labelled = tuple[np.ndarray, np.ndarray]  #: the heads of a tree, or the arcs in
 
 
 class Scoring(NamedTuple):
-    """The weights and settings of a model that are needed to score sentences.
+    """The weights and settings of a sampling model that are needed to score sentences.
 
     weights, reals  [2 ** bits] the weights for local factors, and the same weights as float32 for global features;
     codes           int64[F] numbers of the global features;
     single_root, projective  restrictions of the trees;
     unit            number of integer steps in a score of 1.0; 0.0 for real scores;
-    labelling       chooses labels together with arcs; its weights follow the others. None for trees without labels.
+    labelling       chooses labels together with arcs; its weights follow the other weights in `weights`. None means
+                    that trees have no labels.
     """
 
     scorer: Scorer
@@ -82,7 +83,7 @@ class Sentence(NamedTuple):
         return self.lay(arcs)
 
     def lay(self, arcs: np.ndarray) -> float:
-        """Put the tree with arcs int32[n] into the buffers, and return its score."""
+        """Replace the tree in the buffers by the tree with arcs int32[n], and return its score."""
         return float(lay(*self.buffers, arcs) + score_all(self.buffers.ints, self.view))
 
     def ask(self, gold: np.ndarray, cost: float) -> None:

@@ -244,7 +244,7 @@ class Training:
         errors: int,
         constraint: int,
     ) -> Sentence:
-        """Update towards the first tree of a pair; return the sentence, scored with the new weights.
+        """Update the weights towards the first tree of a pair; return the sentence, scored with the new weights.
 
         inputs      token rows, tags and candidate arcs of the sentence
         pair        the better and the worse tree, as arcs int32[n]
@@ -262,7 +262,7 @@ class Training:
     def _proposing(
         self, rows: np.ndarray, tag: np.ndarray, allowed: np.ndarray, view: View | None = None
     ) -> Sentence | None:
-        """Return a scored sentence whose random walks draw heads by exp(score of the arc), as published."""
+        """Return a scored sentence whose random walks draw arcs in proportion to exp(arc score), as published."""
         sentence = scored(self.scoring, rows, tag, allowed, view=view)
         if sentence is not None:
             first, count = sentence.buffers.ints[S_SHARE], sentence.problem.arcs
@@ -272,7 +272,7 @@ class Training:
     def _learn_labels(self, sentence: Sentence, rows: np.ndarray, arcs: np.ndarray) -> None:
         """Update the weights of labels towards the gold labels of the gold arcs `arcs` (int32[n]).
 
-        `scored` stores the gold labels in the sentence.
+        `sentence.labels` holds the gold labels, because `scored` was called with the gold tree.
         """
         labels, index, joint = sentence.labels, sentence.scores.arc_index, self.labelling.joint
         assert labels is not None

@@ -100,7 +100,10 @@ def _joined(train: Treebank, of_word: np.ndarray, results: dict[int, Tagged]) ->
 
 
 def _fold(task: tuple[Treebank, str | Sequence[str], np.ndarray, dict[str, Any]], fold: int) -> tuple[int, Tagged]:
-    """Train on all other folds, tag fold number `fold`, and return the number with the predicted columns."""
+    """Train on all other folds, tag fold number `fold`, and return the number with the predicted columns.
+
+    `task` is (treebank, columns, fold of each sentence, settings of the tagger).
+    """
     train, columns, member, settings = task
     others, own = (train.select(np.flatnonzero(chosen)) for chosen in (member != fold, member == fold))
     if isinstance(columns, str):

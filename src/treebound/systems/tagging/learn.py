@@ -79,7 +79,7 @@ def train_tagger(
 class _Training:
     """A tagger in training (`treebound.learning.loop.Task`); `sizes` is (bits, number of tags).
 
-    `source` is the column whose tags the tagger reads; with it, words are tagged one by one. "" stands for none.
+    `source` is the column whose tags the tagger reads, or "" for none. With such a column, words are tagged one by one.
     """
 
     def __init__(
@@ -122,13 +122,16 @@ class _Training:
 
 
 def averaged(weights: np.ndarray, sums: np.ndarray, examples: int) -> np.ndarray:
-    """Return the sums of weights over all examples, divided by a power of 2 so that they fit into int32."""
+    """Return each weight summed over all examples, divided by a power of 2 so that all sums fit into int32.
+
+    `sums` holds for each weight the sum of its updates, each times the number of examples before it.
+    """
     total = weights.astype(np.int64) * examples - sums
     return (total >> _shift(total)).astype(np.int32)
 
 
 def _shift(total: np.ndarray) -> int:
-    """Return the number of bits by which sums of weights are shifted so that they fit into int32."""
+    """Return the number of bits by which `total`, int64 sums of weights, must be shifted to fit into int32."""
     return max(0, int(np.abs(total).max(initial=0)).bit_length() - 31)
 
 

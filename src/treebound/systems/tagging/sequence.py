@@ -25,7 +25,9 @@ PAD = 2  #: number of padding words before and after a sentence
 
 
 class SequenceTemplates(NamedTuple):
-    """Compiled templates, sorted by order.
+    """The T compiled templates of a tagger, sorted by order, with K atoms in all.
+
+    The order of a template is the number of previous tags that it reads.
 
     seed    int64[T], initial hash of each template;
     start   int32[T + 1]: template t has the atoms start[t] .. start[t + 1] - 1;
@@ -182,7 +184,10 @@ def best_tags(templates, context, group, candidates, table, gold, cost, out):
 
 @kernel
 def _update(templates, context, sequence, i, table, sums, sign, time):
-    """Add `sign` to the weights of the features of a tag sequence at position i, and sign * time to `sums`."""
+    """Update the weights of the features of a tag sequence at position i: add `sign` to each.
+
+    `sums`, which serves to compute averages, gets sign * time, where time is the number of examples so far.
+    """
     weights, mask, tags = table
     last = sequence[i - 1] if i >= 1 else tags
     before = sequence[i - 2] if i >= 2 else tags

@@ -1,4 +1,4 @@
-"""Taggers of several columns in one file, applied in turn, so that later taggers may read earlier predictions.
+"""Taggers of several columns in one file, applied one after another; later taggers may read earlier predictions.
 
 UPOS and XPOS are tagged as sequences if they have few tags. Columns with many tags (features, fine-grained XPOS, lemmas
 by their edits) are tagged word by word, given a tag that was predicted before.

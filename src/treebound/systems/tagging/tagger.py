@@ -28,7 +28,16 @@ Column = Literal["upos", "xpos", "feats", "lemma"]
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class Description:
-    """The description of a tagger in a model file: everything except its weights."""
+    """The description of a tagger in a model file: everything except its weights.
+
+    column          the column that the tagger predicts
+    forms           frequent form -> number of its list of candidate tags
+    seen            form of the training treebank -> number of the list of its tags
+    lists           the lists of tags, as numbers of `tags`
+    tag_column      column whose tags the tagger reads, or ""
+    edits           whether the tags are edits that make lemmas
+    lists_of_given  tag of `tag_column` -> number of the list for infrequent forms with this tag
+    """
 
     column: Column
     tags: Annotated[Names, Field(min_length=1)]

@@ -71,14 +71,14 @@ GIVEN = (
 
 
 def split(text: str) -> tuple[str, ...]:
-    """Return the templates of a text that separates them by ';'."""
+    """Return the templates in a text, where ';' separates two templates."""
     return tuple(" ".join(t.split()) for t in text.split(";") if t.strip())
 
 
 def compile_templates(templates: tuple[str, ...]) -> SequenceTemplates:
     """Return templates in the form that kernels read. ValueError names a malformed atom.
 
-    Templates without previous tags come first, then those with one previous tag (`t-1`), then those with two.
+    Templates without previous tags come first, then templates with one previous tag (`t-1`), then templates with two.
     """
     by_order: list[list[tuple[int, list[tuple[int, int]]]]] = [[] for _ in range(ORDERS)]
     for template in templates:

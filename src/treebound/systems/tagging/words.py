@@ -43,6 +43,8 @@ def kind(form: str) -> str:
 class Dictionary:
     """The candidate tags of words: the tags in training for a frequent form, and the open tags for any other form.
 
+    Open tags are the tags that rare forms have in training.
+
     forms         frequent form -> number of its list of tags; list 0 has the open tags, for all other forms
     lists_by_tag  tag of another column -> list for other forms with this tag, in a tagger that reads such a column
     """
@@ -92,7 +94,7 @@ class Dictionary:
         return Dictionary(self.forms, list(numbers), self.seen, lists)
 
     def classes(self, strings: Iterable[str]) -> np.ndarray:
-        """Return int32, for each form the number of its list of candidate tags."""
+        """Return the number of the list of candidate tags for each form, as int32."""
         return np.array([self.forms.get(string, 0) for string in strings], np.int32)
 
 

@@ -60,10 +60,11 @@ def _begin(machine, beam, n):
 
 @kernel
 def _insert(beam, k, count, score, i, j):
-    """Insert sequence i, extended by class j, into the sorted list of step k if it fits; return the list's length.
+    """Insert sequence i, extended by transition class j, into the sorted list of step k if it fits; return the length.
 
     A sequence does not fit if the list is full of sequences that score as much or more. `count` is the length of the
-    list before the insertion. Among equal scores, earlier insertions come first.
+    list before the insertion, and `score` the score of the extended sequence. Among equal scores, earlier insertions
+    come first.
     """
     new, width = (k + 1) % 2, beam.score.shape[1]
     if count == width and score <= beam.score[new, count - 1]:
@@ -80,7 +81,7 @@ def _insert(beam, k, count, score, i, j):
 
 @kernel
 def _advance(machine, linear, tokens, beam, k):
-    """Make step k of all sequences, and return whether some sequence has not ended after it.
+    """Make step k of all sequences, and return whether some sequence has not ended after this step.
 
     O(B (T C + n)) for T features and C classes.
     """

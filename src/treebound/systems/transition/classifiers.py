@@ -40,7 +40,7 @@ class Perceptron:
         self.model, self.bits, self.epochs, self.seed = model, bits, epochs, seed
 
     def fit(self, X: np.ndarray, y: np.ndarray, classes: int) -> None:
-        """Learn from instances and their classes. O(epochs N T C) for T features."""
+        """Learn from N instances and their classes. O(epochs N T C) for T features and C classes."""
         linear = empty(self.model, classes, self.bits)
         sums = np.zeros(len(linear.weights))
         for epoch in range(self.epochs):
@@ -49,7 +49,7 @@ class Perceptron:
         self.linear, self.classes = averaged(linear, sums, self.epochs * len(X)), classes
 
     def scores(self, X: np.ndarray) -> np.ndarray:
-        """Return the score of each class, [K, C], for instances."""
+        """Return float32[K, C], the score of each of C classes for K instances."""
         return all_scores(self.linear, X, self.classes)
 
 
@@ -91,5 +91,5 @@ class LinearSVM:
         self.linear, self.classes = linear, classes
 
     def scores(self, X: np.ndarray) -> np.ndarray:
-        """Return scores that are proportional to the distances from the hyperplanes of the classes, [K, C]."""
+        """Return scores [K, C] of C classes for K instances, proportional to the distances from the hyperplanes."""
         return all_scores(self.linear, X, self.classes)

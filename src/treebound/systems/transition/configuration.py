@@ -53,8 +53,8 @@ SET = 31  #: number of bits in a set of labels
 class System(NamedTuple):
     """A transition system, described by the places of its arcs and its kinds of transitions.
 
-    left, right  (head, dependent) of the arcs of LEFT-ARC and RIGHT-ARC, each of them T0 (next word), S0 (top of the
-                 stack) or S1 (below the top)
+    left, right  places (head, dependent) of the words that LEFT-ARC and RIGHT-ARC join. A place is T0 (next word),
+                 S0 (top of the stack) or S1 (below the top)
     reduce       whether the system has REDUCE; then words on the stack may have a head
     swap         whether the system has SWAP
     rooted       whether word 0 is at the bottom of the stack
@@ -142,7 +142,7 @@ def allowed(system, c):
 
 @kernel
 def take(system, c, kind, label):
-    """Apply an allowed transition to a configuration. O(1)."""
+    """Apply an allowed transition, given by its kind and label, to configuration c. O(1)."""
     if kind == SHIFT:
         _push(c)
     elif kind == REDUCE:

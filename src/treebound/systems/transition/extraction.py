@@ -92,7 +92,7 @@ def _bucket(distance):
 
 @kernel
 def extract(c, tokens, cells, out):
-    """Write the instance of a configuration to out int32[m]. O(m).
+    """Write the instance of configuration c to out int32[m]. O(m).
 
     tokens  int32[COLUMNS, n] values of the words of the sentence (see `Words`)
     """
@@ -122,8 +122,8 @@ def extract(c, tokens, cells, out):
 def derivations(system, words, c, root_label):
     """Return the static oracle's transitions of all sentences: (moves int32[N, 2], counts int64[S], derivable bool[S]).
 
-    A sentence whose derivation does not rebuild its tree has no moves. c is a configuration that is large enough for
-    every sentence.
+    A sentence whose derivation does not rebuild its tree has no moves. c is working memory: a configuration that is
+    large enough for every sentence.
     """
     sentences = len(words.offsets) - 1
     moves = np.empty((max(16, 2 * len(words.heads)), 2), np.int32)
@@ -147,7 +147,8 @@ def derivations(system, words, c, root_label):
 def instances(system, cells, words, c, root_label, moves, counts):
     """Return int32[N, m], the instance before each transition. O(N m).
 
-    `moves` and `counts` are results of `derivations`. c is a configuration that is large enough for every sentence.
+    `moves` and `counts` are results of `derivations`. c is working memory: a configuration large enough for every
+    sentence.
     """
     out = np.empty((len(moves), len(cells.function)), np.int32)
     i = 0

@@ -120,8 +120,8 @@ def chosen_model(name: str, attributes: Collection[str] = ()) -> FeatureModel:
 
     The name `auto` denotes the model of this package that suits the attributes.
 
-    attributes  attributes in the meta of the training treebank; only `auto` depends on them, and only on feats and
-                lemma
+    attributes  attributes in the meta of the training treebank. Only the choice of `auto` depends on the attributes,
+                and only on feats and lemma
 
     Raises InputError if there is no feature model of this name.
     """

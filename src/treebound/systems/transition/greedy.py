@@ -44,8 +44,8 @@ def best_class(classes, kinds, scores):
 def parse_greedily(machine, linear, words, c, heads, labels):
     """Write the trees of all sentences to heads and labels, int32[W] each, and return the scores of the sentences.
 
-    c is a configuration that is large enough for every sentence. The score float64[S] of a sentence is the sum of the
-    scores of its transitions. O(W T C).
+    c is working memory: a configuration that is large enough for every sentence. The score float64[S] of a sentence is
+    the sum of the scores of its transitions. O(W T C).
     """
     total = np.zeros(len(words.offsets) - 1)
     x = np.empty(len(machine.cells.function), np.int32)
@@ -75,7 +75,7 @@ def explore_epoch(machine, linear, sums, words, order, c, explore, time):
     Among the transitions of least cost, the one with the highest score is the target. After a wrong transition, the
     parser follows its own choice with probability `explore`, and the target otherwise. `time` is the number of
     instances seen before this epoch, and the new time is the number after it. The time also determines the random
-    numbers. O(W (n + T C)).
+    numbers. `sums` gets the sum of all updates, each times the number of instances before it. O(W (n + T C)).
     """
     system, classes = machine.system, machine.classes
     x = np.empty(len(machine.cells.function), np.int32)
@@ -110,7 +110,11 @@ def explore_epoch(machine, linear, sums, words, order, c, explore, time):
 
 @kernel
 def _price(system, c, heads, labels, cost, kind, label):
-    """Return the cost of a transition, including 1 for a wrong label on an arc to the gold head."""
+    """Return the cost of a transition, including 1 for a wrong label on an arc to the gold head.
+
+    heads, labels  the gold tree, int32[n + 1] and int32[n]
+    cost           result of `costs` for configuration c: the cost of each kind of transition without its label
+    """
     if kind >= LEFT_ARC and cost[kind] < FORBIDDEN:
         d = dependent_of(system, c, kind)
         h = at(c, system.left[0] if kind == LEFT_ARC else system.right[0])
@@ -121,7 +125,10 @@ def _price(system, c, heads, labels, cost, kind, label):
 
 @kernel
 def _cheapest(system, c, classes, heads, labels, cost, scores):
-    """Return (class, cost) of the transition of least cost. Ties go to the highest score."""
+    """Return (class, cost) of the transition of least cost. Ties go to the highest score.
+
+    For heads, labels and cost, see `_price`; `scores` holds the score of each class.
+    """
     best, least = 0, 2 * FORBIDDEN
     for i in range(len(scores)):
         price = _price(system, c, heads, labels, cost, classes.kind[i], classes.label[i])
@@ -175,7 +182,7 @@ def parse_in_parallel(
 
 @kernel
 def _waiting(machine, words, configurations, low):
-    """Return (indices of the configurations that are not terminal, their instances).
+    """Find the configurations that are not terminal; return their indices and their instances.
 
     Configuration i belongs to sentence low + i.
     """
@@ -193,7 +200,7 @@ def _waiting(machine, words, configurations, low):
 
 @kernel
 def _follow(machine, configurations, active, best):
-    """Take transition best[k] in the k-th active configuration if it is allowed; return every other k, int64."""
+    """Take transition best[k] in the k-th active configuration if it is allowed; return each k for which it is not."""
     undecided = np.empty(len(active), np.int64)
     count = 0
     for k in range(len(active)):

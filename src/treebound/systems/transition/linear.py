@@ -94,7 +94,7 @@ def add_up(weights, rows, out):
 
 @kernel
 def add(weights, sums, rows, k, amount, time):
-    """Add an amount to the weights of class k for all features, and `time` times the amount to `sums`. O(T).
+    """Add an amount to the weight of class k in the rows of an instance, and `time` times the amount to `sums`. O(T).
 
     rows  int64[T], the index of the first weight of every feature (see `find_rows`)
     """
@@ -127,7 +127,7 @@ def perceptron_epoch(linear, sums, X, y, order, classes, time):
 
 @kernel
 def all_scores(linear, X, classes):
-    """Return float32[N, C], the scores of instances X int32[N, m]."""
+    """Return float32[N, C], the score of each of C classes for instances X int32[N, m]."""
     out = np.empty((len(X), classes), np.float32)
     rows = np.empty(len(linear.joins.seed), np.int64)
     for i in range(len(X)):

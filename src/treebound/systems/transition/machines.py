@@ -31,10 +31,10 @@ COLUMNS: dict[str, type] = {
 class Machine(NamedTuple):
     """A support vector machine of k classes, trained by LIBSVM, with l support vectors sorted by class.
 
-    classes  int32[k];
+    classes  int32[k] numbers of the classes;
     counts   int32[k] number of support vectors of each class;
     vectors  int32[l, m] the support vectors;
-    weights  float64[k - 1, l] sv_coef of LIBSVM;
+    weights  float64[k - 1, l] weights of the support vectors, `sv_coef` of LIBSVM;
     rho      float64[k (k - 1) / 2], the constant of the decision between each two classes;
     model    LIBSVM's own model, if the machine was trained by this process.
     """
@@ -155,13 +155,13 @@ def parted(arrays: dict[str, np.ndarray], sizes: Sequence[tuple[int, int]], m: i
 
 
 def _size(name: str, k: int, vectors: int, m: int) -> int:
-    """Return how many numbers a machine of k classes, `vectors` support vectors and m cells has in an array."""
+    """Return the size of array `name` of a machine with k classes, `vectors` support vectors and m cells."""
     sizes = {"classes": k, "counts": k, "vectors": vectors * m, "weights": (k - 1) * vectors, "rho": k * (k - 1) // 2}
     return sizes[name]
 
 
 def layouts(sizes: Sequence[tuple[int, int]], m: int) -> dict[str, Layout]:
-    """Return the layouts of the arrays in a file, given the sizes in its header. ValueError for impossible sizes."""
+    """Return the layouts of the arrays in a file, for the sizes of its machines. ValueError for impossible sizes."""
     if not sizes or min(k for k, _ in sizes) < 1 or min(vectors for _, vectors in sizes) < 0:
         raise ValueError("pools: there are none, or one has no classes")
     return {name: Layout(t, {(sum(_size(name, *size, m) for size in sizes),)}) for name, t in COLUMNS.items()}

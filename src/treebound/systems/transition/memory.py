@@ -2,7 +2,8 @@
 
 The classifier follows Hall, Nivre & Nilsson (2006, section 3.1): the k nearest neighbours, weighted by their inverse
 distance. The distance is the modified value difference metric, or overlap for values seen fewer than l times. The model
-consists of its instances: TiMBL builds a tree of them at the first query.
+consists of its instances: TiMBL builds a tree of the instances at
+the first query.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ MOST = 200_000  #: number of answers in the cache, which helps because instances
 
 
 class MemoryBased:
-    """A memory-based classifier (`classifiers.Classifier`). `best` returns TiMBL's answers, `scores` its votes.
+    """A memory-based classifier (`classifiers.Classifier`). `best` gives the answers, `scores` the neighbours' votes.
 
     neighbours  k, the number of nearest distances whose instances vote
     rare        l, the frequency below which values are compared by overlap
@@ -91,7 +92,7 @@ class MemoryBased:
         return {"instances": self.X, "answers": self.y}
 
     def restore(self, arrays: dict[str, np.ndarray], classes: int) -> None:
-        """Take over the arrays of a file, which match `layouts`. ValueError for classes that do not exist."""
+        """Restore instances and classes from the arrays of a model file. ValueError for classes that do not exist."""
         self.X, self.y, self.classes = arrays["instances"], arrays["answers"], classes
         if self.y.min() < 0 or self.y.max() >= classes:
             raise ValueError("answers: a class is beyond the transitions")

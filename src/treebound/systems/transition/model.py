@@ -132,7 +132,7 @@ class TransitionModel:
         return tuple(dict.fromkeys(name for name in names if name != "form"))
 
     def words(self, treebank: Treebank) -> Words:
-        """Return the words of a treebank, its columns read in the same way as in the training treebank. O(W)."""
+        """Return the words of a treebank, under the conventions of the training treebank. O(W)."""
         return self.encoding.words(under(self.meta, treebank))
 
     def parse(self, treebank: Treebank, beam: int | None = None) -> list[Parse]:

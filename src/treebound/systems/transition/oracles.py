@@ -125,8 +125,8 @@ def dependent_of(system, c, kind):
 def derive(system, c, gold, root_label):
     """Return the static oracle's derivation of a tree, and whether the derivation rebuilds the tree. O(T).
 
-    The derivation is int32[T, 2] kinds and labels, with label -1 for a transition without one. c is any configuration
-    that is large enough.
+    The derivation is int32[T, 2] kinds and labels, with label -1 for a transition without one. c is working memory:
+    any configuration that is large enough.
     """
     n = len(gold.heads) - 1
     start(system, c, n, root_label)

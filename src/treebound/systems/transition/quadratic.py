@@ -29,8 +29,9 @@ class Pools(NamedTuple):
              serves all greater values. Step 0 decides the class, or the branch if classes have branches. Further
              steps decide the class in each branch;
     classes  int32[sum of k] the classes of pool p, in LIBSVM's order, from classes_at[p] to before classes_at[p + 1];
-    cells    uint16 or int32[m, sum of l] the support vectors, for pool p from cells_at[p];
-    rho      float64[D] constants of the decisions between classes 0 and 1, 0 and 2, .., for pool p from rho_at[p];
+    cells    uint16 or int32[m, sum of l] the support vectors as columns; pool p begins at column cells_at[p];
+    rho      float64[D] constants of the decisions between classes 0 and 1, 0 and 2, .. of each pool; the constants of
+             pool p begin at rho_at[p];
     start    int64[D + 1] decision d is a sum over t from start[d] to before start[d + 1], minus rho[d]. Each term is
              weight[t] times the kernel of the instance and support vector vector[t];
     vector   int32[T] support vectors of each decision in LIBSVM's order, without vectors of weight 0;

@@ -4,8 +4,9 @@ The design follows Hall, Nivre & Nilsson (2006, section 3.2): classes are separa
 the next word has in at least `LEAST` instances has a pool of machines of its own, and one pool serves all other tags.
 The decisions are in `quadratic`.
 
-If classes are separated one against one, each machine compares a transition without a label with the examples of only
-one label. A decision may therefore have two steps: the first chooses the kind of transition, the second its label.
+A class is a transition with its label. One against one, a transition without a label, such as SHIFT, is compared with
+the instances of one label at a time. A decision may therefore have two steps: the first chooses the kind of transition,
+the second its label.
 """
 
 from __future__ import annotations
@@ -230,7 +231,11 @@ class QuadraticSVM:
     # --- files ---
 
     def restore(self, arrays: dict[str, np.ndarray], sizes: Sequence[tuple[int, int]], m: int, classes: int) -> None:
-        """Take over the arrays of a file, which match `layouts`. ValueError for numbers out of range."""
+        """Restore the machines from the arrays of a model file. ValueError for numbers out of range.
+
+        sizes  (classes, support vectors) of every machine
+        m      number of cells of an instance
+        """
         machines, pool = parted(arrays, sizes, m), arrays["pool"]
         if pool.shape[:-1] != (1 + len(self.branching),) or not pool.size:
             raise ValueError("pool: the number of rows is not the number of decisions")

@@ -20,8 +20,9 @@ class Translation:
 
     derivation  the derivation, or None if a construction is not covered
     failure     name of the construction that is not covered; empty with a derivation
-    counts      for Penn trees: numbers of gaps by kind of trace, of traces of quotations, of coordinations of unlike
-                categories, and of gappings or argument clusters
+    counts      for Penn trees: name -> number of occurrences. Each kind of trace (*T*, *RNR* ...) has a name that
+                counts its gaps. Other names count traces of quotations, coordinations of unlike categories, and
+                gappings or argument clusters
     """
 
     derivation: Derivation | None
@@ -51,7 +52,10 @@ def faults(derivation: Derivation, words: Sequence[str] | None = None) -> Iterat
 
 
 def rule(node: Derivation) -> str:
-    """Return the rule that licenses a step: `ucp` for a forced coordination of unlike categories, "" without a rule."""
+    """Return the name of the rule that licenses a step, or "" without a rule.
+
+    The name `ucp` stands for a coordination of unlike categories, which no rule of `rules` licenses.
+    """
     licensed_by = licence(tuple(child.category for child in node.children), node.category)
     if not licensed_by and len(node.children) == 2 and node.category.conj:
         conj, right = node.children

@@ -36,8 +36,8 @@ class _Head:
     """The head of a part of a category.
 
     words  word numbers
-    same   another head with which this one is unified, or None
-    parts  heads that this one consists of: the conjuncts of a coordination
+    same   another head with which this head is unified, or None
+    parts  heads that make up this head: the conjuncts of a coordination
     """
 
     __slots__ = ("parts", "same", "words")
@@ -78,7 +78,7 @@ def _unite(first: _Head, second: _Head) -> None:
 
 
 class _Sign(NamedTuple):
-    """A category whose parts have heads."""
+    """A category, with a head for the category itself and for each of its parts."""
 
     category: Category
     head: _Head
@@ -115,7 +115,7 @@ def dependencies(derivation: Derivation) -> list[Dependency]:
 
 
 def _lexical(category: Category, word: int, slots: list[tuple[int, Category, int, _Head]]) -> _Sign:
-    """Return the sign of a word and append its slots to `slots`."""
+    """Return the sign (`_Sign`) of a word, and append (word, category, slot number, head) of its slots to `slots`."""
     heads: dict[int, _Head] = {OWN: _Head(word)}
 
     def sign(indexed: Indexed) -> _Sign:
@@ -137,7 +137,10 @@ def _lexical(category: Category, word: int, slots: list[tuple[int, Category, int
 
 
 def _open(category: Category) -> _Sign:
-    """Return the sign of a category that no word introduces: its target and every argument have heads without words."""
+    """Return the sign of a category that belongs to no word.
+
+    The heads of its target and of its arguments have no words yet.
+    """
     if not category.slash:
         return _Sign(category, _Head())
     if category.is_modifier:
@@ -148,7 +151,7 @@ def _open(category: Category) -> _Sign:
 
 
 def _match(first: _Sign, second: _Sign) -> None:
-    """Unify two signs part by part."""
+    """Unify the heads of two signs, part by part."""
     _unite(first.head, second.head)
     if first.result is not None and second.result is not None:
         _match(first.result, second.result)
@@ -237,7 +240,7 @@ def _coordinated(signs: list[_Sign], category: Category) -> _Sign:
 
 
 def _both(left: _Sign, right: _Sign, category: Category) -> _Sign:
-    """Return the sign of two conjuncts, with arguments unified and heads joined."""
+    """Return the sign of two conjuncts: the heads of their arguments are unified, their own heads are joined."""
     if left.result is None or right.result is None or left.argument is None or right.argument is None:
         head = left.head if left.head.root() is right.head.root() else _Head(parts=(left.head, right.head))
         return _Sign(category, head)

@@ -165,7 +165,7 @@ def to_text(derivation: Derivation, indexed: Callable[[Category], str] = str) ->
 
 
 def write(path: str | Path, entries: Iterable[Entry], indexed: Callable[[Category], str] = str) -> None:
-    """Write an `.auto` file atomically, compressed if its name ends accordingly. Raise InputError."""
+    """Write an `.auto` file atomically, compressed if the suffix of its name says so. Raise InputError."""
     with compression.writing(path) as file:
         for entry in entries:
             text = f"ID={escaped(entry.name)} PARSER=GOLD NUMPARSE=1\n{to_text(entry.derivation, indexed)}\n"

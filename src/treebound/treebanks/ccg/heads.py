@@ -74,7 +74,7 @@ class _Indexing:
         return indexed
 
     def _core(self, category: Category) -> Indexed:
-        """Index the core of the category."""
+        """Index the core of a category: an atom, a modifier or a determiner."""
         if not category.slash:
             return Indexed(category, OWN)
         if is_determiner(category):
@@ -103,7 +103,7 @@ class _Indexing:
 
 
 def _understood(category: Category, before: Indexed, arguments: list[Indexed], position: int) -> int | None:
-    """Return the head of the subject or argument that a verbal argument lacks (rules 4 and 5), or None without one.
+    """Return the head of the subject or argument that a verbal argument lacks (rules 4 and 5), else None.
 
     category   the verbal argument
     before     the lexical category that remains when the argument has been taken

@@ -24,9 +24,9 @@ def gap(category: Category) -> Derivation:
 def join(left: Derivation, right: Derivation, planned: Category, name: str) -> Derivation:
     """Combine two constituents into the planned category, which may lack arguments because of gaps below.
 
-    If one of the two is a trace, the result is its sister, which still needs the argument. Otherwise the rules are
-    tried with the constituents as they are, then with a complement type-raised over the function that takes it. Raise
-    Failure(name) if no rule gives the planned category.
+    If one of the two is a trace, the result is the other constituent, which still needs the argument. Otherwise the
+    rules are tried with the constituents as they are, then with a complement type-raised over the function that takes
+    it. Raise Failure(name) if no rule gives the planned category.
     """
     if left.rule == "gap":
         return right
@@ -40,7 +40,7 @@ def join(left: Derivation, right: Derivation, planned: Category, name: str) -> D
 
 
 def wants(category: Category, planned: Category) -> bool:
-    """Return whether a category is the planned one, possibly with up to two missing arguments."""
+    """Return whether a category is the planned category, possibly with up to two missing arguments."""
     for i, result in enumerate(category.results()):
         if i > 2:
             break
@@ -50,7 +50,7 @@ def wants(category: Category, planned: Category) -> bool:
 
 
 def _variants(left: Derivation, right: Derivation) -> Iterator[tuple[Derivation, Derivation]]:
-    """Yield the pair of constituents, then the pair with one of them type-raised."""
+    """Yield the pair of constituents unchanged, then every pair in which one constituent is type-raised."""
     yield left, right
     # an argument to the left of a function that still needs an outer argument: NP (S\NP)/NP
     for result in right.category.results():

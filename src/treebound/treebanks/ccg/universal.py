@@ -227,7 +227,7 @@ class _Translator:
         return self.phrase(word, category)
 
     def determined(self, word: int, others: list[int], dependent: int, on_left: bool) -> Derivation:
-        """Return a noun with its article or possessor as a noun phrase; the specifier is NP[nb]/N."""
+        """Return a noun with its article or possessor, of category NP[nb]/N or NP[nb]\\N, as a noun phrase."""
         specifier = self.as_(dependent, functor(parse("NP[nb]"), "/" if on_left else "\\", _N))
         body = self.around(word, others, _N)
         return join(*((specifier, body) if on_left else (body, specifier)), _NP, "specifier")
@@ -242,7 +242,12 @@ class _Translator:
         return join(*((first, body) if on_left else (body, first)), category, f"marker {self.relation[marker]}")
 
     def inner(self, word: int, others: list[int], relation: str, category: Category) -> Category:
-        """Return the category that a marker takes as argument."""
+        """Return the category that a marker of word `word` takes as argument.
+
+        others    the other dependents of the word
+        relation  the relation of the marker
+        category  the category of the phrase with its marker
+        """
         kinds = {self.relation[d] for d in others}
         if kinds & {"case"} and relation != "mark":
             return _PP
@@ -293,6 +298,6 @@ class _Translator:
         return Derivation(first_conjunct.category, "coord", 0, (first_conjunct, right))
 
     def juxtaposed(self, first_conjunct: Derivation, conjunct: int, category: Category) -> Derivation:
-        """Return a conjunct without conjunction or comma as an adjunct of the first one."""
+        """Return the first conjunct with an adjunct: a later conjunct that has no conjunction or comma before it."""
         right = self.as_(conjunct, _modifier(category, False))
         return join(first_conjunct, right, category, "conjunct without a conjunction")

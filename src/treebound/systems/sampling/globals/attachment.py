@@ -1,8 +1,9 @@
 """Feature `attachment`: the head, preposition and argument of a prepositional phrase, also under coordination.
 
-Zhang et al. (2014), section 4 and Figure 6. Either the argument depends on the preposition, which depends on the head
-of the phrase. Or, as in Universal Dependencies, the preposition depends on the argument, which depends on that head. If
-arguments are coordinated, all conjuncts count as arguments, up to MOST.
+Zhang et al. (2014), section 4 and Figure 6. Treebanks have two structures. In the first, the argument depends on
+the preposition, which depends on the head of the phrase. In the second, as in Universal Dependencies, the preposition
+depends on the argument, which depends on the head of the phrase. If arguments are coordinated, all conjuncts count as
+arguments, up to MOST.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def see(ints, view, w):
     """Describe how preposition w is attached: write integers to view.seen and return their number.
 
     The integers are the kind of attachment (1: the argument depends on the preposition; 2: the preposition depends on
-    the argument), the head of the phrase, and the arguments.
+    the argument), the head of the phrase, and the arguments. `ints` holds the tree.
     """
     seen, h = view.seen, head_of(ints, w)
     seen[0], seen[1], count = 1, h, 2
@@ -68,8 +69,9 @@ def _argument(view, m, count):
 def name(code, view, w, count):
     """Write the feature hashes of preposition w to view.names and return their number.
 
-    Each feature joins one argument with the preposition and the head of the phrase. Argument and head are read as
-    forms or as tags, in all four combinations. `count` is the result of `see`.
+    Each feature joins one argument with the preposition and the head of the phrase. Argument and head are read as forms
+    or as tags, in all four combinations. `code` is the number of the global feature, and `count` is the result of
+    `see`.
     """
     words, governor, i = view.words, view.seen[1], 0
     way = join(join(begin(code, 0), view.seen[0]), words[LOWER, w])

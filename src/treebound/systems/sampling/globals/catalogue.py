@@ -46,9 +46,9 @@ SALT = np.int64(hash_string("|".join(FEATURES)))
 
 @kernel
 def see(code, ints, view, w):
-    """Describe the tree near anchor w for feature number `code`.
+    """Describe the tree near word w, the anchor, for global feature number `code`.
 
-    The description is written to view.seen. Return its number of integers.
+    The description is written to view.seen. Return its number of integers. `ints` holds the tree.
     """
     if code == 0:
         return right_branch.see(ints, view, w)
@@ -67,7 +67,7 @@ def see(code, ints, view, w):
 
 @kernel
 def name(code, view, w, count):
-    """Write the feature hashes for the description in view.seen to view.names, and return their number.
+    """Write the feature hashes for the description that `see` left in view.seen to view.names; return their number.
 
     code   number of the global feature
     w      anchor of the feature
@@ -90,7 +90,7 @@ def name(code, view, w, count):
 
 @kernel
 def look(f, ints, view, w):
-    """Update the score of feature view.codes[f] at anchor w, from the cache if possible."""
+    """Update the score of global feature view.codes[f] at word w, its anchor, from the cache if possible."""
     code = view.codes[f]
     count = see(code, ints, view, w)
     key = join(join(SALT, code), w)
@@ -109,7 +109,7 @@ def look(f, ints, view, w):
 
 @kernel(inline="always")
 def anchored(anchors, ints, view, w):
-    """Return whether w is an anchor of the kind `anchors` (`table`)."""
+    """Return whether word w belongs to `anchors`, a kind of anchor words that the module `table` defines."""
     if anchors == TREE:
         return w == 0
     if anchors == COORDINATORS:
@@ -121,7 +121,9 @@ def anchored(anchors, ints, view, w):
 
 @kernel
 def refresh(ints, view):
-    """Update the scores near marked words, remove the marks, and return the score of all global features.
+    """Update the scores of global features at marked words, and return the score of all global features.
+
+    `mark_path` has marked the words whose features may have changed. The marks are removed.
 
     O(n) to find spans, plus the features at the marked words, at coordinators, prepositions and the root. The feature
     `crossing` is scored at every word if arcs may cross.
@@ -149,7 +151,7 @@ def refresh(ints, view):
 
 @kernel
 def score_all(ints, view):
-    """Return the score of all global features from scratch, after the tree or the weights were replaced."""
+    """Compute the score of all global features from scratch, for a new tree or new weights, and return it."""
     view.held[:] = 0.0
     view.total[0] = 0.0
     view.keys[:] = 0
@@ -163,9 +165,10 @@ def score_all(ints, view):
 
 @kernel
 def append(ints, view, sign, slots, signs, count):
-    """Append the weight slots of all global features of the tree with `sign`, and return the new count.
+    """Append the weight index of every global feature of the tree to `slots`, and `sign` to `signs`.
 
-    The arrays must have space for `room` slots.
+    `count` is the number of slots before the call. Return the number after it. `slots` and `signs` must have space for
+    as many further entries as `room` returns.
     """
     find_spans(ints, view)
     mask = len(view.weights) - 1

@@ -29,9 +29,10 @@ from treebound.systems.sampling.globals.view import (
 def see(ints, view, w):
     """Describe the two conjuncts beside coordinator w: write integers to view.seen and return their number.
 
-    The integers are the kind of attachment (1, 2 or 3 in the order of the module's docstring), the left and the right
-    conjunct, and the reach of each conjunct. The reach is the number of words from the coordinator to the far end of
-    the conjunct, as a bin. Without conjuncts, the kind is 0 and the only integer.
+    The integers are the kind of attachment, the left and the right conjunct, and the reach of each conjunct. The kind
+    is 1 if both conjuncts depend on w, 2 if w depends on the right conjunct, and 3 if w depends on the left conjunct.
+    The reach is the number of words from the coordinator to the far end of the conjunct, as a bin. Without conjuncts,
+    the kind is 0 and the only integer. `ints` holds the tree.
     """
     seen, h, left, right = view.seen, head_of(ints, w), last_left(ints, view, w), first_right(ints, view, w)
     seen[0] = 0
@@ -51,6 +52,8 @@ def see(ints, view, w):
 @kernel
 def name(code, view, w, count):
     """Write the feature hashes of coordinator w to view.names and return their number.
+
+    `code` is the number of the global feature, and `count` is the result of `see`.
 
     Each feature joins the kind of attachment with one or two other properties. The properties are the form of the
     coordinator, the tags of the conjuncts, the agreement of the tags, the reaches, and their difference.

@@ -14,7 +14,7 @@ from treebound.systems.sampling.globals.view import LOWER, TAG, begin, join, put
 def see(ints, view, w):
     """Write the head of w to view.seen and return 1 if the arc into w is not projective; otherwise return 0.
 
-    O(length depth) for the length of the arc and the depth of the tree.
+    `ints` holds the tree. O(length depth) for the length of the arc and the depth of the tree.
     """
     h = head_of(ints, w)
     for k in range(min(h, w) + 1, max(h, w)):
@@ -31,8 +31,8 @@ def see(ints, view, w):
 def name(code, view, w, count):
     """Write the feature hashes of the crossing arc into w to view.names and return their number.
 
-    The features are the arc by itself, and the arc with the tag or form of its head, of w, or of both. `count` is the
-    result of `see`; without a crossing arc there are no features.
+    The features are the arc by itself, and the arc with the tag or form of its head, of w, or of both. `code` is the
+    number of the global feature, and `count` is the result of `see`; without a crossing arc there are no features.
     """
     if count == 0:
         return 0

@@ -13,7 +13,8 @@ from treebound.systems.sampling.globals.view import HIGH, LOW, TAG, begin, bin_o
 def see(ints, view, w):
     """Describe the surroundings of the span of w: write three integers to view.seen and return their number.
 
-    The integers are the word before the span, the word after the span, and the bin of the span's length.
+    The integers are the word before the span, the word after the span, and the bin of the span's length. `ints` holds
+    the tree.
     """
     low, high = view.place[LOW, w], view.place[HIGH, w]
     view.seen[0], view.seen[1], view.seen[2] = low - 1, high + 1, bin_of(high - low + 1)
@@ -25,7 +26,7 @@ def name(code, view, w, count):
     """Write the feature hashes of the span of w to view.names and return their number.
 
     All features have the tag of w. They add the tags on both sides, with and without the span's length, or the tag on
-    one side with the length. `count` is the result of `see`.
+    one side with the length. `code` is the number of the global feature, and `count` is the result of `see`.
     """
     tags, length = view.words[TAG], view.seen[2]
     tag, left, right = tags[w], tags[view.seen[0]], tags[view.seen[1]]

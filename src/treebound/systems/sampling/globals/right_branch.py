@@ -18,7 +18,7 @@ def see(ints, view, w):
     """Describe how far the tree branches to the right: write two integers to view.seen and return their number.
 
     The integers are the depth of the last word that is not punctuation, in tenths of the sentence length, and the last
-    dependent of the root.
+    dependent of the root. `ints` holds the tree; w is not read.
     """
     n, depth = ints[at.N], 0
     m = n
@@ -35,8 +35,8 @@ def see(ints, view, w):
 def name(code, view, w, count):
     """Write the feature hashes of the tree to view.names and return their number.
 
-    The features are the depth in tenths by itself, and the depth with the tag of the root's last dependent. `count` is
-    the result of `see`.
+    The features are the depth in tenths by itself, and the depth with the tag of the root's last dependent. `code` is
+    the number of the global feature, and `count` is the result of `see`.
     """
     tenth, root = view.seen[0], view.seen[1]
     i = put(view, 0, join(begin(code, 0), tenth))

@@ -15,6 +15,7 @@ def see(ints, view, w):
     """Describe the span of w: write two integers to view.seen and return their number.
 
     The integers are the bin of the span's length, and 2 if the span ends the sentence, plus 1 if punctuation follows.
+    `ints` holds the tree.
     """
     low, high = view.place[LOW, w], view.place[HIGH, w]
     view.seen[0] = bin_of(high - low + 1)
@@ -27,7 +28,8 @@ def name(code, view, w, count):
     """Write the feature hashes of the span of w to view.names and return their number.
 
     The features join the span's length with the fine tag of w, with and without the flags for the end of the sentence
-    and for punctuation, and with the coarse tag and the flags. `count` is the result of `see`.
+    and for punctuation, and with the coarse tag and the flags. `code` is the number of the global feature, and `count`
+    is the result of `see`.
     """
     length, flags = view.seen[0], view.seen[1]
     i = put(view, 0, join(join(begin(code, 0), view.words[TAG, w]), length))

@@ -13,7 +13,10 @@ from treebound.systems.sampling.globals.view import LOWER, PUNCTUATION, TAG, beg
 
 @kernel
 def see(ints, view, w):
-    """Write the modifiers of w except punctuation to view.seen, from left to right, and return their number."""
+    """Write the modifiers of w except punctuation to view.seen, from left to right, and return their number.
+
+    `ints` holds the tree.
+    """
     count, m = 0, ints[ints[at.FIRST] + w]
     while m != NONE:
         if not view.words[PUNCTUATION, m]:
@@ -28,7 +31,8 @@ def name(code, view, w, count):
     """Write the feature hashes of the modifiers of w to view.names and return their number.
 
     The features join the tag of w with the string of the modifiers' tags, with their number, or with their numbers on
-    each side. One feature joins the form of w with their number. `count` is the result of `see`.
+    each side. One feature joins the form of w with their number. `code` is the number of the global feature, and
+    `count` is the result of `see`.
     """
     tags, before = view.words[TAG], 0
     string = join(begin(code, 0), tags[w])

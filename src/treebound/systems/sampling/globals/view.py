@@ -41,14 +41,15 @@ class View(NamedTuple):
 
     words    int64[6, n + 2]: rows of hashes of the fine tag, the coarse tag and the form, and three rows of flags.
              Column 0 is the root, column n + 1 the end of the sentence;
-    place    int64[3, n + 2]: first word of each word's span, last word of the span, and whether the word is marked;
+    place    int64[3, n + 2]: first word of each word's span, last word of the span, and a mark. A mark says that a
+             move may have changed the tree near the word;
     marked   int64[n + 2]: the number of marked words, followed by these words;
     codes    int64[F]: the features, as numbered in `catalogue`;
     held     float64[F, n + 1]: the score of each feature at each anchor;
     total    float64[1]: the sum of `held`;
     keys, values  int64[KEPT], float64[KEPT]: the cache of scores;
     seen, names   int64[*]: working memory for the output of `see` and `name`;
-    weights  float32[2 ** bits].
+    weights  float32[2 ** bits]: the weights of global features, by hash.
     """
 
     words: np.ndarray
@@ -92,7 +93,7 @@ def join(x, y):
 
 @kernel(inline="always")
 def begin(code, template):
-    """Return the initial hash of a template of a feature."""
+    """Return the initial hash for template number `template` of global feature number `code`."""
     return finish((np.int64(code) * 64 + template + 1) * M1)
 
 
@@ -131,7 +132,7 @@ def find_spans(ints, view):
 
 @kernel
 def mark_path(ints, view, w):
-    """Mark w and its ancestors: their modifiers or spans may have changed by a move near w."""
+    """Mark w and its ancestors, whose features must be scored again because a move near w may have changed them."""
     place, marked = view.place, view.marked
     while w > 0 and place[MARK, w] == 0:
         place[MARK, w] = 1

@@ -20,7 +20,7 @@ SHARE = 0.003  #: the parameter alpha of the paper
 class Candidates(NamedTuple):
     """Statistics of a training treebank that give the candidate tags of words.
 
-    confused  predicted tag -> gold tags that it stands for often enough, the most frequent first;
+    confused  predicted tag -> gold tags of the words that often get this prediction, the most frequent first;
     known     form -> its gold tags in training, with their counts;
     coarse    gold tag -> the coarse tag that it has most often.
     """
@@ -34,8 +34,8 @@ class Candidates(NamedTuple):
 
         The candidates of a known form are restricted to tags that it has in training.
 
-        own  gold tag of the word, if the word belongs to the training set. This occurrence is not counted. Otherwise,
-             the gold tag would be the only other candidate of a form that occurs once, unlike in new text
+        own  gold tag of the word, if the word belongs to the training set. Its form is then counted without
+             this occurrence. Otherwise, the gold tag would be the only other candidate of a form that occurs once
         """
         counts = self.known.get(form, Counter())
         known = {tag for tag, count in counts.items() if count > (tag == own)}

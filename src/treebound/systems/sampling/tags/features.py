@@ -59,7 +59,7 @@ def with_tag_column(rows: np.ndarray) -> np.ndarray:
 
 @kernel
 def name_tags(rows, w, names):
-    """Write the hashes of all features at word w to `names`, int64[len(TEMPLATES)].
+    """Write the hashes of all tag features at word w to `names`, int64[len(TEMPLATES)].
 
     `rows` is a result of `with_tag_column`.
     """
@@ -72,7 +72,7 @@ def name_tags(rows, w, names):
 
 @kernel
 def score_tags(rows, first, last, weights, names):
-    """Return the score of the features at the words from `first` to `last`, without positions outside the sentence.
+    """Return the score of the tag features at the words `first` to `last`; positions outside the sentence are left out.
 
     `names` is working memory for the hashes of one word.
     """

@@ -147,7 +147,7 @@ class Chain:
     def climb(self, rng: np.ndarray) -> None:
         """Make moves that gain score until no move does.
 
-        The moves are those in `moves.climb`, and new pairs of head and tag for words with several candidates.
+        The moves are the moves of `moves.climb` and, for words with several candidate tags, new pairs of head and tag.
         """
         gain = np.inf
         while gain > ENOUGH:

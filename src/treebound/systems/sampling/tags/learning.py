@@ -28,7 +28,7 @@ def options_of(rows: np.ndarray, tag: np.ndarray, tags: list[tuple[str, ...]], c
     tags       candidate tags of each word, the predicted tag first
     coarse     fine tag -> the coarse tag that belongs to it
 
-    Tag ids distinguish tags when they are counted. A tag that is predicted for no word of the sentence gets a new id
+    Each tag has an id of its own. A tag that is predicted for no word of the sentence gets a new id
     below -1.
     """
     ids = {words[0]: int(tag[m]) for m, words in enumerate(tags, 1)}
@@ -110,7 +110,10 @@ class JointTraining(Training):
             self.counts["gold"] += 1
 
     def _compare_with_gold(self, chain: Chain, now: State, right: State) -> None:
-        """Update if the gold tree and tags do not outscore a sample by COST for each of the sample's errors."""
+        """Update the weights if the gold state does not outscore the sample `now` by the cost of each of its errors.
+
+        A state is a tag sequence with a tree; `right` is the gold state.
+        """
         errors = _errors(now, right)
         if not errors:
             return
@@ -121,7 +124,9 @@ class JointTraining(Training):
             self.counts["gold"] += 1
 
     def _learn(self, chain: Chain, better: State, worse: State, errors: int) -> None:
-        """Update from the worse tree and tag sequence towards the better one.
+        """Update the weights from the worse tree and tag sequence towards the better tree and tag sequence.
+
+        `errors` is the number of errors that the worse state has more.
 
         Local factors keep their scores until the next visit, unless the schedule is `sample`.
         """

@@ -31,7 +31,7 @@ class Ranked(NamedTuple):
 def likely(deficits: list[np.ndarray], count: int) -> list[tuple[float, Tagging]]:
     """Return the `count` tag sequences with the smallest sums of deficits, each as (sum, tag sequence).
 
-    deficits  float64[k] for each word: the deficits of its candidate tags, of which the first is 0
+    deficits  float64[k] for each word: by how much the score of the tagger falls with each candidate; the first is 0
 
     O(count) for each candidate of a word.
     """

@@ -39,7 +39,7 @@ _SILENT = ("*T*", "*RNR*")
 class Assignment:
     """The assignment of categories to one tree.
 
-    It counts two things in `counts`: gaps, by the kind of their trace, and coordinations of unlike categories.
+    `counts` receives the number of gaps for each kind of trace, and the number of coordinations of unlike categories.
     """
 
     def __init__(self, counts: Counter[str]) -> None:
@@ -75,7 +75,10 @@ class Assignment:
         )
 
     def _comparison(self, node: Tree, category: Category, kind: str) -> Derivation:
-        """Return the derivation of a quantity, for instance "more than thirty" or "at least ten" (section 5.2)."""
+        """Return the derivation of a quantity, for instance "more than thirty" or "at least ten" (section 5.2).
+
+        `kind` is `comparative` or `superlative`, the result of `roles.special`.
+        """
         first, second = node.children
         if kind == "comparative":
             left, right = self.build(first, S_ADJ), self.build(second, functor(category, "\\", S_ADJ))
@@ -125,7 +128,7 @@ class Assignment:
     def around(
         self, node: Tree, category: Category, left: list[Tree], main: Tree, right: list[Tree], name: str = ""
     ) -> Derivation:
-        """Return the derivation of a head with its children to the left and to the right."""
+        """Return the derivation of the head child `main` with its siblings to the left and to the right."""
         name = f"{node.label} -> "
         if right and right[-1].label in PUNCTUATION and (right[-1].label == "." or not left or node.label != "S"):
             inner = self.around(node, category, left, main, right[:-1])
@@ -139,7 +142,10 @@ class Assignment:
     def _left(
         self, node: Tree, category: Category, left: list[Tree], main: Tree, right: list[Tree], name: str
     ) -> Derivation:
-        """Return the derivation of a head with its children, of which the leftmost one branches off first."""
+        """Return the derivation of the head child `main` with its siblings; the leftmost sibling branches off first.
+
+        `name` is the beginning of the name of a Failure.
+        """
         child, remaining = left[0], left[1:]
         if child.label in PUNCTUATION and not child.mark:
             return self._absorbed(self.around(node, category, remaining, main, right), child, True)
@@ -172,7 +178,7 @@ class Assignment:
         return self._modified(node, category, child, body, True, name)
 
     def _right(self, node: Tree, category: Category, main: Tree, right: list[Tree], name: str) -> Derivation:
-        """Return the derivation of a head with its children to the right, branching off the rightmost one first."""
+        """Return the derivation of the head child `main` with its right siblings; the rightmost branches off first."""
         child, remaining = right[-1], right[:-1]
         if child.label in PUNCTUATION and not child.mark:
             return self._absorbed(self.around(node, category, [], main, remaining), child, False)
@@ -220,7 +226,7 @@ class Assignment:
     def _determined(
         self, node: Tree, category: Category, first: Derivation, rest: list[Tree], main: Tree, right: list[Tree]
     ) -> Derivation:
-        """Return a noun phrase of a determiner and a noun."""
+        """Return the noun phrase that consists of `first`, the determiner, and the other children."""
         inner = Tree("NOUN", children=[*rest, main, *right])
         return join(first, self.around(inner, N, rest, main, right), category, "noun phrase with a determiner")
 
@@ -235,9 +241,9 @@ class Assignment:
     def _modified(
         self, node: Tree, category: Category, child: Tree, body: Derivation, on_left: bool, name: str
     ) -> Derivation:
-        """Return a constituent with an adjunct X/X or X\\X (section 4.3.3).
+        """Return the constituent `body` with the adjunct `child` of category X/X or X\\X (section 4.3.3).
 
-        X is the category of the constituent without missing arguments and without features (`joining.stripped`).
+        X is the category of `body` without missing arguments and without features (`joining.stripped`).
         Quoting clauses, topics and a conjunction beside a noun have categories of their own.
         """
         if child.mark == "quoting":
@@ -312,7 +318,10 @@ class Assignment:
         return result
 
     def conjoin(self, parts: list[Derivation | Tree]) -> Derivation:
-        """Coordinate finished conjuncts, given with the conjunctions and commas between them, right-branching."""
+        """Coordinate conjuncts that already have derivations, right-branching.
+
+        `parts` are these derivations and, as trees, the conjunctions and commas between them.
+        """
         result: Derivation | None = None
         for part in reversed(parts):
             if isinstance(part, Tree):
@@ -330,7 +339,7 @@ class Assignment:
         return result
 
     def _conjunct(self, node: Tree, category: Category) -> Derivation:
-        """Return the derivation of a conjunct, in its own category if it is unlike the planned one."""
+        """Return the derivation of a conjunct, in its own category if this category is unlike `category`."""
         natural_category = natural(node)
         if (
             match(category, natural_category) is not None
@@ -369,7 +378,10 @@ class Assignment:
         return result
 
     def _paired(self, left: Derivation, right: Derivation) -> Derivation:
-        """Return a left conjunct with X[conj]; if their categories are unlike, X[conj] is forced and counted."""
+        """Coordinate a left conjunct X with the right part X[conj].
+
+        A right part of an unlike category gets the category X[conj] (`_forced`) and is counted.
+        """
         conjunct = right.category.with_conj(False)
         if left.rule == "gap":
             raise Failure("a conjunct is a trace alone")
@@ -409,9 +421,9 @@ class Assignment:
 
 
 def _same_verb(category: Category, own: Category) -> bool:
-    """Return whether two categories are verb phrases with the same feature.
+    """Return whether two categories are verb phrases or clauses with the same feature.
 
-    The arguments of the two verb phrases may differ. Adjectival predicates (S[adj]) do not count.
+    The arguments of the two categories may differ. Adjectival predicates (S[adj]) do not count.
     """
     return category.target is own.target and category.target.name == "S" and category.target.feature != "adj"
 
@@ -424,7 +436,7 @@ def _together(inner: list[Tree]) -> Tree:
 
 
 def _forced(right: Derivation, category: Category) -> Derivation:
-    """Return the right part of an unlike coordination: conj Y => X[conj] (section 4.5)."""
+    """Return the right part of a coordination of X with an unlike category Y: conj Y => X[conj] (section 4.5)."""
     if right.rule == "lp":
         mark, inner = right.children
         return Derivation(category.with_conj(), "lp", 1, (mark, _forced(inner, category)))
@@ -441,7 +453,7 @@ def _is_clause(node: Tree) -> bool:
 
 
 def _shares(main: Tree, index: int) -> bool:
-    """Return whether the conjuncts contain traces (*RNR*) of the constituent with this index (section 6.3)."""
+    """Return whether the conjuncts in `main` contain traces (*RNR*) of the constituent `index` (section 6.3)."""
     return main.mark == "group" and any(node.kind == "*RNR*" and node.index == index for node in main.nodes())
 
 

@@ -148,7 +148,7 @@ def _remove(nodes: list[Tree], index: int) -> bool:
 
 
 def _mark_path(top: Tree, end: Tree) -> None:
-    """Mark the nodes on the path from a clause to the verb that has lost its quotation."""
+    """Mark the nodes on the path from clause `top` to `end`, the verb that has lost its quotation, as `quoting`."""
     for node in top.nodes():
         if any(inner is end for inner in node.nodes()):
             node.mark = "quoting"

@@ -174,7 +174,7 @@ def _separates(node: Tree) -> bool:
 
 
 def _is_prefix(before: Tree, child: Tree, conjuncts: list[Tree], node: Tree) -> bool:
-    """Return whether a constituent is an adverb that belongs to the conjunct behind it."""
+    """Return whether `before` is an adverb that belongs to `child`, the conjunct behind it."""
     if before.label not in ("ADVP", "RB", "PRN") or child.label in PUNCTUATION or _is_conjunction(child):
         return False
     return (

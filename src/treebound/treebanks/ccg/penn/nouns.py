@@ -16,7 +16,7 @@ MONTHS = labels(
 
 
 def level(tree: Tree) -> None:
-    """Insert a NOUN between every noun phrase and its bare nouns; the tree changes in place."""
+    """Insert a constituent NOUN between every noun phrase and its bare nouns; the tree changes in place."""
     for node in list(tree.nodes()):
         if node.label == "QP":
             _quantity(node)
@@ -29,7 +29,7 @@ def level(tree: Tree) -> None:
 
 
 def _noun_phrase(node: Tree) -> None:
-    """Insert a NOUN into one noun phrase, around the nouns and their modifiers behind the determiner."""
+    """Insert a constituent NOUN into one noun phrase, around the nouns and their modifiers behind the determiner."""
     children = node.children
     if is_possessive(node) and len(children) > 2:
         node.children = [Tree("NP", children=children[:-1]), children[-1]]
@@ -80,7 +80,7 @@ def _is_bare(node: Tree) -> bool:
 
 
 def _noun(node: Tree) -> None:
-    """Analyse a noun: dates, money and nouns joined by a conjunction (section 7.4).
+    """Analyse a constituent NOUN: a date, a sum of money, or nouns joined by a conjunction (section 7.4).
 
     If the nouns on both sides of the conjunction are heads, they become conjuncts. Other nouns stay modifiers of the
     head.

@@ -85,7 +85,7 @@ def _preposition(node: Tree) -> int:
 
 
 def _spurious(node: Tree, child: Tree) -> bool:
-    """Return whether a child cannot be the head, whatever its label: subjects, adverbial noun phrases, traces ..."""
+    """Return whether a child cannot be the head, for instance a subject, an adverbial noun phrase or a trace."""
     if child.is_trace or child.label in ("CC", "CONJP") or child.mark in ("range", "comparative", "superlative"):
         return True
     if node.has("QUOTED") and node.label == "S":

@@ -109,7 +109,7 @@ def _convert(node: Node) -> Tree:
 
 
 def _trace(text: str) -> tuple[str, int]:
-    """Return kind and index of a trace, with the kinds of other treebanks in Penn's notation."""
+    """Return kind and index of a trace; kinds of other treebanks are renamed to kinds of the Penn Treebank."""
     kind, _, index = text.partition("-")
     kind = {"*PRO*": "*", "*0*": "0", "*?": "*?*"}.get(kind, kind)
     return kind or "0", int(index) if index.isdigit() else 0
@@ -126,7 +126,7 @@ def _adopt_indices(tree: Tree) -> None:
 
 
 def clean(tree: Tree) -> Tree:
-    """Remove constituents without words and traces, in place, and return the tree."""
+    """Remove constituents that contain neither words nor traces, in place, and return the tree."""
     for node in reversed(list(tree.nodes())):
         node.children = [c for c in node.children if c.children or c.word or c.kind]
     return tree
