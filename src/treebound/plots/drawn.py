@@ -68,8 +68,8 @@ def as_csv(figure: Figure) -> str:
 
     Columns: panel, series, label, the two axes, low, high. Columns without content are left out. If panels have
     different axes, the columns of the positions are called x and y, and the names of the axes precede them. If the CSV
-    has more than LONG characters, each series becomes a column. If it is larger than SIZE, or if the figure has more than
-    LARGEST numbers or no points, the result is empty.
+    has more than LONG characters, each series becomes a column. If it is larger than SIZE, or if the figure has more
+    than LARGEST numbers or no points, the result is empty.
     """
     data = points(figure)
     if not data or 2 * len(data) > LARGEST:
