@@ -50,7 +50,8 @@ def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.
 
     matches      number of matches
     consistency  share of the matches where the gold tree has all arcs of an alternative of the pattern
-    mistaken     number of these matches where the prediction lacks the gold arc of a scored word of the pattern
+    mistaken     number of matches where an alternative agrees with the gold tree, and the prediction lacks the gold arc
+                 of a scored word of the pattern
     words        number of such words in these matches
     misled       number of matches where the prediction has all arcs of an alternative, but the gold tree of none
 
