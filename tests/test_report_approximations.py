@@ -54,10 +54,17 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
         rows = worth.loc[(model, "projective")]
         assert rows.index[rows["worth it"]].tolist() == [second]
         assert rows.loc[second, "times as fast"] == pytest.approx(2.0)
-    text = str(remarks.answer(worth))
+    trained, dense = (tables.worth(part) for part in anytime.kinds(tables.contest([results])))
+    assert pd.concat([trained, dense]).equals(worth)
+    text = str(remarks.answer(trained))
     assert "On the test sentences of tr_twt together, this many approximations are at least 1.1 times as" in text
     assert f"to within 0.05 points of UAS (one run, not tested): 1 of {len(CONTESTANTS) - 1} for projective" in text
-    assert "With synthetic scores of sentences with the same lengths, a decoder counts as accurate" in text
+    totals = tables.synthetic_totals(tables.synthetic(tables.contest([results])))
+    text = str(remarks.synthetic(totals, dense))
+    assert (
+        "Over all lengths together, this many approximations are at least 1.1 times as fast as branch and bound" in text
+    )
+    assert f"find as many best trees: 1 of {len(CONTESTANTS) - 1} for projective" in text
     best = tables.best_approximations(worth)
     row = best.loc[(MODEL, "projective", second)]
     assert row["as good / faster / all"].startswith("1/")
@@ -65,12 +72,22 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
     assert row[["times as fast", "UAS difference", "best tree, %"]].tolist() == pytest.approx([2.0, 0.0, 100.0])
     assert np.isnan(best.loc[("random (synthetic)", "projective", second), "UAS difference"])
     none = worth.assign(**{"worth it": False})
-    assert "0 of" in str(remarks.answer(none))
+    assert "0 of" in str(remarks.answer(trained.assign(**{"worth it": False})))
     most_accurate = tables.best_approximations(none).loc[(MODEL, "projective")]
     assert most_accurate["as good / faster / all"].str.startswith("0/").tolist() == [True]
     slow = tables.best_approximations(none.assign(**{"times as fast": 0.5})).loc[(MODEL, "projective")]
     assert slow.index.tolist() == ["none is faster"]
     assert slow["as good / faster / all"].tolist() == [f"0/0/{len(CONTESTANTS) - 1}"]
+
+
+def test_scores_of_trained_models_and_synthetic_scores_have_their_own_pages(results):
+    """No row of a page is about the scores of the other page, and no row is lost."""
+    data = tables.contest([results])
+    trained, dense = anytime.kinds(data)
+    assert set(trained["model"]) == {MODEL}
+    assert set(dense["model"]) == set(SYNTHETIC)
+    assert len(trained) + len(dense) == len(data)
+    assert tables.costs(dense).dropna(axis="columns", how="all").columns.intersection(["UAS", "LAS"]).empty
 
 
 def test_the_figure_and_the_other_remarks(results):
@@ -96,11 +113,12 @@ def test_the_figure_and_the_other_remarks(results):
     assert total[["proved, %", "decoder"]].tolist() == [100.0, list(CONTESTANTS)[1]]
     assert total["another decoder is faster"].startswith("1 to ")
     assert total["low"] < total["proved, %"] == total["high"]
-    text = str(remarks.synthetic(totals))
+    compared = tables.worth(data[data["model"].isin(SYNTHETIC)])
+    text = str(remarks.synthetic(totals, compared))
     assert f"With synthetic scores, {EXACT} proves 100.0 % [" in text
     assert f"With 0 of {len(totals)} kinds of scores and trees, {EXACT} is the fastest" in text
     alone = tables.synthetic_totals(tables.synthetic(data[data["solver"].isin([EXACT, *list(CONTESTANTS)[2:]])]))
-    assert f"With {len(alone)} of {len(alone)} kinds of scores and trees, " in str(remarks.synthetic(alone))
+    assert f"With {len(alone)} of {len(alone)} kinds of scores and trees, " in str(remarks.synthetic(alone, compared))
     assert set(alone["another decoder is faster"]) == {"at no length"}
     times = tables.synthetic_times(data)
     assert times.columns[:2].tolist() == list(CONTESTANTS)[:2]
@@ -141,7 +159,7 @@ def test_a_run_without_any_of_it(results, tmp_path):
     assert all(table.empty for table in empty)
     assert all("no run has results for this table" in Table(table, "empty")._repr_html_() for table in empty)
     assert tables.best_approximations(empty[3]).empty
-    for text in (remarks.answer(empty[3]), remarks.synthetic(tables.synthetic_totals(empty[-2]))):
+    for text in (remarks.answer(empty[3]), remarks.synthetic(tables.synthetic_totals(empty[-2]), empty[3])):
         assert "pipeline.run approximations" in str(text)
 
 

@@ -9,6 +9,7 @@ from studies.across.verdicts import figures, remarks, simulation
 from studies.site.claims.judge import Judged
 from studies.site.claims.load import Claim, Paper
 from studies.site.claims.measured import Measured, exact
+from treebound.plots.svg import Svg
 
 PAPER = Paper(key="p", cite="A & B (2000)", title="T")
 TEXTS = {"claim": "It helps.", "section": "4", "published": "1.0", "rows": ("a", "b"), "measure": "UAS", "than": 0}
@@ -52,6 +53,19 @@ def test_more_treebanks_find_smaller_effects() -> None:
     assert f"At least 80 % of the studies detect an effect of {known.min():.2f}" in text
     without = remarks.found(simulation.detected(power * 0))
     assert str(without).startswith("No effect up to 0.60 UAS points is detected so often with 5 treebanks, 1 seed; ")
+
+
+def test_the_forest_plots_of_a_paper_show_its_claims_alone() -> None:
+    other = Paper(key="q", cite="C (2001)", title="T")
+    claims = [judged("one", 5), judged("two", 5, measure="LAC")]
+    elsewhere = Judged(other, claims[0].claim, claims[0].measured)
+    drawn = figures.forests([*claims, elsewhere], "p")
+    assert [picture.alt.split(".")[0] for picture in drawn if isinstance(picture, Svg)] == [
+        f"Effects of each treebank, pooled and published: {name}" for name in figures.families(claims)
+    ]
+    assert len(drawn) == 2
+    (none,) = figures.forests(claims, "q")
+    assert str(none) == "No claim of this paper that the page shows has a pooled effect."
 
 
 def test_sentences_give_the_range_of_all_designs() -> None:

@@ -17,15 +17,15 @@ MOMENTS = (1.0, 100.0, 10000.0)
 AT = ["model", "space", "ms"]
 
 
-def kinds(curves: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Split the anytime table in two: rows on scores of trained models, and rows on synthetic scores.
+def kinds(data: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Split a table in two: rows on scores of trained models, and rows on synthetic scores.
 
-    curves  result of `tables.over_time`
+    data  result of `tables.contest` or `tables.over_time`, with the column `model`
     """
-    if curves.empty:
-        return curves, curves
-    synthetic = curves["model"].isin(SYNTHETIC)
-    return curves[~synthetic], curves[synthetic]
+    if data.empty:
+        return data, data
+    synthetic = data["model"].isin(SYNTHETIC)
+    return data[~synthetic], data[synthetic]
 
 
 def approximations(curves: pd.DataFrame) -> list[str]:

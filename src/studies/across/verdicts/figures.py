@@ -13,7 +13,9 @@ from matplotlib.figure import Figure
 from studies.site.claims.judge import CONTRADICTED, REPLICATED, SMALLER, Judged
 from studies.site.claims.measured import Scale
 from studies.site.claims.measures import MEASURES
+from studies.site.sentences import Remarks
 from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style, text_colour
+from treebound.plots.svg import Svg, as_svg
 
 #: inches: height of the line of a treebank, of the pooled effect, of the name of a claim, and of axis and label
 LINE, POOLED, NAME, AXIS = 0.05, 0.22, 0.2, 0.7
@@ -28,6 +30,21 @@ def families(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
         if item.claim is not None and item.effect is not None and item.effect.pooled is not None:
             out.setdefault(f"{item.paper.cite}, {_unit(item)}", []).append(item)
     return out
+
+
+def forests(judged: Sequence[Judged], paper: str) -> list[Svg | Remarks]:
+    """Draw the forest plots of the claims of one paper, one plot for each unit of their effects.
+
+    If no claim of the paper has a pooled effect, the list holds a sentence that says so.
+
+    judged  claims of any papers, with their verdicts
+    paper   key of the paper
+    """
+    groups = families([item for item in judged if item.paper.key == paper])
+    return [
+        as_svg(forest(group), f"Effects of each treebank, pooled and published: {name}. {in_words(group)}")
+        for name, group in groups.items()
+    ] or [Remarks(("No claim of this paper that the page shows has a pooled effect.",))]
 
 
 def in_words(judged: Sequence[Judged]) -> str:
