@@ -392,6 +392,10 @@ def test_the_table_links_to_pages_and_carries_itself_as_csv(root: Path) -> None:
     names = {c.name for paper in load() for c in paper.claims if c.page == "50-integer-programming"}
     assert {judgement.claim.name for judgement in page_claims.judged["this run"] if judgement.claim} == names
     assert page_claims._repr_mimebundle_()["text/csv"].count("\n") == len(names) + 1
+    for name in {c.page for paper in load() for c in paper.claims if c.page}:
+        for run, judged in replication(root, name).judged.items():
+            alone = {entry.claim: entry.adjusted for entry in judged}
+            assert alone == {e.claim: e.adjusted for e in table.judged[run] if e.claim in alone}, "one p-value each"
     odd = Judged(Paper(key="p", cite="<P>", title="T"), claim(claim="a < b"), (exact("x", 1.0),))
     html = Replication({"run": [odd]}, "c")._repr_mimebundle_()["text/html"]
     assert "&lt;P&gt;" in html

@@ -525,7 +525,8 @@ def test_the_search_lists_headings_tables_figures_and_claims_with_their_addresse
     html = (
         "<h1>Title</h1><p>Text</p><h2 id='one'>One &amp; <em>two</em></h2>"
         "<p class='caption'>First table</p><div class='scroll'><table></table></div>"
-        "<p class='caption'>A table</p><div id='t1' class='scroll'><table></table></div>"
+        "<p class='caption'>A table</p><div id='t1' class='scroll'><table><tr><th scope=row>spaCy 3 <b>parser</b></th>"
+        "<td>none</td></tr><tr><th scope='rowgroup'>parser</th><th scope='row'>12 %</th></tr></table></div>"
         "<details class='long' id='t2'><summary>Long <b>table</b></summary><p>rows</p></details>"
         "<details><summary>Code</summary></details>"
         "<figure id='f1'><img alt='Marks at &lt;5' src='a.svg'><figcaption><a href='a.svg'>SVG</a>"
@@ -543,6 +544,7 @@ def test_the_search_lists_headings_tables_figures_and_claims_with_their_addresse
         ("figure", "one", "What is seen"),
         ("claim", "claim-x", "It helps."),
     ]
+    assert [entry.names for entry in search_index.entries(html) if entry.names] == ["spaCy parser"]
     script = search_index.script([("a.html", "A", "G", html), ("b.html", "B", "G", html)])
     assert script.count('"claim"') == 1, "a claim is listed once"
     assert script.count('"heading"') == 2

@@ -42,7 +42,7 @@ def read(folder: Path, *parts: str) -> Any:
 
 
 def has(folder: Path, *parts: str) -> bool:
-    """Return True if a run has metrics at `parts`: a file, or any file below that path."""
+    """Return True if a run has a metrics file at the path `parts`, or any metrics file below this path."""
     archive = folder / "metrics" / f"{parts[0]}.json.gz"
     if archive.is_file():
         name = "/".join(parts[1:])

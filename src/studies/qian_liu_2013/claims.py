@@ -179,7 +179,7 @@ def lists(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
 
 
 def _configurations(params: Params) -> Collection[str]:
-    """Return the configurations of the ablation. Claims about the ablation use their names as row names."""
+    """Return the configurations of the ablation. Claims about the ablation use names of configurations as row names."""
     return params.section(Ablation).configurations
 
 

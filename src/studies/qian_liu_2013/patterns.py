@@ -46,9 +46,16 @@ def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.
 
     heads  int32[W] predicted heads
 
-    Columns: matches; consistency, the share of matches where the gold tree has all arcs of an alternative; mistaken,
-    the consistent matches where the prediction lacks such an arc; words, the scored words with a wrong head in those
-    matches; misled, the matches with an alternative in the prediction and none in the gold tree. Time: O(matches arcs).
+    Columns of the result:
+
+    matches      number of matches
+    consistency  share of the matches where the gold tree has all arcs of an alternative of the pattern
+    mistaken     number of matches where an alternative agrees with the gold tree, and the prediction lacks the gold arc
+                 of a scored word of the pattern
+    words        number of such words in these matches
+    misled       number of matches where the prediction has all arcs of an alternative, but the gold tree of none
+
+    Time: O(matches arcs).
     """
     matches = find(patterns, treebank)
     sentence = np.repeat(np.arange(len(treebank)), np.diff(matches.start))

@@ -24,11 +24,13 @@ class Entry:
     kind    HEADING, TABLE, FIGURE or CLAIM
     anchor  id of the place in the page; empty for the top of the page
     text    words of the heading, caption or claim
+    names   names of the rows of a table, which a reader may search for: parsers, corpora, measures
     """
 
     kind: str
     anchor: str
     text: str
+    names: str = ""
 
 
 def entries(html: str) -> list[Entry]:
@@ -56,7 +58,7 @@ def script(pages: Iterable[tuple[str, str, str, str]]) -> str:
                 if entry.anchor in claims:
                     continue
                 claims.add(entry.anchor)
-            rows.append([number, entry.kind, entry.anchor, entry.text])
+            rows.append([number, entry.kind, entry.anchor, entry.text, *([entry.names] if entry.names else [])])
     lines = ",\n".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
     named = ",\n".join(json.dumps(file, ensure_ascii=False, separators=(",", ":")) for file in files)
     return f"const SEARCH_PAGES = [\n{named}\n];\nconst SEARCH_ENTRIES = [\n{lines}\n];\n"
@@ -78,6 +80,7 @@ class _Reader(HTMLParser):
         self._kind, self._depth, self._text = "", 0, [""]
         self._alt = ""  # text of the image of the open figure
         self._figures = 0  # number of entries when the open figure began
+        self._row: list[str] | None = None  # texts of the row name that is open
         self._open_caption = False  # True if the last entry is a caption whose table has yet to come
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -100,6 +103,8 @@ class _Reader(HTMLParser):
             self._heading = values.get("id", "")
         if self._kind:
             return
+        if tag == "th" and values.get("scope", "").startswith("row"):
+            self._row = []
         if tag in ("h2", "h3"):
             self._begin(HEADING)
         elif values.get("id", "").startswith("claim-"):
@@ -121,6 +126,9 @@ class _Reader(HTMLParser):
                 self._end()
             anchor = self._anchor()
             name = self._open.pop()[0]
+            if name == "th" and self._row is not None:
+                self._name_row("".join(self._row))
+                self._row = None
             if name == "figure" and len(self.entries) == self._figures:
                 self._store(FIGURE, self._alt, anchor)
 
@@ -128,6 +136,18 @@ class _Reader(HTMLParser):
         where = any("where" in classes.split() for _, _, classes in self._open)  # section of a paper, beside a claim
         if self._kind and not (where or self._inside("a") or self._inside("math")):
             self._text.append(data)
+        elif self._row is not None:
+            self._row.append(data)
+
+    def _name_row(self, name: str) -> None:
+        """Add the words of a row name to the last entry, if this is a table and does not have them yet."""
+        if self.entries and self.entries[-1].kind == TABLE:
+            last = self.entries[-1]
+            known = f"{last.text} {last.names}".lower().split()
+            words = [word for word in dict.fromkeys(name.split()) if len(word) > 2 and word.lower() not in known]
+            words = [word for word in words if re.search(r"[^\W\d]{3}", word)]
+            if words and len(last.names) < LONGEST:
+                self.entries[-1] = replace(last, names=" ".join([last.names, *words]).strip())
 
     def _inside(self, tag: str) -> bool:
         """Return True if an element with this tag is open."""

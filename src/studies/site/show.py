@@ -19,7 +19,7 @@ NOTHING = "–"
 CELLS, STATEMENTS = 40, "application/vnd.treebound.statements+json"
 
 #: format of the floats in the CSV of a table: more digits than any measurement has
-DIGITS = "%.8g"
+DIGITS = "%.6g"
 
 
 def typeset(text: str) -> str:

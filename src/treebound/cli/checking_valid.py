@@ -107,7 +107,7 @@ def _no_valid_tree(parse: Parse, decoder: SentenceDecoder, proof: ValidityProof 
 
 
 def _label_faults(how: Checking, claimed: Claimed, decoder: SentenceDecoder, parse: Parse) -> Faults:
-    """Return the labels that break a rule or are not the best valid labels of the tree."""
+    """Return the rules that the labels break or, if there are none, the labels that are not the best valid ones."""
     treebank, parser, validity = claimed.document.treebank, how.parser, how.parser.validity
     assert validity is not None
     written = treebank.strings("deprel")

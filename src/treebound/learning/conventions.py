@@ -77,7 +77,7 @@ def training_meta(train: Treebank) -> dict[str, Any]:
 
 
 def under(meta: dict[str, Any], treebank: Treebank) -> Treebank:
-    """Return `treebank` under the conventions of a model, which state the use of its columns.
+    """Return `treebank` with the conventions of a model for the use of columns: `tag`, `coarse` and `attributes`.
 
     meta  the meta of the model
     """

@@ -124,7 +124,7 @@ def as_svg(figure: Figure, alt: str, caption: str = "") -> Svg:
     if content:
         alt = f"{alt.removesuffix('.')}. {content}"
     other = narrowed(figure)  # before labels are placed in the wide form
-    narrow = "" if other is None else _markup(other, alt)
+    narrow = "" if other is None else _markup(other, caption)
     return Svg(_markup(figure, alt), alt, narrow, caption, as_csv(figure))
 
 

@@ -26,7 +26,7 @@ from treebound.scores.statement import Statement
 
 @dataclass(frozen=True)
 class Hard:
-    """Constraints, and the names of the labels in the order of the last axis of `labels`."""
+    """Constraints, and the names of the labels in the order of the last axis of `Statement.labels`."""
 
     constraints: tuple[Constraint, ...]
     names: tuple[str, ...]

@@ -274,7 +274,7 @@ class How:
         decoder: str = "branch-and-bound",
         **options: Any,
     ) -> How:
-        """Check the keyword arguments of `treebound.decode`. Raises InputError and UnsupportedError."""
+        """Return the checked settings of a call of `treebound.decode`. Raises InputError and UnsupportedError."""
         checked_setting(space, single_root, unit)
         if isinstance(k_best, bool) or not isinstance(k_best, int | np.integer) or k_best < 1:
             raise InputError(f"k_best = {brief(k_best)}", hint="give a number from 1")
@@ -308,9 +308,9 @@ class How:
 def _kernel_settings(**how: Any) -> How | None:
     """Return the settings of keyword arguments if one kernel can decode with them, else None.
 
-    Equal arguments share one settings object, which is cached. Calls and threads thus share its decoder, one of
-    `_FIRST_ORDER`, which have no state. Other decoders, for instance those that draw random numbers, are built for
-    every call.
+    Equal arguments share one settings object, which is cached. Calls and threads thus share its decoder. This is
+    safe, because the decoders of `_FIRST_ORDER` have no state. Other decoders, for instance those that draw random
+    numbers, are built for every call.
     """
     settings = How.of(**how)
     return settings if settings.kernel else None

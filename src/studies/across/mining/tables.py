@@ -51,7 +51,10 @@ def training_of(reference: bool, folds: int) -> str:
 
 
 def sizes(data: pd.DataFrame) -> pd.DataFrame:
-    """Return sizes and counts of errors and suspects, one row per mined treebank. data: `measured`."""
+    """Return one row per mined treebank: its size, its error rates, its suspected heads, and the run time.
+
+    data  result of `measured`
+    """
     if data.empty:
         return pd.DataFrame()
     listed = data["heads"].map(lambda heads: heads[OURS]["hits"])

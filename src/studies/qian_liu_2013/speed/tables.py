@@ -78,7 +78,7 @@ def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
 def _swept(results: Results, figure: str) -> pd.Series:
     """Return one figure of Table 3 for the rows that differ only in k, the number of candidate heads per word.
 
-    Index: (corpus, "k-<k>"). `figure` is an argument of `pruning_table`.
+    Index: (corpus, "k-<k>"). `figure` has the same values as in `pruning_table`, for instance "UAS".
     """
     column = {"UAS": "uas", "LAS": "las", "w/s": "words_per_cpu_s"}.get(figure, "dp_calls")
     data = (frames.benchmark(results) if figure == "w/s" else frames.decode(results)).set_index(AT)

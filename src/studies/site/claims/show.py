@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -132,19 +131,19 @@ def replication(root: Path, page: str = "") -> Replication:
 
     page  name of a notebook, whose claims alone are in the table; empty: all claims
 
-    The reference run is judged together with its multilingual part.
+    The reference run is judged together with its multilingual part. All claims of a paper are judged, so that p-values
+    are adjusted for all of them on every page.
     """
-    papers = load() if not page else [paper for paper in map(partial(_on, page), load()) if paper.claims]
     runs = collect.provenances(root)
-    judged = {run.name: verdicts(root, run, papers) for run in runs}
+    judged = {run.name: [entry for entry in verdicts(root, run) if not page or _is_on(entry, page)] for run in runs}
     if page:
         return Replication(judged, f"{summary(judged[runs[-1].name])!r} Judged by {runs[-1].title}, claim by claim")
     return Replication(judged, f"The claims of the papers, judged by {runs[-1].title}", NAME)
 
 
-def _on(page: str, paper: Paper) -> Paper:
-    """Return a copy of a paper that keeps only the claims whose table is on a page."""
-    return paper.model_copy(update={"claims": tuple(claim for claim in paper.claims if claim.page == page)})
+def _is_on(judged: Judged, page: str) -> bool:
+    """Return True if the table of a claim is on a page."""
+    return judged.claim is not None and judged.claim.page == page
 
 
 def summary(judged: Sequence[Judged]) -> Remarks:

@@ -35,7 +35,7 @@ def relation(label: str) -> str:
 
 @lru_cache(4096)
 def labels_of(names: tuple[str, ...], relations: frozenset[str]) -> frozenset[str]:
-    """Return the labels of an inventory whose universal part is among the given relations. O(L)."""
+    """Return the labels in `names` whose universal part is one of `relations`. O(L)."""
     return frozenset(name for name in names if relation(name) in relations)
 
 

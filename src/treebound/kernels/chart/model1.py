@@ -4,7 +4,7 @@ A g-span is a span of head h that knows h's own head g. It is represented by the
 arcs A if h is the root, which has no head. Tables are indexed by arcs, so that pruned arcs cost nothing. With all arcs,
 they are the (g, h, e), (g, h, m) and (h, s, m) tables of the paper. The end of a half span is a *gap*: gap j is the
 position before word j. C(a, j) is h with all its descendants on one side, up to gap j: words j..h for j <= h, words
-h..j - 1 for j > h. Two neighbouring halves meet in one gap, so a split adds equal columns of two rows.
+h..j - 1 for j > h. Two neighbouring halves meet in one gap j, so a split adds column j of two rows of C.
 
 | table | recursion | scores |
 |---|---|---|

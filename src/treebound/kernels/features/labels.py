@@ -54,8 +54,8 @@ def _emit_rows(templates, tokens, rows, variant, label, out, c):
     """Append one weight slot for each template and each i: the slot of label[i] in the weight row of the feature.
 
     The template is applied to a tuple of words and joined with variant[i]. The column rows[:, i] holds the positions of
-    these words in the token table. `out` is an Output that already contains `c` slots. Return the new number of slots. O(N T) for N
-    tuples and T templates.
+    these words in the token table. `out` is an Output that already contains `c` slots. Return the new number of slots.
+    O(N T) for N tuples and T templates.
     """
     slots, signs, sign, place = out
     x = np.empty(rows.shape[1], np.int64)

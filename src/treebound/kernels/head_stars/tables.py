@@ -14,9 +14,10 @@ NO_ARCS = np.empty((0, LONGEST_COMB), np.int32)
 
 
 class StarTables(NamedTuple):
-    """Scores of parts at one head: for each family float64[F], in the order of docs/architecture.md.
+    """Scores of the parts that lie within one head star, for the stars of all heads of a sentence.
 
-    Families without scores have empty arrays.
+    Each family has float64[F], its parts in the order of docs/architecture.md. Families without scores have empty
+    arrays.
 
     - `comb_arcs`: int32[F, 8]. The arcs of the combs.
     - `comb_start`: int64[n + 2]. The first comb of each head.

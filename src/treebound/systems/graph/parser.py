@@ -310,7 +310,7 @@ class Parser:
         return parse, cut
 
     def _with_status(self, table: TokenTable, i: int, parse: Parse, cut: bool) -> Parse:
-        """Return the parse of sentence i with the status that is proved over all k candidate heads of each word.
+        """Return the parse of sentence i with a status and a bound that hold for all k candidate heads of each word.
 
         Nothing is proved if the sentence is too large to be searched, or if `cut` says that candidates were left out.
         The tree is then the best tree of fewer candidates. A sentence that was too large is decoded again with

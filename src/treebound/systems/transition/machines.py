@@ -161,7 +161,11 @@ def _size(name: str, k: int, vectors: int, m: int) -> int:
 
 
 def layouts(sizes: Sequence[tuple[int, int]], m: int) -> dict[str, Layout]:
-    """Return the layouts of the arrays in a file, for the sizes of its machines. ValueError for impossible sizes."""
+    """Return the layouts of the arrays in a file of machines. ValueError for impossible sizes.
+
+    sizes  (number of classes, number of support vectors) of each machine
+    m      number of cells of a support vector
+    """
     if not sizes or min(k for k, _ in sizes) < 1 or min(vectors for _, vectors in sizes) < 0:
         raise ValueError("pools: there are none, or one has no classes")
     return {name: Layout(t, {(sum(_size(name, *size, m) for size in sizes),)}) for name, t in COLUMNS.items()}

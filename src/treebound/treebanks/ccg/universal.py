@@ -65,7 +65,7 @@ def _crosses(head: Sequence[int]) -> bool:
 
 
 def _relation(text: str) -> str:
-    """Return the relation as the table lists it, else the relation without its subtype."""
+    """Return a relation unchanged if `relations.toml` lists it, and otherwise without its subtype."""
     if any(text in table for table in _TABLE.values()):
         return text
     return text.partition(":")[0]

@@ -64,7 +64,7 @@ def starts_of(index: ArcIndex, log: np.ndarray, one_root: bool, projective: bool
 
 @kernel
 def inside_shares(graph, log, share):
-    """Return the log of the sum over all derivations, and write the running shares of edges to float64[E] share.
+    """Return the log of the total weight of all derivations, and write the running shares of edges to float64[E] share.
 
     The running share of an edge sums the probabilities of the edges of its item up to this edge. log is float64[A + 1]
     for the variables; the last entry is 0, for edges without a variable. O(edges).

@@ -259,7 +259,7 @@ def _start(factors, unit):
 
 @kernel
 def _search_node(graph, task, factors, node, alpha, limit, scratch):
-    """Make steps at a node until nothing changes or a limit is reached.
+    """Improve the bound of a node by subgradient steps until it closes the node, stops falling, or a limit is reached.
 
     Returns (the node with its own bound, whether the bound closes the node, number of DP calls).
     """

@@ -1,4 +1,4 @@
-"""Data of a search: its task and options, its nodes, the best tree so far, and small decisions about them."""
+"""Data of a search (task, options, nodes, best tree so far), and functions that make small decisions about them."""
 
 from __future__ import annotations
 

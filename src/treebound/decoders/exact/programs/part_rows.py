@@ -182,12 +182,13 @@ class PartRows:
             self._sum_at_most([*arcs, *vs], [*[1.0] * len(arcs), *[-c for c in upper]], 0.0)
 
     def _outermost_grandchildren(self, rows: list[tuple[int, int, float]]) -> None:
-        """Add the rows of outermost grandchildren.
+        """Add a column y for each outermost-grandchild part, and rows that make y equal to the value of the part.
 
-        Each side of a selected arc chooses its farthest selected arc (m, g), or none.
+        If arc (h, m) is selected, one y is 1 on each side of m. It stands for the farthest dependent g of m on this
+        side, or for no dependent.
 
-        The choices of a side are ordered: none, nearest, ..., farthest. All choices before (m, g) exclude z_(m,g) = 1,
-        and (m, g) can be chosen only if z_(m,g) = 1. Only the farthest selected arc remains.
+        The choices of a side are ordered: none, nearest, ..., farthest. A dependent g can be chosen only if arc (m, g)
+        is selected. If arc (m, g) is selected, no choice before g is possible. Only the farthest dependent remains.
         """
         sides: dict[tuple[int, bool], list[tuple[int, int, int]]] = {}
         for a, b, score in rows:

@@ -1,4 +1,6 @@
-"""Prepositional complements for treebanks that do not mark them (-CLR), by pairs of verb and preposition.
+"""Find prepositional complements by verb and preposition, for treebanks that do not mark complements with -CLR.
+
+This command makes the list of pairs from a treebank that marks complements:
 
     python -m treebound.treebanks.ccg.penn.close TREES.mrg ... > src/treebound/treebanks/ccg/penn/close_pairs.txt
 

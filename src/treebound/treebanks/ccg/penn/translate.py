@@ -14,7 +14,7 @@ from treebound.treebanks.ccg.penn.tree import Tree, clean, from_node
 
 
 def translate(node: Node, unmarked: bool = False) -> Translation:
-    """Return the derivation of a bracketing with its traces, without quotation marks. Time O(words x depth).
+    """Return the derivation of a bracketed tree with traces. Quotation marks are left out. Time O(words x depth).
 
     node      a tree that `brackets.parse(text, traces=True)` returned
     unmarked  the treebank does not mark prepositional complements (-CLR): find them by verb and preposition
