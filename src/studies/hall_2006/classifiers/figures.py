@@ -13,8 +13,8 @@ from treebound.plots.style import CYCLE, MARKERS, end_labels, log_axis, panels, 
 def training_cost(data: pd.DataFrame) -> Figure:
     """Draw LAS and CPU seconds of training by feature model, one row of panels per corpus and one curve per learner.
 
-    LAS is drawn as a difference to the LAS of SVM, or of the first learner if there is no SVM, because the gains of
-    richer features are many times larger than the differences between learners.
+    LAS is drawn as a difference to the LAS of SVM, or of the first learner if there is no SVM. The gains of richer
+    features are many times larger than the differences between learners.
 
     data  run, corpus, learner, features (poor models first), las (%), train_cpu_s. Only the last run of a corpus is
           drawn

@@ -23,18 +23,19 @@ def duel(data: pd.DataFrame) -> Sentences:
     las = last[f"LAS, {SVM}"] - last[f"LAS, {MBL}"]
     cost = last[f"training, CPU s, {SVM}"] / last[f"training, CPU s, {MBL}"]
     speed = last[f"words / CPU s, {SVM}"] / last[f"words / CPU s, {MBL}"]
+    features = dict.fromkeys(last.index.get_level_values("features"))
     tested = last.dropna(subset="p") if "p" in last else last.iloc[:0]
     better = int(((tested["p"] < LEVEL) & (tested["SVM minus MBL, UAS"] > 0)).sum()) if len(tested) else 0
     significance = (
-        f", and their UAS is significantly higher on {better} of {len(tested)} corpora (McNemar's test over words, "
-        f"{100 * LEVEL:g} % level)"
+        f" Their UAS is significantly higher on {better} of {len(tested)} corpora (McNemar's test over words, "
+        f"{100 * LEVEL:g} % level)."
         if len(tested)
         else ""
     )
     yield (
-        f"With the richest features ({listing(dict.fromkeys(data.index.get_level_values('features')))}), support vector "
-        f"machines (SVM) have {from_to(las, '{:+.2f}')} LAS compared with memory-based learning (MBL){significance}. "
-        f"Training takes {from_to(cost, '{:.1f}')} times as long, and parsing is {from_to(speed, '{:,.0f}')} times as "
+        "Support vector machines (SVM) have a higher LAS than memory-based learning (MBL) on "
+        f"{int((las > 0).sum())} of {len(last)} corpora with the richest features ({listing(features)}): "
+        f"{from_to(las, '{:+.2f}')} points.{significance} Training takes {from_to(cost, '{:.1f}')} times as long, and parsing is {from_to(speed, '{:,.0f}')} times as "
         f"fast. {ONE_SEED}",
         data,
     )

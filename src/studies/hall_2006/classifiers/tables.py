@@ -93,8 +93,8 @@ def chosen(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFra
 def summed(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Sum the cells over all sections, one row per run, corpus, feature model, learner and share.
 
-    Accuracies are means weighted by words, and seconds are sums. Learners have the names NAMES. Further columns are tags (gold or predicted), tested
-    (a description of the test sentences) and trainings (number of timed trainings).
+    Accuracies are means weighted by words, and seconds are sums. Learners have the names NAMES. Further columns are
+    tags (gold or predicted), tested (a description of the test sentences) and trainings (number of timed trainings).
     """
     parts = []
     for r in results:
@@ -189,7 +189,9 @@ def duel(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
         if not {SVM, MBL} <= set(last.index):
             continue
         line = {f"{title}, {name}": last.loc[name, column] for title, column in _DUEL.items() for name in (SVM, MBL)}
-        line |= {f"words / CPU s, {name}": last.loc[name, "words"] / last.loc[name, "parse_cpu_s"] for name in (SVM, MBL)}
+        line |= {
+            f"words / CPU s, {name}": last.loc[name, "words"] / last.loc[name, "parse_cpu_s"] for name in (SVM, MBL)
+        }
         for pair, sign in (((SVM, MBL), 1), ((MBL, SVM), -1)):
             if (*key, features, *pair) in tests.index:
                 test = tests.loc[(*key, features, *pair)]

@@ -15,7 +15,6 @@ from studies.site.sentences import (
     correlation,
     listing,
     mean_with_interval,
-    seeds_in_words,
     significant,
     span,
 )
@@ -42,8 +41,6 @@ def multilingual(data: pd.DataFrame) -> Sentences:
             f"{listing(f'{system} {_gain(rows)}' for system, rows in main or tested)}.",
             data,
         )
-        trained = (f"{system} ({seeds_in_words(rows.droplevel('language')['seeds'])})" for system, rows in tested)
-        yield f"Trainings of each system on a corpus: {listing(trained)}.", data
     steps = data["UAS gained over the one before"] if "UAS gained over the one before" in data else pd.DataFrame()
     for system, gain in steps.items() if not tested else ():
         ends = span(gain.droplevel("language"), "{:+.2f}")

@@ -16,6 +16,7 @@ from studies.site import frames
 from studies.site.collect import Results
 from studies.site.pooled import pool
 from studies.site.rows import at, learners_of, main_rows, metrics_of, sweep
+from studies.site.sentences import seeds_in_words
 from treebound.core.errors import InputError
 
 CROSSING = "non-projective"  #: the system whose trees may cross
@@ -26,8 +27,8 @@ def multilingual(results: Results | None) -> pd.DataFrame:
 
     Columns of a treebank: the number of test sentences, and the share with crossing arcs (%). Columns of every system:
     UAS and LAS (%, means over seeds); the share of sentences (%) proved optimal with the seed of the run; the gain in
-    UAS over the preceding system, unless that is the baseline with a tested gain; and the gain in UAS over the baseline with its 95 % interval and number of seeds
-    (`headline.over_baseline`). `attrs["learner"]` names the learner.
+    UAS over the preceding system, unless that is the baseline and the gain is tested; and the gain in UAS over the
+    baseline with its 95 % interval and number of seeds (`headline.over_baseline`). `attrs["learner"]` names the learner.
     """
     if results is None:
         return pd.DataFrame()
@@ -73,7 +74,7 @@ def pooled(data: pd.DataFrame) -> pd.DataFrame:
     """Return the mean gain over the baseline of each system with tested gains. Rows: systems.
 
     Columns: the mean with its 95 % interval over treebanks; the smallest and the largest mean if one language is left
-    out; and the numbers of corpora, of corpora whose own interval is above 0, and of corpora whose interval is below 0.
+    out; how many trainings each gain has; and the numbers of corpora, of corpora whose own interval is above 0, and of corpora whose interval is below 0.
 
     data  `multilingual`, which may have no rows
     """
@@ -88,6 +89,7 @@ def pooled(data: pd.DataFrame) -> pd.DataFrame:
             "high": float(mean.high) if mean is not None else float("nan"),
             "without one language, least": min(without, default=float("nan")),
             "most": max(without, default=float("nan")),
+            "trainings": seeds_in_words(gained["seeds"].droplevel("language")),
             "corpora": len(values),
             "above 0": int((gained["low"] > 0).sum()),
             "below 0": int((gained["high"] < 0).sum()),

@@ -48,10 +48,7 @@ def walks(costs: pd.DataFrame, verdicts: pd.DataFrame) -> Sentences:
     ratio, same, timed = (last[name] for name in ("walk / gibbs", "score, same patience", "score, equal time"))
     yield (
         f"One more run of a random walk costs {from_to(ratio, '{:.2f}')} times the CPU time of one more run of Gibbs "
-        f"sampling ({len(last)} corpora, non-projective trees, means over seeds).",
-        costs,
-    )
-    yield (
+        f"sampling ({len(last)} corpora, non-projective trees, means over seeds). "
         "The score of random walks minus the score of Gibbs sampling, in % of the best score, is on average over the "
         f"corpora {same.mean():+.4f} ({from_to(same, '{:+.4f}')}) with the same patience, and {timed.mean():+.4f} "
         f"({from_to(timed, '{:+.4f}')}) in equal time.",
@@ -67,8 +64,8 @@ def walks(costs: pd.DataFrame, verdicts: pd.DataFrame) -> Sentences:
     for row in claim.to_dict("records"):
         weight = "not significant" if row["p_adjusted"] > LEVEL else "significant"
         yield (
-            f"The verdict on the claim about equal time is `{row['verdict']}` ({p_in_words(row['p'])}). Adjusted for all "
-            f"claims of the paper, {p_in_words(row['p_adjusted'])}: {weight} at the {100 * LEVEL:g} % level.",
+            f"The verdict on the claim about equal time is `{row['verdict']}` ({p_in_words(row['p'])}). Adjusted for "
+            f"all claims of the paper, {p_in_words(row['p_adjusted'])}: {weight} at the {100 * LEVEL:g} % level.",
             claim,
         )
 
