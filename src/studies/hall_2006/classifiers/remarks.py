@@ -35,8 +35,8 @@ def duel(data: pd.DataFrame) -> Sentences:
     yield (
         "Support vector machines (SVM) have a higher LAS than memory-based learning (MBL) on "
         f"{int((las > 0).sum())} of {len(last)} corpora with the richest features ({listing(features)}): "
-        f"{from_to(las, '{:+.2f}')} points.{significance} Training takes {from_to(cost, '{:.1f}')} times as long, and parsing is {from_to(speed, '{:,.0f}')} times as "
-        f"fast. {ONE_SEED}",
+        f"{from_to(las, '{:+.2f}')} points.{significance} Training takes {from_to(cost, '{:.1f}')} times as "
+        f"long, and parsing is {from_to(speed, '{:,.0f}')} times as fast. {ONE_SEED}",
         data,
     )
 

@@ -13,7 +13,7 @@ from studies.site.collect import Results
 LEVEL = 0.01  #: significance level of McNemar's test, as in the paper
 SVM, MBL = "SVM", "MBL"  #: names of the two learners of the paper: support vector machines, memory-based learning
 #: name of a learner in params.yaml -> its name in tables and figures; other learners keep their names
-NAMES = {"quadratic": SVM, "memory": MBL, "branching": "SVM, branching", "linear": "SVM, linear"}
+NAMES = {"quadratic": SVM, "memory": MBL, "branching": "branching SVM", "linear": "linear SVM"}
 
 
 def cells(results: Results) -> pd.DataFrame:

@@ -28,7 +28,8 @@ def multilingual(results: Results | None) -> pd.DataFrame:
     Columns of a treebank: the number of test sentences, and the share with crossing arcs (%). Columns of every system:
     UAS and LAS (%, means over seeds); the share of sentences (%) proved optimal with the seed of the run; the gain in
     UAS over the preceding system, unless that is the baseline and the gain is tested; and the gain in UAS over the
-    baseline with its 95 % interval and number of seeds (`headline.over_baseline`). `attrs["learner"]` names the learner.
+    baseline with its 95 % interval and number of seeds (`headline.over_baseline`). `attrs["learner"]` names the
+    learner.
     """
     if results is None:
         return pd.DataFrame()
@@ -74,7 +75,8 @@ def pooled(data: pd.DataFrame) -> pd.DataFrame:
     """Return the mean gain over the baseline of each system with tested gains. Rows: systems.
 
     Columns: the mean with its 95 % interval over treebanks; the smallest and the largest mean if one language is left
-    out; how many trainings each gain has; and the numbers of corpora, of corpora whose own interval is above 0, and of corpora whose interval is below 0.
+    out; how many trainings each gain has; and the numbers of corpora, of corpora whose own interval is above 0, and of
+    corpora whose interval is below 0.
 
     data  `multilingual`, which may have no rows
     """

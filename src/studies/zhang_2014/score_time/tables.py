@@ -104,8 +104,10 @@ def per_run(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
                 for method, curve in lines.groupby("method", sort=False)
                 if method in METHODS
             }
-            if corpus not in in_time or any(len(curve) < 2 for curve in curves.values()):
-                continue
+            if corpus not in in_time or any(
+                curve["runs"].iloc[-1] <= curve["runs"].iloc[0] for curve in curves.values()
+            ):
+                continue  # without two budgets, no run has a cost
             costs = {name: _slope(curves[name]) for name in METHODS if name in curves}
             more = 100 * (curves["random-walk"]["score"] - curves["gibbs"]["score"]).mean()
             rows[r.name, str(corpus)] = {
