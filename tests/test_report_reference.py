@@ -234,7 +234,12 @@ def test_more_languages_are_tested_if_the_run_stored_the_missing_metrics(root: P
     assert table.loc["combined", ["corpora", "above 0", "below 0"]].tolist() == [len(data), better, worse]
     assert table.loc["combined", "mean"] == pytest.approx(gains["UAS"].mean())
     assert f"combined {table.loc['combined', 'mean']:+.2f} [{table.loc['combined', 'low']:+.2f}, " in first
-    assert (table["without one language, least"] <= table["mean"]).all()
+    assert table["most"].isna().all(), "one language cannot be left out"
+    codes = ["aa", *["bb"] * (len(data) - 1)]
+    index = pd.MultiIndex.from_arrays([codes, data.index.get_level_values("corpus")], names=data.index.names)
+    several = data.set_axis(index)
+    ends = languages_tables.pooled(several).loc["combined", ["without one language, least", "most"]].tolist()
+    assert ends == pytest.approx(sorted([gains["UAS"].iloc[0], gains["UAS"].iloc[1:].mean()]))
     without_steps = data.drop(columns="UAS gained over the one before", level=0)
     assert languages_remarks.multilingual(without_steps).sentences == (first,)
     assert languages_tables.limit(results) == 10000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import LEVEL, Sentences, about, from_to, listing, span
+from studies.site.sentences import LEVEL, Sentences, about, from_to, listing
 from studies.site.show import p_in_words
 from studies.zhang_2014.score_time.measure import LONG
 
@@ -20,7 +20,12 @@ def curves(last: pd.DataFrame) -> Sentences:
     Long sentences are described separately if there are any.
     """
     long_shares, speed = last["of long sentences, %"].dropna(), last["times the speed of the proof"]
-    long = f", {span(long_shares, '{:.2f} %')} in sentences of more than {LONG} words," if len(long_shares) else ""
+    long = ""
+    if len(long_shares):
+        long = (
+            f"In sentences of more than {LONG} words, sampling finds {from_to(long_shares, '{:.2f}')} % of the proved "
+            "optima. "
+        )
     whole = int((last["optima found, %"] >= 100).sum())
     faster = int((speed > 1).sum())
     corpora = last.index.get_level_values("corpus").nunique()
@@ -31,8 +36,7 @@ def curves(last: pd.DataFrame) -> Sentences:
         last,
     )
     yield (
-        f"The extremes are {span(last['optima found, %'], '{:.2f} %')} of the optima{long} and "
-        f"{span(speed, '{:.2g}')} times the speed of the proof.",
+        f"{long}Its speed is {from_to(speed, '{:.2g}')} times the speed of the proof.",
         last,
     )
 
