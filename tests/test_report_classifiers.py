@@ -75,31 +75,35 @@ def results(tmp_path: Path) -> list[Results]:
 def test_sections_are_added_up(results: list[Results]) -> None:
     data = classifiers_tables.summed(results)
     table = classifiers_tables.table(data).loc["this run", "xx"]
-    assert table.loc[("F5", "quadratic"), "AS_U"] == pytest.approx((85 * 100 + 86 * 300) / 400)
-    assert table.loc[("F2", "memory"), "AS_L"] == 76
-    assert table.loc[("F5", "memory"), "training, CPU s"] == 8
-    assert table.loc[("F5", "memory"), "words / CPU s"] == 200
+    assert table.loc[("F5", "SVM"), "AS_U"] == pytest.approx((85 * 100 + 86 * 300) / 400)
+    assert table.loc[("F2", "MBL"), "AS_L"] == 76
+    assert table.loc[("F5", "MBL"), "training, CPU s"] == 8
+    assert table.loc[("F5", "MBL"), "words / CPU s"] == 200
     assert np.isnan(table.loc[("F5", "perceptron"), "AS_U"])
     assert table.loc[("F5", "perceptron"), ""] == "Some package not installed"
     best = classifiers_tables.best(data, classifiers_tables.significance(results))
     row = best.loc[("this run", "xx")]
     assert row[["tags", "tested on"]].tolist() == ["gold", "18 sentences of sections 0, 1 of ten"]
-    assert row[["best learner", "features", "LAS", "significantly worse"]].tolist() == ["quadratic", "F5", 83, 1]
-    assert row[["fastest training", "fastest, CPU s"]].tolist() == ["memory", 8]
-    assert row[["slowest training", "slowest, CPU s", "trainings"]].tolist() == ["quadratic", 80, 2]
+    assert row[["best learner", "features", "LAS", "significantly worse"]].tolist() == ["SVM", "F5", 83, 1]
+    assert row[["fastest training", "fastest, CPU s"]].tolist() == ["MBL", 8]
+    assert row[["slowest training", "slowest, CPU s", "trainings"]].tolist() == ["SVM", 80, 2]
     text = str(classifiers_remarks.accuracy(best))
-    assert text.startswith("The learner quadratic with F5 has the highest LAS on 1 of 1 corpora, 83.00 (")
+    assert text.startswith("The learner SVM with F5 has the highest LAS on 1 of 1 corpora, 83.00 (")
     assert "significantly higher UAS than 1 of " in text
-    assert "8 CPU s (memory, this run · xx) to 80 CPU s (quadratic, this run · xx; mean of 2 trainings each)" in text
+    assert "8 CPU s (MBL, this run · xx) to 80 CPU s (SVM, this run · xx; mean of 2 trainings each)" in text
     whole = data[data["missing"] == ""]
     for figure in (classifiers_figures.training_cost(whole), classifiers_figures.learning_curve(whole)):
         assert [len(line.get_xdata()) for line in figure.axes[0].lines] == [2, 2]
-        assert [text.get_text() for text in figure.axes[0].texts] == ["memory", "quadratic"]
+        assert [text.get_text() for text in figure.axes[0].texts] == ["MBL", "SVM"]
     both = pd.concat([whole.assign(run="reference", las=1.0), whole])
     figure = classifiers_figures.training_cost(both)
-    assert figure.axes[0].get_title(loc="left") == "xx (this run): labelled accuracy"
-    assert figure.axes[0].lines[1].get_ydata().min() > 1, "only the last run is drawn"
-    assert "83.0 % (quadratic, " in classifiers_figures.growth_in_words(whole)
+    assert figure.axes[0].get_title(loc="left") == "xx (this run): accuracy"
+    assert figure.axes[1].lines[1].get_ydata().max() == 80, "only the last run is drawn"
+    assert len(figure.axes) == 2
+    assert "83.0 % (SVM, " in classifiers_figures.growth_in_words(whole)
+    accuracy = classifiers_figures.training_cost(whole).axes[0]
+    heights = [list(line.get_ydata()) for line in accuracy.lines]
+    assert heights == [[-2, -2], [0, 0]], "LAS is drawn as a difference to SVM"
     assert classifiers_tables.summed(results, ["yy"]).empty
     nothing = classifiers_remarks.accuracy(
         classifiers_tables.best(classifiers_tables.summed(results, ["yy"]), classifiers_tables.significance(results))
@@ -109,9 +113,9 @@ def test_sections_are_added_up(results: list[Results]) -> None:
 
 def test_learners_with_the_same_features_are_tested(results: list[Results]) -> None:
     table = classifiers_tables.significance(results)
-    assert list(table.index) == [("this run", "xx", "F5", "quadratic", "memory")]
+    assert list(table.index) == [("this run", "xx", "F5", "SVM", "MBL")]
     row = table.iloc[0]
-    assert row[["difference", "only first", "only second", "p", "better"]].tolist() == [5, 40, 20, 0.001, "quadratic"]
+    assert row[["difference", "only first", "only second", "p", "better"]].tolist() == [5, 40, 20, 0.001, "SVM"]
     assert row[["low", "high"]].isna().all(), "no interval was stored"
 
 
@@ -133,9 +137,28 @@ def test_claims_are_measured(results: list[Results]) -> None:
     assert not list(MEASURES["UAS of classifiers"].read(r, ["memory F2", "memory F5"], "each"))
 
 
+def test_memory_based_learning_is_compared_with_support_vector_machines(results: list[Results]) -> None:
+    """The answer is about the two learners of the paper, with the richest features."""
+    data, differences = classifiers_tables.summed(results), classifiers_tables.significance(results)
+    table = classifiers_tables.duel(data, differences)
+    assert list(table.index) == [("this run", "xx", "F5")]
+    row = table.iloc[0]
+    assert row[["LAS, SVM", "LAS, MBL", "SVM minus MBL, UAS", "p"]].tolist() == [83, 81, 5, 0.001]
+    assert row[["training, CPU s, SVM", "training, CPU s, MBL"]].tolist() == [80, 8]
+    assert row[["words / CPU s, SVM", "words / CPU s, MBL"]].tolist() == [20, 200]
+    (text,) = classifiers_remarks.duel(table).sentences
+    assert "(MBL) on 1 of 1 corpora with the richest features (F5): +2.00 points." in text
+    assert "significantly higher on 1 of 1 corpora" in text
+    assert "Training takes 10.0 times as long" in text
+    untested = classifiers_tables.duel(data, differences.iloc[:0])
+    assert "significantly" not in str(classifiers_remarks.duel(untested))
+    alone = data[data["learner"] != classifiers_tables.MBL]
+    assert str(classifiers_remarks.duel(classifiers_tables.duel(alone, differences))) == classifiers_remarks.HOW
+
+
 def test_parameters_are_shown_with_the_sentences_they_were_chosen_on(results: list[Results]) -> None:
     table = classifiers_tables.chosen(results)
-    assert list(table.index) == [("this run", "xx", "memory")]
+    assert list(table.index) == [("this run", "xx", "MBL")]
     assert table.iloc[0][["parameters", "points", "dev UAS", "dev LAS"]].tolist() == ["neighbours 5", 2, 71, 66]
     text = str(classifiers_remarks.parameters(table))
     assert text.startswith("Successive halving chose the parameters in the table on xx.")
@@ -169,7 +192,9 @@ def test_targets_rest_on_figures_that_a_page_shows(tmp_path: Path) -> None:
     assert set(table.index.get_level_values("corpus")) == {"tr_twt"}
     rows = frames.of_systems(Results("this run", tmp_path, loaded), "transition")
     own = {row["row"]: row["uas"] for row in rows if row["corpus"] == "tr_twt"}
-    assert table["difference"].tolist() == pytest.approx([own[name] - 82.80 for name in table.index.unique("row")])
+    assert table["difference"].tolist() == pytest.approx(
+        [own[f"transition-{name}"] - 82.80 for name in table.index.unique("parser")]
+    )
     text = str(transitions_remarks.maltparser(table, theirs.attrs["source"]))
     assert text.startswith("UAS of a parser minus UAS of MaltParser (tr_twt; gold tags, whole test set): ")
     assert f"{table['difference'].max():+.2f} (" in text
@@ -214,13 +239,13 @@ def test_a_parser_that_reads_more_attributes_is_reported() -> None:
     gold = replace(gold, meta=gold.meta | {"attributes": ["suffix", "lemma"]})
     marks = dict.fromkeys(("transition-greedy", "transition-beam", "both"), ())
     seen = transitions_tables.seen(Results("this run", Path(), loaded), "tr_twt", gold, marks)
-    assert seen.loc["transition-greedy", "attributes"] == "coarse, form, tag"
+    assert seen.loc["greedy", "attributes"] == "coarse, form, tag"
     assert seen.loc["both", "attributes"] == "coarse, form, lemma, lower, suffix, tag"
     row = {"errors of greedy": 200, "corrected, %": 25.0, "new errors": 30}
-    table = pd.DataFrame([row, row], index=["transition-beam", "both"])
+    table = pd.DataFrame([row, row], index=["beam", "both"])
     counts, caveat = transitions_remarks.mended(table, "tr_twt", seen).sentences
-    assert counts.startswith("On tr_twt with gold tags, the other parsers (2) correct 25.0 % (transition-beam)")
-    assert caveat.startswith("Compared with transition-greedy, these parsers read other attributes")
+    assert counts.startswith("On tr_twt with gold tags, the other parsers (2) correct 25.0 % (beam)")
+    assert caveat.startswith("Compared with greedy, these parsers read other attributes")
     assert caveat.endswith("not due to search alone: both.")
     alone = transitions_remarks.mended(table.iloc[:1], "tr_twt", seen)
     assert len(alone.sentences) == 1
@@ -261,22 +286,28 @@ def test_errors_are_counted_where_they_are() -> None:
     assert "distance, root against from 9: gold 0 to 0 %, flat 0 to 100 %" in text
 
 
-def test_what_is_mended_has_its_interval_and_without_sentences_accuracies_are_ranked() -> None:
+def test_what_is_mended_has_its_interval_and_the_best_parser_leads() -> None:
     row = {"errors of greedy": 200, "corrected, %": 25.0, "new errors": 30}
     text = str(transitions_remarks.mended(pd.DataFrame([row], index=["beam"]), "xx"))
     assert text.startswith("On xx, the other parsers (1) correct 25.0 % (beam) of the 200 words that the greedy parser")
-    assert "pipeline.run" in str(transitions_remarks.mended({}, "xx"))
-    index = pd.MultiIndex.from_tuples(
-        [("this run", "xx", "a"), ("this run", "xx", "b")], names=["run", "corpus", "row"]
+    assert not transitions_remarks.mended({}, "xx").sentences, "sections without data have no text"
+    assert "pipeline.run" in str(transitions_remarks.linear(pd.DataFrame(), "xx"))
+    places = [("reference", "xx", "a"), *(("this run", corpus, name) for corpus in ("xx", "yy", "zz") for name in "ab")]
+    index = pd.MultiIndex.from_tuples(places, names=["run", "corpus", "parser"])
+    uas, speed = [99.0, 80.0, 85.5, 90.0, 89.0, 70.0, 71.0], [1.0, 300.0, 100.0, 5.0, 1.0, 5.0, 1.0]
+    table = pd.DataFrame({"UAS": uas, "words / CPU s": speed}, index=index)
+    text = str(transitions_remarks.parsers(table))
+    assert text.startswith(
+        "The parser b has the highest UAS of the transition-based parsers on 2 of 3 corpora (71.00 to"
     )
-    text = str(transitions_remarks.parsers(pd.DataFrame({"UAS": [80.0, 85.5], "tags": "gold"}, index=index)))
-    assert text.startswith("UAS on xx (this run, gold tags, whole test set): b 85.50, a 80.00.")
+    assert "85.50 %; whole test sets). The fastest parser is 3.0 to 5.0 times as fast." in text
     assert "not tested" in text
+    assert "make classifiers" in str(transitions_remarks.parsers(table.assign(UAS=np.nan)))
 
 
 def test_parsers_without_a_speed_are_not_drawn() -> None:
-    rows = [("this run", "xx", f"transition-{name}") for name in ("a", "b", "c")]
-    index = pd.MultiIndex.from_tuples([("reference", *rows[0][1:]), *rows], names=["run", "corpus", "row"])
+    rows = [("this run", "xx", name) for name in ("a", "b", "c")]
+    index = pd.MultiIndex.from_tuples([("reference", *rows[0][1:]), *rows], names=["run", "corpus", "parser"])
     table = pd.DataFrame({"UAS": [79.0, 80.0, 85.5, np.nan], "words / CPU s": [1e4, 1e4, np.nan, 1e3]}, index=index)
     (point,) = transitions_tables.points(table).to_dict("records")
     assert (point["corpus"], point["label"], point["uas"], point["words_per_cpu_s"]) == ("xx", "a", 80.0, 1e4)

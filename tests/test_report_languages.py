@@ -54,10 +54,11 @@ def test_models_that_only_learn_heads_are_shown_beside_the_others(run: collect.R
 def test_published_accuracy_is_shown_beside_its_languages(
     run: collect.Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert languages_tables.LANGUAGES["cs"] == "Czech"
     code = languages_tables.accuracy([run]).index[0][0]
-    monkeypatch.setattr(languages_tables, "PUBLISHED", {code: "Czech"})
-    assert (languages_tables.accuracy([run]).loc[code, "published, full features"] == 91.04).all()
-    monkeypatch.setattr(languages_tables, "PUBLISHED", {})
+    monkeypatch.setattr(languages_tables, "LANGUAGES", {code: "Czech"})
+    assert (languages_tables.accuracy([run]).loc["Czech", "published, full features"] == 91.04).all()
+    monkeypatch.setattr(languages_tables, "LANGUAGES", {})
     assert not len(languages_tables.accuracy([run]).filter(like="published").columns)
 
 
@@ -82,7 +83,7 @@ def test_sentences_and_picture(run: collect.Results) -> None:
     labels = {
         label.get_text() for label in drawn(languages_tables.picture(gained), "another").axes[0].get_yticklabels()
     }
-    assert labels == {f"{language}, {corpus}" for language, corpus in table.index}
+    assert labels == {f"{language}: {corpus}" for language, corpus in table.index}
 
 
 def test_the_page_reports_missing_results() -> None:

@@ -193,7 +193,7 @@ def test_more_languages_are_those_of_their_parameters(root: Path) -> None:
     np.testing.assert_allclose(gained["combined"], data["UAS", "combined"] - data["UAS", "carreras+sibling"])
     np.testing.assert_allclose(gained["non-projective"], data["UAS", "non-projective"] - data["UAS", "combined"])
     text = str(languages_remarks.multilingual(data))
-    assert f"On {len(data)} more corpora the system combined gains on average" in text
+    assert f"over the baseline carreras on {len(data)} more corpora" in text
     assert "what non-projective gains over the system before it" in text
     assert "p" not in data.columns.get_level_values(1)
 
@@ -224,9 +224,27 @@ def test_more_languages_are_tested_if_the_run_stored_the_missing_metrics(root: P
     np.testing.assert_allclose(
         data["combined against the baseline", "UAS"], data["UAS", "combined"] - data["UAS", "carreras"]
     )
-    text = str(languages_remarks.multilingual(data))
-    assert f"On {len(data)} more corpora the system combined gains on average" in text
-    assert "means of 3 seeds" in text
+    first = languages_remarks.multilingual(data).sentences[0]
+    gains = data["combined against the baseline"]
+    better, worse = int((gains["low"] > 0).sum()), int((gains["high"] < 0).sum())
+    assert f"(significantly above 0 on {better} of {len(data)} corpora, below 0 on {worse})" in first
+    assert len(first) < 440, "the answer has at most four lines"
+    table = languages_tables.pooled(data)
+    assert table.loc["combined", "trainings"] == "means of 3 seeds"
+    assert table.loc["combined", ["corpora", "above 0", "below 0"]].tolist() == [len(data), better, worse]
+    assert table.loc["combined", "mean"] == pytest.approx(gains["UAS"].mean())
+    assert f"combined {table.loc['combined', 'mean']:+.2f} [{table.loc['combined', 'low']:+.2f}, " in first
+    assert table["most"].isna().all(), "one language cannot be left out"
+    codes = ["aa", *["bb"] * (len(data) - 1)]
+    index = pd.MultiIndex.from_arrays([codes, data.index.get_level_values("corpus")], names=data.index.names)
+    several = data.set_axis(index)
+    ends = languages_tables.pooled(several).loc["combined", ["without one language, least", "most"]].tolist()
+    assert ends == pytest.approx(sorted([gains["UAS"].iloc[0], gains["UAS"].iloc[1:].mean()]))
+    without_steps = data.drop(columns="UAS gained over the one before", level=0)
+    assert languages_remarks.multilingual(without_steps).sentences == (first,)
+    assert languages_tables.limit(results) == 10000
+    assert "after 10,000 calls" in str(languages_remarks.limits(languages_tables.limit(results)))
+    assert not languages_remarks.limits(languages_tables.limit(None)).sentences
 
 
 def test_runs_without_these_rows_report_it(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from studies.site.claims.measured import pairs
 from studies.site.outcomes import outcomes
 from studies.zhang_2014.comparison import remarks as comparison_remarks
 from studies.zhang_2014.comparison import tables as comparison_tables
+from studies.zhang_2014.comparison import words
 from studies.zhang_2014.comparison.files import TABLES
 from studies.zhang_2014.score_time import remarks as score_time_remarks
 from studies.zhang_2014.score_time import tables as score_time_tables
@@ -82,9 +83,12 @@ def test_gains_are_those_of_a_bootstrap_over_sentences(run: collect.Results) -> 
     compared = comparison_tables.compared([run])
     assert compared.loc[("this run", f"{ONE} minus sampling turbo", corpus), "words"] == words
     text = str(comparison_remarks.gains(compared, comparison_tables.accuracy([run])))
-    assert "95 % intervals of a bootstrap over sentences" in text
+    assert "McNemar's test over words, 1 % level" in text
+    pair = compared.xs(("this run", compared.index[0][1]), level=["run", "pair"])
+    below = int(((pair["p"] < comparison_remarks.LEVEL) & (pair["difference"] < 0)).sum())
+    assert f"of {len(pair)} corpora and below 0 on {below} (" in text
     first = compared.index[0][1]
-    assert text.startswith(f"UAS of {first.replace(' minus ', ' minus UAS of ')} (this run;")
+    assert text.startswith(f"UAS of {first.replace(' minus ', ' minus UAS of ')} (this run): ")
     assert f"In all {compared.index.unique('pair').size} pairs of parsers (this run), " in text
     counted = outcomes(compared, ["run", "pair"], comparison_remarks.LEVEL)
     assert counted["tests"].sum() == len(compared)
@@ -128,8 +132,10 @@ def test_curves_state_the_optima_found_by_time(run: collect.Results) -> None:
     projective, crossing = score_against_time(table).axes
     methods = {axes: [text.get_text() for text in axes.texts] for axes in (projective, crossing)}
     assert set(methods[crossing]) - set(methods[projective]) == {"random-walk"}
-    # a thin curve per corpus and a thick mean per method, and the line of the proof
-    assert len(projective.lines) == len(methods[projective]) * (len(run.corpora) + 1) + 1
+    # a mean per method, whose name stands at its last point, and the line of the proof
+    assert len(projective.lines) == len(methods[projective]) + 1
+    ends = {(float(line.get_xdata()[-1]), float(line.get_ydata()[-1])) for line in projective.lines[:-1]}
+    assert {text.xy for text in projective.texts} == ends
     shares = relative(table)
     assert "branch-and-bound" not in shares.index.get_level_values("method")
     key = shares.index[0]
@@ -145,9 +151,12 @@ def test_curves_state_the_optima_found_by_time(run: collect.Results) -> None:
     assert np.isclose(largest["of long sentences, %"], 600 / 7).any()
     text = str(score_time_remarks.curves(largest))
     assert "With the largest budget, sampling finds " in text
-    assert "85.71 %" in text
+    assert len(score_time_remarks.curves(largest).sentences[0]) < 400, "the answer has at most four lines"
+    faster = int((largest["times the speed of the proof"] > 1).sum())
+    assert f"It is faster than the proof in {faster} of {len(largest)}." in text
+    assert "words, sampling finds 85.71" in text
     short = table.assign(**{"long ones": 0.0, "of long sentences, %": np.nan})
-    assert "long" not in str(score_time_remarks.curves(score_time_tables.largest_budget(short))).replace("along", "")
+    assert "sentences of more than" not in str(score_time_remarks.curves(score_time_tables.largest_budget(short)))
     corpus, value, *_ = next(iter(score_time_tables.equal_time(run, "random-walk", "gibbs")))
     assert corpus == run.corpora[0]
     assert value > 0  # at every time it loses half as much score
@@ -156,6 +165,55 @@ def test_curves_state_the_optima_found_by_time(run: collect.Results) -> None:
     _, share, low, high, *_ = next(iter(score_time_tables.optima(run, "greedy")))
     assert low < share < high
     assert share == pytest.approx(100 * 57 / 58)
+
+
+def test_random_walks_are_compared_run_for_run_and_in_equal_time(run: collect.Results, tmp_path: Path) -> None:
+    assert not len(score_time_tables.per_run([run])), "these synthetic budgets do not differ in runs"
+    model = run.params.section(ScoreTime).model
+    for corpus in run.corpora:
+        folder = tmp_path / "metrics" / "score-time" / corpus
+        folder.mkdir(parents=True)
+        rows = [row | {"runs": 3 + 2 * row["patience"]} for row in run.read("score-time", corpus, f"{model}.json")]
+        (folder / f"{model}.json").write_text(json.dumps(rows))
+    run = dataclasses.replace(run, folder=tmp_path)
+    table = score_time_tables.per_run([run])
+    assert list(table.index) == [("this run", corpus) for corpus in run.corpora]
+    data = score_time_tables.measured(run)
+    data = data[(data["corpus"] == run.corpora[0]) & (data["space"] == "non-projective")]
+    row, costs, scores = table.iloc[0], {}, {}
+    for method in ("gibbs", "random-walk"):
+        means = data[data["method"] == method].groupby("patience")[["cpu_s", "words", "runs", "score"]].mean()
+        first, last = means.iloc[0], means.iloc[-1]
+        costs[method] = 1e6 * (last["cpu_s"] - first["cpu_s"]) / last["words"] / (last["runs"] - first["runs"])
+        scores[method] = means["score"]
+        assert row[f"{method}, us per run"] == pytest.approx(costs[method])
+    assert row["walk / gibbs"] == pytest.approx(costs["random-walk"] / costs["gibbs"])
+    assert row["score, same patience"] == pytest.approx(100 * (scores["random-walk"] - scores["gibbs"]).mean())
+    verdicts = pd.DataFrame({"name": ["walk-faster"], "verdict": ["contradicted"], "p": [0.04], "p_adjusted": [0.3]})
+    text = str(score_time_remarks.walks(table, verdicts))
+    assert "`contradicted` (p = 0.040). Adjusted for all claims of the paper, p = 0.300: not significant" in text
+    assert "The data point to" not in text, "here, random walks are better in equal time"
+    changed = table.assign(**{"walk / gibbs": 1.4, "score, same patience": 0.001, "score, equal time": -0.02})
+    assert "The data point to the cost of a run as the reason" in str(score_time_remarks.walks(changed, verdicts))
+    assert "No run here" in str(score_time_remarks.walks(table.iloc[:0], verdicts))
+    assert not len(score_time_tables.per_run([run], ["no corpus"]))
+
+
+def test_explanations_are_about_the_parsers_of_the_page(run: collect.Results) -> None:
+    table = comparison_tables.accuracy([run])
+    described = words.parsers(table)
+    assert set(described.index) <= set(table)
+    assert {name for name in table if name.startswith("sampling")} <= set(described.index), "all samplers are described"
+    assert set(words.PARSERS) & set(table) == set(described.index)
+    assert "sampling samplerank" in described.index
+    few = ["carreras", "sampling full"]
+    assert list(words.parsers(few).index) == few[::-1]
+    assert len(words.differences(list(table))) == len(words.differences(few)) + len(words.SAMPLERANK)
+    assert not len(words.differences(["carreras"]))
+    assert len(words.tags(pd.DataFrame([1]))) == len(words.TAGS)
+    assert not len(words.tags(pd.DataFrame()))
+    names = set(comparison_tables.details([run]).index.get_level_values("parser"))
+    assert names <= set(table), "both tables of a page use the same names"
 
 
 def test_targets_are_compared_with_decoders_of_equal_speed(

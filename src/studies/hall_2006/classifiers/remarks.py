@@ -4,13 +4,41 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.hall_2006.classifiers.tables import LEVEL
-from studies.site.sentences import Sentences, about, from_to, listing, named, span
+from studies.hall_2006.classifiers.tables import LEVEL, MBL, SVM
+from studies.site.sentences import ONE_SEED, Sentences, about, from_to, listing, named, span
 
 HOW = (
     "No run on this page compares classifiers, which the default run leaves out. Run `make classifiers`, and list "
     "corpora under `classifiers:` in params.yaml."
 )
+
+
+@about()
+def duel(data: pd.DataFrame) -> Sentences:
+    """Compare memory-based learning with support vector machines. data: `tables.duel`, which may have no rows."""
+    if data.empty:
+        yield HOW
+        return
+    last = data.xs(data.index[-1][0], level="run")
+    las = last[f"LAS, {SVM}"] - last[f"LAS, {MBL}"]
+    cost = last[f"training, CPU s, {SVM}"] / last[f"training, CPU s, {MBL}"]
+    speed = last[f"words / CPU s, {SVM}"] / last[f"words / CPU s, {MBL}"]
+    features = dict.fromkeys(last.index.get_level_values("features"))
+    tested = last.dropna(subset="p") if "p" in last else last.iloc[:0]
+    better = int(((tested["p"] < LEVEL) & (tested["SVM minus MBL, UAS"] > 0)).sum()) if len(tested) else 0
+    significance = (
+        f" Their UAS is significantly higher on {better} of {len(tested)} corpora (McNemar's test over words, "
+        f"{100 * LEVEL:g} % level)."
+        if len(tested)
+        else ""
+    )
+    yield (
+        "Support vector machines (SVM) have a higher LAS than memory-based learning (MBL) on "
+        f"{int((las > 0).sum())} of {len(last)} corpora with the richest features ({listing(features)}): "
+        f"{from_to(las, '{:+.2f}')} points.{significance} Training takes {from_to(cost, '{:.1f}')} times as "
+        f"long, and parsing is {from_to(speed, '{:,.0f}')} times as fast. {ONE_SEED}",
+        data,
+    )
 
 
 @about(HOW)

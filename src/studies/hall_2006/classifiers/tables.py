@@ -11,6 +11,9 @@ from studies.hall_2006.classifiers.settings import Classifiers
 from studies.site.collect import Results
 
 LEVEL = 0.01  #: significance level of McNemar's test, as in the paper
+SVM, MBL = "SVM", "MBL"  #: names of the two learners of the paper: support vector machines, memory-based learning
+#: name of a learner in params.yaml -> its name in tables and figures; other learners keep their names
+NAMES = {"quadratic": SVM, "memory": MBL, "branching": "branching SVM", "linear": "linear SVM"}
 
 
 def cells(results: Results) -> pd.DataFrame:
@@ -73,7 +76,7 @@ def chosen(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFra
                 entries = [entry for entry in search["points"] if entry["learner"] == learner]
                 last = [entry for entry in entries if entry["round"] == entries[-1]["round"]]
                 top = next(entry for entry in last if all(entry[name] == value for name, value in point.items()))
-                rows[r.name, corpus, learner] = {
+                rows[r.name, corpus, NAMES.get(learner, learner)] = {
                     "parameters": ", ".join(f"{name} {value:g}" for name, value in point.items()),
                     "points": sum(entry["round"] == 1 for entry in entries),
                     "features": search["features"],
@@ -90,8 +93,8 @@ def chosen(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFra
 def summed(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Sum the cells over all sections, one row per run, corpus, feature model, learner and share.
 
-    Accuracies are means weighted by words, and seconds are sums. Further columns are tags (gold or predicted), tested
-    (a description of the test sentences) and trainings (number of timed trainings).
+    Accuracies are means weighted by words, and seconds are sums. Learners have the names NAMES. Further columns are
+    tags (gold or predicted), tested (a description of the test sentences) and trainings (number of timed trainings).
     """
     parts = []
     for r in results:
@@ -106,6 +109,7 @@ def summed(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFra
                 name: float(group[name].sum()) for name in ("words", "trained_words", "train_cpu_s", "parse_cpu_s")
             }
             parts.append(dict(zip(("corpus", "features", "learner", "share"), key, strict=True)) | figures | added)
+            parts[-1]["learner"] = NAMES.get(str(key[2]), key[2])
             parts[-1] |= {
                 "run": r.name,
                 "missing": package,
@@ -154,6 +158,7 @@ def significance(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.D
         data = tests(r)
         for test in data[data["corpus"].isin(wanted or set(data["corpus"]))].itertuples():
             (first, features), (second, second_features) = str(test.a).split(), str(test.b).split()
+            first, second = NAMES.get(first, first), NAMES.get(second, second)
             if features == second_features:
                 better = first if test.only_a > test.only_b else second
                 key = {"run": r.name, "corpus": test.corpus, "features": features, "first": first, "second": second}
@@ -165,6 +170,38 @@ def significance(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.D
     keys = ["run", "corpus", "features", "first", "second"]
     names = ["difference", "low", "high", "only first", "only second", "p", "better"]
     return pd.DataFrame(rows, columns=[*keys, *names]).set_index(keys)
+
+
+def duel(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
+    """Compare memory-based learning with support vector machines, with the richest features of each corpus.
+
+    Rows: (run, corpus, features). Columns: LAS (%), CPU seconds of training and words per CPU second of both learners;
+    the UAS of SVM minus the UAS of MBL, and p of McNemar's test, if the two were tested. Corpora without both learners
+    are left out.
+
+    data   result of `summed`; only cells with the whole training set count
+    tests  result of `significance`
+    """
+    whole, lines = data[(data["share"] == 100) & (data["missing"] == "")], {}
+    for key, rows in whole.groupby(["run", "corpus"], sort=False):
+        features = str(rows["features"].iloc[-1])
+        last = rows[rows["features"] == features].set_index("learner")
+        if not {SVM, MBL} <= set(last.index):
+            continue
+        line = {f"{title}, {name}": last.loc[name, column] for title, column in _DUEL.items() for name in (SVM, MBL)}
+        line |= {
+            f"words / CPU s, {name}": last.loc[name, "words"] / last.loc[name, "parse_cpu_s"] for name in (SVM, MBL)
+        }
+        for pair, sign in (((SVM, MBL), 1), ((MBL, SVM), -1)):
+            if (*key, features, *pair) in tests.index:
+                test = tests.loc[(*key, features, *pair)]
+                line |= {"SVM minus MBL, UAS": sign * test["difference"], "p": test["p"]}
+        lines[(*key, features)] = line
+    index = pd.MultiIndex.from_tuples(list(lines) or [("", "", "")], names=["run", "corpus", "features"])[: len(lines)]
+    return pd.DataFrame(list(lines.values()), index=index)
+
+
+_DUEL = {"LAS": "las", "training, CPU s": "train_cpu_s"}  #: heading -> column of `summed`
 
 
 def best(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:

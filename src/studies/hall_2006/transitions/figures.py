@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from studies.hall_2006.transitions.tables import short_name
 from treebound.plots.style import CYCLE, MARKERS, end_labels, panels, style
 
 TICKS = 4  #: largest number of labels on the axis of bins
-PREFIX = "transition-"  #: prefix of the names of the parsers, which the figures leave out
 
 
 def error_rates(tables: Mapping[str, pd.DataFrame]) -> Figure:
@@ -27,7 +27,7 @@ def error_rates(tables: Mapping[str, pd.DataFrame]) -> Figure:
             for i, parser in enumerate([c for c in table.columns if c != "words"][: len(CYCLE)]):
                 colour = CYCLE[i]
                 panel.plot(range(len(table)), table[parser], color=colour, marker=MARKERS[i], markersize=4, lw=1.4)
-                ends.append((len(table) - 1.0, float(table[parser].iloc[-1]), str(parser).removeprefix(PREFIX), colour))
+                ends.append((len(table) - 1.0, float(table[parser].iloc[-1]), short_name(parser), colour))
             step = -(-len(table) // TICKS)
             panel.set_xticks(range(0, len(table), step), [_short(label) for label in table.index[::step]])
             panel.set_title(f"wrong heads by {name}")
@@ -43,7 +43,7 @@ def rates_in_words(tables: Mapping[str, pd.DataFrame]) -> str:
     parts = []
     for name, table in tables.items():
         rates = table.drop(columns="words", errors="ignore").iloc[[0, -1], : len(CYCLE)]
-        listed = ", ".join(f"{parser} {low:.0f} to {high:.0f} %" for parser, (low, high) in rates.items())
+        listed = ", ".join(f"{short_name(parser)} {low:.0f} to {high:.0f} %" for parser, (low, high) in rates.items())
         parts.append(f"{name}, {table.index[0]} against {table.index[-1]}: {listed}")
     return f"Rates in the first and the last bin: {'; '.join(parts)}."
 
@@ -66,7 +66,7 @@ def time_by_length(data: pd.DataFrame) -> Figure:
                 (
                     words.max(),
                     slope * words.max(),
-                    f"{parser.removeprefix(PREFIX)}, {1e3 * slope:.0f} µs a word",
+                    f"{short_name(parser)}, {1e3 * slope:.0f} µs a word",
                     colour,
                 )
             )

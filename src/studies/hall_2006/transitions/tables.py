@@ -37,6 +37,13 @@ BINS = {"distance": (1, 2, 3, 5, 9), "depth": (1, 2, 3, 4, 6), "length": (1, 11,
 #: function in a feature model -> the attribute of a word that the function reads
 READS = {"w": "form", "p": "tag", "c": "coarse", "m": "lemma", "f": "feats"}
 
+PREFIX = "transition-"  #: prefix of the names of rows with transition-based parsers
+
+
+def short_name(row: str) -> str:
+    """Return the name of a parser on pages: the name of its row without the prefix PREFIX."""
+    return str(row).removeprefix(PREFIX)
+
 
 def maltparser() -> pd.DataFrame:
     """Return the figures of MaltParser by corpus: UAS, LAS and tokens per second.
@@ -50,7 +57,7 @@ def maltparser() -> pd.DataFrame:
 
 
 def compared_with_maltparser(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Compare the accuracy of transition-based parsers with MaltParser. Rows: (run, corpus, row).
+    """Compare the accuracy of transition-based parsers with MaltParser. Rows: (run, corpus, parser).
 
     The difference is the UAS of the row minus the UAS of MaltParser. Rows with predicted tags are left out, because
     MaltParser saw gold tags.
@@ -63,10 +70,12 @@ def compared_with_maltparser(results: Sequence[Results], wanted: Sequence[str] =
             if compared and row["tags"] == "gold" and not row["missing"]:
                 cells = {"UAS": row["uas"], "LAS": row["las"], "seed": row["seed"]}
                 cells |= {f"{name} of MaltParser": figures.loc[corpus, name] for name in ("UAS", "LAS")}
-                rows[r.name, corpus, row["row"]] = cells | {"difference": row["uas"] - figures.loc[corpus, "UAS"]}
+                rows[r.name, corpus, short_name(row["row"])] = cells | {
+                    "difference": row["uas"] - figures.loc[corpus, "UAS"]
+                }
     if not rows:
         return pd.DataFrame()
-    return pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(rows, names=["run", "corpus", "row"]))
+    return pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(rows, names=["run", "corpus", "parser"]))
 
 
 def seen(results: Results, corpus: str, gold: Treebank | None, marks: dict[str, Sequence[str]]) -> pd.DataFrame:
@@ -89,7 +98,7 @@ def seen(results: Results, corpus: str, gold: Treebank | None, marks: dict[str, 
             features = f"feature model {settings.features}"
         else:
             attributes, features = set(attributes_of(gold)), f"parts {', '.join(('arc', *settings.families))}"
-        rows[name] = {"attributes": ", ".join(sorted(attributes)), "features": features, "tags": tags}
+        rows[short_name(name)] = {"attributes": ", ".join(sorted(attributes)), "features": features, "tags": tags}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -107,13 +116,14 @@ def measured(results: Results) -> pd.DataFrame:
 
 
 def parsers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return accuracy and speed of the transition-based parsers of the main comparison. Rows: (run, corpus, row).
+    """Return accuracy and speed of the transition-based parsers of the main comparison. Rows: (run, corpus, parser).
 
-    The column `not installed` exists only if a parser lacks a package.
+    Parsers have the names `short_name`. The column `not installed` exists only if a parser lacks a package.
     """
     parts = [measured(r).assign(run=r.name) for r in results]
     data = pd.concat(parts, ignore_index=True)
-    data = data[data["corpus"].isin(wanted or set(data["corpus"]))].set_index(["run", "corpus", "row"])
+    data = data[data["corpus"].isin(wanted or set(data["corpus"]))].assign(parser=data["row"].map(short_name))
+    data = data.set_index(["run", "corpus", "parser"])
     names = {"uas": "UAS", "las": "LAS", "complete": "complete, %", "train_cpu_s": "training, CPU s"}
     data = data.rename(columns=names | {"words_per_cpu_s": "words / CPU s", "missing": "not installed"})
     lacking = ["not installed"] * bool(data["not installed"].astype(bool).any())
@@ -127,8 +137,8 @@ def points(table: pd.DataFrame) -> pd.DataFrame:
     """
     data = table.dropna(subset=["UAS", "words / CPU s"]).reset_index()
     data = data[data["run"] == data["run"].iloc[-1]] if len(data) else data
-    names = {"UAS": "uas", "words / CPU s": "words_per_cpu_s", "row": "system"}
-    return data.rename(columns=names).assign(group=data["run"], label=data["row"].str.removeprefix("transition-"))
+    names = {"UAS": "uas", "words / CPU s": "words_per_cpu_s", "parser": "system"}
+    return data.rename(columns=names).assign(group=data["run"], label=data["parser"])
 
 
 def marked(root: Path, results: Results, corpus: str) -> tuple[Treebank | None, dict[str, Sequence[str]]]:
@@ -168,7 +178,9 @@ def times(root: Path, results: Results, corpus: str) -> pd.DataFrame:
         file = root / model_file(corpus, row.trained)
         if row.system == "transition" and path.is_file() and file.is_file() and file.stat().st_size:
             parser, test = load(file, **({"beam": row.beam} if row.beam else {})), storage.load(path)
-            columns[row.name] = {n: _fastest(parser, _first_words(test, n)) for n in LENGTHS if n <= test.words}
+            columns[short_name(row.name)] = {
+                n: _fastest(parser, _first_words(test, n)) for n in LENGTHS if n <= test.words
+            }
     return pd.DataFrame(columns).rename_axis(index="words")
 
 
@@ -209,7 +221,7 @@ def errors(gold: Treebank, marked: dict[str, Sequence[str]]) -> dict[str, pd.Dat
         "depth": np.concatenate([_depths(gold.heads(i)) for i in range(len(gold))]),
         "length": np.repeat(gold.lengths, gold.lengths),
     }
-    marks_of_words = {name: np.array(list("".join(marks))) for name, marks in marked.items()}
+    marks_of_words = {short_name(name): np.array(list("".join(marks))) for name, marks in marked.items()}
     tables = {}
     for kind, edges in BINS.items():
         scored_values = values[kind][scored]
@@ -265,7 +277,7 @@ def mended(marked: dict[str, Sequence[str]]) -> pd.DataFrame:
         is_error = np.array(list("".join(marks))) == WRONG
         corrected = int((wrong & ~is_error).sum())
         low, high = wilson(corrected, int(wrong.sum()))
-        rows[name] = {
+        rows[short_name(name)] = {
             "errors of greedy": int(wrong.sum()),
             "corrected, %": 100 * corrected / max(int(wrong.sum()), 1),
             "low": 100 * low,

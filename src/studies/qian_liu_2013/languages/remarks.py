@@ -4,27 +4,50 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.qian_liu_2013.comparison.remarks import against, over_corpora
-from studies.site.sentences import UNTESTED, Sentences, about, correlation, span
+from studies.qian_liu_2013.comparison.remarks import against
+from studies.qian_liu_2013.comparison.tables import BASELINE
+from studies.qian_liu_2013.languages.tables import CROSSING
+from studies.site.sentences import (
+    LEVEL,
+    UNTESTED,
+    Sentences,
+    about,
+    correlation,
+    listing,
+    mean_with_interval,
+    significant,
+    span,
+)
 
-#: the system whose trees may cross
-CROSSING = "non-projective"
+#: systems that the answer of the page describes
+ANSWERED = ("combined", CROSSING)
 #: fewest corpora for a correlation over corpora
 FEWEST = 8
 
 
 @about("The reference run has no such part yet (`make reference`).")
 def multilingual(data: pd.DataFrame) -> Sentences:
-    """Describe `tables.multilingual`, which may have no rows: gains, and their correlation with crossing arcs."""
+    """Describe `tables.multilingual`, which may have no rows: gains, and their correlation with crossing arcs.
+
+    The first sentence is about the systems ANSWERED. `tables.pooled` has the gains of all systems as a table.
+    """
     tested = against(data)
-    for system, rows in tested:
-        yield over_corpora(system, rows, data.attrs.get("learner", "")), rows
-    for system, gain in data["UAS gained over the one before"].items() if not tested else ():
+    main = [(system, rows) for system, rows in tested if system in ANSWERED]
+    if tested:
+        learner = data.attrs.get("learner", "")
+        yield (
+            f"Mean gains in UAS over the baseline {BASELINE} on {len(data)} more corpora, with 95 % intervals over "
+            f"treebanks ({f'learner {learner}, ' if learner else ''}single corpora at the {100 * LEVEL:g} % level): "
+            f"{listing(f'{system} {_gain(rows)}' for system, rows in main or tested)}.",
+            data,
+        )
+    steps = data["UAS gained over the one before"] if "UAS gained over the one before" in data else pd.DataFrame()
+    for system, gain in steps.items() if not tested else ():
         ends = span(gain.droplevel("language"), "{:+.2f}")
         yield f"{system}, UAS over the system before it: {gain.mean():+.2f} on average of {len(gain)} corpora, {ends}."
-    crossing, steps = data["", "crossing, %"], data["UAS gained over the one before"]
-    last = steps[CROSSING] if CROSSING in steps else steps.iloc[:, -1]
-    if len(data) >= FEWEST and crossing.std() > 0 and last.std() > 0:
+    crossing = data["", "crossing, %"]
+    last = steps[CROSSING] if CROSSING in steps else steps.iloc[:, -1] if len(steps) else crossing
+    if len(steps) >= FEWEST and crossing.std() > 0 and last.std() > 0:
         language = pd.Series(data.index.get_level_values("language"), data.index, name="language")
         yield (
             f"The share of test sentences with crossing arcs and what {last.name} gains over the system before it have "
@@ -32,3 +55,26 @@ def multilingual(data: pd.DataFrame) -> Sentences:
         )
     if not tested:
         yield UNTESTED
+
+
+def _gain(rows: pd.DataFrame) -> str:
+    """Return the mean gain of a system with its interval, and the numbers of corpora with a significant gain or loss.
+
+    rows  one table of the result of `against`
+    """
+    clear = significant(rows.drop(columns="p", errors="ignore"))
+    above, below = (int((clear & (sign * rows["difference"] > 0)).sum()) for sign in (1, -1))
+    return (
+        f"{mean_with_interval(rows['difference'])} (significantly above 0 on {above} of {len(rows)} corpora, "
+        f"below 0 on {below})"
+    )
+
+
+@about()
+def limits(maximum: int) -> Sentences:
+    """Say when the search over trees whose arcs may cross gives up. maximum: `tables.limit`."""
+    if maximum:
+        yield (
+            f"The search over trees whose arcs may cross gives up after {maximum:,} calls of the tree oracle for a "
+            "sentence. The share of proved sentences shows how often it gives up."
+        )

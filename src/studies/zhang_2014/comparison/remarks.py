@@ -12,7 +12,7 @@ from studies.site.sentences import (
     each,
     seeds_in_words,
     significance_counts,
-    significance_text,
+    significant,
     span,
 )
 from studies.site.show import Remarks
@@ -44,14 +44,19 @@ def accuracies(table: pd.DataFrame) -> Sentences:
 
 @about()
 def _gains(data: pd.DataFrame) -> Sentences:
-    """Describe the first pair of rows in each run, and count the significant differences of all pairs."""
+    """Describe the first pair of rows in each run, and count the significant differences of all pairs.
+
+    The tables of the page list the differences corpus by corpus.
+    """
     for run, rows in each(data, "run"):
         first = rows.index.get_level_values("pair")[0]
         pair = rows.xs(first, level="pair")
+        clear = significant(pair, LEVEL)
+        above, below = (int((clear & (sign * pair["difference"] > 0)).sum()) for sign in (1, -1))
         yield (
-            f"UAS of {first.replace(' minus ', ' minus UAS of ')} ({run}; 95 % intervals of a bootstrap over sentences "
-            f"and McNemar's p; words: {span(pair['words'], '{:,.0f}')}; {seeds_in_words(pair['seeds'])}): "
-            f"{significance_text(pair, LEVEL)}.",
+            f"UAS of {first.replace(' minus ', ' minus UAS of ')} ({run}): {span(pair['difference'], '{:+.2f}')}. The "
+            f"difference is significantly above 0 on {above} of {len(pair)} corpora and below 0 on {below} "
+            f"(McNemar's test over words, {100 * LEVEL:g} % level; {seeds_in_words(pair['seeds'])}).",
             pair,
         )
     for run, rows in each(data, "run"):

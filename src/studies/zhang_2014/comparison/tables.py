@@ -109,15 +109,27 @@ def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
 
 
 def details(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return accuracy, search errors and times. Index: (run, corpus, row)."""
-    data = pd.concat([measured(r).assign(run=r.name) for r in results], ignore_index=True)
-    data = data[data["corpus"].isin(wanted or set(data["corpus"]))].set_index(["run", "corpus", "row"])
+    """Return accuracy, search errors and times. Index: (run, corpus, parser), with the names of `rows_of`."""
+    data = pd.concat([_named(r, measured(r)).assign(run=r.name) for r in results], ignore_index=True)
+    data = data[data["corpus"].isin(wanted or set(data["corpus"]))].set_index(["run", "corpus", "parser"])
     data = data.sort_index(level=["run", "corpus"], sort_remaining=False, kind="stable")
     data["search errors, %"] = 100 * data["search_errors"].astype(float) / data["sentences"].astype(float)
     shown = {"uas": "UAS", "complete": "complete, %", "search errors, %": "search errors, %"}
     shown |= {"sentences": "sentences"}
     shown |= {"train_cpu_s": "training, CPU s", "words_per_cpu_s": "words / CPU s"}
     return data.rename(columns=shown)[list(shown.values())]
+
+
+def _named(results: Results, data: pd.DataFrame) -> pd.DataFrame:
+    """Add the column `parser`: the name of a row in `rows_of`, or the name of the row itself if it has none there.
+
+    data  `measured`
+    """
+    names = {
+        (corpus, row.name): name for corpus in set(data["corpus"]) for name, row in rows_of(results, corpus).items()
+    }
+    pairs = zip(data["corpus"], data["row"], strict=True)
+    return data.assign(parser=[names.get((corpus, row), row) for corpus, row in pairs])
 
 
 def published_accuracy() -> pd.DataFrame:

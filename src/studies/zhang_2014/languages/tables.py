@@ -20,10 +20,11 @@ ROWS = (
     *("carreras", tables.EXACT, tables.TURBO, tables.FULL, *(other for _, other in tables.LISTED)),
     *("second-order-crossing", f"{tables.TURBO}-crossing", f"{tables.FULL}-crossing"),
 )
-#: languages of the paper's Table 2: our code -> the name in the paper
-PUBLISHED = {
-    **{"cs": "Czech", "en": "English", "es": "Spanish", "ja": "Japanese", "nl": "Dutch", "pt": "Portuguese"},
-    **{"sv": "Swedish", "tr": "Turkish", "zh": "Chinese"},
+#: code of a language -> its name; the languages of the paper's Table 2 have the same names there
+LANGUAGES = {
+    **{"af": "Afrikaans", "cs": "Czech", "el": "Greek", "en": "English", "es": "Spanish", "eu": "Basque"},
+    **{"fr": "French", "it": "Italian", "ja": "Japanese", "nl": "Dutch", "pt": "Portuguese", "sv": "Swedish"},
+    **{"tr": "Turkish", "zh": "Chinese"},
 }
 
 
@@ -44,8 +45,8 @@ def accuracy(runs: Sequence[Results]) -> pd.DataFrame:
             if tables.FULL in row:
                 full = by_row.loc[named[tables.FULL]]
                 row["search errors, %"] = 100 * float(full["search_errors"]) / float(full["sentences"])
-                if language in PUBLISHED:
-                    row |= {f"published, {name}": value for name, value in printed.loc[PUBLISHED[language]].items()}
+                if language in printed.index:
+                    row |= {f"published, {name}": value for name, value in printed.loc[language].items()}
                 rows[language, corpus] = row
     index = pd.MultiIndex.from_tuples(list(rows) or [("", "")], names=["language", "corpus"])[: len(rows)]
     data = pd.DataFrame(list(rows.values()), index=index)
@@ -111,7 +112,7 @@ def picture(gained: pd.DataFrame) -> pd.DataFrame:
     """
     data = gained.reset_index()
     data = data[data["pair"].isin(list(map(_less, tables.GLOBAL)))]
-    return data.assign(corpus=data["language"] + ", " + data["corpus"], system=data["pair"])
+    return data.assign(corpus=data["language"] + ": " + data["corpus"], system=data["pair"])
 
 
 def _less(pair: tuple[str, str]) -> str:
@@ -120,6 +121,7 @@ def _less(pair: tuple[str, str]) -> str:
 
 
 def _places(results: Results) -> list[tuple[str, str]]:
-    """Return the pairs (corpus, language) of a run."""
+    """Return the pairs (corpus, name of its language) of a run. A language without a name keeps its code."""
     sources = frames.convert(results).attrs["sources"]
-    return [(corpus, sources[corpus]["language"]) for corpus in results.corpora if corpus in sources]
+    codes = {corpus: sources[corpus]["language"] for corpus in results.corpora if corpus in sources}
+    return [(corpus, LANGUAGES.get(code, code)) for corpus, code in codes.items()]

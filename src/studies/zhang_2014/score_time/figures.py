@@ -14,9 +14,8 @@ EXACT = "branch-and-bound"
 def score_against_time(table: pd.DataFrame) -> Figure:
     """Draw the share of proved optima that each method finds, against its CPU time as a multiple of the proof's time.
 
-    There is one panel per run and space. A thick curve is the mean of a method over the corpora (of times, the
-    geometric mean), with one point per budget. Thin curves are the single corpora. The dotted line at 1 marks the time
-    of the proof, which finds every optimum.
+    There is one panel per run and space. A curve is the mean of a method over the corpora (of times, the geometric
+    mean), with one point per budget. The dotted line at 1 marks the time of the proof, which finds every optimum.
 
     table  result of `tables.score_time`
     """
@@ -32,13 +31,11 @@ def score_against_time(table: pd.DataFrame) -> Figure:
                 if method not in rows.index.get_level_values("method"):
                     continue
                 curves, colour = rows.xs(method, level="method"), CYCLE[i % len(CYCLE)]
-                for _, curve in curves.groupby(level="corpus", sort=False):
-                    panel.plot(curve["time"], curve["found"], color=colour, linewidth=0.5)
                 mean = curves.assign(time=np.log(curves["time"])).groupby(level="patience").mean()
                 x, y = np.exp(mean["time"]), mean["found"]
-                panel.plot(x, y, color=colour, marker=MARKERS[i % len(MARKERS)], markersize=4)
-                ends.append((float(rows["time"].max()), float(y.iloc[-1]), str(method), colour))
-            panel.margins(x=0.02)
+                panel.plot(x, y, color=colour, marker=MARKERS[i % len(MARKERS)], markersize=4, label=str(method))
+                ends.append((float(x.iloc[-1]), float(y.iloc[-1]), str(method), colour))
+            panel.margins(x=0.06)
             panel.axvline(1, color=COLOURS["grey"], linestyle=":", linewidth=1.2)
             log_axis(panel, "x")
             panel.set_ylim(None, 101.5)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Sentences, about, listing, span
+from studies.site.sentences import LEVEL, Sentences, about, from_to, listing
+from studies.site.show import p_in_words
 from studies.zhang_2014.score_time.measure import LONG
+
+WALKS = "walk-faster"  #: name of the claim that compares random walks with Gibbs sampling in equal time
 
 NO_CURVES = "No run here has sampling beside proved optima: run `dvc repro score_time` if params.yaml lists that stage."
 
@@ -17,19 +20,58 @@ def curves(last: pd.DataFrame) -> Sentences:
     Long sentences are described separately if there are any.
     """
     long_shares, speed = last["of long sentences, %"].dropna(), last["times the speed of the proof"]
-    long = f" and {span(long_shares, '{:.2f} %')} in sentences of more than {LONG} words," if len(long_shares) else ""
-    yield (
-        f"With the largest budget, sampling finds {span(last['optima found, %'], '{:.2f} %')} of the proved optima"
-        f"{long} at {span(speed, '{:.2g}')} times the speed of the proof (means of the seeds, not tested).",
-        last,
-    )
+    long = ""
+    if len(long_shares):
+        long = (
+            f"In sentences of more than {LONG} words, sampling finds {from_to(long_shares, '{:.2f}')} % of the proved "
+            "optima. "
+        )
     whole = int((last["optima found, %"] >= 100).sum())
     faster = int((speed > 1).sum())
+    corpora = last.index.get_level_values("corpus").nunique()
     yield (
-        f"In {whole} of {len(last)} combinations of corpus, space of trees and method, sampling finds all proved "
-        f"optima, and in {faster} it is faster than the proof.",
+        f"With the largest budget, sampling finds {from_to(last['optima found, %'], '{:.2f}')} % of the proved optima, "
+        f"and all of them in {whole} of {len(last)} combinations of corpus, space of trees and method ({corpora} "
+        f"corpora, means over seeds, not tested). It is faster than the proof in {faster} of {len(last)}.",
         last,
     )
+    yield (
+        f"{long}Its speed is {from_to(speed, '{:.2g}')} times the speed of the proof.",
+        last,
+    )
+
+
+@about("No run here has random walks beside Gibbs sampling.")
+def walks(costs: pd.DataFrame, verdicts: pd.DataFrame) -> Sentences:
+    """Say how far the cost of a run explains the difference between random walks and Gibbs sampling in equal time.
+
+    costs     `tables.per_run`
+    verdicts  `site.claims.frame`, which has the p-values of the claim WALKS
+    """
+    last = costs.xs(costs.index[-1][0], level="run")
+    ratio, same, timed = (last[name] for name in ("walk / gibbs", "score, same patience", "score, equal time"))
+    yield (
+        f"One more run of a random walk costs {from_to(ratio, '{:.2f}')} times the CPU time of one more run of Gibbs "
+        f"sampling ({len(last)} corpora, non-projective trees, means over seeds). "
+        "The score of random walks minus the score of Gibbs sampling, in % of the best score, is on average over the "
+        f"corpora {same.mean():+.4f} ({from_to(same, '{:+.4f}')}) with the same patience, and {timed.mean():+.4f} "
+        f"({from_to(timed, '{:+.4f}')}) in equal time.",
+        costs,
+    )
+    if (ratio > 1).all() and timed.mean() < -2 * abs(same.mean()):
+        yield (
+            "The data point to the cost of a run as the reason: a random walk is about as good run for run, but makes "
+            "fewer runs in the same time. Another program may have other costs.",
+            costs,
+        )
+    claim = verdicts[(verdicts["name"] == WALKS) & verdicts["p"].notna()]
+    for row in claim.to_dict("records"):
+        weight = "not significant" if row["p_adjusted"] > LEVEL else "significant"
+        yield (
+            f"The verdict on the claim about equal time is `{row['verdict']}` ({p_in_words(row['p'])}). Adjusted for "
+            f"all claims of the paper, {p_in_words(row['p_adjusted'])}: {weight} at the {100 * LEVEL:g} % level.",
+            claim,
+        )
 
 
 @about(NO_CURVES)

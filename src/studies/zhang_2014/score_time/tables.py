@@ -85,6 +85,50 @@ def largest_budget(table: pd.DataFrame) -> pd.DataFrame:
     return last[[*names, "sentences", "long ones"]].rename(columns={"sentences": "proved optima"})
 
 
+def per_run(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Compare random walks with Gibbs sampling: the cost of a run, and the scores with equal budgets and in equal time.
+
+    Rows: (run, corpus), over non-projective trees, as means over seeds. Columns: the CPU time that one more run of
+    greedy search, of Gibbs sampling and of a random walk adds, in microseconds per word; `walk / gibbs`, the ratio of
+    the last two; and the score of random walks minus the score of Gibbs sampling, in % of the score of the optima, with
+    the same patience (mean over the budgets) and in equal time (`equal_time`). Corpora without both are left out.
+    """
+    rows = {}
+    for r in results:
+        data = measured(r)
+        data = data[(data["space"] == "non-projective") & data["corpus"].isin(wanted or set(data["corpus"]))]
+        in_time = {corpus: value for corpus, value, *_ in equal_time(r, "random-walk", "gibbs")}
+        for corpus, lines in data.assign(time=1e6 * data["cpu_s"] / data["words"]).groupby("corpus", sort=False):
+            curves = {
+                str(method): curve.groupby("patience")[["time", "runs", "score"]].mean().sort_index()
+                for method, curve in lines.groupby("method", sort=False)
+                if method in METHODS
+            }
+            if corpus not in in_time or any(
+                curve["runs"].iloc[-1] <= curve["runs"].iloc[0] for curve in curves.values()
+            ):
+                continue  # without two budgets, no run has a cost
+            costs = {name: _slope(curves[name]) for name in METHODS if name in curves}
+            more = 100 * (curves["random-walk"]["score"] - curves["gibbs"]["score"]).mean()
+            rows[r.name, str(corpus)] = {
+                **{f"{name}, us per run": cost for name, cost in costs.items()},
+                "walk / gibbs": costs["random-walk"] / costs["gibbs"],
+                "score, same patience": more,
+                "score, equal time": in_time[corpus],
+            }
+    index = pd.MultiIndex.from_tuples(list(rows) or [("", "")], names=["run", "corpus"])[: len(rows)]
+    return pd.DataFrame(list(rows.values()), index=index)
+
+
+def _slope(curve: pd.DataFrame) -> float:
+    """Return the time that one more run adds, between the smallest and the largest budget of a method.
+
+    curve  index: patience, ascending; columns time and runs
+    """
+    first, last = curve.iloc[0], curve.iloc[-1]
+    return float((last["time"] - first["time"]) / (last["runs"] - first["runs"]))
+
+
 def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return, for each model, the method that finds the most projective optima among those that are fast enough.
 
