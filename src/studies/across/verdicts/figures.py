@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from matplotlib.figure import Figure
 from studies.site.claims.judge import CONTRADICTED, REPLICATED, SMALLER, Judged
 from studies.site.claims.measured import Scale
 from studies.site.claims.measures import MEASURES
-from studies.site.sentences import Remarks
+from studies.site.show import Remarks, p_in_words, typeset
 from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style, text_colour
 from treebound.plots.svg import Svg, as_svg
 
@@ -24,11 +25,15 @@ VERDICTS = {REPLICATED: COLOURS["green"], SMALLER: COLOURS["green"], CONTRADICTE
 
 
 def families(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
-    """Group the claims whose effect is pooled over treebanks, by paper and by unit of the effect."""
+    """Group the claims whose effect is pooled over treebanks, by paper and by unit of the effect.
+
+    The claims that this project adds to the claims of a paper form groups of their own.
+    """
     out: dict[str, list[Judged]] = {}
     for item in judged:
         if item.claim is not None and item.effect is not None and item.effect.pooled is not None:
-            out.setdefault(f"{item.paper.cite}, {_unit(item)}", []).append(item)
+            owner = f"{item.paper.cite}, claims of this project" * item.claim.ours or item.paper.cite
+            out.setdefault(f"{owner}, {_unit(item)}", []).append(item)
     return out
 
 
@@ -41,10 +46,41 @@ def forests(judged: Sequence[Judged], paper: str) -> list[Svg | Remarks]:
     paper   key of the paper
     """
     groups = families([item for item in judged if item.paper.key == paper])
-    return [
-        as_svg(forest(group), f"Effects of each treebank, pooled and published: {name}. {in_words(group)}")
-        for name, group in groups.items()
-    ] or [Remarks(("No claim of this paper that the page shows has a pooled effect.",))]
+    return [_picture(name, group) for name, group in groups.items()] or [
+        Remarks(("No claim of this paper that the page shows has a pooled effect.",))
+    ]
+
+
+def _picture(name: str, group: Sequence[Judged]) -> Svg:
+    """Return the forest plot of one group of `families`, with the effects as its CSV. name: name of the group."""
+    caption = f"Effects of each treebank, pooled and published: {name}"
+    picture = as_svg(forest(group), f"{caption}. {in_words(group)}", caption)
+    return replace(picture, data=drawn(group).to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+
+
+def drawn(judged: Sequence[Judged]) -> pd.DataFrame:
+    """Return the effects that a forest plot shows, one row per claim and treebank, pooled effect or published effect.
+
+    Columns: claim (name), kind (treebank, pooled, prediction interval, published, threshold), treebank, effect, low,
+    high, unit, verdict, p, p_adjusted. The p-values belong to the pooled effect.
+    """
+    rows = []
+    for item in judged:
+        assert item.claim is not None
+        assert item.claim.than is not None
+        assert item.effect is not None
+        assert item.effect.pooled is not None
+        effect, back = item.effect, _scale(item).back
+        predicted = [back(float(end)) for end in (effect.pooled.predicted_low, effect.pooled.predicted_high)]
+        none = (None, None)
+        places = [("treebank", m.place, m.value, m.low, m.high, *none) for m in item.measured]
+        pooled = ("pooled", "", effect.value, effect.low, effect.high, item.p, item.adjusted)
+        others = [("prediction interval", "", effect.value, *predicted, *none)]
+        others += [("published", "", value, *none, *none) for value in item.claim.effects]
+        others += [("threshold", "", item.claim.than, *none, *none)]
+        rows += [(item.claim.name, *row, _unit(item), item.verdict) for row in (*places, pooled, *others)]
+    columns = ["claim", "kind", "treebank", "effect", "low", "high", "p", "p_adjusted", "unit", "verdict"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def in_words(judged: Sequence[Judged]) -> str:
@@ -53,10 +89,16 @@ def in_words(judged: Sequence[Judged]) -> str:
     for item in judged:
         assert item.claim is not None
         assert item.effect is not None
-        effect = item.effect
-        interval = f" [{effect.low:.3g}, {effect.high:.3g}]" if effect.has_interval else ""
-        parts.append(f"{item.claim.name} {effect.value:.3g}{interval}, {item.verdict}")
-    return "; ".join(parts)
+        text = MEASURES[item.claim.measure].text
+        number = text[text.index("{") : text.index("}") + 1]
+        value, low, high = (number.format(x) for x in (item.effect.value, item.effect.low, item.effect.high))
+        parts.append(f"{item.claim.short}: {value}{f' [{low}, {high}]' * item.effect.has_interval}, {_verdict(item)}")
+    return typeset("; ".join(parts))
+
+
+def _verdict(item: Judged) -> str:
+    """Return the verdict of a claim with its p-value, adjusted for all claims of the paper."""
+    return item.verdict if item.adjusted is None else f"{item.verdict}, adjusted {p_in_words(item.adjusted)}"
 
 
 def forest(judged: Sequence[Judged]) -> Figure:
@@ -112,7 +154,7 @@ def _row(axes: Axes, item: Judged, top: float, height: float) -> None:
     if claim.effects:
         published = [base] * len(claim.effects)
         axes.plot(claim.effects, published, "D", color=ink, markerfacecolor="none", markersize=4.5)
-    name = f"{claim.name}: {item.verdict}"
+    name = f"{claim.short}: {_verdict(item)}"
     place = axes.get_yaxis_transform()
     axes.text(0.005, top - 0.04, name, transform=place, va="top", fontsize=9, color=text_colour(colour))
 

@@ -67,8 +67,8 @@ def named_tests(gains: pd.DataFrame) -> pd.DataFrame:
         (run, parser, column_named(system)[0], titled(system), titled(baseline))
         for run, parser, system, baseline in gains.index
     ]
-    index = pd.MultiIndex.from_tuples(rows or [("",) * len(keys)], names=keys)[: len(rows)]
-    return gains.set_axis(index)
+    columns = [list(values) for values in zip(*rows, strict=True)] or [[]] * len(keys)
+    return gains.set_axis(pd.MultiIndex.from_arrays(columns, names=keys))
 
 
 def of_optimum(gains: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -126,8 +127,8 @@ def proof_times(proofs: pd.DataFrame) -> Figure:
                 mean = rows[rows["parser"] == parser].groupby("position")["CPU ms"].mean()
                 curves.append((mean, str(parser), colour, "-"))
             for i, (curve, name, colour, dashes) in enumerate(curves):
-                look = {"color": colour, "linestyle": dashes, "marker": MARKERS[i], "label": name}
-                panel.plot(curve.index, curve, markersize=4, linewidth=1.4, **look)
+                (line,) = panel.plot(curve.index, curve, color=colour, linestyle=dashes, linewidth=1.4, label=name)
+                line.set(marker=MARKERS[i], markersize=4)
                 if not len(curve):
                     continue
                 end = (float(curve.index[-1]), float(curve.iloc[-1]), name, colour)
@@ -146,8 +147,7 @@ def proof_times(proofs: pd.DataFrame) -> Figure:
 
 def _bins(starts: Sequence[int]) -> list[str]:
     """Return the names of bins of sentence lengths, for example `1–10`, from the smallest length of each bin."""
-    ends = [f"–{following - 1}" for following in starts[1:]]
-    return [f"{start}{end}" for start, end in zip(starts, [*ends, " or more"], strict=True)]
+    return [*(f"{start}–{following - 1}" for start, following in pairwise(starts)), *(f"≥ {x}" for x in starts[-1:])]
 
 
 def _beside(panel: Axes, end: tuple[float, float, str, str]) -> None:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from studies.auli_lopez_2011.ccg.remarks import HOW
 from studies.auli_lopez_2011.ccg_integration.tables import RULES
-from studies.site.sentences import ONE_SEED, UNTESTED, Sentences, about, by_chance, each, from_to, share, span
+from studies.site.sentences import ONE_SEED, UNTESTED, Sentences, about, each, from_to, share, span
 
 
 @about(HOW)
@@ -34,7 +34,7 @@ def decoders(between: pd.DataFrame, gains: pd.DataFrame) -> Sentences:
 def _above_and_below(rows: pd.DataFrame) -> str:
     """Count the differences whose interval lies above 0 or below 0. rows: `low` and `high` of each difference."""
     above, below = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
-    return f"{above} of {len(rows)} differences are significantly above 0 and {below} below (95 % intervals; by chance alone, {by_chance(len(rows))})"
+    return f"{above} of {len(rows)} differences are significantly above 0 and {below} below (95 % intervals)"
 
 
 @about(HOW)
