@@ -9,7 +9,7 @@ import pandas as pd
 from studies.across.approximations.anytime import approximations, highest
 from studies.across.approximations.contestants import EXACT
 from studies.across.approximations.tables import FASTER, SAME
-from studies.site.sentences import Sentences, about, listing, share, span
+from studies.site.sentences import Sentences, about, each, how_many_corpora, listing, share, span
 from studies.site.show import NOTHING
 
 HOW = "No run on this page compares approximations. Run `python -m studies.pipeline.run approximations`."
@@ -26,22 +26,58 @@ ONE_RUN = (
 
 @about(HOW)
 def answer(table: pd.DataFrame) -> Sentences:
-    """Count the approximations that are faster than exact search and equally accurate, on scores of trained models.
+    """Report what exact search buys: speed, best trees and UAS of the best and of the fastest approximation.
 
-    The table of `tables.best_approximations` names the fastest approximations.
+    The first sentence is about the last model. The other sentences count the approximations that are worth using with
+    each model. The table of `tables.best_approximations` names them.
 
     table  result of `tables.worth`, for rows on scores of trained models alone
     """
     worthwhile = table.groupby(level=["model", "space"], sort=False)["worth it"].agg(["sum", "size"])
-    corpora = listing(dict.fromkeys(name for names in table["corpora"] for name in names.split(", ")))
+    corpora = list(dict.fromkeys(name for names in table["corpora"] for name in names.split(", ")))
+    last = table.index.get_level_values("model")[-1]
+    rows = table.xs(last, level="model")
     yield (
-        f"On the test sentences of {corpora} together, this many approximations are at least {FASTER:g} times as "
-        f"fast as {EXACT} and as accurate, to within {SAME} points of UAS (one run, not tested): "
+        f"Against {EXACT}: model {last}, {rows['sentences'].max():,} test sentences, {how_many_corpora(corpora)}, one "
+        f"run. {' '.join(_choices(space, group) for space, group in each(rows, 'space'))}",
+        rows,
+    )
+    yield (
+        f"On the test sentences of {listing(corpora)} together, this many approximations are at least {FASTER:g} times "
+        f"as fast as {EXACT} and as accurate, to within {SAME} points of UAS (one run, not tested): "
         f"{_how_many(worthwhile)}."
     )
     yield ONE_RUN
     if "non-projective" in worthwhile.index.get_level_values("space"):
         yield CROSSING
+
+
+def _choices(space: str, rows: pd.DataFrame) -> str:
+    """Describe the fastest approximation that is as accurate as exact search, and the fastest of all approximations.
+
+    rows  rows of `tables.worth` for one model and space of trees
+    """
+    good, fastest = rows[rows["worth it"].astype(bool)], rows["times as fast"].idxmax()
+    trained = " (trained with projective trees only)" * (space == "non-projective")
+    start = f"{space.capitalize()} trees{trained}:"
+    if good.empty:
+        return f"{start} no approximation is faster and as accurate; the fastest of all {_choice(rows, fastest)}."
+    best = good["times as fast"].idxmax()
+    if best == fastest:
+        return f"{start} the fastest approximation is as accurate and {_choice(rows, best)}."
+    return (
+        f"{start} the fastest approximation that is as accurate {_choice(rows, best)}; the fastest of all "
+        f"{_choice(rows, fastest)}."
+    )
+
+
+def _choice(rows: pd.DataFrame, name: str) -> str:
+    """Describe one approximation: its name, speed, share of best trees and UAS, relative to exact search."""
+    row = rows.loc[name]
+    return (
+        f"({name}) has {row['times as fast']:.1f} times the speed, {row['best tree, %']:.1f} % of the best trees and "
+        f"{row['UAS']:+.2f} UAS"
+    )
 
 
 def _how_many(worthwhile: pd.DataFrame) -> str:

@@ -15,11 +15,12 @@ from studies.site.claims.judge import CONTRADICTED, REPLICATED, SMALLER, Judged
 from studies.site.claims.measured import Scale
 from studies.site.claims.measures import MEASURES
 from studies.site.show import Remarks, p_in_words, typeset
-from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style, text_colour
+from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style, text_colour, wrapped
 from treebound.plots.svg import Svg, as_svg
 
-#: inches: height of the line of a treebank, of the pooled effect, of the name of a claim, and of axis and label
-LINE, POOLED, NAME, AXIS = 0.05, 0.22, 0.2, 0.7
+#: inches: height of the line of a treebank, of the pooled effect, of a line of a claim's name, and of axis and label
+LINE, POOLED, NAME, AXIS = 0.05, 0.22, 0.16, 0.7
+LETTERS = 54  #: largest number of letters in a line of the name of a claim, which fits a narrow screen
 #: colours of the verdicts; all others are black
 VERDICTS = {REPLICATED: COLOURS["green"], SMALLER: COLOURS["green"], CONTRADICTED: COLOURS["vermilion"]}
 
@@ -70,8 +71,8 @@ def drawn(judged: Sequence[Judged]) -> pd.DataFrame:
         assert item.claim.than is not None
         assert item.effect is not None
         assert item.effect.pooled is not None
-        effect, back = item.effect, _scale(item).back
-        predicted = [back(float(end)) for end in (effect.pooled.predicted_low, effect.pooled.predicted_high)]
+        effect, pool = item.effect, item.effect.pooled
+        predicted = [_scale(item).back(float(end)) for end in (pool.predicted_low, pool.predicted_high)]
         none = (None, None)
         places = [("treebank", m.place, m.value, m.low, m.high, *none) for m in item.measured]
         pooled = ("pooled", "", effect.value, effect.low, effect.high, item.p, item.adjusted)
@@ -111,7 +112,7 @@ def forest(judged: Sequence[Judged]) -> Figure:
 
     judged  one group of `families`
     """
-    heights = [NAME + POOLED + LINE * len(item.measured) for item in judged]
+    heights = [_name_height(item) + POOLED + LINE * len(item.measured) for item in judged]
     log = _scale(judged[0]) is Scale.LOG
     with style():
         figure, (axes,) = panels(1, width=8.0, height=AXIS + sum(heights))
@@ -139,7 +140,8 @@ def _row(axes: Axes, item: Judged, top: float, height: float) -> None:
     assert effect is not None
     assert effect.pooled is not None
     colour, ink, grey = VERDICTS.get(item.verdict, COLOURS["ink"]), COLOURS["ink"], COLOURS["grey"]
-    first, base, bottom = top - NAME - LINE / 2, top - height + 0.6 * POOLED, top - height
+    names = _name_height(item)
+    first, base, bottom = top - names - LINE / 2, top - height + 0.6 * POOLED, top - height
     bars = [(m.low, m.high, first - LINE * i, first - LINE * i) for i, m in enumerate(item.measured)]
     _segments(axes, bars, color=grey, linewidth=0.7)
     values = [measured.value for measured in item.measured]
@@ -150,13 +152,24 @@ def _row(axes: Axes, item: Judged, top: float, height: float) -> None:
     axes.plot(predicted, [base, base], color=ink, linewidth=1, linestyle=":")
     axes.plot([effect.low, effect.high], [base, base], color=colour, linewidth=2.4)
     axes.plot(effect.value, base, "D", color=colour, markersize=7)
-    axes.plot([claim.than] * 2, [bottom, top - NAME], color=grey, linewidth=1.2)
+    axes.plot([claim.than] * 2, [bottom, top - names], color=grey, linewidth=1.2)
     if claim.effects:
         published = [base] * len(claim.effects)
         axes.plot(claim.effects, published, "D", color=ink, markerfacecolor="none", markersize=4.5)
-    name = f"{claim.short}: {_verdict(item)}"
     place = axes.get_yaxis_transform()
-    axes.text(0.005, top - 0.04, name, transform=place, va="top", fontsize=9, color=text_colour(colour))
+    text = axes.text(0.005, top - 0.04, _name(item), transform=place, va="top", fontsize=9, color=text_colour(colour))
+    text.set_in_layout(False)  # a long name must not make the panel narrower
+
+
+def _name(item: Judged) -> str:
+    """Return the short form of a claim and its verdict, in lines of at most LETTERS letters."""
+    assert item.claim is not None
+    return wrapped(f"{item.claim.short}: {_verdict(item)}".replace("p = ", "p\u00a0=\u00a0"), LETTERS)
+
+
+def _name_height(item: Judged) -> float:
+    """Return the height of the name of a claim in inches."""
+    return NAME * (1 + _name(item).count("\n")) + 0.04
 
 
 def _segments(axes: Axes, ends: Sequence[tuple[float, float, float, float]], **look: Any) -> None:
