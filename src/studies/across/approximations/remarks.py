@@ -9,7 +9,7 @@ import pandas as pd
 from studies.across.approximations.anytime import approximations, highest
 from studies.across.approximations.contestants import EXACT
 from studies.across.approximations.tables import FASTER, SAME
-from studies.site.sentences import Sentences, about, each, how_many_corpora, listing, share, span
+from studies.site.sentences import Sentences, about, each, listing, share, span
 from studies.site.show import NOTHING
 
 HOW = "No run on this page compares approximations. Run `python -m studies.pipeline.run approximations`."
@@ -37,9 +37,10 @@ def answer(table: pd.DataFrame) -> Sentences:
     corpora = list(dict.fromkeys(name for names in table["corpora"] for name in names.split(", ")))
     last = table.index.get_level_values("model")[-1]
     rows = table.xs(last, level="model")
+    (space, first), *others = each(rows, "space")
     yield (
-        f"Against {EXACT}: model {last}, {rows['sentences'].max():,} test sentences, {how_many_corpora(corpora)}, one "
-        f"run. {' '.join(_choices(space, group) for space, group in each(rows, 'space'))}",
+        f"{space.capitalize()} trees (model {last}, {rows['sentences'].max():,} test sentences, one run): "
+        + " ".join([_price(first), *(_count(other, group) for other, group in others)]),
         rows,
     )
     yield (
@@ -52,32 +53,33 @@ def answer(table: pd.DataFrame) -> Sentences:
         yield CROSSING
 
 
-def _choices(space: str, rows: pd.DataFrame) -> str:
+def _price(rows: pd.DataFrame) -> str:
     """Describe the fastest approximation that is as accurate as exact search, and the fastest of all approximations.
 
     rows  rows of `tables.worth` for one model and space of trees
     """
     good, fastest = rows[rows["worth it"].astype(bool)], rows["times as fast"].idxmax()
-    trained = " (trained with projective trees only)" * (space == "non-projective")
-    start = f"{space.capitalize()} trees{trained}:"
+    speed, change = rows.loc[fastest, "times as fast"], rows.loc[fastest, "UAS"]
+    all_of_them = f"the fastest of all ({fastest}) is {speed:.1f} times as fast and changes UAS by {change:+.2f}."
     if good.empty:
-        return f"{start} no approximation is faster and as accurate; the fastest of all {_choice(rows, fastest)}."
+        return f"no approximation is as accurate as {EXACT} and faster; {all_of_them}"
     best = good["times as fast"].idxmax()
-    if best == fastest:
-        return f"{start} the fastest approximation is as accurate and {_choice(rows, best)}."
-    return (
-        f"{start} the fastest approximation that is as accurate {_choice(rows, best)}; the fastest of all "
-        f"{_choice(rows, fastest)}."
+    text = (
+        f"the fastest approximation as accurate as {EXACT} ({best}) is {good.loc[best, 'times as fast']:.1f} times as "
+        f"fast and finds {good.loc[best, 'best tree, %']:.1f} % of the best trees"
     )
+    return f"{text}." if best == fastest else f"{text}; {all_of_them}"
 
 
-def _choice(rows: pd.DataFrame, name: str) -> str:
-    """Describe one approximation: its name, speed, share of best trees and UAS, relative to exact search."""
-    row = rows.loc[name]
-    return (
-        f"({name}) has {row['times as fast']:.1f} times the speed, {row['best tree, %']:.1f} % of the best trees and "
-        f"{row['UAS']:+.2f} UAS"
-    )
+def _count(space: str, rows: pd.DataFrame) -> str:
+    """Count the approximations that are as accurate as exact search and faster, with the largest ratio of speeds.
+
+    rows  rows of `tables.worth` for one model and the space `space`
+    """
+    good = rows[rows["worth it"].astype(bool)]["times as fast"]
+    unseen = " (not in training)" * (space == "non-projective")
+    ratio = f", up to {good.max():.1f} times as fast" * bool(len(good))
+    return f"{space.capitalize()} trees{unseen}: {len(good)} of {len(rows)} approximations are as accurate{ratio}."
 
 
 def _how_many(worthwhile: pd.DataFrame) -> str:

@@ -147,7 +147,8 @@ def by_length(table: pd.DataFrame) -> pd.DataFrame:
         return table
     lows = sorted(set(table.index.get_level_values("longer_than")))
     names = {low: f"{low + 1}–{following}" for low, following in pairwise(lows)} | {lows[-1]: f"over {lows[-1]}"}
-    return table.rename(index=names, level="longer_than").rename_axis(["scores", "trees", "words"])
+    named = table.rename(index=names, level="longer_than").rename_axis(["scores", "trees", "words"])
+    return named.rename(columns={"ms": "CPU ms"})
 
 
 def synthetic_times(data: pd.DataFrame, limit: int = 5) -> pd.DataFrame:
