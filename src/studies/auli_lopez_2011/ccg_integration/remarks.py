@@ -76,7 +76,8 @@ def meaning(data: pd.DataFrame) -> Sentences:
 
     data  `contrasts.of_optimum`
     """
-    for decoder, rows in each(data, "against"):
+    for name, rows in each(data, "against"):
+        decoder = f"{'the ' * name.startswith('parser')}{name}"
         yield (
             f"On test, LF of the proved optimum minus LF of {decoder} is {from_to(rows['difference'], '{:+.2f}')} "
             f"points ({rows.index.get_level_values('parser').nunique()} parsers, both orders): "
