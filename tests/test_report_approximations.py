@@ -57,6 +57,18 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
     trained, dense = (tables.worth(part) for part in anytime.kinds(tables.contest([results])))
     assert pd.concat([trained, dense]).equals(worth)
     text = str(remarks.answer(trained))
+    assert text.startswith(
+        f"Projective trees (model {MODEL}, 16 test sentences, one run): the fastest approximation as accurate as "
+        f"{EXACT} ({second}) is 2.0 times as fast and finds 100.0 % of the best trees"
+    )
+    assert " Non-projective trees (not in training): 1 of " in text
+    assert " approximations are as accurate, up to 2.0 times as fast." in text
+    third = list(CONTESTANTS)[2]
+    faster = trained.copy()
+    faster.loc[(MODEL, "projective", third), ["times as fast", "UAS"]] = [400.0, -3.0]
+    assert f"; the fastest of all ({third}) is 400.0 times as fast and changes UAS by -3.00." in str(
+        remarks.answer(faster)
+    )
     assert "On the test sentences of tr_twt together, this many approximations are at least 1.1 times as" in text
     assert f"to within 0.05 points of UAS (one run, not tested): 1 of {len(CONTESTANTS) - 1} for projective" in text
     totals = tables.synthetic_totals(tables.synthetic(tables.contest([results])))
@@ -67,17 +79,19 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
     assert f"find as many best trees: 1 of {len(CONTESTANTS) - 1} for projective" in text
     best = tables.best_approximations(worth)
     row = best.loc[(MODEL, "projective", second)]
-    assert row["as good / faster / all"].startswith("1/")
-    assert row["as good / faster / all"].endswith(f"/{len(CONTESTANTS) - 1}")
+    assert row[["sentences", "proved", "as good and faster", "compared"]].tolist() == [16, 16, 1, len(CONTESTANTS) - 1]
     assert row[["times as fast", "UAS difference", "best tree, %"]].tolist() == pytest.approx([2.0, 0.0, 100.0])
     assert np.isnan(best.loc[("random (synthetic)", "projective", second), "UAS difference"])
     none = worth.assign(**{"worth it": False})
     assert "0 of" in str(remarks.answer(trained.assign(**{"worth it": False})))
     most_accurate = tables.best_approximations(none).loc[(MODEL, "projective")]
-    assert most_accurate["as good / faster / all"].str.startswith("0/").tolist() == [True]
+    assert most_accurate["as good and faster"].tolist() == [0]
+    assert "no approximation is as accurate as branch and bound and faster; the fastest of all (" in str(
+        remarks.answer(trained.assign(**{"worth it": False}))
+    )
     slow = tables.best_approximations(none.assign(**{"times as fast": 0.5})).loc[(MODEL, "projective")]
     assert slow.index.tolist() == ["none is faster"]
-    assert slow["as good / faster / all"].tolist() == [f"0/0/{len(CONTESTANTS) - 1}"]
+    assert slow[["as good and faster", "faster", "compared"]].values.tolist() == [[0, 0, len(CONTESTANTS) - 1]]
 
 
 def test_scores_of_trained_models_and_synthetic_scores_have_their_own_pages(results):
@@ -108,6 +122,10 @@ def test_the_figure_and_the_other_remarks(results):
     row = dense.loc[("random", "projective", 20)]
     assert row[["sentences", "as good and faster"]].tolist() == [4, list(CONTESTANTS)[1]]
     assert (row["ms"], row["proved, %"], row["times as fast"]) == pytest.approx((1e3 * 0.01 * 21 / 4, 100.0, 2.0))
+    by_length = tables.by_length(dense)
+    assert by_length.index.names == ["scores", "trees", "words"]
+    assert by_length.index.unique("words").tolist() == ["1–10", "11–20", "21–30", "over 30"]
+    assert by_length.loc[("random", "projective", "21–30"), "CPU ms"] == row["ms"]
     totals = tables.synthetic_totals(dense)
     total = totals.loc[("random", "projective")]
     assert total[["proved, %", "decoder"]].tolist() == [100.0, list(CONTESTANTS)[1]]
@@ -154,12 +172,13 @@ def test_a_run_without_any_of_it(results, tmp_path):
         tables.over_time([nothing]),
         anytime.moments(tables.over_time([nothing]), "best"),
         tables.synthetic(data),
+        tables.by_length(tables.synthetic(data)),
         tables.synthetic_times(data),
     ]
     assert all(table.empty for table in empty)
     assert all("no run has results for this table" in Table(table, "empty")._repr_html_() for table in empty)
     assert tables.best_approximations(empty[3]).empty
-    for text in (remarks.answer(empty[3]), remarks.synthetic(tables.synthetic_totals(empty[-2]), empty[3])):
+    for text in (remarks.answer(empty[3]), remarks.synthetic(tables.synthetic_totals(empty[-3]), empty[3])):
         assert "pipeline.run approximations" in str(text)
 
 

@@ -16,11 +16,12 @@ import synthetic_results
 
 from studies.auli_lopez_2011.ccg import remarks as ccg_remarks
 from studies.auli_lopez_2011.ccg.settings import CCG, CCGParser
-from studies.auli_lopez_2011.ccg_integration import figures, measure, summaries, tables
+from studies.auli_lopez_2011.ccg_integration import contrasts, figures, measure, summaries, tables
 from studies.auli_lopez_2011.ccg_integration import remarks as ccg_integration_remarks
 from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common import params
 from studies.site import published
+from studies.site.claims.judge import judge
 from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
@@ -48,7 +49,7 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     assert ours.index[::2].tolist() == usual
     rules = ["Viterbi" if name.startswith("BP") else "least risk" for name in usual]
     assert ours.index[1::2].tolist() == [f"{name}, {rule}" for name, rule in zip(usual, rules, strict=True)]
-    assert ours.loc["baseline", ("test", "AST", "LF")] == 81
+    assert ours.loc["parser alone", ("test", "AST", "LF")] == 81
     assert ours.loc["exact", ("test", "reverse", "LF")] == 87
     against = summaries.against_parser(tables.differences(results))
     by_rule = against.loc[("this run", "xx", "AST")]
@@ -57,11 +58,24 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     counted = outcomes(against, [*summaries.KEYS, summaries.RULE]).loc[("this run", "xx", "AST")]
     assert ", the largest: " in counted.loc["least risk", "significantly better"]
     assert summaries.AS_PUBLISHED not in counted.index
-    text = str(ccg_integration_remarks.decoders(against))
-    assert text.startswith(
-        "Order AST, labelled F-score of a decoder of the joint model minus labelled F-score of the parser"
-    )
-    assert "sentences of test, 95 % intervals, one training each): " in text
+    between = contrasts.against_bp(results)
+    rows = between.loc[("this run", "xx", "AST")]
+    assert set(rows["iterations"]) == {25}
+    assert set(rows.index) == {
+        f"DD{steps}, k = 25{rule}" for rule in ("", ", least risk") for steps in ("", ", steps as published")
+    }
+    text = str(ccg_integration_remarks.decoders(between, against))
+    assert text.startswith("After 25 iterations, LF with DD minus LF with BP is ")
+    assert "LF with a decoder of the joint model minus LF of the parser alone is " in text
+    rules = str(ccg_integration_remarks.rules(scored))
+    assert rules.endswith("rows that name a rule use the other rule.")
+    assert "uses the step sizes of the paper" in str(ccg_integration_remarks.steps(tables.curves(results)))
+    tests = contrasts.named_tests(tables.differences(results)).loc[("this run", "xx", "AST", "BP, k = 1")]
+    assert tests.loc["parser alone, least risk", "difference"] == 1
+    optimum = contrasts.of_optimum(tables.differences(results)).loc[("this run", "xx", "AST")]
+    assert optimum.index.tolist() == ["parser alone", "BP, k = 1, Viterbi"]
+    meaning = str(ccg_integration_remarks.meaning(contrasts.of_optimum(tables.differences(results))))
+    assert "LF of the proved optimum minus LF of BP, k = 1, Viterbi is " in meaning
     errors = tables.errors(results)
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "below optimum, %")] == 100
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "mean loss")] == 8
@@ -84,8 +98,8 @@ def expected_columns() -> list[tuple[str, int]]:
 def test_speed_curves_beams_and_proofs(results: list[Results]) -> None:
     speed = tables.speed(results)
     assert speed.loc[(tables.PRINTED, "CCGbank 00", "DD, k = 25"), ("reverse", "sentences / s")] == 1.9
-    assert speed.loc[("this run", "xx", "baseline"), ("AST", "sentences / s")] == 100
-    assert speed.loc[("this run", "xx", "baseline"), ("AST", "below optimum, %")] == 100
+    assert speed.loc[("this run", "xx", "parser alone"), ("AST", "sentences / s")] == 100
+    assert speed.loc[("this run", "xx", "parser alone"), ("AST", "below optimum, %")] == 100
     curves = tables.curves(results)
     assert curves["iterations"].max() == 60
     assert curves[curves["iterations"] > 50]["LF"].isna().all()
@@ -99,6 +113,13 @@ def test_speed_curves_beams_and_proofs(results: list[Results]) -> None:
     assert (slowest.get_ydata() >= mean.get_ydata()).all()
     names = [text.get_text() for text in figure.axes[0].texts]
     assert names[:2] == ["slowest sentence", "xx"]
+    bins = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert (bins[0], bins[-1]) == ("1–10", "≥ 41")
+    short = tables.lengths(results).loc[["this run"]].query("`words from` < 21 or order == 'AST'")
+    axes = figures.proof_times(short).axes[1]
+    assert [text.get_gid() for text in axes.texts] == [None] * 2, "names of curves that end early have no leader lines"
+    totals = summaries.proof_totals(tables.lengths(results))
+    assert "The slowest proof took " in str(ccg_integration_remarks.proofs(totals, tables.lengths(results)))
     proofs = tables.lengths(results).loc[("this run", "xx", "AST")]
     assert proofs["sentences"].tolist() == [20, 20, 20, 20, 20]
     assert proofs["proved, %"].tolist() == [90, 100, 100, 100, 100]
@@ -110,7 +131,8 @@ def test_speed_curves_beams_and_proofs(results: list[Results]) -> None:
 def test_figures_have_the_expected_lines_and_panels(results: list[Results]) -> None:
     curves, lines = tables.curves(results), tables.baselines(results).loc[("this run", "xx")]
     assert [len(axes.lines) for axes in figures.accuracy(curves[curves["LF"].notna()], lines).axes] == [5, 5]
-    assert len(figures.convergence(curves).axes[0].lines) == 6
+    settled_lines = figures.convergence(curves).axes[0].lines
+    assert len({line.get_label() for line in settled_lines}) == len(settled_lines) == 6
     curves = tables.curves(results)
     beams = tables.of_parser(tables.beams(results), curves[curves["parser"] == "xx"]).reset_index()
     score, accuracy = figures.beams(beams).axes
@@ -137,8 +159,13 @@ def test_a_run_without_the_joint_model(results: list[Results]) -> None:
     assert set(tables.accuracy(none).index.get_level_values("run")) == {tables.PRINTED}
     assert set(tables.speed(none).index.get_level_values("run")) == {tables.PRINTED}
     assert str(ccg_integration_remarks.errors(summaries.closest(tables.errors(none)))) == ccg_remarks.HOW
-    assert str(ccg_integration_remarks.decoders(summaries.against_parser(tables.differences(none)))) == ccg_remarks.HOW
-    assert str(ccg_integration_remarks.proofs(summaries.proof_totals(tables.lengths(none)))) == ccg_remarks.HOW
+    gains, proofs = tables.differences(none), tables.lengths(none)
+    between = contrasts.against_bp(none)
+    assert str(ccg_integration_remarks.decoders(between, summaries.against_parser(gains))) == ccg_remarks.HOW
+    assert str(ccg_integration_remarks.proofs(summaries.proof_totals(proofs), proofs)) == ccg_remarks.HOW
+    assert contrasts.named_tests(gains).empty
+    assert contrasts.of_optimum(gains).empty
+    assert contrasts.untested(none, {}).empty
 
 
 def test_claims_are_measured(results: list[Results]) -> None:
@@ -217,6 +244,21 @@ def test_a_run_from_before_the_output_rules_were_crossed(results: list[Results])
         *("dd-converges-faster", "cost-dd", "optimum-better", "least-risk-better", "joint-training"),
     }
     assert [value.low == value.low for value in measured["speed"] + measured["cost-bp"]] == [False, False]
+    (paper,) = (paper for paper in load() if paper.key == "auli-lopez-2011")
+    table = contrasts.untested(results, {"this run": judge(results, [paper])}).loc["this run"]["missing in the run"]
+    assert table["dual decomposition converges"] == "DD, steps as published (reverse order, Viterbi)"
+    assert table["both algorithms are equally accurate"] == (
+        "DD, steps as published, k = 25 (reverse order, Viterbi); BP, k = 25 (reverse order, Viterbi)"
+    )
+    assert str(ccg_integration_remarks.missing(table)).startswith(f"{len(table)} claims are not tested")
+    assert "All rows do the same" in str(ccg_integration_remarks.rules(tables.accuracy(results)))
+    assert "No run on this page" in str(ccg_integration_remarks.steps(tables.curves(results)))
+    between = contrasts.against_bp(results)
+    assert between.index.tolist() == [("this run", "xx", order, "DD, k = 25") for order in tables.ORDERS]
+    assert contrasts.of_optimum(tables.differences(results)).index.unique("against").tolist() == [
+        "parser alone",
+        "BP, k = 1",
+    ]
 
 
 def test_the_interval_of_a_ratio_of_speeds_covers_other_parts() -> None:

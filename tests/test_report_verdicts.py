@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from io import StringIO
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from studies.across.verdicts import figures, remarks, simulation
@@ -68,6 +72,43 @@ def test_the_forest_plots_of_a_paper_show_its_claims_alone() -> None:
     assert str(none) == "No claim of this paper that the page shows has a pooled effect."
 
 
+def test_the_claims_of_this_project_have_their_own_figure() -> None:
+    claims = [judged("one", 5), judged("two", 5, ours=True)]
+    assert {
+        name: [item.claim.name for item in group if item.claim] for name, group in figures.families(claims).items()
+    } == {
+        "A & B (2000), points of UAS": ["one"],
+        "A & B (2000), claims of this project, points of UAS": ["two"],
+    }
+
+
+def test_a_contradicted_claim_shows_its_adjusted_p_value() -> None:
+    against = replace(judged("against", 5, than=2), adjusted=0.354)
+    assert against.verdict == "contradicted"
+    (axes,) = figures.forest([against]).axes
+    (text,) = (text.get_text() for text in axes.texts)
+    assert " ".join(text.split()) == "It helps: contradicted, adjusted p = 0.354"
+    long = replace(against, claim=Claim.model_validate(TEXTS | {"name": "long", "claim": "It helps a lot " * 9}))
+    (axes,) = figures.forest([long]).axes
+    lines = axes.texts[0].get_text().split("\n")
+    assert len(lines) > 2
+    assert max(map(len, lines)) <= figures.LETTERS + 1
+
+
+def test_the_csv_of_a_forest_plot_names_claims_and_treebanks() -> None:
+    item = replace(judged("few", 3, effects=[0.3], margin=0.1), adjusted=0.2)
+    (picture,) = figures.forests([item], "p")
+    assert isinstance(picture, Svg)
+    data = pd.read_csv(StringIO(picture.data))
+    assert data["kind"].tolist() == ["treebank"] * 3 + ["pooled", "prediction interval", "published", "threshold"]
+    assert set(data["claim"]) == {"few"}
+    places = data[data["kind"] == "treebank"].set_index("treebank")
+    assert places.loc["t2", ["effect", "low", "high"]].tolist() == pytest.approx([0.2, 0.0, 0.4])
+    assert data.set_index("kind").loc["pooled", "p_adjusted"] == 0.2
+    assert picture.caption == "Effects of each treebank, pooled and published: A & B (2000), points of UAS"
+    assert "It helps: " in picture.alt
+
+
 def test_sentences_give_the_range_of_all_designs() -> None:
     data = simulation.coverage(studies=300)
     assert len(data) == 36
@@ -99,7 +140,8 @@ def test_a_forest_plot_has_a_row_per_claim_with_treebanks_and_pooled_and_publish
     figure = figures.forest([few, same])
     (axes,) = figure.axes
     names = [text.get_text() for text in axes.texts]
-    assert [name.partition(":")[0] for name in names] == ["few", "same"]
+    assert [name.partition(":")[0] for name in names] == ["It helps"] * 2
+    assert not any(text.get_in_layout() for text in axes.texts)
     assert names[0].endswith(few.verdict)
     bars, dots, _, pooled, diamond, threshold, published, *more = axes.lines
     assert len(more) == len(axes.lines) - 7 == 7
@@ -112,9 +154,8 @@ def test_a_forest_plot_has_a_row_per_claim_with_treebanks_and_pooled_and_publish
     assert threshold.get_xdata().tolist() == [0, 0]
     rows = [line.get_ydata()[0] for line in (axes.lines[1], axes.lines[8])]
     assert rows[0] > rows[1], "the claims are below each other"
-    assert f"few {few.effect.value:.3g} [{few.effect.low:.3g}, {few.effect.high:.3g}], {few.verdict}" in (
-        figures.in_words([few, same])
-    )
+    assert f"It helps: {few.effect.value:+.2f} [" in figures.in_words([few, same])
+    assert f"], {few.verdict}" in figures.in_words([few, same])
 
 
 def test_shares_and_differences_of_shares_are_drawn_apart() -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 from studies.across.approximations.anytime import approximations, highest
 from studies.across.approximations.contestants import EXACT
 from studies.across.approximations.tables import FASTER, SAME
-from studies.site.sentences import Sentences, about, listing, share, span
+from studies.site.sentences import Sentences, about, each, listing, share, span
 from studies.site.show import NOTHING
 
 HOW = "No run on this page compares approximations. Run `python -m studies.pipeline.run approximations`."
@@ -26,22 +26,60 @@ ONE_RUN = (
 
 @about(HOW)
 def answer(table: pd.DataFrame) -> Sentences:
-    """Count the approximations that are faster than exact search and equally accurate, on scores of trained models.
+    """Report what exact search buys: speed, best trees and UAS of the best and of the fastest approximation.
 
-    The table of `tables.best_approximations` names the fastest approximations.
+    The first sentence is about the last model. The other sentences count the approximations that are worth using with
+    each model. The table of `tables.best_approximations` names them.
 
     table  result of `tables.worth`, for rows on scores of trained models alone
     """
     worthwhile = table.groupby(level=["model", "space"], sort=False)["worth it"].agg(["sum", "size"])
-    corpora = listing(dict.fromkeys(name for names in table["corpora"] for name in names.split(", ")))
+    corpora = list(dict.fromkeys(name for names in table["corpora"] for name in names.split(", ")))
+    last = table.index.get_level_values("model")[-1]
+    rows = table.xs(last, level="model")
+    (space, first), *others = each(rows, "space")
     yield (
-        f"On the test sentences of {corpora} together, this many approximations are at least {FASTER:g} times as "
-        f"fast as {EXACT} and as accurate, to within {SAME} points of UAS (one run, not tested): "
+        f"{space.capitalize()} trees (model {last}, {rows['sentences'].max():,} test sentences, one run): "
+        + " ".join([_price(first), *(_count(other, group) for other, group in others)]),
+        rows,
+    )
+    yield (
+        f"On the test sentences of {listing(corpora)} together, this many approximations are at least {FASTER:g} times "
+        f"as fast as {EXACT} and as accurate, to within {SAME} points of UAS (one run, not tested): "
         f"{_how_many(worthwhile)}."
     )
     yield ONE_RUN
     if "non-projective" in worthwhile.index.get_level_values("space"):
         yield CROSSING
+
+
+def _price(rows: pd.DataFrame) -> str:
+    """Describe the fastest approximation that is as accurate as exact search, and the fastest of all approximations.
+
+    rows  rows of `tables.worth` for one model and space of trees
+    """
+    good, fastest = rows[rows["worth it"].astype(bool)], rows["times as fast"].idxmax()
+    speed, change = rows.loc[fastest, "times as fast"], rows.loc[fastest, "UAS"]
+    all_of_them = f"the fastest of all ({fastest}) is {speed:.1f} times as fast and changes UAS by {change:+.2f}."
+    if good.empty:
+        return f"no approximation is as accurate as {EXACT} and faster; {all_of_them}"
+    best = good["times as fast"].idxmax()
+    text = (
+        f"the fastest approximation as accurate as {EXACT} ({best}) is {good.loc[best, 'times as fast']:.1f} times as "
+        f"fast and finds {good.loc[best, 'best tree, %']:.1f} % of the best trees"
+    )
+    return f"{text}." if best == fastest else f"{text}; {all_of_them}"
+
+
+def _count(space: str, rows: pd.DataFrame) -> str:
+    """Count the approximations that are as accurate as exact search and faster, with the largest ratio of speeds.
+
+    rows  rows of `tables.worth` for one model and the space `space`
+    """
+    good = rows[rows["worth it"].astype(bool)]["times as fast"]
+    unseen = " (not in training)" * (space == "non-projective")
+    ratio = f", up to {good.max():.1f} times as fast" * bool(len(good))
+    return f"{space.capitalize()} trees{unseen}: {len(good)} of {len(rows)} approximations are as accurate{ratio}."
 
 
 def _how_many(worthwhile: pd.DataFrame) -> str:

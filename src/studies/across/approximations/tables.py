@@ -6,6 +6,7 @@ The tables are empty if no run has the results of the stage.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, get_args
 
 import pandas as pd
@@ -140,6 +141,16 @@ def synthetic(data: pd.DataFrame) -> pd.DataFrame:
     return out
 
 
+def by_length(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `synthetic` with headings for readers. Rows: (scores, trees, words), words as `1–10`."""
+    if table.empty:
+        return table
+    lows = sorted(set(table.index.get_level_values("longer_than")))
+    names = {low: f"{low + 1}–{following}" for low, following in pairwise(lows)} | {lows[-1]: f"over {lows[-1]}"}
+    named = table.rename(index=names, level="longer_than").rename_axis(["scores", "trees", "words"])
+    return named.rename(columns={"ms": "CPU ms"})
+
+
 def synthetic_times(data: pd.DataFrame, limit: int = 5) -> pd.DataFrame:
     """Return the CPU ms per sentence on synthetic scores by sentence length, as input of `site.charts.times`.
 
@@ -217,9 +228,8 @@ def best_approximations(worth: pd.DataFrame, most: int = 3) -> pd.DataFrame:
     Rows: (scores, trees, decoder). They are the fastest decoders that are faster and as good as exact search. If there
     is none, the row is the faster decoder with the highest accuracy or, for synthetic scores, with the most best trees.
     The first columns describe the decoder: its speed ratio, its UAS minus UAS of exact search (NaN for synthetic
-    scores), and its share of best trees (%). The other columns are texts of numbers: the sentences
-    that exact search proves and all sentences; the approximations that are faster and as good, that are faster, and
-    that are compared.
+    scores), and its share of best trees (%). The other columns are counts: the sentences, the sentences that exact
+    search proves, and the approximations that are as good and faster, that are faster, and that are compared.
     """
     lines: dict[tuple[str, str, str], dict[str, Any]] = {}
     order = list(dict.fromkeys(worth.index.get_level_values("model"))) if len(worth) else []
@@ -230,8 +240,11 @@ def best_approximations(worth: pd.DataFrame, most: int = 3) -> pd.DataFrame:
         good = faster[faster["worth it"]].sort_values("times as fast", ascending=False, kind="stable")
         accurate = faster.sort_values("best tree, %" if synthetic else "UAS", ascending=False, kind="stable")
         counts = {
-            "proved / sentences": f"{rows['proved'].max():.0f}/{rows['sentences'].max():.0f}",
-            "as good / faster / all": f"{len(good)}/{len(faster)}/{len(rows)}",
+            "sentences": int(rows["sentences"].max()),
+            "proved": int(rows["proved"].max()),
+            "as good and faster": len(good),
+            "faster": len(faster),
+            "compared": len(rows),
         }
         chosen = good.head(most) if len(good) else accurate.head(1)
         scores = f"{model} (synthetic)" if synthetic else model

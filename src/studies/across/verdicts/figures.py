@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,27 @@ from matplotlib.figure import Figure
 from studies.site.claims.judge import CONTRADICTED, REPLICATED, SMALLER, Judged
 from studies.site.claims.measured import Scale
 from studies.site.claims.measures import MEASURES
-from studies.site.sentences import Remarks
-from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style, text_colour
+from studies.site.show import Remarks, p_in_words, typeset
+from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style, text_colour, wrapped
 from treebound.plots.svg import Svg, as_svg
 
-#: inches: height of the line of a treebank, of the pooled effect, of the name of a claim, and of axis and label
-LINE, POOLED, NAME, AXIS = 0.05, 0.22, 0.2, 0.7
+#: inches: height of the line of a treebank, of the pooled effect, of a line of a claim's name, and of axis and label
+LINE, POOLED, NAME, AXIS = 0.05, 0.22, 0.16, 0.7
+LETTERS = 54  #: largest number of letters in a line of the name of a claim, which fits a narrow screen
 #: colours of the verdicts; all others are black
 VERDICTS = {REPLICATED: COLOURS["green"], SMALLER: COLOURS["green"], CONTRADICTED: COLOURS["vermilion"]}
 
 
 def families(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
-    """Group the claims whose effect is pooled over treebanks, by paper and by unit of the effect."""
+    """Group the claims whose effect is pooled over treebanks, by paper and by unit of the effect.
+
+    The claims that this project adds to the claims of a paper form groups of their own.
+    """
     out: dict[str, list[Judged]] = {}
     for item in judged:
         if item.claim is not None and item.effect is not None and item.effect.pooled is not None:
-            out.setdefault(f"{item.paper.cite}, {_unit(item)}", []).append(item)
+            owner = f"{item.paper.cite}, claims of this project" * item.claim.ours or item.paper.cite
+            out.setdefault(f"{owner}, {_unit(item)}", []).append(item)
     return out
 
 
@@ -41,10 +47,41 @@ def forests(judged: Sequence[Judged], paper: str) -> list[Svg | Remarks]:
     paper   key of the paper
     """
     groups = families([item for item in judged if item.paper.key == paper])
-    return [
-        as_svg(forest(group), f"Effects of each treebank, pooled and published: {name}. {in_words(group)}")
-        for name, group in groups.items()
-    ] or [Remarks(("No claim of this paper that the page shows has a pooled effect.",))]
+    return [_picture(name, group) for name, group in groups.items()] or [
+        Remarks(("No claim of this paper that the page shows has a pooled effect.",))
+    ]
+
+
+def _picture(name: str, group: Sequence[Judged]) -> Svg:
+    """Return the forest plot of one group of `families`, with the effects as its CSV. name: name of the group."""
+    caption = f"Effects of each treebank, pooled and published: {name}"
+    picture = as_svg(forest(group), f"{caption}. {in_words(group)}", caption)
+    return replace(picture, data=drawn(group).to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+
+
+def drawn(judged: Sequence[Judged]) -> pd.DataFrame:
+    """Return the effects that a forest plot shows, one row per claim and treebank, pooled effect or published effect.
+
+    Columns: claim (name), kind (treebank, pooled, prediction interval, published, threshold), treebank, effect, low,
+    high, unit, verdict, p, p_adjusted. The p-values belong to the pooled effect.
+    """
+    rows = []
+    for item in judged:
+        assert item.claim is not None
+        assert item.claim.than is not None
+        assert item.effect is not None
+        assert item.effect.pooled is not None
+        effect, pool = item.effect, item.effect.pooled
+        predicted = [_scale(item).back(float(end)) for end in (pool.predicted_low, pool.predicted_high)]
+        none = (None, None)
+        places = [("treebank", m.place, m.value, m.low, m.high, *none) for m in item.measured]
+        pooled = ("pooled", "", effect.value, effect.low, effect.high, item.p, item.adjusted)
+        others = [("prediction interval", "", effect.value, *predicted, *none)]
+        others += [("published", "", value, *none, *none) for value in item.claim.effects]
+        others += [("threshold", "", item.claim.than, *none, *none)]
+        rows += [(item.claim.name, *row, _unit(item), item.verdict) for row in (*places, pooled, *others)]
+    columns = ["claim", "kind", "treebank", "effect", "low", "high", "p", "p_adjusted", "unit", "verdict"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def in_words(judged: Sequence[Judged]) -> str:
@@ -53,10 +90,16 @@ def in_words(judged: Sequence[Judged]) -> str:
     for item in judged:
         assert item.claim is not None
         assert item.effect is not None
-        effect = item.effect
-        interval = f" [{effect.low:.3g}, {effect.high:.3g}]" if effect.has_interval else ""
-        parts.append(f"{item.claim.name} {effect.value:.3g}{interval}, {item.verdict}")
-    return "; ".join(parts)
+        text = MEASURES[item.claim.measure].text
+        number = text[text.index("{") : text.index("}") + 1]
+        value, low, high = (number.format(x) for x in (item.effect.value, item.effect.low, item.effect.high))
+        parts.append(f"{item.claim.short}: {value}{f' [{low}, {high}]' * item.effect.has_interval}, {_verdict(item)}")
+    return typeset("; ".join(parts))
+
+
+def _verdict(item: Judged) -> str:
+    """Return the verdict of a claim with its p-value, adjusted for all claims of the paper."""
+    return item.verdict if item.adjusted is None else f"{item.verdict}, adjusted {p_in_words(item.adjusted)}"
 
 
 def forest(judged: Sequence[Judged]) -> Figure:
@@ -69,7 +112,7 @@ def forest(judged: Sequence[Judged]) -> Figure:
 
     judged  one group of `families`
     """
-    heights = [NAME + POOLED + LINE * len(item.measured) for item in judged]
+    heights = [_name_height(item) + POOLED + LINE * len(item.measured) for item in judged]
     log = _scale(judged[0]) is Scale.LOG
     with style():
         figure, (axes,) = panels(1, width=8.0, height=AXIS + sum(heights))
@@ -97,7 +140,8 @@ def _row(axes: Axes, item: Judged, top: float, height: float) -> None:
     assert effect is not None
     assert effect.pooled is not None
     colour, ink, grey = VERDICTS.get(item.verdict, COLOURS["ink"]), COLOURS["ink"], COLOURS["grey"]
-    first, base, bottom = top - NAME - LINE / 2, top - height + 0.6 * POOLED, top - height
+    names = _name_height(item)
+    first, base, bottom = top - names - LINE / 2, top - height + 0.6 * POOLED, top - height
     bars = [(m.low, m.high, first - LINE * i, first - LINE * i) for i, m in enumerate(item.measured)]
     _segments(axes, bars, color=grey, linewidth=0.7)
     values = [measured.value for measured in item.measured]
@@ -108,13 +152,24 @@ def _row(axes: Axes, item: Judged, top: float, height: float) -> None:
     axes.plot(predicted, [base, base], color=ink, linewidth=1, linestyle=":")
     axes.plot([effect.low, effect.high], [base, base], color=colour, linewidth=2.4)
     axes.plot(effect.value, base, "D", color=colour, markersize=7)
-    axes.plot([claim.than] * 2, [bottom, top - NAME], color=grey, linewidth=1.2)
+    axes.plot([claim.than] * 2, [bottom, top - names], color=grey, linewidth=1.2)
     if claim.effects:
         published = [base] * len(claim.effects)
         axes.plot(claim.effects, published, "D", color=ink, markerfacecolor="none", markersize=4.5)
-    name = f"{claim.name}: {item.verdict}"
     place = axes.get_yaxis_transform()
-    axes.text(0.005, top - 0.04, name, transform=place, va="top", fontsize=9, color=text_colour(colour))
+    text = axes.text(0.005, top - 0.04, _name(item), transform=place, va="top", fontsize=9, color=text_colour(colour))
+    text.set_in_layout(False)  # a long name must not make the panel narrower
+
+
+def _name(item: Judged) -> str:
+    """Return the short form of a claim and its verdict, in lines of at most LETTERS letters."""
+    assert item.claim is not None
+    return wrapped(f"{item.claim.short}: {_verdict(item)}".replace("p = ", "p\u00a0=\u00a0"), LETTERS)
+
+
+def _name_height(item: Judged) -> float:
+    """Return the height of the name of a claim in inches."""
+    return NAME * (1 + _name(item).count("\n")) + 0.04
 
 
 def _segments(axes: Axes, ends: Sequence[tuple[float, float, float, float]], **look: Any) -> None:

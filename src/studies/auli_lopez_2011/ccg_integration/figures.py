@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from studies.auli_lopez_2011.ccg import figures
-from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style
+from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style, text_colour
 
 NAMES = {"bp": "BP", "dd": "DD", "dd-published": "DD, published steps"}
 COLOUR = {"bp": COLOURS["blue"], "dd": COLOURS["vermilion"], "dd-published": COLOURS["green"]}
@@ -28,7 +32,7 @@ def accuracy(data: pd.DataFrame, baselines: pd.DataFrame) -> Figure:
                 curve = data[(data["order"] == order) & (data["decoder"] == decoder)]
                 if not len(curve):  # older runs did not measure all decoders
                     continue
-                panel.plot(curve["iterations"], curve["LF"], color=COLOUR[decoder], linewidth=1.4)
+                panel.plot(curve["iterations"], curve["LF"], color=COLOUR[decoder], linewidth=1.4, label=NAMES[decoder])
                 point = float(curve["iterations"].iloc[-1]), float(curve["LF"].iloc[-1])
                 ends.append((*point, NAMES[decoder], COLOUR[decoder]))
             for column, name, colour, dashes in (
@@ -58,7 +62,7 @@ def convergence(data: pd.DataFrame) -> Figure:
         ends = []
         for (order, decoder), curve in data.groupby(["order", "decoder"], sort=False):
             colour, dashes, name = COLOUR[str(decoder)], DASHES[str(order)], f"{NAMES[str(decoder)]}, {order}"
-            panel.plot(curve["iterations"], curve["settled"], color=colour, linestyle=dashes, linewidth=1.4)
+            panel.plot(curve["iterations"], curve["settled"], color=colour, linestyle=dashes, linewidth=1.4, label=name)
             ends.append((float(curve["iterations"].iloc[-1]), float(curve["settled"].iloc[-1]), name, colour))
         log_axis(panel, "x")
         panel.margins(x=0)
@@ -106,6 +110,8 @@ def proof_times(proofs: pd.DataFrame) -> Figure:
     There is one panel per order.
 
     proofs  rows of one run of `tables.lengths`; the first five parsers have curves
+
+    The name of a curve that ends before the last bin stands above its last point.
     """
     data = proofs.reset_index()
     orders, parsers = (list(dict.fromkeys(data[name])) for name in ("order", "parser"))
@@ -121,12 +127,32 @@ def proof_times(proofs: pd.DataFrame) -> Figure:
                 mean = rows[rows["parser"] == parser].groupby("position")["CPU ms"].mean()
                 curves.append((mean, str(parser), colour, "-"))
             for i, (curve, name, colour, dashes) in enumerate(curves):
-                panel.plot(curve.index, curve, color=colour, linestyle=dashes, marker=MARKERS[i], markersize=4, lw=1.4)
-                ends += [(float(curve.index[-1]), float(curve.iloc[-1]), name, colour)] if len(curve) else []
+                (line,) = panel.plot(curve.index, curve, color=colour, linestyle=dashes, linewidth=1.4, label=name)
+                line.set(marker=MARKERS[i], markersize=4)
+                if not len(curve):
+                    continue
+                end = (float(curve.index[-1]), float(curve.iloc[-1]), name, colour)
+                if curve.index[-1] == len(starts) - 1:
+                    ends.append(end)
+                else:
+                    _beside(panel, end)
             log_axis(panel, "y")
-            panel.set_xticks(range(len(starts)), [f"{start}+" for start in starts])
+            panel.set_xticks(range(len(starts)), _bins(starts))
             panel.set_title(f"{order} order")
-            panel.set_xlabel("words in the sentence (lower end of a bin)")
+            panel.set_xlabel("words in the sentence")
             panel.set_ylabel("CPU ms per proof (log scale)")
             end_labels(panel, ends, size=8.5)
     return figure
+
+
+def _bins(starts: Sequence[int]) -> list[str]:
+    """Return the names of bins of sentence lengths, for example `1–10`, from the smallest length of each bin."""
+    return [*(f"{start}–{following - 1}" for start, following in pairwise(starts)), *(f"≥ {x}" for x in starts[-1:])]
+
+
+def _beside(panel: Axes, end: tuple[float, float, str, str]) -> None:
+    """Write the name of a curve above its last point. end: (x, y, name, colour) of this point."""
+    x, y, name, colour = end
+    panel.annotate(
+        name, (x, y), (0, 5), textcoords="offset points", color=text_colour(colour), fontsize=8.5, ha="center"
+    )

@@ -5,30 +5,94 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.auli_lopez_2011.ccg.remarks import HOW
-from studies.site.sentences import ONE_SEED, UNTESTED, Sentences, about, each, from_to, share, significance_counts, span
+from studies.auli_lopez_2011.ccg_integration.tables import RULES
+from studies.site.sentences import ONE_SEED, UNTESTED, Sentences, about, each, from_to, share, span
 
 
 @about(HOW)
-def decoders(gains: pd.DataFrame) -> Sentences:
-    """Count the decoders that are better than the parser alone on test, for each order of attempts.
+def decoders(between: pd.DataFrame, gains: pd.DataFrame) -> Sentences:
+    """Compare dual decomposition with belief propagation, and the joint model with the parser alone, on test.
 
-    gains  `summaries.against_parser`
+    between  `contrasts.against_bp`
+    gains    `summaries.against_parser`
     """
-    for order, rows in each(gains, "order"):
-        parsers = rows.index.get_level_values("parser").nunique()
-        best = rows["difference"].idxmax()
+    parsers = between.index.get_level_values("parser").nunique()
+    yield (
+        f"After {from_to(between['iterations'])} iterations, LF with DD minus LF with BP is "
+        f"{from_to(between['difference'], '{:+.2f}')} points (labelled F-score on test, {parsers} "
+        f"{'parser' if parsers == 1 else 'parsers'}, both orders, one training each): {_above_and_below(between)}.",
+        between,
+    )
+    if len(gains):
         yield (
-            f"Order {order}, labelled F-score of a decoder of the joint model minus labelled F-score of the parser "
-            f"alone, for {parsers} {'parser' if parsers == 1 else 'parsers'} ({from_to(rows['sentences'])} sentences "
-            f"of test, 95 % intervals, one training each): {significance_counts(rows)} The largest gain is "
-            f"{rows['difference'].max():+.2f} ({best[-1]}, {best[1]}).",
+            f"LF with a decoder of the joint model minus LF of the parser alone is "
+            f"{from_to(gains['difference'], '{:+.2f}')}: {_above_and_below(gains)}.",
+            gains,
+        )
+
+
+def _above_and_below(rows: pd.DataFrame) -> str:
+    """Count the differences whose interval lies above 0 or below 0. rows: `low` and `high` of each difference."""
+    above, below = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
+    return f"{above} of {len(rows)} differences are significantly above 0 and {below} below (95 % intervals)"
+
+
+@about(HOW)
+def rules(scored: pd.DataFrame) -> Sentences:
+    """Explain the output rules of the rows of a table, which may lack the rules that the paper did not use.
+
+    scored  `tables.accuracy`
+    """
+    yield "In the paper, BP uses least risk and every other decoder uses Viterbi."
+    names = scored.index.get_level_values("decoder")
+    if any(name.endswith(rule) for name in names for rule in RULES.values()):
+        yield "Rows that name no rule do the same; rows that name a rule use the other rule."
+    else:
+        yield "All rows do the same, so BP differs from every other decoder in its rule as well."
+
+
+@about()
+def steps(data: pd.DataFrame) -> Sentences:
+    """Explain the step sizes of dual decomposition in the rows of `tables.curves`."""
+    yield "*DD* uses our step sizes, which follow the gap between the bound and the best derivation."
+    if "dd-published" in set(data["decoder"]):
+        yield "*DD, published steps* uses the step sizes of the paper."
+    else:
+        yield "No run on this page has measured the step sizes of the paper."
+
+
+@about(HOW)
+def missing(data: pd.DataFrame) -> Sentences:
+    """Say how many claims of a page are not tested, and how a run gets their figures. data: `contrasts.untested`."""
+    yield (
+        f"{len(data)} {'claim is' if len(data) == 1 else 'claims are'} not tested, because the run is older than the "
+        "figures that they need. `python -m studies.pipeline.run ccg-integration` measures them."
+    )
+
+
+@about()
+def meaning(data: pd.DataFrame) -> Sentences:
+    """Compare the accuracy of the proved optimum with the accuracy of each other decoder, in one sentence for each.
+
+    data  `contrasts.of_optimum`
+    """
+    for name, rows in each(data, "against"):
+        decoder = f"{'the ' * name.startswith('parser')}{name}"
+        yield (
+            f"On test, LF of the proved optimum minus LF of {decoder} is {from_to(rows['difference'], '{:+.2f}')} "
+            f"points ({rows.index.get_level_values('parser').nunique()} parsers, both orders): "
+            f"{_above_and_below(rows)}.",
             rows,
         )
 
 
 @about(HOW)
-def proofs(totals: pd.DataFrame) -> Sentences:
-    """Report how many optima are proved, for dev and test together. totals: `summaries.proof_totals`."""
+def proofs(totals: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
+    """Report how many optima are proved, for dev and test together, and the slowest proof.
+
+    totals   `summaries.proof_totals`
+    lengths  `tables.lengths`
+    """
     sentences = int(totals["sentences"].sum())
     proved = int((totals["proved, %"] * totals["sentences"] / 100).round().sum())
     yield (
@@ -37,6 +101,15 @@ def proofs(totals: pd.DataFrame) -> Sentences:
         "counts once for each parser and order.",
         totals,
     )
+    if len(lengths):
+        slowest = lengths["CPU ms, most"].idxmax()
+        row, place = lengths.loc[slowest], dict(zip(lengths.index.names, slowest, strict=True))
+        yield (
+            f"The slowest proof took {row['CPU ms, most']:,.0f} CPU ms. It is the proof of one sentence (parser "
+            f"{place['parser']}, {place['order']} order, from {place['words from']} words on). The mean of its "
+            f"{row['sentences']:.0f} sentences is {row['CPU ms']:,.1f} ms.",
+            lengths,
+        )
 
 
 @about(HOW)

@@ -48,7 +48,7 @@ def _each(results: Sequence[Results]) -> Iterator[tuple[dict[str, str], dict[str
 
 
 #: decoder -> its name in tables, for decoders whose names differ there
-NAMES = {"bp": "BP", "dd": "DD", "dd-published": "DD, steps as published", "parser": "baseline"}
+NAMES = {"bp": "BP", "dd": "DD", "dd-published": "DD, steps as published", "parser": "parser alone"}
 
 
 def name(decoder: str, iterations: int = 0, output: str = "") -> str:
