@@ -14,7 +14,7 @@ from studies.site.claims.judge import CONTRADICTED, REPLICATED, SMALLER, Judged
 from studies.site.claims.measured import Scale
 from studies.site.claims.measures import MEASURES
 from studies.site.sentences import Remarks
-from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style, text_colour
+from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, name_points, panels, style, text_colour
 from treebound.plots.svg import Svg, as_svg
 
 #: inches: height of the line of a treebank, of the pooled effect, of the name of a claim, and of axis and label
@@ -101,17 +101,20 @@ def _row(axes: Axes, item: Judged, top: float, height: float) -> None:
     bars = [(m.low, m.high, first - LINE * i, first - LINE * i) for i, m in enumerate(item.measured)]
     _segments(axes, bars, color=grey, linewidth=0.7)
     values = [measured.value for measured in item.measured]
-    axes.plot(values, [first - LINE * i for i in range(len(values))], "o", color=ink, markersize=2)
+    heights = [first - LINE * i for i in range(len(values))]
+    (dots,) = axes.plot(values, heights, "o", color=ink, markersize=2, label=claim.name)
+    name_points(dots, [str(measured.place) for measured in item.measured])
     low, high = axes.get_xlim()
     predicted = [_scale(item).back(float(x)) for x in (effect.pooled.predicted_low, effect.pooled.predicted_high)]
     predicted = [min(max(x, low), high) for x in predicted]
-    axes.plot(predicted, [base, base], color=ink, linewidth=1, linestyle=":")
+    axes.plot(predicted, [base, base], color=ink, lw=1, ls=":", label=f"{claim.name}, prediction interval")
     axes.plot([effect.low, effect.high], [base, base], color=colour, linewidth=2.4)
-    axes.plot(effect.value, base, "D", color=colour, markersize=7)
+    axes.plot(effect.value, base, "D", color=colour, markersize=7, label=f"{claim.name}, pooled")
     axes.plot([claim.than] * 2, [bottom, top - NAME], color=grey, linewidth=1.2)
     if claim.effects:
         published = [base] * len(claim.effects)
-        axes.plot(claim.effects, published, "D", color=ink, markerfacecolor="none", markersize=4.5)
+        open_mark: dict[str, Any] = {"color": ink, "markerfacecolor": "none", "markersize": 4.5}
+        axes.plot(claim.effects, published, "D", label=f"{claim.name}, published", **open_mark)
     name = f"{claim.name}: {item.verdict}"
     place = axes.get_yaxis_transform()
     axes.text(0.005, top - 0.04, name, transform=place, va="top", fontsize=9, color=text_colour(colour))
