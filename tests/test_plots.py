@@ -219,7 +219,7 @@ def test_a_panel_has_six_configurations_and_names_the_others() -> None:
     figure = tuning_figures.unproved(data)
     assert [line.get_label() for line in figure.axes[0].lines] == ["c0", "c4", "c5", "c6", "c7", "c8"]
     assert (
-        figure.get_supxlabel().replace("\n", " ") == "Not drawn, at most 9.0 points from c0 in every panel: c1, c2, c3."
+        figure.legends[0].get_title().get_text() == "Not drawn, at most 9.0 points from c0 in every panel: c1, c2, c3."
     )
 
 

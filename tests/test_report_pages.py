@@ -223,14 +223,17 @@ def test_a_panel_names_its_front_its_pruning_and_the_best_of_each_family() -> No
     others = [("c", f"family {i % 9}", f"other-{i}", "", 89 + i / 100, 20.0 + i, 0.0) for i in range(30)]
     data = pd.DataFrame([*others, *swept, *front], columns=columns)
     names = [data.loc[i, "label"] or data.loc[i, "system"] for i in chosen(data)]
-    assert names[:5] == ["front-0", "front-2", "front-1", "k = 3", "k = 5"]
-    assert names[5:] == [f"other-{i}" for i in range(29, 20, -1)], "the best of each family"
+    assert names[:4] == ["front-0", "front-2", "k = 3", "k = 5"]
+    assert names[4:-1] == [f"other-{i}" for i in range(29, 20, -1)], "the best of each family"
+    assert names[-1] == "front-1"
+    close = pd.concat([data, data.iloc[[-2]].assign(uas=89.91, system="close")], ignore_index=True)
+    assert len(chosen(close)) == len(names), "one of two close systems of the front has a name"
     spacy = pd.DataFrame([("c", "others", "spacy", "spacy", 80.0, 5.0, float("nan"))], columns=columns)
     assert len(data) in chosen(pd.concat([data, spacy], ignore_index=True)), "parsers of others are always named"
     (axes,) = charts.accuracy_speed(data).axes
     marks = axes.lines[1:]
     assert len(marks) == len(data)
-    assert [line.get_fillstyle() for line in marks[:5]] == ["full"] * 3 + ["left"] * 2
+    assert [line.get_fillstyle() for line in marks[:5]] == ["full"] * 2 + ["left"] * 2 + ["none"]
     assert sum(line.get_markersize() > 5 for line in marks) == 14
     assert {text.get_text() for text in axes.texts} >= {"front-0", "k = 3"}
     ends = np.array(axes.lines[0].get_xydata())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,6 +15,8 @@ from treebound.plots.style import COLOURS, CYCLE, MARKERS, describe, log_axis, p
 
 #: letters in a line of a name, letters in a line below a panel
 LETTERS, BELOW = 18, 58
+#: rows within this distance are close, as a share of the width and the height that the rows of a panel take up
+CLOSE = 0.1
 #: family of the parsers of other projects
 OTHERS = "others"
 #: texts of the families of rows in the legend; other families are shown under their own name
@@ -86,14 +89,20 @@ def visible(rows: pd.DataFrame) -> pd.DataFrame:
 def chosen(rows: pd.DataFrame) -> list[int]:
     """Return the index labels of the rows of a corpus whose names are written in the figure, in order of priority.
 
-    All rows of the Pareto front, its two ends first, all rows that differ in pruning, all parsers of other projects and
-    the most accurate row of each family are chosen.
+    The two ends of the Pareto front, all parsers of other projects, all rows that differ in pruning and the most
+    accurate row of each family are chosen. The other rows of the front follow if they are not CLOSE to a chosen row.
     """
     front, best = pareto(rows), rows.sort_values("uas", ascending=False, kind="stable")
-    pruned = rows.index[rows["label"].map(_is_pruning)]
-    others = rows.index[rows["group"] == OTHERS]
+    pruned, others = rows.index[rows["label"].map(_is_pruning)], rows.index[rows["group"] == OTHERS]
     families = best.drop_duplicates("group").index
-    return list(dict.fromkeys([*front.index[:1], *front.index[-1:], *others, *front.index, *pruned, *families]))
+    names = list(dict.fromkeys([*front.index[:1], *front.index[-1:], *others, *pruned, *families]))
+    places = np.column_stack([np.log(rows["words_per_cpu_s"].astype(float)), rows["uas"].astype(float)])
+    places /= np.maximum(places.max(axis=0) - places.min(axis=0), 1e-9)
+    place_of = dict(zip(rows.index, places, strict=True))
+    for i in front.index.difference(names, sort=False):
+        if min(np.hypot(*(place_of[i] - place_of[j])) for j in names) > CLOSE:
+            names.append(i)
+    return names
 
 
 def pareto(data: pd.DataFrame) -> pd.DataFrame:

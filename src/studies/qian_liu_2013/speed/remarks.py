@@ -165,7 +165,7 @@ def length(data: pd.DataFrame) -> Sentences:
     powers = "; ".join(f"{name}: {span(rows['whole'], '{:.1f}')}" for name, rows in each(grown, "k"))
     steeper, described = (
         int((grown["end"] > grown["whole"]).sum()),
-        listing(dict.fromkeys(map(heads_in_words, _shown(data)))),
+        " and ".join(map(heads_in_words, _shown(data))),
     )
     yield (
         f"Among bins of at least {ENOUGH} sentences (filled marks), for {described}, the mean time grows from the "

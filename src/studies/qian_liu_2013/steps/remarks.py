@@ -59,9 +59,8 @@ def _counted(rows: pd.DataFrame, figure: str) -> str:
         changed = order[order["difference"] * sign > 0]["difference"]
         names = listing(f"{name} {change:+.2f}" for name, change in changed.items())
         what = f" {figure}" if sign < 0 else ""
-        texts.append(
-            f"{len(changed)} {verb}{'s' if len(changed) == 1 else ''}{what}" + f" ({names})" * bool(len(changed))
-        )
+        ending = "s" if len(changed) < 2 else ""
+        texts.append(f"{len(changed) or 'none'} {verb}{ending}{what}" + f" ({names})" * bool(len(changed)))
     return f"of {len(rows)} variations, {texts[0]} and {texts[1]} it"
 
 

@@ -15,13 +15,14 @@ from treebound.plots.style import (
     COLOURS,
     CYCLE,
     MARKERS,
+    NOTE_LETTERS,
     describe,
     distinct,
     log_axis,
-    note,
     panels,
     style,
     text_colour,
+    wrapped,
 )
 
 
@@ -152,12 +153,15 @@ def unproved(data: pd.DataFrame) -> Figure:
             keys.append(Line2D([], [], color=grey, linestyle=":", label="the last sentence is proved"))
         if not all(ends):
             keys.append(Line2D([], [], color=grey, marker="x", ls="none", mew=2, label="some are never proved"))
-        figure.legend(handles=keys, loc="outside lower center", ncols=3, fontsize=8.5)
-        omitted = [name for name in names if name not in drawn]
+        omitted, text = [name for name in names if name not in drawn], ""
         if omitted:
             largest = max(scores[name] for name in omitted)
             text = f"Not drawn, at most {largest:.1f} points from {names[0]} in every panel: {', '.join(omitted)}."
-            note(figure, text)
+        # the note is the title of the legend, because a note below the panels would overlap the legend
+        title = wrapped(text, int(figure.get_figwidth() * NOTE_LETTERS))
+        legend = figure.legend(handles=keys, title=title, loc="outside lower center", ncols=3, fontsize=8.5)
+        legend.set_alignment("left")
+        legend.get_title().set_fontsize(8)
         describe(figure, _most_unproved(data[data["configuration"].isin(drawn)]))
     return figure
 
