@@ -47,14 +47,16 @@ def settle(figure: Figure) -> None:
     scale = figure.dpi / 72
     for axes in figure.axes:
         taken, area = _obstacles(axes, scale), _label_area(axes, figure, scale)
-        points, texts, leads = _marked_points(axes), [], []
+        points = _marked_points(axes)
+        texts: list[Bbox] = []  # labels that have a place
+        leads: list[Bbox] = []  # pieces of the lines that lead to them
         for label in (label for label in labels if label.axes is axes):
             own, (x, y) = label.get_window_extent(), axes.transData.transform(label.xy)
-            left, bottom = first = (own.x0 - x) / scale, (own.y0 - y) / scale
+            first = dx0, dy0 = (own.x0 - x) / scale, (own.y0 - y) / scale
             offset, width, height = label.xyann, own.width / scale, own.height / scale
-            choices = []  # (whether the line to the label crosses another label or line, offset, box, far, line)
+            choices = []  # (number of labels, lines and points that the label or its line covers, offset, box, far, line)
             for dx, dy in (first, *_places(width, height)):
-                box = own.translated((dx - left) * scale, (dy - bottom) * scale)
+                box = own.translated((dx - dx0) * scale, (dy - dy0) * scale)
                 far = max(dx, -dx - width, dy, -dy - height) > GAP + STEP
                 if not _within(box, area) or any(box.overlaps(taken_box) for taken_box in taken):
                     continue
@@ -62,8 +64,9 @@ def settle(figure: Figure) -> None:
                     continue
                 middle = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
                 lead = _straight((x, y), middle, scale) if far else []
-                crosses = any(piece.overlaps(text) for piece in lead for text in texts)
-                crosses |= any(box.overlaps(piece) for piece in leads)
+                crosses = sum(any(piece.overlaps(text) for piece in lead) for text in texts)
+                crosses += any(box.overlaps(piece) for piece in leads)
+                crosses += sum(any(piece.contains(*point) for piece in lead[2:]) for point in points)
                 choices.append((crosses, (dx, dy), box, far, lead))
                 if not crosses:
                     break
@@ -74,7 +77,7 @@ def settle(figure: Figure) -> None:
             texts.append(box)
             taken.append(box)
             leads += lead
-            label.xyann = offset[0] + dx - left, offset[1] + dy - bottom
+            label.xyann = offset[0] + dx - dx0, offset[1] + dy - dy0
             if far:
                 _lead(axes, label, (dx + width / 2, dy + height / 2))
 
@@ -182,7 +185,8 @@ def _places(width: float, height: float) -> Iterator[tuple[float, float]]:
     """Yield offsets of a label's lower left corner from its point: above, below and beside it, at growing distance."""
     for step in range(STEPS):
         distance = GAP + step * STEP
-        for x in (-width / 2, GAP, -GAP - width):
+        diagonal = (distance, -distance - width) if step else ()
+        for x in (-width / 2, GAP, -GAP - width, *diagonal):
             yield x, distance
             yield x, -distance - height
         yield distance, -height / 2

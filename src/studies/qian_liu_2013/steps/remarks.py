@@ -58,10 +58,10 @@ def _counted(rows: pd.DataFrame, figure: str) -> str:
     for sign, verb in ((-1, "lower"), (1, "raise")):
         changed = order[order["difference"] * sign > 0]["difference"]
         names = listing(f"{name} {change:+.2f}" for name, change in changed.items())
-        what = f" {figure}" if sign < 0 else ""
+        what = f" {figure}" if sign < 0 else " it"
         ending = "s" if len(changed) < 2 else ""
         texts.append(f"{len(changed) or 'none'} {verb}{ending}{what}" + f" ({names})" * bool(len(changed)))
-    return f"of {len(rows)} variations, {texts[0]} and {texts[1]} it"
+    return f"of {len(rows)} variations, {texts[0]} and {texts[1]}"
 
 
 @about(
