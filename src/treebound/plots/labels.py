@@ -54,7 +54,7 @@ def settle(figure: Figure) -> None:
             own, (x, y) = label.get_window_extent(), axes.transData.transform(label.xy)
             first = dx0, dy0 = (own.x0 - x) / scale, (own.y0 - y) / scale
             offset, width, height = label.xyann, own.width / scale, own.height / scale
-            choices = []  # (number of labels, lines and points covered, offset, box, far, line)
+            choices = []  # (number of labels and lines covered, offset, box, far, line)
             for dx, dy in (first, *_places(width, height)):
                 box = own.translated((dx - dx0) * scale, (dy - dy0) * scale)
                 far = max(dx, -dx - width, dy, -dy - height) > GAP + STEP
@@ -66,7 +66,6 @@ def settle(figure: Figure) -> None:
                 lead = _straight((x, y), middle, scale) if far else []
                 crosses = sum(any(piece.overlaps(text) for piece in lead) for text in texts)
                 crosses += any(box.overlaps(piece) for piece in leads)
-                crosses += sum(any(piece.contains(*point) for piece in lead[2:]) for point in points)
                 choices.append((crosses, (dx, dy), box, far, lead))
                 if not crosses:
                     break

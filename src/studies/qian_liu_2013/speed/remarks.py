@@ -173,13 +173,14 @@ def length(data: pd.DataFrame) -> Sentences:
         grown,
     )
     yield (
-        f"Over the last step between such bins, {steeper} of these {len(grown)} curves are steeper. Exponential growth "
-        "would look like that, and so would a few hard sentences in a small bin: these figures do not settle it.",
+        f"For {steeper} of the {len(grown)} curves described here, growth is steeper between the last two bins. "
+        "Exponential growth would look like that, and so would a few hard sentences in a small bin: these figures do "
+        "not settle it.",
         grown,
     )
     for name, rows in each(grown, "k"):
         yield (
-            f"Over this step, {name}, the exponent is {span(rows['end'], '{:.1f}')}, and a sentence takes "
+            f"Between the last two such bins, {name}, the exponent is {span(rows['end'], '{:.1f}')}, and a sentence takes "
             f"{span(rows['longest'], '{:,.1f} ms')}.",
             rows,
         )
