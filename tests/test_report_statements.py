@@ -419,10 +419,10 @@ def test_the_page_on_length_answers_its_question() -> None:
         "Among bins of at least 10 sentences (filled marks), for k = 10 and no pruning, the mean time grows "
     )
     assert f"without pruning: {whole:.1f} (a)" in text
-    assert "1 of these 2 curves is steeper between the last two bins" in text
+    assert "For 1 of the 2 curves described here, growth is steeper" in text
     assert (
-        f"Between the last two such bins, without pruning, the exponent is {last:.1f} (a), and a sentence takes 1,000.0 ms"
-        in text
+        f"Between the last two such bins, without pruning, the exponent is {last:.1f} (a), and "
+        "a sentence takes 1,000.0 ms" in text
     )
     few = str(speed_remarks.length(steep.assign(sentences=[20, 20, 3, 20, 20, 20])))
     assert "at k = 10, the exponent is" in few
