@@ -180,8 +180,8 @@ def length(data: pd.DataFrame) -> Sentences:
     )
     for name, rows in each(grown, "k"):
         yield (
-            f"Between the last two such bins, {name}, the exponent is {span(rows['end'], '{:.1f}')}, and a sentence takes "
-            f"{span(rows['longest'], '{:,.1f} ms')}.",
+            f"Between the last two such bins, {name}, the exponent is {span(rows['end'], '{:.1f}')}, and a "
+            f"sentence takes {span(rows['longest'], '{:,.1f} ms')}.",
             rows,
         )
     others = [k for k in dict.fromkeys(data["k"]) if k not in _shown(data)]
