@@ -201,7 +201,13 @@ def test_tuning_writes_the_ratio_to_published() -> None:
 
 def test_curves_end_where_nothing_more_is_proved() -> None:
     figure = tuning_figures.unproved(CURVES)
-    default, published = figure.axes[0].lines
+    default, published, cross = figure.axes[0].lines
+    assert (cross.get_marker(), list(cross.get_xydata()[0])) == ("x", [4, 40]), "40 % are never proved"
+    (fall,) = figure.axes[0].collections
+    assert [list(place) for place in fall.get_segments()[0]] == [[2, 10], [4, 5]], "all are proved after 4 calls"
+    assert figure.axes[0].get_ylim()[0] == 5
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert texts == ["default", "published", "the last sentence is proved", "some are never proved"]
     assert figure.get_label().endswith("default 0.0 %, published 40.0 %.")
     assert (list(default.get_xdata()), list(default.get_ydata())) == ([1, 2], [50, 10])
     assert (list(published.get_xdata()), list(published.get_ydata())) == ([1, 2, 4], [80, 80, 40])
@@ -213,7 +219,7 @@ def test_a_panel_has_six_configurations_and_names_the_others() -> None:
     figure = tuning_figures.unproved(data)
     assert [line.get_label() for line in figure.axes[0].lines] == ["c0", "c4", "c5", "c6", "c7", "c8"]
     assert (
-        figure.get_supxlabel().replace("\n", " ") == "Not drawn, at most 9.0 points from c0 in every panel: c1, c2, c3."
+        figure.legends[0].get_title().get_text() == "Not drawn, at most 9.0 points from c0 in every panel: c1, c2, c3."
     )
 
 

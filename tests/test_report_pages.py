@@ -182,7 +182,7 @@ def test_words_have_tooltips_and_glosses(tmp_path: Path) -> None:
 def test_labels_of_points_overprint_neither_each_other_nor_points(columns: int) -> None:
     rows = [(c, "one", "s", f"k = {k}", 88 + 0.01 * k, 1e4 + k) for c in ("c", "d") for k in range(5)]
     names = ["corpus", "group", "system", "label", "uas", "words_per_cpu_s"]
-    slow = [(c, "one", "s", "", 87.3, 1e3) for c in ("c", "d")]
+    slow = [(c, "two", "s", "", 87.3, 1e3) for c in ("c", "d")]
     figure = charts.accuracy_speed(pd.DataFrame([*rows, *slow], columns=names), columns)
     before = [label.get_window_extent() for label in point_labels(figure)]
     assert any(a.overlaps(b) for i, a in enumerate(before) for b in before[:i])
@@ -216,22 +216,25 @@ def test_one_bad_system_is_listed_below_its_panel_and_does_not_press_the_others_
     assert figure.get_label() == f"The most accurate systems are {best}."
 
 
-def test_a_panel_names_its_front_and_about_a_dozen_systems() -> None:
+def test_a_panel_names_its_front_its_pruning_and_the_best_of_each_family() -> None:
     columns = ["corpus", "group", "system", "label", "uas", "words_per_cpu_s", "proved"]
     front = [("c", "graph", f"front-{i}", "", 90 - i / 10, 1e3 * (i + 1), 100.0) for i in range(3)]
     swept = [("c", "pruned", "all", f"k = {k}", 89.0, 10.0 * k, 50.0) for k in (3, 5)]
     others = [("c", f"family {i % 9}", f"other-{i}", "", 89 + i / 100, 20.0 + i, 0.0) for i in range(30)]
     data = pd.DataFrame([*others, *swept, *front], columns=columns)
-    names = [data.loc[i, "label"] or data.loc[i, "system"] for i in chosen(data, 12)]
-    assert names[:5] == ["front-0", "front-2", "front-1", "k = 3", "k = 5"]
-    assert len(names) == 12
-    assert {data.loc[i, "group"] for i in chosen(data, 12)} >= {"family 0", "family 2"}
-    assert len(chosen(data, 2)) == 5
+    names = [data.loc[i, "label"] or data.loc[i, "system"] for i in chosen(data)]
+    assert names[:4] == ["front-0", "front-2", "k = 3", "k = 5"]
+    assert names[4:-1] == [f"other-{i}" for i in range(29, 20, -1)], "the best of each family"
+    assert names[-1] == "front-1"
+    close = pd.concat([data, data.iloc[[-2]].assign(uas=89.91, system="close")], ignore_index=True)
+    assert len(chosen(close)) == len(names), "one of two close systems of the front has a name"
+    spacy = pd.DataFrame([("c", "others", "spacy", "spacy", 80.0, 5.0, float("nan"))], columns=columns)
+    assert len(data) in chosen(pd.concat([data, spacy], ignore_index=True)), "parsers of others are always named"
     (axes,) = charts.accuracy_speed(data).axes
     marks = axes.lines[1:]
     assert len(marks) == len(data)
-    assert [line.get_fillstyle() for line in marks[:5]] == ["full"] * 3 + ["left"] * 2
-    assert sum(line.get_markersize() > 5 for line in marks) == 12
+    assert [line.get_fillstyle() for line in marks[:5]] == ["full"] * 2 + ["left"] * 2 + ["none"]
+    assert sum(line.get_markersize() > 5 for line in marks) == 14
     assert {text.get_text() for text in axes.texts} >= {"front-0", "k = 3"}
     ends = np.array(axes.lines[0].get_xydata())
     assert axes.lines[0].get_drawstyle() == "steps-pre"

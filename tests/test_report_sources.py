@@ -83,7 +83,7 @@ def test_scatter_plots_and_bars_are_read_back() -> None:
         ("upright", "x", "1.5"),
         ("upright", "y", "2.5"),
     ]
-    assert drawn.described(figure) == "Horizontal axis: x; y. Vertical axis: from 1.5 to 2.5."
+    assert drawn.described(figure) == "Horizontal axis: x; y. Vertical axis: from 0 to 2.62."
     figure.set_label("The second bar is higher.")
     assert as_svg(figure, "Bars").alt == f"Bars. The second bar is higher. {drawn.described(figure)}"
 

@@ -367,9 +367,13 @@ def test_sums_over_corpora_count_no_sentence_twice(this: collect.Results) -> Non
 def test_pruning_names_the_k_of_training(this: collect.Results) -> None:
     uas, speed = (speed_tables.pruning_table([this], figure) for figure in ("UAS", "w/s"))
     text = str(speed_remarks.pruning(uas, speed, {RUN: 10}))
-    assert "All models of this run were trained with k = 10" in text
+    slowest = speed.loc["branch and bound, no pruning", RUN].min()
+    assert f"Without pruning, the speed is {slowest:,.0f} (" in text
+    assert "words per CPU second. All models were trained with k = 10." in text
+    assert " and changes UAS by " in text
     assert "not tested" in text
-    assert "trained with" not in str(speed_remarks.pruning(uas, speed, {RUN: "none"}))
+    assert "All models were trained with no pruning." in str(speed_remarks.pruning(uas, speed, {RUN: "none"}))
+    assert "Training: k = 10 (a), no pruning (b)." in str(speed_remarks.pruning(uas, speed, {"a": 10, "b": "none"}))
 
 
 def test_sentences_without_proof_are_in_the_note_of_their_row(root: Path, tmp_path: Path) -> None:
@@ -411,11 +415,14 @@ def test_the_page_on_length_answers_its_question() -> None:
     steep = pd.concat([curves("10", 0.001, 0.003, 0.005), curves("none", 0.001, 0.01, 1.0)])
     text = str(speed_remarks.length(steep))
     last, whole = np.log(100) / np.log(25.5 / 15.5), np.log(1000) / np.log(25.5 / 5.5)
-    assert text.startswith("From the first to the last bin the mean time grows as a power of the length (exponent at ")
+    assert text.startswith(
+        "Among bins of at least 10 sentences (filled marks), for k = 10 and no pruning, the mean time grows "
+    )
     assert f"without pruning: {whole:.1f} (a)" in text
-    assert "Over the last step 1 of the 2 curves are steeper" in text
+    assert "For 1 of the 2 curves described here, growth is steeper" in text
     assert (
-        f"Over the last step, without pruning, the exponent is {last:.1f} (a), and a sentence takes 1,000.0 ms" in text
+        f"Between the last two such bins, without pruning, the exponent is {last:.1f} (a), and "
+        "a sentence takes 1,000.0 ms" in text
     )
     few = str(speed_remarks.length(steep.assign(sentences=[20, 20, 3, 20, 20, 20])))
     assert "at k = 10, the exponent is" in few

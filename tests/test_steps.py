@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -231,21 +230,21 @@ def test_the_table_has_a_row_a_change_and_stars_where_it_is_significant(tmp_path
 def test_remarks_name_helpful_and_useless_steps(tmp_path: Path) -> None:
     data = tables.steps([results(tmp_path, SYNTHETIC)])
     text = repr(remarks.changes(data, tables.step_tests(data)))
-    by_las = text[text.index("LAS against base: significantly better at the 5 %") : text.index("UAS against base")]
-    assert re.search(r"level: better \(\+18.75 \[.*\], p < 0.001\); significantly worse: worse \(-18.75 ", by_las)
-    assert "not significant: 2 of 4 (same (+0.00" in by_las
-    assert "UAS against base: significantly better at the 5 % level: none; significantly worse: worse (-18.75" in text
-    assert "Trainings with the same right heads as base, word for word: better, same." in text
-    assert text.count("by chance alone, fewer than one of 4 tests would be significant") == 2
+    assert text.startswith(
+        "Against base, at the 5 % level: of 4 variations, 1 lowers LAS (worse -18.75) and 1 raises it (better +18.75); "
+        "of 4 variations, 1 lowers UAS (worse -18.75) and none raises it."
+    )
+    assert "Trainings on made_up, this run with the same right heads as base, word for word: better, same." in text
+    assert "By chance alone, fewer than one of 8 tests would be significant." in text
 
 
 def test_remarks_where_nothing_helps(tmp_path: Path) -> None:
     data = tables.steps([results(tmp_path, {name: SYNTHETIC[name] for name in ("base", "unclear", "worse")})])
     text = repr(remarks.changes(data, tables.step_tests(data)))
-    assert "LAS against base: significantly better at the 5 % level: none" in text
+    assert "of 2 variations, 1 lowers LAS (worse -18.75) and none raises it" in text
     assert "word for word" not in text
     alone = tables.steps([results(tmp_path / "alone", {"base": SYNTHETIC["base"], "absent": SYNTHETIC["absent"]})])
-    assert "there is nothing to compare with base" in repr(remarks.changes(alone, tables.step_tests(alone)))
+    assert "No training was compared with base." in repr(remarks.changes(alone, tables.step_tests(alone)))
 
 
 def test_epochs(tmp_path: Path) -> None:
@@ -345,14 +344,18 @@ def test_accuracy_against_the_remaining_arcs(tmp_path: Path, monkeypatch: pytest
         "only training runs with other pruning and with counts"
     )
     assert arcs["learnt"].tolist() == [False, False, True]
-    thresholds = tables.thresholds(arcs)
+    tests = tables.step_tests(data)
+    thresholds = tables.thresholds(arcs, tests)
     assert [use for _, use, _ in thresholds.index] == ["parsing", "training and parsing"]
     assert thresholds["heads per word"].tolist() == [4.0, 4.5]
     assert thresholds["heads per word, base"].tolist() == [10.0, 10.0]
     assert thresholds["UAS change"].tolist() == [-0.5, 0.25]
     text = repr(remarks.pruned(thresholds))
-    assert "a threshold leaves 40 to 45 % of the heads that the base keeps, and changes UAS by -0.50 (0.01" in text
-    assert "+0.25 (0.01 training and parsing)" in text
+    narrow = tests.loc[("made_up, this run", "UAS", "narrow")]
+    assert thresholds["p"].iloc[0] == narrow["p"]
+    assert "a threshold leaves 40 to 45 % of the heads that the base keeps, and changes UAS by -0.50 [" in text
+    assert f"[{narrow['low']:+.2f}, {narrow['high']:+.2f}], p = {narrow['p']:.3f} (0.01 parsing)" in text
+    assert " (0.01 training and parsing) points. 0 of 2 changes are significant at the 5 % level" in text
     (panel,) = by_arcs(arcs, "UAS").axes
     assert [line.get_xdata().tolist() for line in panel.lines] == [[4.5, 10.0], [4.0, 10.0]]
     trained = tables.step_training(data)["dev"]
@@ -363,4 +366,6 @@ def test_accuracy_against_the_remaining_arcs(tmp_path: Path, monkeypatch: pytest
     assert tables.step_arcs(tables.steps([unlike])).empty, "the base run has no counts"
     nothing = tables.step_arcs(tables.steps([older]))
     assert nothing.empty
-    assert "run `python -m studies.pipeline.run steps`" in repr(remarks.pruned(tables.thresholds(nothing)))
+    assert "run `python -m studies.pipeline.run steps`" in repr(
+        remarks.pruned(tables.thresholds(nothing, tables.step_tests(data)))
+    )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,8 +13,12 @@ from matplotlib.lines import Line2D
 
 from treebound.plots.style import COLOURS, CYCLE, MARKERS, describe, log_axis, panels, style, text_colour, wrapped
 
-#: usual number of points with a name in a panel, letters in a line of a name, letters in a line below a panel
-NAMED, LETTERS, BELOW = 12, 18, 58
+#: letters in a line of a name, letters in a line below a panel
+LETTERS, BELOW = 18, 58
+#: rows within this distance are close, as a share of the width and the height that the rows of a panel take up
+CLOSE = 0.1
+#: family of the parsers of other projects
+OTHERS = "others"
 #: texts of the families of rows in the legend; other families are shown under their own name
 FAMILIES = {
     "mira": "graph-based, MIRA",
@@ -25,12 +30,12 @@ FAMILIES = {
 }
 
 
-def accuracy_speed(data: pd.DataFrame, columns: int = 2, named: int = NAMED) -> Figure:
+def accuracy_speed(data: pd.DataFrame, columns: int = 2) -> Figure:
     """Draw UAS against words per CPU second, one panel per corpus and one colour per family.
 
     A line joins the Pareto front: the systems that no other system beats on both axes. Systems far below the others are
-    not drawn. The text below the panel lists them with their UAS and speed. About `named` systems of a panel are
-    labelled with their names (see `chosen`), and the other systems are small marks.
+    not drawn. The text below the panel lists them with their UAS and speed. The systems of `chosen` are labelled with
+    their names, and the other systems are small marks.
 
     data     corpus, group (the family), system, label (variant of the system, may be empty), uas (%),
              words_per_cpu_s, and optionally proved (% of the sentences; NaN counts as 0). Markers are full if all trees
@@ -42,7 +47,8 @@ def accuracy_speed(data: pd.DataFrame, columns: int = 2, named: int = NAMED) -> 
         g: {"color": CYCLE[i % 6], "marker": MARKERS[i % 6]} for i, g in enumerate(groups)
     }
     shares = data["proved"].fillna(0.0) if "proved" in data else pd.Series(100.0, data.index)
-    data = data.assign(share=shares, name=[*map(_name, data["system"], data["label"])])
+    data = data.assign(share=shares, name=_names(data))
+    small = False
     with style():
         across = min(columns, len(corpora))
         figure, axes = panels(len(corpora), columns=columns, height=4.2, width=(6.5, 8.5)[across > 1])
@@ -51,7 +57,9 @@ def accuracy_speed(data: pd.DataFrame, columns: int = 2, named: int = NAMED) -> 
             shown = visible(rows)
             front = pareto(shown)
             panel.plot(front["words_per_cpu_s"], front["uas"], drawstyle="steps-pre", color="#9a9a9a", lw=1.2, zorder=1)
-            _points(panel, shown, chosen(shown, named), looks)
+            named = chosen(shown)
+            small |= len(named) < len(shown)
+            _points(panel, shown, named, looks)
             log_axis(panel, "x")
             panel.set_title(corpus)
             panel.set_ylabel("UAS, %")
@@ -59,7 +67,10 @@ def accuracy_speed(data: pd.DataFrame, columns: int = 2, named: int = NAMED) -> 
             panel.set_xlabel("\n".join(["words per CPU second (log scale)", *below]), fontsize=8.5, loc="left")
             panel.margins(x=0.14, y=0.1)
         figure.legend(
-            handles=_keys(looks, "proved" in data), loc="outside lower center", ncols=1 + across, fontsize=8.5
+            handles=_keys(looks, [*data["share"]] if "proved" in data else [], small),
+            loc="outside lower center",
+            ncols=1 + across,
+            fontsize=8.5,
         )
         describe(figure, _result(data))
     return figure
@@ -75,20 +86,23 @@ def visible(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["uas"] >= middle - max(4 * (top - middle), 1.0)]
 
 
-def chosen(rows: pd.DataFrame, count: int) -> list[int]:
+def chosen(rows: pd.DataFrame) -> list[int]:
     """Return the index labels of the rows of a corpus whose names are written in the figure, in order of priority.
 
-    All rows of the Pareto front, its two ends first, and all rows that differ in pruning are chosen. Further rows are
-    added until `count` rows are chosen: the most accurate row of each family, the fastest row of each family, and then
-    the other rows by accuracy.
+    The two ends of the Pareto front, all parsers of other projects, all rows that differ in pruning and the most
+    accurate row of each family are chosen. The other rows of the front follow if they are not CLOSE to a chosen row.
     """
     front, best = pareto(rows), rows.sort_values("uas", ascending=False, kind="stable")
-    fastest = rows.sort_values("words_per_cpu_s", ascending=False, kind="stable")
-    families = [*best.drop_duplicates("group").index, *fastest.drop_duplicates("group").index]
-    pruned = rows.index[rows["label"].map(_is_pruning)]
-    always = list(dict.fromkeys([*front.index[:1], *front.index[-1:], *front.index, *pruned]))
-    others = [i for i in dict.fromkeys([*families, *best.index]) if i not in always]
-    return always + others[: max(count - len(always), 0)]
+    pruned, others = rows.index[rows["label"].map(_is_pruning)], rows.index[rows["group"] == OTHERS]
+    families = best.drop_duplicates("group").index
+    names = list(dict.fromkeys([*front.index[:1], *front.index[-1:], *others, *pruned, *families]))
+    places = np.column_stack([np.log(rows["words_per_cpu_s"].astype(float)), rows["uas"].astype(float)])
+    places /= np.maximum(places.max(axis=0) - places.min(axis=0), 1e-9)
+    place_of = dict(zip(rows.index, places, strict=True))
+    for i in front.index.difference(names, sort=False):
+        if min(np.hypot(*(place_of[i] - place_of[j])) for j in names) > CLOSE:
+            names.append(i)
+    return names
 
 
 def pareto(data: pd.DataFrame) -> pd.DataFrame:
@@ -104,6 +118,18 @@ PROOFS = {100.0: "all trees proved", 50.0: "some trees proved", 0.0: "no tree pr
 def _fill(share: float) -> Literal["full", "left", "none"]:
     """Return the fill style of a marker for a share of proved trees (%)."""
     return "full" if share == 100 else "left" if share > 0 else "none"
+
+
+def _names(data: pd.DataFrame) -> list[str]:
+    """Return the names of the points. A name that two families share in a corpus is followed by the second family."""
+    names = [*map(_name, data["system"], data["label"])]
+    places = list(zip(data["corpus"], names, strict=True))
+    first: dict[tuple[str, str], str] = {}
+    owners = [first.setdefault(place, group) for place, group in zip(places, data["group"], strict=True)]
+    return [
+        name if group == owner else f"{name} ({group})"
+        for name, group, owner in zip(names, data["group"], owners, strict=True)
+    ]
 
 
 def _name(system: str, label: str) -> str:
@@ -139,14 +165,22 @@ def _below(rows: pd.DataFrame) -> list[str]:
     return [wrapped(f"Below the axis: {'; '.join(parts)}", BELOW)] if parts else []
 
 
-def _keys(looks: Mapping[str, Mapping[str, Any]], proofs: bool) -> list[Line2D]:
-    """Return the legend: families, shares of proved trees (if `proofs`), the Pareto front and the small marks."""
+def _keys(looks: Mapping[str, Mapping[str, Any]], shares: Sequence[float], small: bool) -> list[Line2D]:
+    """Return the legend: families, shares of proved trees, the Pareto front and the small marks, if they are drawn.
+
+    looks   look of each family; a single family has no entry
+    shares  shares of proved trees (%) of all points, or nothing if they are not known
+    small   whether there are small marks
+    """
     grey: dict[str, Any] = {"color": COLOURS["grey"], "marker": "o", "ls": "none"}
     keys = [Line2D([], [], ls="none", label=FAMILIES.get(g, g), **look) for g, look in looks.items()]
-    for share, name in PROOFS.items() if proofs else ():
-        keys.append(Line2D([], [], fillstyle=_fill(share), markerfacecoloralt="white", label=name, **grey))
+    keys = keys if len(keys) > 1 else []
+    fills = {_fill(share) for share in shares}
+    for share, name in PROOFS.items():
+        if _fill(share) in fills and len(fills) > 1:
+            keys.append(Line2D([], [], fillstyle=_fill(share), markerfacecoloralt="white", label=name, **grey))
     keys.append(Line2D([], [], color="#9a9a9a", lw=1.2, label="no system is better in both"))
-    return [*keys, Line2D([], [], markersize=3.5, label="small: named in the tables", **grey)]
+    return [*keys, *([Line2D([], [], markersize=3.5, label="small: named in the tables", **grey)] if small else [])]
 
 
 def _result(data: pd.DataFrame) -> str:

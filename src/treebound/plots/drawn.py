@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from treebound.plots.style import END_LABEL
+from treebound.plots.style import END_LABEL, point_names, text_colour
 from treebound.support.extras import needs
 
 with needs("plots"):
@@ -57,8 +57,9 @@ class Point:
 def points(figure: Figure) -> list[Point]:
     """Return the points of the curves, bars and scatter plots of a figure, panel by panel, in drawing order.
 
-    Lines across a whole panel, areas and legends hold no points. A thin line around a single point is its interval.
-    A point that is drawn twice, for instance with a second mark, is returned once.
+    Lines across a whole panel, areas and legends hold no points. Axes without ticks hold no positions. A thin line
+    around a single point is its interval. A point that is drawn twice, for instance with a second mark, is returned
+    once.
     """
     return list(dict.fromkeys(point for axes in figure.axes for point in _points(figure, axes)))
 
@@ -136,28 +137,43 @@ def described(figure: Figure) -> str:
     panels = list(dict.fromkeys(point.panel for point in data if point.panel))
     names = list(dict.fromkeys(point.series for point in data if point.series))
     sentences = [f"{len(panels)} panels: {_listed(panels)}."] if len(panels) > 1 else []
-    sentences.append(_axis("Horizontal", [(point.axis[0], point.x) for point in data]))
-    sentences.append(_axis("Vertical", [(point.axis[1], point.y) for point in data]))
+    sentences.append(_axis("Horizontal", [(point.axis[0], point.x) for point in data], _limits(figure, "x")))
+    sentences.append(_axis("Vertical", [(point.axis[1], point.y) for point in data], _limits(figure, "y")))
     if len(names) > 1:
         sentences.append(f"Series: {_listed(names)}.")
     ends = [_ends(name, [point for point in data if point.series == name]) for name in names]
     if len(panels) <= 1 and len(names) <= FEW and all(ends):
         sentences += ends
-    return " ".join(sentences)
+    return " ".join(filter(None, sentences))
 
 
-def _axis(name: str, values: Sequence[tuple[str, Value]]) -> str:
-    """Describe the horizontal or the vertical axis of all panels: its names or the ranges of its values.
+def _limits(figure: Figure, which: str) -> dict[str, tuple[float, float]]:
+    """Map the label of each x or y axis (`which`) to the smallest and the largest end of the axes with this label."""
+    limits: dict[str, tuple[float, float]] = {}
+    for axes in figure.axes:
+        label, ends = _axis_label(figure, axes, which), getattr(axes, f"get_{which}lim")()
+        ends = (*limits.get(label, ()), *map(float, ends))
+        limits[label] = min(ends), max(ends)
+    return limits
 
-    values  label of the axis and position of each point
+
+def _axis(name: str, values: Sequence[tuple[str, Value]], limits: Mapping[str, tuple[float, float]]) -> str:
+    """Describe the horizontal or the vertical axis of all panels: its names, or the numbers at its ends.
+
+    values  label of the axis and position of each point; an axis without ticks has empty positions
+    limits  label of the axis -> numbers at its ends
     """
     ranges = []
     for label in dict.fromkeys(label for label, _ in values):
         places = [value for own, value in values if own == label]
         numbers = [value for value in places if not isinstance(value, str)]
         names = list(dict.fromkeys(value for value in places if isinstance(value, str)))
-        shown = _listed(names) if names else f"from {_text(min(numbers))} to {_text(max(numbers))}"
-        ranges.append(f"{label}, {shown}" if label else shown)
+        shown = _listed(names) if any(names) else " to ".join(map(_rounded, limits[label])) if numbers else ""
+        if shown:
+            shown = shown if any(names) else f"from {shown}"
+            ranges.append(f"{label}, {shown}" if label else shown)
+    if not ranges:
+        return ""
     return f"{name} ax{'e' if len(ranges) > 1 else 'i'}s: {_listed(ranges)}."
 
 
@@ -166,8 +182,8 @@ def _ends(name: str, curve: Sequence[Point]) -> str:
     if len(curve) < 3 or any(isinstance(point.y, str) for point in curve):
         return ""
     verb = "stays at" if curve[0].y == curve[-1].y else "goes from"
-    end = "" if curve[0].y == curve[-1].y else f" to {_text(curve[-1].y)}"
-    return f"{name} {verb} {_text(curve[0].y)}{end}."
+    end = "" if curve[0].y == curve[-1].y else f" to {_rounded(curve[-1].y)}"
+    return f"{name} {verb} {_rounded(curve[0].y)}{end}."
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -179,6 +195,14 @@ def _listed(names: Sequence[str]) -> str:
 def _text(value: Any) -> str:
     """Return a number with 6 significant digits, or a text unchanged; nothing for None."""
     return "" if value is None else value if isinstance(value, str) else f"{value:.6g}"
+
+
+def _rounded(value: Value) -> str:
+    """Return a number with 3 significant digits and a minus sign, for a text that is read aloud; a text unchanged."""
+    if isinstance(value, str):
+        return value
+    short = f"{float(f'{value:.3g}'):,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
+    return short.replace("-", "\u2212")
 
 
 def _points(figure: Figure, axes: Axes) -> list[Point]:
@@ -195,12 +219,31 @@ def _points(figure: Figure, axes: Axes) -> list[Point]:
         if bare and len(xs) == 2 and (xs[0] == xs[1] or ys[0] == ys[1]) and not names.own(handle):
             spans.append((xs[0], ys[0], xs[1], ys[1]))
             continue
-        for x, y, low, high in zip(xs, ys, lows, highs, strict=True):
+        if bare and not names.own(handle) and (pieces := _pieces(xs, ys)):
+            spans += pieces
+            continue
+        stored = point_names(handle) or [""] * len(xs)
+        for x, y, low, high, point_name in zip(xs, ys, lows, highs, stored, strict=True):
             if x == x and y == y:  # not NaN
-                label = written.get((x, y), "")
+                label = point_name or written.get((x, y), "")
                 data.append(Point(title, axis, series, "" if label == series else label, x, y, low, high))
     data = [_with_interval(point, spans) for point in data]
-    return [replace(point, x=_named(point.x, ticks[0]), y=_named(point.y, ticks[1])) for point in data]
+    data = [replace(point, x=_named(point.x, ticks[0]), y=_named(point.y, ticks[1])) for point in data]
+    # the positions on an axis without ticks and label only keep points apart: they are not data
+    bare_x, bare_y = (not axis[i] and len(getattr(axes, f"get_{which}ticks")()) == 0 for i, which in enumerate("xy"))
+    return [replace(point, x="" if bare_x else point.x, y="" if bare_y else point.y) for point in data]
+
+
+def _pieces(xs: Sequence[float], ys: Sequence[float]) -> list[tuple[float, float, float, float]]:
+    """Return the ends of horizontal or vertical pieces that are drawn as one line with gaps, or nothing.
+
+    The gaps are NaN after every second point. Pieces with an end at NaN are left out.
+    """
+    places = [*zip(xs, ys, strict=True)]
+    if len(places) < 6 or len(places) % 3 or any(x == x and y == y for x, y in places[2::3]):
+        return []
+    pieces = [(*start, *end) for start, end in zip(places[::3], places[1::3], strict=True)]
+    return [piece for piece in pieces if piece[0] == piece[2] or piece[1] == piece[3]]
 
 
 def _drawn(axes: Axes) -> Iterator[tuple[Any, list[float], list[float], list[Any], list[Any]]]:
@@ -266,11 +309,8 @@ class _Names:
         self.by_look = {_look(line): name for line, name in lines}
         self.by_colour = {_look(line)[0]: name for line, name in lines if _look(line)[1] == NO_MARKER}
         self.by_marker = {_look(line)[1]: name for line, name in lines if line.get_linestyle() == "None"}
-        self.ends = [
-            (text.xy, text.get_text())
-            for text in axes.texts
-            if isinstance(text, Annotation) and text.get_gid() == END_LABEL
-        ]
+        self.ends = [text for text in axes.texts if isinstance(text, Annotation) and text.get_gid() == END_LABEL]
+        self.used: set[int] = set()  # labels at ends that name a curve already
 
     @staticmethod
     def own(handle: Any) -> str:
@@ -280,17 +320,30 @@ class _Names:
 
     def of(self, handle: Any, places: Sequence[tuple[float, float]]) -> str:
         """Return the name of a curve with points at `places`."""
-        if label := self.own(handle):
-            return _line(label)
-        at_ends = [name for xy, name in self.ends if any(_near(xy, place) for place in (*places[-1:], *places[:1]))]
-        if at_ends:
-            return _line(at_ends[0])
         line = handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle
+        name = self._at_end(line, places)
+        if label := self.own(handle) or name:
+            return _line(label)
         if not isinstance(line, Line2D):
             return ""
         colour, marker = _look(line)
         parts = [self.by_colour.get(colour, ""), self.by_marker.get(marker, "")]
         return _line(self.by_look.get((colour, marker)) or ", ".join(part for part in parts if part))
+
+    def _at_end(self, line: Any, places: Sequence[tuple[float, float]]) -> str:
+        """Return the text of the label at an end of a curve, or an empty text.
+
+        If several curves end at the same point, a label in the colour of the curve is preferred, and then a label that
+        names no other curve yet.
+        """
+        ends = (*places[-1:], *places[:1])
+        labels = [text for place in ends for text in self.ends if _near(text.xy, place)]
+        if not labels:
+            return ""
+        colour = text_colour(to_hex(line.get_color())) if isinstance(line, Line2D) else ""
+        best = min(labels, key=lambda text: (to_hex(text.get_color()) != colour, id(text) in self.used))
+        self.used.add(id(best))
+        return str(best.get_text())
 
 
 def _look(line: Line2D) -> tuple[str, str]:

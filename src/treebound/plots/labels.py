@@ -33,7 +33,7 @@ def settle(figure: Figure) -> None:
 
     A label moves to the nearest free place around its point, and a thin line leads to a label that is far away. A label
     without a line is nearer to its own point than to any other point. A label without any free place is hidden; the
-    legend and the tables hold its information.
+    legend and the tables hold its information. A line crosses another label only if nothing else is free.
     """
     labels = point_labels(figure)
     for label in labels:
@@ -48,41 +48,99 @@ def settle(figure: Figure) -> None:
     for axes in figure.axes:
         taken, area = _obstacles(axes, scale), _label_area(axes, figure, scale)
         points = _marked_points(axes)
+        texts: list[Bbox] = []  # labels that have a place
+        leads: list[Bbox] = []  # pieces of the lines that lead to them
         for label in (label for label in labels if label.axes is axes):
             own, (x, y) = label.get_window_extent(), axes.transData.transform(label.xy)
-            first, offset = ((own.x0 - x) / scale, (own.y0 - y) / scale), label.xyann
-            width, height = own.width / scale, own.height / scale
+            first = dx0, dy0 = (own.x0 - x) / scale, (own.y0 - y) / scale
+            offset, width, height = label.xyann, own.width / scale, own.height / scale
+            choices = []  # (number of labels and lines covered, offset, box, far, line)
             for dx, dy in (first, *_places(width, height)):
-                box = own.translated((dx - first[0]) * scale, (dy - first[1]) * scale)
+                box = own.translated((dx - dx0) * scale, (dy - dy0) * scale)
                 far = max(dx, -dx - width, dy, -dy - height) > GAP + STEP
-                free = _within(box, area) and not any(box.overlaps(taken_box) for taken_box in taken)
-                if free and (far or _nearest(box, (x, y), points, scale)):
-                    taken.append(box)
-                    label.xyann = offset[0] + dx - first[0], offset[1] + dy - first[1]
-                    if far:
-                        _lead(axes, label, (dx + width / 2, dy + height / 2))
+                if not _within(box, area) or any(box.overlaps(taken_box) for taken_box in taken):
+                    continue
+                if not far and not _nearest(box, (x, y), points, scale):
+                    continue
+                middle = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
+                lead = _straight((x, y), middle, scale) if far else []
+                crosses = sum(any(piece.overlaps(text) for piece in lead) for text in texts)
+                crosses += any(box.overlaps(piece) for piece in leads)
+                choices.append((crosses, (dx, dy), box, far, lead))
+                if not crosses:
                     break
-            else:
+            if not choices:
                 label.set_visible(False)
+                continue
+            _, (dx, dy), box, far, lead = min(choices, key=lambda choice: choice[0])
+            texts.append(box)
+            taken.append(box)
+            leads += lead
+            label.xyann = offset[0] + dx - dx0, offset[1] + dy - dy0
+            if far:
+                _lead(axes, label, (dx + width / 2, dy + height / 2))
 
 
 def _settle_ends(figure: Figure) -> None:
-    """Put the labels at the ends of curves below each other, as near to the ends as their heights allow."""
+    """Put the labels at the ends of curves beside early ends if they fit there, and the others into a column.
+
+    The column is to the right of the last end. Its labels are as near to their ends as their heights allow.
+    """
     ends = {
         axes: [text for text in axes.texts if isinstance(text, Annotation) and text.get_gid() == END_LABEL]
         for axes in figure.axes
     }
     if not any(ends.values()):
         return
+    columns: dict[Axes, list[Annotation]] = {}
     for _ in range(ROUNDS):  # labels that move change the space for the panels
         figure.draw_without_rendering()
         for axes, labels in ends.items():
-            _stack(axes, labels, figure.dpi / 72)
-    for axes, labels in ends.items():
+            columns[axes] = _beside(axes, labels, figure.dpi / 72)
+            _stack(axes, columns[axes], figure.dpi / 72)
+    for axes, labels in columns.items():
         for label in labels:
             x, y = label.xyann
             if abs(y) > STEP / 3 or x > END_GAP + STEP:
                 _lead(axes, label, (x, y))
+
+
+def _beside(axes: Axes, labels: list[Annotation], scale: float) -> list[Annotation]:
+    """Move the labels of curves that end early to free places beside their last points, and return the other labels.
+
+    A place is free if the label neither covers a curve, a marker or another label there, nor reaches beyond the last
+    end of all curves. `scale` is the number of pixels per typographic point.
+    """
+    if not labels:
+        return []
+    places = {label: axes.transData.transform(label.xy) for label in labels}
+    right, panel = max(x for x, _ in places.values()), axes.get_window_extent()
+    lines = [line for line in axes.lines if line.get_transform() is axes.transData and line.get_visible()]
+    curves = [axes.transData.transform_path(line.get_path()) for line in lines]
+    taken, others = [_around(point, RADIUS * scale) for point in _marked_points(axes)], []
+    for label in labels:
+        x, y = places[label]
+        own = label.get_window_extent()
+        width, height = own.width / scale, own.height / scale
+        for dx, dy in _early_places(width, height) if right - x > (END_GAP + STEP) * scale else ():
+            box = Bbox.from_bounds(x + dx * scale, y + dy * scale - own.height / 2, own.width, own.height)
+            inside = _within(box, Bbox.from_extents(panel.x0, panel.y0, right + scale, panel.y1))
+            covers = any(curve.intersects_bbox(box, filled=False) for curve in curves)
+            if inside and not covers and not any(box.overlaps(taken_box) for taken_box in taken):
+                taken.append(box)
+                label.xyann = dx, dy
+                break
+        else:
+            others.append(label)
+    return others
+
+
+def _early_places(width: float, height: float) -> Iterator[tuple[float, float]]:
+    """Yield offsets of the middle of a label's left edge from the last point of its curve, the nearest first."""
+    for step in (0.0, 0.7, -0.7, 1.3, -1.3):
+        yield END_GAP, step * height
+    for side in (1, -1):
+        yield -width / 2, side * (height / 2 + GAP)
 
 
 def _stack(axes: Axes, labels: list[Annotation], scale: float) -> None:
@@ -126,7 +184,8 @@ def _places(width: float, height: float) -> Iterator[tuple[float, float]]:
     """Yield offsets of a label's lower left corner from its point: above, below and beside it, at growing distance."""
     for step in range(STEPS):
         distance = GAP + step * STEP
-        for x in (-width / 2, GAP, -GAP - width):
+        diagonal = (distance, -distance - width) if step else ()
+        for x in (-width / 2, GAP, -GAP - width, *diagonal):
             yield x, distance
             yield x, -distance - height
         yield distance, -height / 2
@@ -179,11 +238,16 @@ def _pieces(points: Sequence[Sequence[float]], scale: float) -> list[Bbox]:
     boxes = []
     for (x, y), (right, height) in pairwise(points):
         for start, end in (((x, y), (x, height)), ((x, height), (right, height))):
-            count = int(max(abs(end[0] - start[0]), abs(end[1] - start[1])) / (4 * scale)) + 1
-            shares = [i / count for i in range(count)]
-            places = [(start[0] + s * (end[0] - start[0]), start[1] + s * (end[1] - start[1])) for s in shares]
-            boxes += [_around(place, scale) for place in places]
+            boxes += _straight(start, end, scale)
     return boxes
+
+
+def _straight(start: Sequence[float], end: Sequence[float], scale: float) -> list[Bbox]:
+    """Return small boxes along the straight line from `start` to `end`; `scale` is as in `_pieces`."""
+    count = int(max(abs(end[0] - start[0]), abs(end[1] - start[1])) / (4 * scale)) + 1
+    shares = [i / count for i in range(count)]
+    places = [(start[0] + s * (end[0] - start[0]), start[1] + s * (end[1] - start[1])) for s in shares]
+    return [_around(place, scale) for place in places]
 
 
 def _label_area(axes: Axes, figure: Figure, scale: float) -> Bbox:
@@ -193,7 +257,7 @@ def _label_area(axes: Axes, figure: Figure, scale: float) -> Bbox:
     """
     panel, margin = axes.get_window_extent(), 2 * GAP * scale
     left, right = max(panel.x0 - scale, 0.0), min(panel.x1 + margin, figure.bbox.x1)
-    return Bbox.from_extents(left, panel.y0 - scale, right, panel.y1 + GAP * scale)
+    return Bbox.from_extents(left, panel.y0 - scale, right, panel.y1 + scale)
 
 
 def _within(box: Bbox, area: Bbox) -> bool:

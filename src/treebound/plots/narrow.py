@@ -75,12 +75,10 @@ def _stack_legend(figure: Figure) -> float:
         [text.get_text() for text in legend.get_texts()],
     )
     size = float(legend.get_texts()[0].get_fontsize()) if names else 8.0
-    title = legend.get_title().get_text()
-    figure.legend(
-        handles,
-        [wrapped(name, LETTERS) for name in names],
-        title=title and wrapped(title, LETTERS),
-        loc="outside lower center",
-        fontsize=size,
+    title, title_size = wrapped(legend.get_title().get_text(), LETTERS), legend.get_title().get_fontsize()
+    stacked = figure.legend(
+        handles, [wrapped(name, LETTERS) for name in names], title=title, loc="outside lower center", fontsize=size
     )
-    return (len(names) + bool(title)) * size * 1.6 / 72
+    stacked.get_title().set_fontsize(title_size)
+    lines = len(names) + (title.count("\n") + 1 if title else 0)
+    return lines * size * 1.6 / 72

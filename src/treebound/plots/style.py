@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 #: colours of marks and lines. The six colours of CYCLE have a contrast of 3 or more to white, and differ for readers
 #: with any kind of colour blindness
@@ -40,6 +41,8 @@ CYCLE = [COLOURS[name] for name in ("blue", "vermilion", "green", "purple", "bro
 _TEXT = {COLOURS["vermilion"]: "#b84f00", COLOURS["green"]: "#007a59", COLOURS["purple"]: "#a8487f"}
 #: group name of the labels at the ends of curves, and their distance from the last point in typographic points
 END_LABEL, END_GAP = "end-label", 8
+#: attribute of a line with the names of its points
+_POINT_NAMES = "_treebound_point_names"
 #: letters of a note per inch of the width of its figure
 NOTE_LETTERS = 14.5
 #: markers in addition to the colours, so that curves differ without colour in print
@@ -203,3 +206,13 @@ def end_labels(axes: Axes, labels: Sequence[tuple[float, float, str, str]], *, s
             annotation_clip=False,
             gid=END_LABEL,
         )
+
+
+def name_points(line: Line2D, names: Sequence[str]) -> None:
+    """Store the names of the points of a line. The CSV of the figure holds them; they are not drawn."""
+    setattr(line, _POINT_NAMES, list(names))
+
+
+def point_names(artist: object) -> list[str]:
+    """Return the names that `name_points` has stored for the points of a line, or nothing."""
+    return getattr(artist, _POINT_NAMES, [])

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from studies.common.params import Row
+from studies.site.rows import pruning as heads_in_words
 from studies.site.seen import NAMES, in_words
 from studies.site.sentences import ONE_SEED, Sentences, about, difference, each, how_many_corpora, listing, span
 
@@ -29,6 +30,7 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
         {
             "UAS": uas.loc[ten, columns] - uas.loc[none, columns],
             "speed": speed.loc[ten, columns] / speed.loc[none, columns],
+            "unpruned": speed.loc[none, columns],
         }
         if has_both
         else {},
@@ -36,19 +38,38 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
     ).dropna()
     compared.index = pd.MultiIndex.from_tuples([(corpus, run) for run, corpus in compared.index], names=["", "run"])
     printed = compared.index.get_level_values("run") == "published"
-    for rows, label in ((compared[~printed], "Pruning with k = 10"), (compared[printed], "In the paper it")):
-        if len(rows):
-            gains = f"multiplies speed by {span(rows['speed'], '{:.1f}')}, UAS by {span(rows['UAS'], '{:+.2f}')}"
-            yield f"{label} {gains} ({how_many_corpora(rows.index.get_level_values(0))}; not tested).", rows
     if printed.all():
         yield "No k was compared with no pruning here."
-        return
-    for name, k in trained.items():
-        if str(k) != "none":
-            yield (
-                f"All models of {name} were trained with k = {k}, none without pruning. This may be why UAS is "
-                "sometimes lower without pruning."
+    for rows, label in ((compared[~printed], "Pruning with k = 10"), (compared[printed], "In the paper it")):
+        if len(rows):
+            gains = (
+                f"{label} multiplies speed by {span(rows['speed'], '{:.1f}')} and changes UAS by "
+                f"{span(rows['UAS'], '{:+.2f}')} points "
+                f"({how_many_corpora(rows.index.get_level_values(0))}; not tested)."
             )
+            own = label.startswith("Pruning")
+            yield f"{gains}{_unpruned(rows['unpruned'])}{_trained(trained)}" if own else gains, rows
+    if (compared[~printed]["UAS"] > 0).any():
+        yield (
+            "Pruning in training may be why UAS is sometimes lower without pruning: the weights were learnt without "
+            "the heads that pruning drops."
+        )
+
+
+def _unpruned(speeds: pd.Series) -> str:
+    """State the speed without pruning in words per CPU second, with a space before the sentence."""
+    return f" Without pruning, the speed is {span(speeds, '{:,.0f}')} words per CPU second."
+
+
+def _trained(trained: Mapping[str, object]) -> str:
+    """State the k with which the models of each run were trained, with a space before the sentence.
+
+    trained  run -> k in training, or "none"
+    """
+    pruned = {name: f"k = {k}" if str(k) != "none" else "no pruning" for name, k in trained.items()}
+    if len(set(pruned.values())) == 1:
+        return f" All models were trained with {next(iter(pruned.values()))}."
+    return f" Training: {listing(f'{how} ({name})' for name, how in pruned.items())}."
 
 
 @about()
@@ -142,23 +163,30 @@ def length(data: pd.DataFrame) -> Sentences:
         return
     grown = pd.DataFrame(steps).set_index(["k", "corpus"])
     powers = "; ".join(f"{name}: {span(rows['whole'], '{:.1f}')}" for name, rows in each(grown, "k"))
-    steeper = int((grown["end"] > grown["whole"]).sum())
+    steeper, described = (
+        int((grown["end"] > grown["whole"]).sum()),
+        " and ".join(map(heads_in_words, _shown(data))),
+    )
     yield (
-        f"From the first to the last bin the mean time grows as a power of the length (exponent {powers}).",
+        f"Among bins of at least {ENOUGH} sentences (filled marks), for {described}, the mean time grows from the "
+        f"first to the last bin as a power of the length (exponent {powers}).",
         grown,
     )
     yield (
-        f"Over the last step {steeper} of the {len(grown)} curves are steeper. Exponential growth would look like "
-        "that, and so would a few hard sentences in a small bin: these figures do not settle it.",
+        f"For {steeper} of the {len(grown)} curves described here, growth is steeper between the last two bins. "
+        "Exponential growth would look like that, and so would a few hard sentences in a small bin: these figures do "
+        "not settle it.",
         grown,
     )
     for name, rows in each(grown, "k"):
         yield (
-            f"Over the last step, {name}, the exponent is {span(rows['end'], '{:.1f}')}, and a sentence takes "
-            f"{span(rows['longest'], '{:,.1f} ms')}.",
+            f"Between the last two such bins, {name}, the exponent is {span(rows['end'], '{:.1f}')}, and a "
+            f"sentence takes {span(rows['longest'], '{:,.1f} ms')}.",
             rows,
         )
-    yield f"Bins of fewer than {ENOUGH} sentences are left out."
+    others = [k for k in dict.fromkeys(data["k"]) if k not in _shown(data)]
+    curves = f"the curves for {listing(map(heads_in_words, others))} and " if others else ""
+    yield f"This text leaves out {curves}bins of fewer than {ENOUGH} sentences (empty marks)."
 
 
 def _shown(data: pd.DataFrame) -> list[str]:

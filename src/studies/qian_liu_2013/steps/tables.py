@@ -184,13 +184,14 @@ def step_arcs(data: pd.DataFrame) -> pd.DataFrame:
     return table[table["place"].isin(set.intersection(*places))].reset_index(drop=True)
 
 
-def thresholds(arcs: pd.DataFrame) -> pd.DataFrame:
+def thresholds(arcs: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     """Return what a threshold in pruning changes against the base, one row per training with a threshold.
 
-    arcs  result of `step_arcs`
+    arcs, tests  results of `step_arcs` and `step_tests`
 
     Rows: (corpus and run, whether the threshold is used in parsing only or in training as well, threshold). Columns:
-    heads per word, heads per word of the base, UAS (%) on the development set, and UAS minus UAS of the base.
+    heads per word, heads per word of the base, UAS (%) on the development set, UAS minus UAS of the base, and the
+    95 % interval (low, high) and the p-value of this difference.
     """
     base = arcs[arcs["threshold"] == 0].groupby("place", sort=False).first()
     rows = arcs[arcs["threshold"] > 0].sort_values("learnt", kind="stable")
@@ -204,6 +205,8 @@ def thresholds(arcs: pd.DataFrame) -> pd.DataFrame:
         "UAS": rows["UAS"],
         "UAS change": rows["UAS"] - rows["place"].map(base["UAS"]),
     }
+    keys = [(place, "UAS", training) for place, training in zip(rows["place"], rows["training"], strict=True)]
+    columns |= {name: tests[name].reindex(keys) for name in ("low", "high", "p")}
     table = pd.DataFrame({name: column.to_numpy() for name, column in columns.items()}, index=index)
     order = list(dict.fromkeys(arcs["place"]))
     return table.sort_index(level=0, key=lambda level: level.map(order.index), sort_remaining=False, kind="stable")

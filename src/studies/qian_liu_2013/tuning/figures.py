@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -13,14 +15,14 @@ from treebound.plots.style import (
     COLOURS,
     CYCLE,
     MARKERS,
+    NOTE_LETTERS,
     describe,
     distinct,
-    label_lines,
     log_axis,
-    note,
     panels,
     style,
     text_colour,
+    wrapped,
 )
 
 
@@ -118,8 +120,9 @@ def unproved(data: pd.DataFrame) -> Figure:
     """Draw the share of sentences without a proof against DP calls: one curve per configuration, one panel per corpus.
 
     The first configuration is drawn in black. The figure also has the five configurations that differ most from the
-    first one, and a note names the others. A curve ends where all sentences are proved, or at the last call that
-    proves a sentence.
+    first one, and a note names the others. A dotted line falls to the axis where the last sentence is proved. A cross
+    ends a curve with sentences that stay without a proof. The panels share a legend, because their curves end close
+    to each other.
 
     data  columns corpus, configuration and curve (DP calls -> % of the sentences that are proved by then)
     """
@@ -127,27 +130,55 @@ def unproved(data: pd.DataFrame) -> Figure:
     scores = {str(name): _distance(data, str(name), names[0]) for name in names}
     drawn = distinct(scores | {names[0]: float("inf")})
     looks = dict(zip(drawn, [COLOURS["ink"], *CYCLE], strict=False))
+    shares = [100 - share for curve in data["curve"] for share in curve.values() if share < 100]
+    floor = min(shares, default=1.0) / 2  # lower end of the axis
     with style():
         figure, axes = panels(len(corpora), height=3.6, width=8.5 if len(corpora) > 1 else 6.5)
+        ends = []
         for panel, corpus in zip(axes, corpora, strict=True):
             curves = data[data["corpus"] == corpus].set_index("configuration")["curve"]
             for name in (name for name in drawn if name in curves):
-                calls, shares = _until_last_proof(curves[name])
-                front = 3 if name == names[0] else 2
-                panel.plot(calls, shares, color=looks[name], zorder=front, label=name)
+                look: dict[str, Any] = {"color": looks[name], "zorder": 3 if name == names[0] else 2}
+                panel.plot(*_until_last_proof(curves[name]), label=name, **look)
+                ends.append(_end(panel, curves[name], floor, {**look, "label": name}))
             log_axis(panel, "x")
             log_axis(panel, "y")
+            panel.set_ylim(floor, 130)
             panel.set_title(corpus)
             panel.set_xlabel("DP calls (log scale)")
             panel.set_ylabel("sentences without proof, % (log scale)", fontsize=9)
-            label_lines(panel, size=8)
-        omitted = [name for name in names if name not in drawn]
+        keys = [Line2D([], [], color=looks[name], label=name) for name in drawn]
+        grey = COLOURS["grey"]
+        if any(ends):
+            keys.append(Line2D([], [], color=grey, linestyle=":", label="the last sentence is proved"))
+        if not all(ends):
+            keys.append(Line2D([], [], color=grey, marker="x", ls="none", mew=2, label="some are never proved"))
+        omitted, text = [name for name in names if name not in drawn], ""
         if omitted:
             largest = max(scores[name] for name in omitted)
             text = f"Not drawn, at most {largest:.1f} points from {names[0]} in every panel: {', '.join(omitted)}."
-            note(figure, text)
+        # the note is the title of the legend, because a note below the panels would overlap the legend
+        title = wrapped(text, int(figure.get_figwidth() * NOTE_LETTERS))
+        legend = figure.legend(handles=keys, title=title, loc="outside lower center", ncols=3, fontsize=8.5)
+        legend.set_alignment("left")
+        legend.get_title().set_fontsize(8)
         describe(figure, _most_unproved(data[data["configuration"].isin(drawn)]))
     return figure
+
+
+def _end(panel: Axes, curve: dict[int, float], floor: float, look: dict[str, Any]) -> bool:
+    """Draw the end of a curve, and return whether all sentences are proved.
+
+    A dotted line to the lower end of the axis (`floor`, %) shows that all are proved, and a cross that some are not.
+    """
+    calls, shares = _until_last_proof(curve)
+    if max(curve.values()) < 100:
+        panel.plot(calls[-1:], shares[-1:], "x", ms=7, mew=2, **look)
+        return False
+    proved = min(c for c, share in curve.items() if share == 100)
+    start = (calls[-1], shares[-1]) if calls else (proved, 100.0)
+    panel.add_collection(LineCollection([[start, (proved, floor)]], colors=look["color"], linestyles=":"))
+    return True
 
 
 def _until_last_proof(curve: dict[int, float]) -> tuple[list[int], list[float]]:
