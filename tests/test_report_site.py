@@ -410,7 +410,7 @@ addEventListener("load", async () => {
   const height = document.documentElement.scrollHeight;
   document.querySelectorAll("details").forEach((one) => { one.open = true; });
   let opened = 0;  // a browser shows one folded section at a time: look into each
-  const folds = [...document.querySelectorAll("details.fold")];
+  const folds = [...document.querySelectorAll("details[name=fold]")];
   for (const fold of folds.length ? folds : [document.body]) {
     fold.open = true;
     opened = Math.max(opened, document.documentElement.scrollHeight);

@@ -267,7 +267,9 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode, page: Page, c
     if (rows <= LONG or scrolls) and not tally:  # a caption outside the frame stays visible when the table scrolls
         return f'<p class="caption">{caption[1]}</p>{content}'
     summary = f"<summary>{caption[1]}{'' if tally else f' ({rows} rows)'}</summary>"
-    return f'<details class="long">{summary}{content}</details>'
+    in_fold = page.section is not None and page.section.folded
+    group = ' name="fold"' if tally and not in_fold else ""  # claims are long: they and the folded sections take turns
+    return f'<details class="long"{group}>{summary}{content}</details>'
 
 
 def _figure(site: Path, name: str, content: bytes, data: NotebookNode, page: Page, cell: int) -> str:
