@@ -265,9 +265,9 @@ def _effect_in_words(effect: Effect, measured: Sequence[Measured], text: str, br
         value = value_in_words(Measured(treebank, effect.value, effect.low, effect.high), text)
         mean_of = f", mean of {len(measured)} measurements" if len(measured) > 1 else ""
         seeds = f", mean of {measured[0].seeds} seeds" if measured[0].seeds > 1 else ""
-        one = ", one treebank." if brief else ". This was measured on one treebank, which says nothing about others."
+        places = ", one treebank." if brief else ". This was measured on one treebank, which says nothing about others."
         without = "" if effect.has_interval else " The value has no interval, so the claim stays undecided."
-        return f"{value}{mean_of}{seeds}{one}{without}"
+        return f"{value}{mean_of}{seeds}{places}{without}"
     interval = f"[{number.format(effect.low)}, {number.format(effect.high)}]"
     counts = sorted({place.seeds for place in measured})
     seeds_text = f", {counts[0]} seeds" if counts[0] > 1 else ""
