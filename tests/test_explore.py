@@ -233,7 +233,9 @@ def test_tables_count_what_the_file_has(reference: stored.Stored) -> None:
     )
     rules = page.rule_table(reference)
     assert (rules["best trees"] + rules["other trees"]).min() >= 1
-    assert "sentences" in str(page.model_table(reference).index)
+    facts = page.model_table(reference)
+    assert "sentences" in str(facts.index)
+    assert not any("_" in name for name in facts.index), "options have names that readers know"
 
 
 # --- the page in a browser

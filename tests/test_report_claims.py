@@ -144,6 +144,9 @@ def test_one_treebank_has_the_interval_of_its_sentences() -> None:
     reason = Judged(Paper(key="p", cite="P", title="T"), claim(), (exact("x", 0.4),)).because
     assert "The value has no interval" in reason
     assert "one treebank" in reason
+    judgement = Judged(Paper(key="p", cite="P", title="T"), claim(), shown(0.4))
+    assert judgement.brief.endswith("(t0), one treebank.")
+    assert judgement.because.endswith("one treebank, which says nothing about others.")
     # two splits of one treebank do not count as two treebanks
     both = tuple(Measured(f"x, {split}", 0.4, 0.3, 0.5) for split in ("dev", "test"))
     effect = effect_of(both)
@@ -409,6 +412,15 @@ def test_the_summary_counts_verdicts_paper_by_paper() -> None:
     every.append(Judged(paper, claim(ours=True), shown(1.0)))  # our own claims are not counted as claims of a paper
     absent = Judged(Paper(key="q", cite="Q", title="T"), None)
     assert str(claims.summary([*every, absent])) == "P, 3 claims: 2 replicated, 1 contradicted."
+    pooled = Judged(paper, claim(), shown(1.0, 1.1, 1.2), adjusted=0.01)
+    text = " 1 of 1 claim that is replicated over several treebanks stays significant after adjustment for the number"
+    assert f"P, 1 claim: 1 replicated.{text}" in str(claims.summary([pooled]))
+    assert pooled.because == f"{pooled.brief} {pooled.spread}"
+    assert "I² is" in pooled.spread
+    for file, expected in (("", False), ("claims.csv", True)):
+        html = Replication({"run": [pooled]}, "c", file)._repr_mimebundle_()["text/html"]
+        assert ("I² is" in html) == expected, "the page with all claims has the sentences about treebanks"
+        assert "more than 0 UAS" in html
     figures = frame([*every, absent])["figures"].tolist()
     assert figures[2:] == ["-1.00 UAS [-1.05, -0.95] (t0)", "+1.00 UAS [+0.95, +1.05] (t0)", ""]
 

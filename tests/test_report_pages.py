@@ -139,6 +139,29 @@ def test_the_answer_is_below_the_question_and_later_remarks_are_folded(tmp_path:
     assert "<caption>" not in page
 
 
+def test_sections_without_results_are_left_out_and_named_at_the_end(tmp_path: Path) -> None:
+    none, some = Table(pd.DataFrame({"a": []}), "Empty"), Table(pd.DataFrame({"a": range(12)}), "Full")
+    long = Table(pd.DataFrame({"a": range(13)}), "Long")
+    cells = [
+        new_markdown_cell("# T\n\nWhy?\n\n## One\n\nText of one.\n\n## Two\n\nText of two."),
+        shown(none),
+        shown(Remarks(("No run has this.",), absent=True)),
+        folded("## Three\n\nText of three."),
+        shown(none),
+        folded("## Four\n\nText of four."),
+        shown(none),
+        shown(some),
+        shown(long),
+        shown(Remarks(("So.",)), "answer"),
+    ]
+    page = render([notebook(tmp_path / "index.ipynb", *cells)], tmp_path / "site").read_text()
+    assert "because no run has results: Two; Three." in page
+    assert all(text not in page for text in ("Text of two", "Text of three", "No run has this", "#two", "#three"))
+    assert all(text in page for text in ("Text of one", "Text of four", "Empty: no run", "So.", "#one", "#four"))
+    assert len(re.findall("<details", page)) == len(re.findall("</details>", page))
+    assert page.count('class="scroll few"') == page.count('class="scroll"') == 1, "the table of 13 rows may scroll"
+
+
 NASTY = ["<script>alert(1)</script>", "<b>", "&amp;", "]]>", '"', "$x$"]
 
 

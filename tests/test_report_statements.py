@@ -220,6 +220,10 @@ def test_the_readme_and_the_results_have_published_figures_of_neural_parsers() -
     own = pd.DataFrame({"UAS, best row": [87.75], "best row": ["x"]}, index=["en_ewt"])
     remark = str(practice.practice(rows, own, {"en_ewt": "predicted"}))
     assert "87.75 UAS on en_ewt (x, gold segmentation, predicted tags, punctuation left out), less than every" in remark
+    assert list(practice.table(rows)["source"]) == list(rows["source"])
+    alone = str(practice.compared(rows, own, {"en_ewt": "predicted"}))
+    assert remark.endswith(alone)
+    assert not alone.startswith("Published figures")
     above = str(practice.practice(rows, own.assign(**{"UAS, best row": 92.0}), {"en_ewt": "gold"}))
     assert "less than every" not in above
 

@@ -143,7 +143,21 @@ def test_missing_and_damaged_files_are_named(tmp_path: Path, damage: str) -> Non
 
 def test_without_a_reference_only_this_run_is_shown(tmp_path: Path) -> None:
     synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
-    assert [r.name for r in collect.provenances(tmp_path)] == ["this run"]
+    (run,) = collect.provenances(tmp_path)
+    assert (run.name, run.place("xx")) == ("this run", "xx")
+    index = pd.MultiIndex.from_tuples([("this run", "a"), ("this run", "b")], names=["run", "corpus"])
+    data = pd.DataFrame({"x": [1, 2], "in": "this run", "by": ["this run", "c"]}, index=index)
+    assert Table(data, "c")._repr_html_().count("this run") == 1, "only the column `by` names another run"
+    assert Table(data, "c")._repr_mimebundle_()["text/csv"].count("this run") == 5
+    synthetic_results.project(tmp_path / "both", REPOSITORY)
+    assert [r.place("xx") for r in collect.provenances(tmp_path / "both")] == ["xx, reference", "xx, this run"]
+    assert Table(data, "c")._repr_html_().count("this run") == 4
+
+
+def test_an_address_in_a_table_is_a_link_to_its_site() -> None:
+    html = Table(pd.DataFrame({"source": ["https://www.example.org/a?b&c", "see https://x"]}), "c")._repr_html_()
+    assert '<a href="https://www.example.org/a?b&amp;c">example.org</a>' in html
+    assert '<td class="text">see https://x</td>' in html
 
 
 def test_root_is_found_from_below_and_missed_elsewhere(root: Path, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +30,23 @@ class Results:
     folder  folder with `metrics/` and, for this run, `predictions/`
     params  parameters of the run
     info    description of a reference run: commit, date, machine, checksums; empty for this run
+    alone   True if pages show no other run, so that labels need not name the run
     """
 
     name: str
     folder: Path
     params: Params
     info: dict[str, Any] = field(default_factory=dict)
+    alone: bool = False
 
     @property
     def title(self) -> str:
         """Return the name of the run, worded for use inside a sentence."""
         return self.name if self.name == THIS_RUN else f"the {self.name} run"
+
+    def place(self, corpus: str) -> str:
+        """Return the label of a corpus of this run. It names the run only if pages also show another run."""
+        return corpus if self.alone else f"{corpus}, {self.name}"
 
     @property
     def keeps_sentences(self) -> bool:
@@ -138,7 +144,9 @@ def provenances(root: Path) -> list[Results]:
     """
     current = this_run(root)
     committed = reference(root) if current.name == THIS_RUN else None
-    return [results for results in (committed, current) if results is not None]
+    runs = [replace(current, alone=True)] if committed is None else [committed, current]
+    sources.show([results.name for results in runs])
+    return runs
 
 
 def find_root(start: Path | None = None) -> Path:

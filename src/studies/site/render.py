@@ -40,7 +40,7 @@ from studies.common import params as parameters
 from studies.site import navigation, search_index
 from studies.site.command import status
 from studies.site.execute import read
-from studies.site.show import STATEMENTS
+from studies.site.show import ABSENT, STATEMENTS
 from studies.site.sources import SOURCES, described
 from treebound.core.errors import InputError
 from treebound.plots.svg import CAPTION, NARROW
@@ -51,8 +51,26 @@ OPTIONAL = re.compile(r"</t[dhr]>(?=\s*<(?:t[dhr][ >]|/tr>|/?tbody|/thead))")
 UNSTYLED = re.compile('<span class="(?:n|o|p|w)">(.*?)</span>')
 INDEX = "index"  #: name of the notebook that becomes the entry page
 LONG = 24  #: a table with more rows than this is folded away under its caption
+FEW = 12  #: a table with at most this many rows is shown whole, without a frame that scrolls vertically
 WORDS = 8  #: number of words of a caption in the address of its table or figure
 SAID = 3  #: number of sentences of a remark that are shown; the other sentences are folded away
+
+
+@dataclass
+class Section:
+    """A section of a page while it is rendered.
+
+    folded    True if the section is folded away under its heading
+    start     number of cells of the page before the section
+    number    number of sections of the page before it
+    outputs   number of its outputs; `absent` of them only say that there are no data
+    """
+
+    folded: bool
+    start: int
+    number: int
+    outputs: int = 0
+    absent: int = 0
 
 
 @dataclass
@@ -62,12 +80,27 @@ class Page(navigation.Placed):
     sections  anchor and text of each heading of level 2
     cells     HTML of the page, in order
     items     anchor, kind and caption of each table and figure
+    section   the section that is being rendered; None before the first heading of level 2
+    absent    titles of the sections that were left out, because no run has results for them
     """
 
     lead: str = ""
     sections: list[tuple[str, str]] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
     items: list[tuple[str, str, str]] = field(default_factory=list)
+    section: Section | None = None
+    absent: list[str] = field(default_factory=list)
+
+    def close(self) -> None:
+        """End the section that is open, if any. A section is removed if all its outputs say that there are no data."""
+        section, self.section = self.section, None
+        if section is None:
+            return
+        if section.outputs and section.outputs == section.absent:
+            self.absent += [_plain(title) for _, title in self.sections[section.number :]]
+            del self.cells[section.start :], self.sections[section.number :]
+        elif section.folded:
+            self.cells.append("</details>")
 
 
 def render(notebooks: Sequence[Path], out: Path) -> Path:
@@ -130,23 +163,12 @@ def _page(path: Path, site: Path) -> Page:
     page = Page(path.stem, place=navigation.place(notebook))
     markdown = _markdown(page, path)
     code: list[str] = []  # the code of the page, with the headings of its sections as comments
-    # closing tag of the folded section that is open; empty if none is open. Folded sections have one name, so that
-    # browsers show one of them at a time and no page grows beyond measure
-    section = ""
     for number, cell in enumerate(notebook.cells, 1):
         tags = cell.metadata.get("tags", ())
         if cell.cell_type == "markdown":
             code += [f"# --- {title}" for title in re.findall("^##+ (.*)", cell.source, re.M)]
-            if section and cell.source.startswith("## "):
-                page.cells.append(section)
-                section = ""
-            text = str(markdown(cell.source))
-            if "fold" in tags:
-                text, section = (
-                    re.sub("(<h2.*?</h2>)", r'<details class="fold" name="fold"><summary>\1</summary>', text),
-                    "</details>",
-                )
-            page.cells.append(text)
+            for part in re.split("(?m)^(?=## )", cell.source):
+                _section(part, "fold" in tags, page, markdown)
         elif cell.cell_type == "code" and cell.source.strip():
             if cell.execution_count is None:
                 raise InputError(f"cell {number} was not executed", path=path, hint="run studies.site.execute first")
@@ -154,16 +176,40 @@ def _page(path: Path, site: Path) -> Page:
                 markup = _output(output, f"{page.name}-{number}-{i}", page, number, site, markdown)
                 if "answer" in tags:  # an answer stands below the question, wherever in the notebook it is computed
                     page.cells.insert(1, f'<div class="answer">{markup}</div>')
-                else:
-                    page.cells.append(markup)
+                    if page.section is not None:
+                        page.section.start += 1
+                    continue
+                page.cells.append(markup)
+                if page.section is not None:
+                    page.section.outputs += 1
+                    page.section.absent += ABSENT in output.get("data", {})
             code.append(cell.source)
-    page.cells.append(section)
+    page.close()
+    if page.absent:
+        titles = escape("; ".join(page.absent))
+        page.cells.append(f'<p class="where">These sections are left out, because no run has results: {titles}.</p>')
     if code:
         listing = UNSTYLED.sub(r"\1", highlight("\n\n".join(code), PythonLexer(), HtmlFormatter()))
         page.cells.append(f'<details class="code"><summary>Code of this page</summary>{listing}</details>')
     if not page.title:
         raise InputError("no heading of level 1", path=path, hint="begin the notebook with `# Title`")
     return page
+
+
+def _section(text: str, fold: bool, page: Page, markdown: mistune.Markdown) -> None:
+    """Add Markdown to the page. A heading of level 2 at its start ends the open section and opens the next one.
+
+    Folded sections have one name, so that browsers show one of them at a time and no page grows beyond measure.
+    """
+    if not text.strip():
+        return
+    if text.startswith("## "):
+        page.close()
+        page.section = Section(fold, len(page.cells), len(page.sections))
+    markup = str(markdown(text))
+    if fold:
+        markup = re.sub("(<h2.*?</h2>)", r'<details class="fold" name="fold"><summary>\1</summary>', markup)
+    page.cells.append(markup)
 
 
 def _output(output: NotebookNode, name: str, page: Page, cell: int, site: Path, markdown: mistune.Markdown) -> str:
@@ -210,7 +256,8 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode, page: Page, c
     caption = re.search("<caption>(.*?)</caption>", markup, re.S)
     label = unescape(re.sub("<[^>]*>", "", caption[1])) if caption else str(data.get("text/plain", "Table"))
     anchor = _address(page, "table", label)
-    opening = f'<div class="scroll" role="region" aria-label="{escape(label)}" tabindex="0" id="{anchor}">'
+    frame = "scroll few" if rows <= FEW else "scroll"
+    opening = f'<div class="{frame}" role="region" aria-label="{escape(label)}" tabindex="0" id="{anchor}">'
     tally = 'class="claims"' in markup  # claims: the first page shows the caption, which is a summary
     below = _below(anchor, "table", files, _source(data, page, cell, f"{rows} row{'s' * (rows != 1)}"))
     if caption is None or (tally and linked_file):
@@ -220,7 +267,9 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode, page: Page, c
     if (rows <= LONG or scrolls) and not tally:  # a caption outside the frame stays visible when the table scrolls
         return f'<p class="caption">{caption[1]}</p>{content}'
     summary = f"<summary>{caption[1]}{'' if tally else f' ({rows} rows)'}</summary>"
-    return f'<details class="long">{summary}{content}</details>'
+    in_fold = page.section is not None and page.section.folded
+    group = ' name="fold"' if tally and not in_fold else ""  # claims are long: they and the folded sections take turns
+    return f'<details class="long"{group}>{summary}{content}</details>'
 
 
 def _figure(site: Path, name: str, content: bytes, data: NotebookNode, page: Page, cell: int) -> str:

@@ -40,7 +40,7 @@ def about(absent: str = "") -> Callable[[Callable[..., Sentences]], Callable[...
         @wraps(generator)
         def build_remarks(data: Any, *arguments: Any, **options: Any) -> Remarks:
             if absent and not len(data):
-                return Remarks((absent,))
+                return Remarks((absent,), absent=True)
             pairs = (
                 statement if isinstance(statement, tuple) else (statement, data)
                 for statement in generator(data, *arguments, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import groupby
 from typing import Any
@@ -17,6 +17,8 @@ from studies.site import sources
 NOTHING = "–"
 #: largest number of table rows that are stored with a sentence about the table; MIME type of sentences with their cells
 CELLS, STATEMENTS = 40, "application/vnd.treebound.statements+json"
+#: MIME type that marks an output that only says that there are no results
+ABSENT = "application/vnd.treebound.absent+json"
 
 #: format of the floats in the CSV of a table: more digits than any measurement has
 DIGITS = "%.6g"
@@ -34,8 +36,9 @@ def typeset(text: str) -> str:
 class Table:
     """A DataFrame as an HTML table with a caption, and as CSV for programs.
 
-    The index and the columns may have any number of levels. Floats are shown with `digits` decimals.
-    `by_column` maps names of columns (of the innermost level) to other numbers of decimals.
+    The index and the columns may have any number of levels. If the notebook shows a single run, the HTML leaves out
+    columns and index levels that repeat its name. A cell with an address links to its site. Floats are shown with
+    `digits` decimals. `by_column` maps names of columns (of the innermost level) to other numbers of decimals.
     """
 
     data: pd.DataFrame
@@ -49,19 +52,23 @@ class Table:
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         data: dict[str, Any] = {"text/plain": self.caption, "text/html": self._repr_html_()}
         if not len(self.data):
-            return data
+            return data | {ABSENT: True}
         return data | {"text/csv": self.data.to_csv(lineterminator="\n", float_format=DIGITS)} | sources.bundle()
 
     def _repr_html_(self) -> str:
         if not len(self.data):
             return f"<p>{escape(self.caption)}: no run has results for this table.</p>"
-        body = [self._row(i) for i in range(len(self.data))]
+        return replace(self, data=_without_run(self.data))._markup()
+
+    def _markup(self) -> str:
+        """Return a table that has rows as HTML."""
+        head, body = self._head(), [self._row(i) for i in range(len(self.data))]
         return "\n".join(
             [
-                '<table class="figures">',
+                f'<table class="figures{"" if head else " facts"}">',
                 f"<caption>{escape(self.caption)}</caption>",
                 "<thead>",
-                *self._head(),
+                *head,
                 "</thead>",
                 "<tbody>",
                 *body,
@@ -113,7 +120,10 @@ class Table:
         for j in range(self.data.shape[1]):
             kind = self._kind(j)
             classes = "" if kind == "number" else f' class="{kind}"'
-            cells.append(f"<td{classes}>{escape(self._cell(self.data.iat[i, j], j))}</td>")
+            text = self._cell(self.data.iat[i, j], j)
+            site = re.fullmatch(r"https?://(?:www\.)?([\w.-]+)\S*", text)
+            content = f'<a href="{escape(text)}">{escape(site[1])}</a>' if site else escape(text)
+            cells.append(f"<td{classes}>{content}</td>")
         return "<tr>" + "".join(cells) + "</tr>"
 
     def _kind(self, column: int) -> str:
@@ -137,6 +147,20 @@ class Table:
             digits = (self.by_column or {}).get(self._name(column), self.digits)
             return p_value(value, digits) if is_p(self._name(column)) else typeset(f"{value:,.{digits}f}")
         return typeset(f"{value:,d}")
+
+
+def _without_run(data: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without the columns and index levels that have the name of the only run in every row.
+
+    At least one index level remains.
+    """
+    run = sources.only_run()
+    if run is None:
+        return data
+    levels = [i for i in range(data.index.nlevels) if (data.index.get_level_values(i) == run).all()]
+    if levels and len(levels) < data.index.nlevels:
+        data = data.droplevel(levels)
+    return data.loc[:, [not data.iloc[:, i].map(lambda v: v == run).all() for i in range(data.shape[1])]]
 
 
 def is_p(name: str) -> bool:
@@ -188,9 +212,12 @@ class Remarks:
     """Sentences that were computed from the data beside them, shown as one paragraph of Markdown.
 
     The output of type STATEMENTS holds each sentence with its cells.
+
+    absent  True if the sentences only say that there are no data
     """
 
     sentences: tuple[str, ...]
+    absent: bool = False
 
     @property
     def short(self) -> Remarks:
@@ -210,7 +237,8 @@ class Remarks:
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         stated = [{"says": typeset(text), "cells": getattr(text, "cells", "")} for text in self.sentences]
-        return {"text/plain": repr(self), "text/markdown": self._repr_markdown_(), STATEMENTS: stated}
+        data = {"text/plain": repr(self), "text/markdown": self._repr_markdown_(), STATEMENTS: stated}
+        return data | ({ABSENT: True} if self.absent else {})
 
     def _repr_markdown_(self) -> str:
         return typeset(" ".join(self.sentences))

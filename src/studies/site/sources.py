@@ -5,7 +5,7 @@ A notebook has its own process. The record therefore holds the results that its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from treebound.plots.svg import ADDITIONS
@@ -14,6 +14,17 @@ from treebound.plots.svg import ADDITIONS
 SOURCES = "application/vnd.treebound.sources+json"
 #: stages that have been read, by run: name, date and commit (empty for this run)
 _stages: dict[tuple[str, str, str], set[str]] = {}
+_shown: list[str] = []  #: names of the runs that the notebook shows side by side
+
+
+def show(names: Sequence[str]) -> None:
+    """Record the names of the runs that the notebook shows side by side."""
+    _shown[:] = names
+
+
+def only_run() -> str | None:
+    """Return the name of the run that the notebook shows, or None if it shows several runs or none."""
+    return _shown[0] if len(_shown) == 1 else None
 
 
 def record(name: str, info: Mapping[str, Any], stage: str) -> None:

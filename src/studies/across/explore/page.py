@@ -13,6 +13,20 @@ from studies.site.show import Remarks
 from treebound.plots.svg import Svg
 from treebound.plots.tree import tree_svg
 
+#: names of the options of the stored search, and of its accuracies
+OPTIONS = {
+    "backbone": "backbone of the search",
+    "root_steps": "steps of the multipliers in the root node",
+    "node_steps": "steps of the multipliers in every other node",
+    "stars": "steps of the multipliers at head stars",
+    "max_dp_calls": "largest number of dynamic-program calls",
+}
+MEASURED = {
+    "upos": "tag accuracy, UPOS, %",
+    "xpos": "tag accuracy, XPOS, %",
+    "feats": "accuracy of morphological features, %",
+    "lemma": "accuracy of lemmas, %",
+}
 SCRIPT, STYLE = "explore.js", "explore.css"  #: files of the site that the interactive part loads
 
 
@@ -104,9 +118,9 @@ def model_table(stored: Stored | None) -> pd.DataFrame:
         "factor families besides arcs": ", ".join(origin.families) or "none",
         "candidate heads per word": origin.heads or "all",
     }
-    measured = {f"{name.upper()}, %": value for name, value in origin.measured.items()}
+    measured = {MEASURED.get(name, f"{name.upper()}, %"): value for name, value in origin.measured.items()}
     facts |= {"development sentences, with predicted tags": origin.dev, **measured}
-    facts |= {f"search option {name}": value for name, value in origin.options.items()}
+    facts |= {OPTIONS.get(name, f"option {name} of the search"): value for name, value in origin.options.items()}
     facts |= {"scale of scores in probabilities": origin.scale}
     return pd.DataFrame({"": pd.Series(facts, dtype=object)})
 

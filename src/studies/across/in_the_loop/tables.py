@@ -49,7 +49,7 @@ def _places(results: Sequence[Results], wanted: Sequence[str]) -> Iterator[tuple
         for corpus, by_trainer in measured(r).items():
             if not wanted or corpus in wanted:
                 yield (
-                    f"{corpus}, {r.name}",
+                    r.place(corpus),
                     {name: metrics["parsed"] for name, metrics in by_trainer.items()},
                     r.params.seed,
                 )

@@ -32,13 +32,28 @@ def practice(data: pd.DataFrame, headline: pd.DataFrame, tags: dict[str, str]) -
     headline  result of `headline.headline` for one run and learner, indexed by corpus
     tags      corpus -> "predicted" or "gold", the tags that our parsers see
     """
-    for corpus, rows in each(data, "corpus"):
+    for _, rows in each(data, "corpus"):
         listed = listing(
             f"{row.system} {row.UAS:.2f} UAS and {row.LAS:.2f} LAS ({row.treebank}, {_segmented(row.segmentation)}, "
             f"{row.tags} tags; {row.source})"
             for row in rows.itertuples()
         )
         yield f"Published figures of parsers with pretrained neural encoders: {listed}.", rows
+    for sentence in compared(data, headline, tags).sentences:
+        yield sentence, headline
+
+
+def table(data: pd.DataFrame) -> pd.DataFrame:
+    """Return `published` as a table for readers. Rows: systems. Columns: treebank, input, tags, UAS, LAS, source."""
+    words = data.assign(segmentation=data["segmentation"].map(_segmented))
+    columns = {"treebank": "treebank", "segmentation": "input", "tags": "tags", "UAS": "UAS", "LAS": "LAS"}
+    return words.set_index("system")[[*columns, "source"]].rename(columns=columns)
+
+
+@about()
+def compared(data: pd.DataFrame, headline: pd.DataFrame, tags: dict[str, str]) -> Sentences:
+    """Compare the best rows of this project with published figures that a table lists; see `practice`."""
+    for corpus, rows in each(data, "corpus"):
         if corpus not in headline.index:
             continue
         own = headline.loc[corpus]

@@ -54,7 +54,7 @@ def ablations(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Data
                 curve = sorted((int(calls), 100 * proved / n) for calls, proved in metrics["proved_within"].items())
                 rows.append(
                     {
-                        "corpus": f"{metrics['corpus']}, {r.name}",
+                        "corpus": r.place(metrics["corpus"]),
                         "configuration": metrics["configuration"],
                         "changed": metrics["changed"],
                         "sentences": n,

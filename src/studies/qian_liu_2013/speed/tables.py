@@ -217,7 +217,7 @@ def lengths(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
         for corpus in keep[r.name]:
             for run in sweep(r.params):
                 part = data.loc[[at(corpus, run)]].reset_index()
-                parts.append(part.assign(corpus=f"{corpus}, {r.name}"))
+                parts.append(part.assign(corpus=r.place(corpus)))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -46,7 +46,7 @@ def steps(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFram
     for r in results:
         for row in measured(r):
             if not wanted or row["corpus"] in wanted:
-                place = {"place": f"{row['corpus']}, {r.name}", "seed": r.params.seed}
+                place = {"place": r.place(row["corpus"]), "seed": r.params.seed}
                 rows.append(place | {"base": r.params.section(Steps).base} | row)
     data = pd.DataFrame(rows, columns=None if rows else ["place", "name", "changed", "base", "applies"])
     figures = {"UAS": "uas", "LAS": "las"}

@@ -31,7 +31,7 @@ def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
                 n = metrics["sentences"]
                 rows.append(
                     {
-                        "corpus": f"{corpus}, {r.name}",
+                        "corpus": r.place(corpus),
                         "decoder": run.decoder,
                         "sentences": int(n),
                         "of": int(r.params.limit("test") or whole[corpus]),

@@ -278,7 +278,7 @@ def family_worth(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.D
     rows: dict[tuple[str, str], dict[Any, Any]] = {}
     for r in results:
         for analysis in _analyses(r, wanted):
-            systems, place = analysis["systems"], f"{analysis['corpus']}, {r.name}"
+            systems, place = analysis["systems"], r.place(analysis["corpus"])
             lac = {name: measures(system)["LAC"] for name, system in systems.items()}
             for row in analysis["broken"]:
                 alone = systems[f"only {row['family']}"]
@@ -310,7 +310,7 @@ def in_the_loop(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Da
                     cells = {"folds": len(entries), "sentences": row["sentences"], **measures(row)}
                     cells |= {"fallbacks": row["status"].get("infeasible", 0)}
                     cells["iterations"] = row["iterations"] / row["sentences"]
-                    rows[f"{corpus}, {r.name}", training, short] = cells
+                    rows[r.place(corpus), training, short] = cells
     return _frame(rows, ["", "trained with", "decoded with"])
 
 
@@ -328,7 +328,7 @@ def loop_gains(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Dat
                     "sentences": sum(fold["systems"][CONSTRAINTS]["sentences"] for fold in entries),
                 }
                 gain = dict(zip(("difference", "low", "high"), loop_gain(entries), strict=True))
-                rows[f"{corpus}, {r.name}"] = about | gain
+                rows[r.place(corpus)] = about | gain
     return pd.DataFrame.from_dict(rows, orient="index")
 
 

@@ -98,7 +98,19 @@ class Judged:
 
     @property
     def because(self) -> str:
-        """Explain the verdict in a few sentences, with the values on which it is based."""
+        """Explain the verdict in a few sentences, with the values on which it is based.
+
+        The sentences can be read without the table of the claim.
+        """
+        return self._explained(brief=False)
+
+    @property
+    def brief(self) -> str:
+        """Explain the verdict as `because`, but without the sentences that `spread` returns."""
+        return self._explained(brief=True)
+
+    def _explained(self, brief: bool) -> str:
+        """Return the text of `brief` or of `because`."""
         if self.claim is None:
             return "The claims of this paper have not been written down yet."
         if self.claim.needs:
@@ -120,12 +132,24 @@ class Judged:
                 f"The value is below 100 % in {len(below)} of {places}; the lowest is "
                 f"{value_in_words(lowest, text)}.{stopped}"
             )
-        description = _effect_in_words(self.claim, self.effect, self.measured, self.verdict)
+        description = _effect_in_words(self.effect, self.measured, text, brief)
+        if not brief and self.spread:
+            description += f" {self.spread}"
         return (
             f"{description} The test differs from the claim: {self.claim.otherwise}."
             if self.claim.otherwise
             else description
         )
+
+    @property
+    def spread(self) -> str:
+        """Describe how the effect varies between treebanks and what could be detected; empty without a pooled effect.
+
+        The table of all claims has these sentences; the tables of single pages leave them out.
+        """
+        if self.claim is None or self.effect is None:
+            return ""
+        return _spread_in_words(self.claim, self.effect, self.verdict)
 
     @property
     def figures(self) -> str:
@@ -229,27 +253,38 @@ def threshold(claim: Claim) -> str:
     return ", ".join(parts)
 
 
-def _effect_in_words(claim: Claim, effect: Effect, measured: Sequence[Measured], verdict: str) -> str:
-    """Describe the pooled effect of a claim in a few sentences."""
-    measure = MEASURES[claim.measure]
-    text, number = measure.text, _number(measure.text)
+def _effect_in_words(effect: Effect, measured: Sequence[Measured], text: str, brief: bool) -> str:
+    """Describe the effect of a claim, pooled over treebanks or measured on one.
+
+    text   format of a value with its unit
+    brief  True says in two words that there is one treebank
+    """
+    number = _number(text)
     if effect.pooled is None:
         (treebank,) = {place.treebank for place in measured}
         value = value_in_words(Measured(treebank, effect.value, effect.low, effect.high), text)
         mean_of = f", mean of {len(measured)} measurements" if len(measured) > 1 else ""
         seeds = f", mean of {measured[0].seeds} seeds" if measured[0].seeds > 1 else ""
+        places = ", one treebank." if brief else ". This was measured on one treebank, which says nothing about others."
         without = "" if effect.has_interval else " The value has no interval, so the claim stays undecided."
-        return f"{value}{mean_of}{seeds}. This was measured on one treebank, which says nothing about others.{without}"
-    pooled = effect.pooled
+        return f"{value}{mean_of}{seeds}{places}{without}"
     interval = f"[{number.format(effect.low)}, {number.format(effect.high)}]"
     counts = sorted({place.seeds for place in measured})
     seeds_text = f", {counts[0]} seeds" if counts[0] > 1 else ""
     seeds_text = f", {counts[0]} to {counts[-1]} seeds each" if len(counts) > 1 else seeds_text
-    description = f"{text.format(effect.value)} {interval} over {effect.treebanks} treebanks{seeds_text}."
+    return f"{text.format(effect.value)} {interval} over {effect.treebanks} treebanks{seeds_text}."
+
+
+def _spread_in_words(claim: Claim, effect: Effect, verdict: str) -> str:
+    """Describe how much the pooled effect varies between treebanks, and which effects the test could detect."""
+    measure, pooled = MEASURES[claim.measure], effect.pooled
+    number, description = _number(measure.text), ""
+    if pooled is None:
+        return ""
     if effect.treebanks > 2:
         ends = [number.format(measure.scale.back(float(x))) for x in (pooled.predicted_low, pooled.predicted_high)]
-        description += (
-            f" The effect expected on one more treebank lies between {ends[0]} and {ends[1]}; "
+        description = (
+            f"The effect expected on one more treebank lies between {ends[0]} and {ends[1]}; "
             f"I² is {float(pooled.I2):.0f} %."
         )
     if verdict == INCONCLUSIVE and measure.scale is Scale.LINEAR and claim.test != "within":
@@ -259,7 +294,7 @@ def _effect_in_words(claim: Claim, effect: Effect, measured: Sequence[Measured],
         )
         if claim.effect is not None and not effect.low <= claim.effect <= effect.high:
             description += f" The published effect, {number.format(claim.effect)}, lies outside the interval."
-    return description
+    return description.lstrip()
 
 
 def _number(text: str) -> str:

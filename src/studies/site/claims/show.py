@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from studies.site.show import Remarks, typeset
 from treebound.support.atomic import replacing
 
 NAME = "claims.csv"
+ZERO = re.compile(r"\+0\.0+(?!\d)")  #: zero as the threshold of a difference; people read it without sign and decimals
+ONE_TREEBANK = " A value from one treebank says nothing about other treebanks."
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,8 @@ def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
 
     row    the verdicts of all runs on the claim
     heads  the headings of the columns, which label the cells on narrow screens
-    here   True on the page that has the table of the claim; the row then gets an anchor for links
+    here   True on the page that has the table of the claim; the row is then brief, because the page with all claims
+           describes how effects vary between treebanks
     """
     last, anchor = row[-1], ""
     if last.claim is None:
@@ -93,8 +97,9 @@ def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
         page = f' <a href="{last.claim.page}.ipynb#{name}">table</a>' if last.claim.page and not here else ""
         where = "" if last.claim.section == "ours" else f"section {escape(last.claim.section)}"
         section = f'<span class="where">{where}{page}</span>'
-        ours = typeset(escape(f"{last.because}{_p_values(last)}"))
-        test = typeset(escape(threshold(last.claim)))
+        reason = last.brief if here else " ".join(filter(None, (last.brief, last.spread)))
+        ours = typeset(escape(f"{reason}{_p_values(last)}"))
+        test = typeset(escape(ZERO.sub("0", threshold(last.claim))))
         cells = [f"{escape(last.claim.claim)} {section}", escape(last.claim.published), ours, test]
     classes = [judged.verdict.replace(",", "").replace(" ", "-") for judged in row]
     marks = [f'<span class="verdict {c}">{judged.verdict}</span>' for c, judged in zip(classes, row, strict=True)]
@@ -136,9 +141,13 @@ def replication(root: Path, page: str = "") -> Replication:
     """
     runs = collect.provenances(root)
     judged = {run.name: [entry for entry in verdicts(root, run) if not page or _is_on(entry, page)] for run in runs}
+    shown = judged[runs[-1].name]
+    note = ONE_TREEBANK * any(entry.effect is not None and entry.effect.pooled is None for entry in shown)
     if page:
-        return Replication(judged, f"{summary(judged[runs[-1].name])!r} Judged by {runs[-1].title}, claim by claim")
-    return Replication(judged, f"The claims of the papers, judged by {runs[-1].title}", NAME)
+        ours = sum(map(_is_ours, shown))
+        also = f" The table also has {ours} claim{'s' * (ours > 1)} of this project." * bool(ours)
+        return Replication(judged, f"{summary(shown)!r}{also} Judged by {runs[-1].title}, claim by claim.{note}")
+    return Replication(judged, f"The claims of the papers, judged by {runs[-1].title}.{note}", NAME)
 
 
 def _is_on(judged: Judged, page: str) -> bool:
@@ -161,14 +170,18 @@ def _tally(judged: Sequence[Judged]) -> str:
     of_paper = [entry for entry in judged if entry.claim is not None and not entry.claim.ours]
     counts = Counter(entry.verdict for entry in of_paper)
     parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+    if not parts:
+        return ""
+    text = f"{counts.total()} claim{'s' * (counts.total() > 1)}: {', '.join(parts)}."
     replicated = [entry for entry in of_paper if entry.adjusted is not None and entry.verdict in (REPLICATED, SMALLER)]
-    if replicated:
-        significant = sum(entry.adjusted is not None and entry.adjusted <= 1 - LEVEL for entry in replicated)
-        parts[-1] += (
-            f"; of the {len(replicated)} claims replicated over several treebanks, still significant after "
-            f"adjustment for the number of claims of the paper: {significant}"
-        )
-    return f"{counts.total()} claim{'s' * (counts.total() > 1)}: {', '.join(parts)}." if parts else ""
+    if not replicated:
+        return text
+    significant = sum(entry.adjusted is not None and entry.adjusted <= 1 - LEVEL for entry in replicated)
+    claims = "claims that are" if len(replicated) > 1 else "claim that is"
+    return (
+        f"{text} {significant} of {len(replicated)} {claims} replicated over several treebanks "
+        f"{'stays' if significant == 1 else 'stay'} significant after adjustment for the number of claims of the paper."
+    )
 
 
 def frame(judged: Sequence[Judged]) -> pd.DataFrame:

@@ -5,6 +5,7 @@ const place = document.getElementById("explore"), store = document.getElementByI
 if (!place || !store) return;
 const data = JSON.parse(store.textContent);
 const BLUE = "#0072b2", RED = "#d55e00", GREEN = "#007a59", GREY = "#767676", PALE = "#d9d9d9";
+const UPPER = RED, LOWER = BLUE;  // colours of the bounds, as in all figures of the report
 const SWITCHES = {labels: "labels", margins: "margins", marginals: "probabilities", alternatives: "alternatives", violations: "broken rules", certificate: "certificate"};
 const state = {sentence: 0, step: 0, tree: "step", on: {labels: true, alternatives: true, certificate: true}};
 
@@ -155,6 +156,14 @@ function described(s) {
   if (step === calls.length) lines.push(s.search.status === "optimal" ? "All nodes are closed: the best tree is proved." : `The search ends with status ${s.search.status}.`);
   return lines.map((text) => html("p", {style: "margin: 0 0 .2rem"}, text));
 }
+function roundTicks(low, high) {  // two to five multiples of 1, 2 or 5 times a power of ten; one value if both are equal
+  if (!(high > low)) return [low];
+  const power = 10 ** Math.floor(Math.log10((high - low) / 2));
+  const step = power * [5, 2, 1].find((times) => Math.floor(high / (times * power)) > Math.floor(low / (times * power)) + 1 || times === 1);
+  const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
+  return Array.from({length: last - first + 1}, (_, i) => (first + i) * step);
+}
+const decimals = (ticks) => ticks.length < 2 ? 2 : Math.max(0, -Math.floor(Math.log10(ticks[1] - ticks[0]) + 1e-9));
 function drawBounds(s, width) {
   const calls = s.search.calls, values = calls.flatMap(([, upper, lower]) => lower === null ? [upper] : [upper, lower]);
   const low = Math.min(...values), high = Math.max(...values), span = high - low || 1, height = 170, left = 46, bottom = 30;
@@ -163,17 +172,17 @@ function drawBounds(s, width) {
   const upper = (end) => calls.slice(0, end).map((call, i) => `${i ? "L" : "M"}${x(i).toFixed(1)} ${y(call[1]).toFixed(1)}`).join(" ");
   const lower = (end) => calls.slice(0, end).map((call, i) => [x(i), call[2]]).filter(([, value]) => value !== null)
     .map(([at, value], i) => i ? `H${at.toFixed(1)} V${y(value).toFixed(1)}` : `M${at.toFixed(1)} ${y(value).toFixed(1)}`).join(" ");
-  const ticks = [...new Set(high === low ? [low] : [low, (low + high) / 2, high])], ends = [...new Set([1, calls.length])];
-  const body = ticks.map((value) => [svg("path", {d: `M${left} ${y(value)} H${width - 6}`, stroke: "#ececec"}), svg("text", {x: left - 6, y: y(value) + 4, "text-anchor": "end", class: "small"}, score(value, 2))]);
+  const ticks = roundTicks(low, high), digits = decimals(ticks), ends = [...new Set([1, calls.length])];
+  const body = ticks.map((value) => [svg("path", {d: `M${left} ${y(value)} H${width - 6}`, stroke: "#ececec"}), svg("text", {x: left - 6, y: y(value) + 4, "text-anchor": "end", class: "small"}, score(value, digits))]);
   body.push(ends.map((call, i) => svg("text", {x: x(call - 1), y: height - bottom + 14, "text-anchor": i ? "end" : "middle", class: "small"}, String(call))));
   body.push(svg("text", {x: (left + width) / 2, y: height - 2, "text-anchor": "middle", class: "small"}, "call of the dynamic program"));
   body.push(svg("path", {d: upper(calls.length), fill: "none", stroke: PALE, "stroke-width": 1.5}), svg("path", {d: lower(calls.length), fill: "none", stroke: PALE, "stroke-width": 1.5}));
   if (state.step) {
     const i = state.step - 1, [, top, best] = calls[i];
     body.push(svg("path", {d: `M${x(i)} 4 V${height - bottom}`, stroke: GREY, "stroke-dasharray": "3 3", class: "cursor"}));
-    body.push(svg("path", {d: upper(state.step), fill: "none", stroke: BLUE, "stroke-width": 2}), svg("path", {d: lower(state.step), fill: "none", stroke: RED, "stroke-width": 2}));
-    if (best !== null) body.push(svg("rect", {x: x(i) - 4, y: y(best) - 4, width: 8, height: 8, fill: RED}));
-    body.push(svg("circle", {cx: x(i), cy: y(top), r: 4.5, fill: BLUE}));
+    body.push(svg("path", {d: upper(state.step), fill: "none", stroke: UPPER, "stroke-width": 2}), svg("path", {d: lower(state.step), fill: "none", stroke: LOWER, "stroke-width": 2}));
+    if (best !== null) body.push(svg("rect", {x: x(i) - 4, y: y(best) - 4, width: 8, height: 8, fill: LOWER}));
+    body.push(svg("circle", {cx: x(i), cy: y(top), r: 4.5, fill: UPPER}));
   }
   const label = `Upper bound and best score over ${count(calls.length, "call")}; the cursor is at call ${state.step}`;
   return svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label}, body);
@@ -302,7 +311,7 @@ place.replaceChildren(
       html("div", {class: "bar"}, button("start", "⇤", "to the start", () => 0), button("back", "← step", "step back", () => state.step - 1), button("next", "step →", "next step", () => state.step + 1), button("end", "⇥", "to the end", () => sentence().search.calls.length),
         part("slider", html("input", {type: "range", min: 0, max: 1, "aria-label": "call of the dynamic program", oninput: (event) => go(+event.target.value)}))),
       part("now", html("div", {class: "now", "aria-live": "polite"})),
-      html("p", {class: "key"}, html("span", {style: `color: ${BLUE}`}, "●"), " upper bound of the call ", html("span", {style: `color: ${RED}`}, "■"), " score of the best tree so far"),
+      html("p", {class: "key"}, html("span", {style: `color: ${UPPER}`}, "●"), " upper bound of the call ", html("span", {style: `color: ${LOWER}`}, "■"), " score of the best tree so far"),
       part("bounds", html("div", {})),
       html("p", {class: "key"}, "Search tree: ○ branched or open, ", html("span", {style: `color: ${GREY}`}, "■"), " closed by its bound, ", html("span", {style: `color: ${GREEN}`}, "◆"), " solved, × no tree. A solid line requires an arc, a dashed line forbids it. A click on a node goes to its first call."),
       part("search", html("div", {}))))),
