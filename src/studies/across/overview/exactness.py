@@ -82,14 +82,15 @@ def buys(data: pd.DataFrame, worth: pd.DataFrame) -> Sentences:
 def _against(rows: pd.DataFrame, space: str) -> str:
     """Compare exact search with approximations on the same scores. rows: `worth` of one model and space, by decoder."""
     good = rows[rows["worth it"].astype(bool)].sort_values("times as fast", ascending=False)
-    where = "On the same scores" if space == "projective" else "Where arcs may cross"
-    corpora = rows["corpora"].iloc[0].count(",") + 1
+    corpora, single = rows["corpora"].iloc[0].count(",") + 1, len(good) == 1
+    places = f"{rows['sentences'].max():,} sentences of {corpora} {'treebank' if corpora == 1 else 'treebanks'}"
     text = (
-        f"{where} ({rows['sentences'].max():,} sentences of {corpora} {'treebank' if corpora == 1 else 'treebanks'}), "
-        f"{len(good)} of {len(rows)} approximations {'is' if len(good) == 1 else 'are'} at least "
-        f"{approximations_tables.FASTER:g} times as fast and lose{'s' if len(good) == 1 else ''} at most "
+        f"On the same scores ({places}), {len(good)} of {len(rows)} approximations {'is' if single else 'are'} at "
+        f"least {approximations_tables.FASTER:g} times as fast and lose{'s' if single else ''} at most "
         f"{approximations_tables.SAME:g} UAS points"
     )
+    if space != "projective":
+        text = f"Where arcs may cross ({places}), the same holds for {len(good)} of {len(rows)} approximations"
     if not len(good):
         return f"{text}."
     best = good.iloc[0]

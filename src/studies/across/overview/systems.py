@@ -73,7 +73,7 @@ def described(data: pd.DataFrame, shown: Results) -> Sentences:
         added = [family for family in models[best].families if family not in models[BASELINE].families]
         yield (
             f"The row `{BASELINE}` is the second-order baseline of the abstract (Carreras 2007). The row `{best}`, the "
-            f"best exact one, is another model: its factor families besides those of the baseline are {listing(added)}."
+            f"best exact one, is another model: it also has the factor families {listing(added)}."
         )
 
 
@@ -153,7 +153,7 @@ def _chosen(table: pd.DataFrame, corpora: Sequence[str], all_factors: str) -> It
         if len(chosen) < MOST - 1 and place in table.index:
             chosen[place] = f"{chosen[place]}, {role}" if place in chosen else role
 
-    add(("graph", BASELINE), "second-order baseline")
+    add(("graph", BASELINE), "baseline")
     add(("graph", all_factors), "all factors")
     add(("graph", DEFAULT), "default")
     for group, family in FAMILIES.items():

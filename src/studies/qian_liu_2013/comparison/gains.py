@@ -16,6 +16,7 @@ from studies.site.sentences import (
     Sentences,
     about,
     by_chance,
+    difference,
     each,
     from_to,
     how_many_corpora,
@@ -63,7 +64,11 @@ def answer(gains: pd.DataFrame, everywhere: pd.DataFrame | None = None) -> Sente
             )
         else:
             text = f"All factors change the UAS of the Carreras baseline by {mean} points on average over {count}."
-        tested = f" On {'these' if len(rows) > 1 else 'this'} {count}, {counted(rows, most=0)}"
+        tested = f" On these {count}, {counted(rows, most=0)}" if len(rows) > 1 else ""
+        if len(rows) == 1 and len(wide) <= 1:
+            text = (
+                f"On {rows.index[0]}, all factors change the UAS of the Carreras baseline by {difference(rows.iloc[0])}"
+            )
         yield f"{text}{tested} ({run}; {seeds_in_words(rows['seeds'])}).", rows
 
 
