@@ -127,7 +127,7 @@ def test_a_row_has_the_name_of_its_model_as_on_other_pages(run: collect.Results,
     names = titles(run, "tr_twt")
     assert names["both"] == "carreras+grandchild+sibling"
     assert names["both-few"] == "carreras+grandchild+sibling-few"
-    assert names["combined-k5"] == "combined-k5"
+    assert names["both-k5"] == "carreras+grandchild+sibling-k5"
     assert names["transition-greedy"] == "transition-greedy"
     assert len(set(names.values())) == len(names)
     assert not set(board["system"]) & {"both", "sibling"}

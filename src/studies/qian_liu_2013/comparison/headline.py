@@ -99,18 +99,29 @@ def highest(results: Results, corpus: str, values: Mapping[tuple[str, str], floa
 def titles(results: Results, corpus: str) -> dict[str, str]:
     """Map the rows of a corpus to the names that pages show: row of params.yaml -> name.
 
-    The main row of a graph-based model has the name of its model. A name of another row that begins with the name of
-    the main row begins with the name of the model instead. All other rows keep the name that params.yaml gives them.
+    The main row of a graph-based model has the name of its model. In the names of the other rows of the model, the name
+    of the model replaces the words that the names of all its rows begin with. Other parsers keep their names.
     """
-    names: dict[str, str] = {}
-    main = main_rows(results.params, results.params.learners[0], corpus)
-    for row in results.params.rows_of(corpus):
-        names[row.name] = row.name
-        if row.system == "graph" and row.model in main:
-            first, _, ending = row.name.partition(main[row.model].name)
-            if not first and (not ending or ending.startswith("-")):
-                names[row.name] = row.model + ending
+    params = results.params
+    rows = params.rows_of(corpus)
+    of_model: dict[str, list[list[str]]] = {}
+    for row in rows:
+        if row.system == "graph":
+            of_model.setdefault(row.model, []).append(row.name.split("-"))
+    names = {}
+    for row in rows:
+        shared = _shared(of_model.get(row.model, []))
+        changed = row.system == "graph" and shared
+        names[row.name] = "-".join([row.model, *row.name.split("-")[shared:]]) if changed else row.name
+    for model, row in main_rows(params, params.learners[0], corpus).items():
+        if model not in names.values():
+            names[row.name] = model
     return names
+
+
+def _shared(names: Sequence[Sequence[str]]) -> int:
+    """Count the words that all names begin with; 0 if there are no names."""
+    return sum(1 for _ in itertools.takewhile(lambda words: len(set(words)) == 1, zip(*names, strict=False)))
 
 
 def over_baseline(results: Results, learner: str, rows: Mapping[str, str]) -> dict[str, Measured]:
