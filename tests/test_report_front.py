@@ -14,7 +14,9 @@ import pytest
 import synthetic_results
 
 import treebound
-from studies.across.overview import abstract, agreement, bars, cite, example, systems, use
+from studies.across.approximations import tables as approximations_tables
+from studies.across.leaderboard import parsers, tables
+from studies.across.overview import abstract, agreement, bars, cite, exactness, example, shares, systems, use
 from studies.across.overview.text_table import TextTable
 from studies.common import params as parameters
 from studies.site import claims, collect
@@ -25,7 +27,7 @@ from studies.site.claims.show import Replication
 from treebound.plots.style import COLOURS
 
 REPOSITORY = Path(__file__).parents[1]
-LONGEST = 35  #: largest number of words of a sentence of the abstract
+LONGEST = 40  #: largest number of words of a sentence of the abstract
 
 
 @pytest.fixture(scope="module")
@@ -117,19 +119,30 @@ def test_the_abstract_of_the_reference_has_five_short_sentences(committed: colle
     stored = pd.read_csv(committed.folder / "claims.csv", keep_default_na=False).query("not ours")
     first, gain, proofs, others, honest = (finding.text for finding in text.findings)
     counts = stored["verdict"].replace(SMALLER, REPLICATED).value_counts()
-    assert f"of {len(stored)} claims, {counts[REPLICATED]} are replicated, {counts[CONTRADICTED]} contradicted" in first
-    assert f"{counts[INCONCLUSIVE]} undecided and {counts[NOT_TESTED]} untested" in first
+    assert first.startswith(f"{counts[REPLICATED]} of {len(stored)} claims of 5 parsing studies")
+    assert f"{counts[CONTRADICTED]} {CONTRADICTED}" in first
+    assert f"{counts[INCONCLUSIVE]} {INCONCLUSIVE} and {counts[NOT_TESTED]} {NOT_TESTED}" in first
     row = stored[stored["name"] == "all-factors"].iloc[0]
-    ends = f"{float(row['effect']):+.2f} points [{float(row['low']):+.2f}, {float(row['high']):+.2f}]"
+    ends = f"{float(row['effect']):+.2f} UAS points [{float(row['low']):+.2f}, {float(row['high']):+.2f}]"
     assert ends in gain
+    assert ("no clear gain" in gain) == (float(row["low"]) <= 0 <= float(row["high"]))
     inside = float(row["low"]) <= 0.36 <= float(row["high"])
     assert gain.endswith(f"the published gain, +0.36, lies {'inside' if inside else 'outside'} this interval.")
     data = abstract.exactness(committed)
-    assert f"of {data['sentences'].sum():,} test sentences" in proofs
+    every = "all" if data["certified"].sum() == data["sentences"].sum() else "% of"
+    assert f"{every} {data['sentences'].sum():,} test sentences" in proofs
     assert f"{data['words_per_cpu_s'].min():,.0f} to {data['words_per_cpu_s'].max():,.0f} words per CPU" in proofs
     elsewhere = stored[stored["paper"] != "qian-liu-2013"]
-    assert f"{len(elsewhere)} claims, {(elsewhere['verdict'] == REPLICATED).sum()} replicated" in others
+    assert others.startswith(f"{(elsewhere['verdict'] == REPLICATED).sum()} of {len(elsewhere)} claims of the other")
     assert honest.startswith("Neural parsers are more accurate: UDPipe 2 with multilingual BERT has 93.42 UAS")
+
+
+def test_the_abstract_names_the_best_of_all_rows_of_this_project(committed: collect.Results) -> None:
+    honest = written([committed], REPOSITORY).findings[4].text
+    board = parsers.parsers([committed], ["en_ewt"])
+    own = board[(board["unranked"] == "") & (board["family"] != parsers.OTHER)]
+    best = own.loc[own["uas"].idxmax()]
+    assert f"our best row {best['uas']:.2f} (en_ewt, {best['system']}, " in honest
 
 
 def test_the_clearest_claim_has_the_smallest_adjusted_p(committed: collect.Results) -> None:
@@ -139,7 +152,7 @@ def test_the_clearest_claim_has_the_smallest_adjusted_p(committed: collect.Resul
     for name in (REPLICATED, CONTRADICTED):
         rows = stored[(stored["verdict"] == name) & stored["p_adjusted"].notna()].sort_values(["p_adjusted", "p"])
         best = rows.iloc[0]
-        assert f"(clearest: {texts[best['paper'], best['name']]}: " in others
+        assert f"(clearest: “{texts[best['paper'], best['name']]}”; measured here: " in others
 
 
 def test_the_abstract_says_beside_each_finding_whether_this_machine_agrees(
@@ -158,7 +171,7 @@ def test_the_abstract_says_beside_each_finding_whether_this_machine_agrees(
     findings = written([same[0], other], tmp_path / "project").findings
     assert findings[2].here.startswith(f"{agreement.DIFFERS}: 1.7 % of 300 with ")
     markup = abstract.Abstract(findings)._repr_mimebundle_()["text/html"]
-    assert markup.count('<span class="finding">') == markup.count('<span class="agrees ') == 5
+    assert markup.count("<li>") == markup.count('<span class="agrees ') == 5
     assert '<span class="agrees differ">differs here: 1.7 %' in markup
 
 
@@ -212,6 +225,52 @@ def test_a_system_with_other_settings_is_no_contradiction(root: Path, tmp_path: 
     train = dataclasses.replace(shown.params.train, epochs=shown.params.train.epochs + 1)
     fewer = dataclasses.replace(changed, params=dataclasses.replace(shown.params, train=train))
     assert systems.agreed(shown, fewer, "carreras") == systems.OTHER
+
+
+def test_the_speed_is_a_geometric_mean_and_a_share_below_100_is_never_shown_as_100() -> None:
+    assert systems.geometric(pd.Series([10.0, 1000.0, np.nan])) == pytest.approx(100)
+    assert np.isnan(systems.geometric(pd.Series([np.nan])))
+    assert [shares.rounded(share) for share in (99.96, 99.94, 100.0)] == [99.9, 99.94, 100.0]
+    assert np.isnan(shares.rounded(np.nan))
+    assert (shares.of_all(20, 20), shares.of_all(9999, 10000)) == ("all 20", "99.9 % of 10,000")
+
+
+def test_the_second_order_rows_are_told_apart(runs: list[collect.Results]) -> None:
+    data = systems.headline(runs[0])
+    best = next(name for name, role in data.index if "best exact" in role)
+    text = str(systems.described(data, runs[0]))
+    models = runs[0].params.graph_models
+    added = [family for family in models[best].families if family not in models["carreras"].families]
+    assert (f"it also has the factor families {', '.join(added)}." in text) == (best != "carreras")
+
+
+# --- exactness
+
+
+def test_exactness_is_compared_with_the_search_that_stops_first(runs: list[collect.Results]) -> None:
+    run = next(run for run in runs if len(exactness.stopped(run)))
+    data = exactness.stopped(run)
+    assert data.attrs["row"] == "combined-one-call"
+    assert data.attrs["calls"] == 1
+    for corpus in run.corpora:
+        files = run.read("decode", corpus, "combined.json")
+        assert data.loc[corpus, "uas_stopped"] == files["combined-one-call"]["uas"]
+        assert data.loc[corpus, "uas"] == files["combined"]["uas"]
+    lost = (data["uas"] - data["uas_stopped"]).mean()
+    text = str(exactness.buys(data, pd.DataFrame()))
+    assert f"{lost:+.2f} UAS points over the search that stops after one dynamic program" in text
+    assert str(exactness.buys(data.iloc[:0], pd.DataFrame())) == ""
+
+
+def test_exactness_is_compared_with_the_fastest_equally_accurate_approximation(committed: collect.Results) -> None:
+    worth = approximations_tables.worth(approximations_tables.contest([committed]))
+    text = str(exactness.summary([committed]).rest)
+    for space in ("projective", "non-projective"):
+        rows = worth.xs(("combined", space), level=("model", "space"))
+        good = rows[rows["worth it"].astype(bool)]
+        best = good.loc[good["times as fast"].idxmax()]
+        assert f"{len(good)} of {len(rows)} approximations" in text
+        assert f"`{best.name}` ({best['times as fast']:.1f} times as fast, {best['UAS']:+.2f} UAS" in text
 
 
 # --- bars
@@ -279,12 +338,16 @@ def test_briefs_of_claims_are_short() -> None:
 def test_advice_is_computed_and_names_commands_that_exist(runs: list[collect.Results]) -> None:
     data = use.which(runs[:1])
     assert list(data.columns) == list(use.COLUMNS)
-    assert len(data) == 8
+    assert len(data) == 8, "nine tasks, and this run has no results for one of them"
     best = systems.headline(runs[0]).droplevel("role")
     exact = best[best[systems.PROVED] == 100]
     first = data.iloc[0]
     assert first["best row"] == exact[systems.MEAN].idxmax()
     assert f"UAS {exact[systems.MEAN].max():.2f}" in first["accuracy"]
+    fast = data.loc["fast, and at most 1 point less accurate"]
+    board = tables.overall(tables.ranked(parsers.parsers(runs[:1]))).set_index("system")
+    assert board.loc[fast["best row"], "uas"] >= board["uas"].max() - 1
+    assert fast["speed"] == f"{board.loc[fast['best row'], 'words_per_cpu_s']:,.0f} words / CPU s"
     fastest = data.loc["the fastest parser"]
     assert f"{best.loc[fastest['best row'], systems.SPEED]:,.0f} words / CPU s" in fastest["speed"]
     assert all(command.startswith("treebound ") for command in data["command"])
@@ -294,17 +357,14 @@ def test_advice_is_computed_and_names_commands_that_exist(runs: list[collect.Res
     assert table.count("<code>") == len(data)
 
 
-def test_advice_without_results_is_a_dash_with_its_reason(
-    committed: collect.Results, root: Path, tmp_path: Path
-) -> None:
+def test_a_task_without_results_has_no_line(committed: collect.Results, root: Path, tmp_path: Path) -> None:
     data = use.which([committed])
-    lacking = data[data["speed"] == use.MISSING]
-    assert (lacking["accuracy"] == use.MISSING).all()
-    # a later run with results fills the line and is named
+    assert not (data == use.MISSING).any(axis=None)
+    # a later run with results adds the line and is named
     other = collect.this_run(root)
     mining, task = use.which([other]).loc["annotation errors in a treebank"], "annotation errors in a treebank"
     assert mining["accuracy"] != use.MISSING
-    if task in lacking.index:
+    if task not in data.index:
         assert use.which([committed, other]).loc[task, "accuracy"] == f"{mining['accuracy']} (this run)"
 
 

@@ -20,6 +20,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from studies.across.leaderboard import parsers, remarks, tables
 from studies.common import params as parameters
+from studies.qian_liu_2013.comparison.headline import titles
 from studies.site import collect
 from studies.site.execute import execute
 from studies.site.render import render
@@ -115,10 +116,21 @@ def test_ranks_and_possible_ranks_are_counts_over_pairs_of_parsers(board: pd.Dat
 
 def test_every_row_of_the_parameters_is_a_row_or_a_seed_of_one(run: collect.Results, board: pd.DataFrame) -> None:
     for corpus in CORPORA:
-        shown = set(board[(board["corpus"] == corpus) & (board["family"] != parsers.PUBLISHED)]["system"])
+        shown = board[(board["corpus"] == corpus) & (board["family"] != parsers.PUBLISHED)]
         names = {row.name for row in run.params.rows_of(corpus)}
-        assert names - shown == ({"arc-seed2"} if corpus == "tr_twt" else set())
-        assert shown - names == {"maltparser"}
+        assert names - set(shown["row"]) == ({"arc-seed2"} if corpus == "tr_twt" else set())
+        assert set(shown["row"].dropna()) <= names
+        assert set(shown[shown["row"].isna()]["system"]) == {"maltparser"}
+
+
+def test_a_row_has_the_name_of_its_model_as_on_other_pages(run: collect.Results, board: pd.DataFrame) -> None:
+    names = titles(run, "tr_twt")
+    assert names["both"] == "carreras+grandchild+sibling"
+    assert names["both-few"] == "carreras+grandchild+sibling-few"
+    assert names["both-k5"] == "carreras+grandchild+sibling-k5"
+    assert names["transition-greedy"] == "transition-greedy"
+    assert len(set(names.values())) == len(names)
+    assert not set(board["system"]) & {"both", "sibling"}
 
 
 def test_seeds_are_averaged(run: collect.Results, board: pd.DataFrame) -> None:
@@ -134,7 +146,7 @@ def test_rows_that_cannot_be_compared_have_no_rank_and_a_reason(board: pd.DataFr
     by_reason = {why: set(rows["system"]) for why, rows in board.groupby("unranked")}
     assert by_reason[parsers.OTHER_TAGS] == {"arc-gold"}
     assert by_reason[parsers.OUTSIDE] == {"maltparser"}
-    assert by_reason[parsers.PART] == {"both-few"}
+    assert by_reason[parsers.PART] == {"carreras+grandchild+sibling-few"}
     assert by_reason[parsers.FROM_PAPER] == set(board[board["family"] == parsers.PUBLISHED]["system"])
     assert len(by_reason) == 5
     assert board[board["unranked"] != ""]["rank"].isna().all()
@@ -152,6 +164,14 @@ def test_the_overall_ranking_needs_all_corpora(board: pd.DataFrame) -> None:
     assert means.loc["udpipe", "lacking"] == "en_ewt"
     assert np.isnan(means.loc["udpipe", "rank"])
     assert np.isnan(means.loc["udpipe", "uas"])
+
+
+def test_an_incomplete_share_of_proofs_is_never_shown_as_100(board: pd.DataFrame) -> None:
+    changed = board.assign(proved=board["proved"].where(board["system"] != "carreras", 99.96))
+    table, _ = tables.leaderboard(changed, "A board")
+    assert set(table.data.loc["carreras", "proved, %"]) == {99.9}
+    shown = tables.overall_table(tables.overall(changed), "Means")
+    assert shown.data.loc["carreras", "proved, %"] == 99.9
 
 
 def test_each_cell_without_a_value_has_a_letter_with_a_reason(board: pd.DataFrame) -> None:
@@ -195,6 +215,12 @@ def test_others_are_compared_under_the_same_tags(board: pd.DataFrame) -> None:
     assert f"spacy on en_ewt: {english['difference']:+.2f}" in text
     assert "no rows for them: udpipe on en_ewt." in text
     assert "spacy on tr_twt" not in text
+    different = ~compared["same attributes"].astype(bool)
+    places = set(compared[different].index.get_level_values("corpus"))
+    counted = f"see different attributes in {different.sum()} of 3 comparisons (tr_twt)"
+    assert (counted in text) == (places == {"tr_twt"})
+    other = compared.assign(**{"same attributes": False})
+    assert "spacy on en_ewt" not in repr(remarks.others(other, {"en_ewt": "en"}, tables.not_run(board)))
 
 
 def test_the_answer_names_the_best_the_fast_and_the_proved(board: pd.DataFrame) -> None:

@@ -25,6 +25,7 @@ from studies.common import params as parameters
 from studies.qian_liu_2013.comparison import errors, others
 from studies.qian_liu_2013.comparison import gains as comparison_gains
 from studies.qian_liu_2013.comparison import headline as headlines
+from studies.qian_liu_2013.comparison import remarks as comparison_remarks
 from studies.qian_liu_2013.comparison import tables as comparison_tables
 from studies.qian_liu_2013.comparison.differences import differences
 from studies.qian_liu_2013.confidence import remarks as confidence_remarks
@@ -105,23 +106,18 @@ def test_gains_of_the_front_page_are_means_over_seeds_and_name_the_best_row() ->
         columns=pd.MultiIndex.from_product([[group], ["UAS", "low", "high", "seeds"]]),
     )
     text = str(comparison_gains.headline(headline(100.0), tested, more))
-    assert text.startswith(
-        "UAS of all factors minus UAS of the Carreras baseline on the test sets: mean over 2 treebanks +0.30 ["
-    )
-    assert "+0.20 (a) to +0.40 (b); " in text
-    assert (
-        "level: b (+0.40 [+0.10, +0.70], mean of 3 seeds); significantly worse: none; not significant: 1 of 2" in text
-    )
+    assert text.startswith("All factors change the UAS of the Carreras baseline by +0.30 [")
+    assert "points on average over 2 treebanks. On these 2 treebanks, 1 of 2 differences is significantly" in text
     assert "learner mira; means of 3 seeds on b; one training each elsewhere" in text
     assert (
-        "the row with the highest UAS on a test set reaches 90.50 (a) to 91.00 (b), +0.40 to +0.70 UAS points" in text
+        "the parsers without candidate heads, reaches 90.50 (a) to 91.00 (b), +0.40 to +0.70 UAS points above" in text
     )
     assert "The best row is chosen on the test set itself" in text
     assert "On 3 more corpora the system combined gains on average +0.10 [" in text
     assert "leaving out any one language gives -0.30 to +0.60" in text
     assert (
-        "level: c (+0.90 [+0.50, +1.30]); significantly worse: d (-0.90 [-1.50, -0.30]); not significant: 1 of 3"
-        in text
+        "1 of 3 differences is significantly above 0 at the 5 % level, and 1 is significantly below 0 "
+        "(d -0.90 [-1.50, -0.30], c +0.90 [+0.50, +1.30])" in text
     )
     assert "every tree is proved optimal" in text
     short = str(comparison_gains.headline(headline(97.5), gains(), pd.DataFrame()))
@@ -297,26 +293,46 @@ def test_a_family_is_better_or_worse_only_where_that_is_significant(this: collec
     tested.loc[(RUN, "tr_twt", "mira", "carreras+comb"), ["difference", "low", "high"]] = -0.3, -0.5, -0.1
     text = str(comparison_gains.families(tested, "mira"))
     rows = tested.xs("mira", level="learner")
-    assert "level: none; significantly worse: tr_twt · carreras+comb (-0.30 [-0.50, -0.10]" in text
-    assert f"; not significant: {len(rows) - 1} of {len(rows)};" in text
-    assert f"by chance alone, about 2 of {len(rows)} tests would be significant" in text
+    assert f"0 of {len(rows)} differences are significantly above 0 at the 5 % level, and 1 is significantly" in text
+    assert "below 0 (tr_twt · carreras+comb -0.30 [-0.50, -0.10]" in text
+    assert "by chance alone, about 2 would be significant" in text
 
 
-def test_every_difference_is_that_of_its_own_row(this: collect.Results) -> None:
-    tested = headlines.gains([this], ["tr_twt"], comparison_gains.FAMILIES)
-    text = str(comparison_gains.families(tested, "mira"))
-    for model in comparison_gains.FAMILIES:
-        if (RUN, "tr_twt", "mira", model) in tested.index:
-            assert f"{model} ({sentences.difference(tested.loc[RUN, 'tr_twt', 'mira', model])})" in text
+def test_a_sentence_names_at_most_two_significant_differences_the_largest_ones() -> None:
+    values = [("a", 0.4), ("b", -0.9), ("c", 0.2), ("d", 0.6), ("e", 0.0)]
+    data = pd.DataFrame(
+        [(value, value - 0.1, value + 0.1) for _, value in values],
+        columns=["difference", "low", "high"],
+        index=[name for name, _ in values],
+    )
+    text = comparison_remarks.counted(data)
+    assert text.startswith("3 of 5 differences are significantly above 0 at the 5 % level, and 1 is significantly")
+    assert text.endswith(" (largest: b -0.90 [-1.00, -0.80], d +0.60 [+0.50, +0.70])")
+    assert comparison_remarks.counted(data, most=0).endswith("below 0")
+    assert comparison_remarks.counted(data.loc[["e"]]).endswith("and 0 are significantly below 0")
 
 
-def test_rows_that_a_limit_leaves_without_proof_are_named(this: collect.Results) -> None:
+def test_the_answer_gives_the_mean_over_all_treebanks_beside_the_mean_over_those_of_the_page() -> None:
+    tested = gains(("a", "mira", 0.2, -0.26, 0.65, 1), ("b", "mira", 0.4, 0.1, 0.7, 3))
+    system = tested.index.get_level_values("system")[0]
+    names = [f"{system}, mira"] * 4 + ["non-projective, mira"] * 4
+    everywhere = pd.DataFrame({"system": names, "difference": [0.2, 0.4, -0.6, -0.8, *([9.0] * 4)]})
+    text = comparison_gains.answer(tested, everywhere).sentences[0]
+    assert text.startswith("Over all 4 treebanks of the reference, all factors change the UAS of the Carreras baseline")
+    assert "baseline by -0.20 [" in text
+    assert "over the 2 treebanks of this page, by +0.30 [" in text
+    alone = comparison_gains.answer(tested, everywhere.iloc[:2]).sentences[0]
+    assert "Over all" not in alone
+
+
+def test_rows_that_a_limit_leaves_without_proof_are_counted(this: collect.Results) -> None:
     data = comparison_tables.accuracy([this])
     assert f"Every tree of all {len(data)} rows" in str(comparison_gains.exactness(data))
     data.loc[("mira", "carreras+tri-sibling", "zh_gsd"), (RUN, "proved, %")] = 97.8
     text = str(comparison_gains.exactness(data))
     assert f"Every tree of {len(data) - 1} of {len(data)} rows is proved" in text
-    assert "97.8 % of mira · carreras+tri-sibling · zh_gsd" in text
+    assert "In the other 1, a limit stopped some searches" in text
+    assert "97.8 % of the trees are proved" in text
 
 
 # peers

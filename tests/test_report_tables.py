@@ -320,7 +320,7 @@ def test_remarks_follow_the_data(results: list[collect.Results]) -> None:
     table, tested = comparison_tables.comparison(results, "mira"), headlines.gains(results, models=gains.FAMILIES)
     text = str(gains.families(tested, "mira"))
     assert "In the paper all non-local factors together bring +0.36 UAS" in text
-    assert "Some of the factors, learner mira, UAS over our baseline: significantly better at the 5 % level: " in text
+    assert "Some of the factors, learner mira, UAS over our baseline: 0 of" in text
     assert "has no gains" in str(gains.families(tested.iloc[:0], "mira"))
     lifted = table.copy()
     ours = lifted.columns.get_level_values(0).isin(["reference", "this run"])

@@ -13,6 +13,7 @@ from studies.across.overview import practice
 from studies.common.metrics import RERUN
 from studies.common.params import Row
 from studies.hall_2006.transitions.tables import maltparser
+from studies.qian_liu_2013.comparison.headline import titles
 from studies.site import frames, seen
 from studies.site.collect import Results
 from studies.site.pooled import Z, over_seeds
@@ -25,7 +26,7 @@ OTHER, PUBLISHED = "other project", "published figure"  #: families of parsers t
 KEPT = "leaderboard"  #: name of the table of `intervals` that a reference stores
 OVER_SENTENCES, OVER_WORDS = "test sentences", "words"  #: units that the interval of a row treats as independent
 COLUMNS = ["corpus", "system", "family", "uas", "low", "high", "unit", "las", "seeds", "words_per_cpu_s"]
-COLUMNS += ["train_cpu_s", "proved", "sees", "model", "unranked"]
+COLUMNS += ["train_cpu_s", "proved", "sees", "model", "unranked", "row"]
 
 NOT_TIMED = "not timed: the benchmark times only the rows that params.yaml selects"
 NO_PROOF = "proves nothing: this kind of parser has no search for the best tree that could prove it"
@@ -48,7 +49,8 @@ def parsers(results: Sequence[Results], wanted: Collection[str] = ()) -> pd.Data
 
     UAS and LAS (%) are means over seeds with otherwise equal settings. `low` and `high` are the ends of the 95 %
     interval of UAS over test sentences and seeds. `unranked` is the reason why the row has no rank, or an empty text.
-    A cell without a value is NaN; `reason` explains it.
+    A cell without a value is NaN; `reason` explains it. `system` is the name that pages show (`headline.titles`), and
+    `row` is the name in params.yaml.
     """
     keep = corpora_of(results, list(wanted))
     parts = [_of_run(r, keep[r.name]) for r in results]
@@ -77,6 +79,7 @@ def _of_run(results: Results, corpora: Collection[str]) -> pd.DataFrame:
         measured = _measured(results, corpus)
         longest = max(metrics.get("sentences", 0) for metrics in measured.values())
         counted: set[str] = set()
+        names = titles(results, corpus)
         for name, metrics in measured.items():
             if name in counted:
                 continue
@@ -85,7 +88,7 @@ def _of_run(results: Results, corpora: Collection[str]) -> pd.DataFrame:
             repeats = [repeat for repeat in repeats if repeat in measured]
             counted |= set(repeats)
             labelled = [measured[repeat].get("las", nan) for repeat in repeats]
-            described = {"corpus": corpus, "system": name, "las": float(np.mean(labelled))}
+            described = {"corpus": corpus, "system": names[name], "row": name, "las": float(np.mean(labelled))}
             described |= _described(results, corpus, row, metrics, offered[corpus])
             described["unranked"] = _unranked(results, corpus, row, metrics, longest)
             known = units.reindex([(corpus, repeat) for repeat in repeats])

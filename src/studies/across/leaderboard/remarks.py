@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from studies.across.leaderboard.parsers import FAMILIES, OVER_WORDS
-from studies.across.leaderboard.tables import MEAN, POINT
+from studies.across.leaderboard.tables import MEAN
+from studies.across.overview.shares import POINT
 from studies.site.sentences import Sentences, about, difference, each, listing
 
 #: text that limits every choice of a best row
@@ -29,8 +31,8 @@ def answer(board: pd.DataFrame, means: pd.DataFrame) -> Sentences:
         equal = int(best["last"]) - 1
         yield (
             f"{_of_run(run)}{best['system']} ({best['family']}) has the highest {place[0]}, {best['uas']:.2f} % "
-            f"[{best['low']:.2f}, {best['high']:.2f}] ({place[1]}), among {len(rows)} ranked parsers; the 95 % "
-            f"intervals of {equal} others overlap with its interval.",
+            f"[{best['low']:.2f}, {best['high']:.2f}] ({place[1]}), among {len(rows)} ranked parsers, chosen "
+            f"on the test sets themselves; the 95 % intervals of {equal} others overlap with its interval.",
             rows.head(8),
         )
         near = rows[(rows["uas"] >= best["uas"] - POINT) & rows["words_per_cpu_s"].notna()]
@@ -85,13 +87,22 @@ def others(compared: pd.DataFrame, languages: dict[str, str], lacking: pd.DataFr
     for run, data in each(compared, "run"):
         ours = data.index.get_level_values("our parser")[0]
         data = data.droplevel("our parser")
-        english = data[[languages.get(corpus) == "en" for corpus in data.index.get_level_values("corpus")]]
+        alike = data["same attributes"].astype(bool)
+        english = [languages.get(corpus) == "en" for corpus in data.index.get_level_values("corpus")]
+        english = data[alike.to_numpy() & np.array(english)]
         if len(english):
             listed = listing(f"{other} on {corpus}: {difference(row)}" for (corpus, other), row in english.iterrows())
             yield (
-                f"{_of_run(run)}English treebanks, with the same training and test sentences and the same tags, give "
-                f"these differences in UAS points between {ours} and other parsers: {listed}.",
+                f"{_of_run(run)}English treebanks, where both parsers see the same sentences and the same attributes, "
+                f"give these differences in UAS points between {ours} and other parsers: {listed}.",
                 english,
+            )
+        if not alike.all():
+            places = listing(dict.fromkeys(data[~alike].index.get_level_values("corpus")))
+            yield (
+                f"{_of_run(run)}the two parsers see different attributes in {int((~alike).sum())} of {len(data)} "
+                f"comparisons ({places}), so these differences are not due to the parsers alone.",
+                data[~alike],
             )
         better, worse = int((data["low"] > 0).sum()), int((data["high"] < 0).sum())
         yield (

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from studies.across.leaderboard.parsers import OTHER, reason
+from studies.across.overview.shares import POINT, rounded
 from studies.site.show import NOTHING, Table
 
-POINT = 1.0  #: loss in UAS points that the search for the fastest parser accepts
 MEAN = "mean of the corpora"  #: name of the overall ranking among the corpora
 #: headings of `winners`
 QUESTIONS = ("most accurate", f"fastest within {POINT:g} point", "most accurate, all proved")
@@ -173,6 +173,8 @@ def _value(row: pd.Series, column: str) -> object:
     value = row[column]
     if column in ("rank", "seeds"):
         return nan if np.isnan(value) else int(value)
+    if column == "proved":
+        return rounded(float(value))
     return value if isinstance(value, str) else float(value)
 
 
@@ -194,7 +196,7 @@ def overall_table(means: pd.DataFrame, caption: str) -> Leaderboard:
             "mean rank": means["mean_rank"],
             "words per CPU second": means["words_per_cpu_s"],
             "training, CPU s": means["train_cpu_s"],
-            "proved, %": means["proved"],
+            "proved, %": means["proved"].map(rounded),
             "family": means["family"],
             "no rank on": means["lacking"].where(~ranked_rows, "none"),
         }
@@ -250,7 +252,8 @@ def against_others(board: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
     """Compare the parser that is most accurate overall with the parsers of other projects, on each corpus.
 
     Rows: (run, our parser, corpus, other parser), for every corpus on which the other parser was run. Columns: UAS of
-    both, the difference with the ends of its 95 % interval, speed of both, and a note. The interval treats the two rows
+    both, the difference with the ends of its 95 % interval, speed of both, whether both see the same attributes of the
+    treebank, and a note. The interval treats the two rows
     as independent. Both are tested on the same sentences, so a paired interval would be narrower.
 
     board  result of `ranked`
@@ -280,7 +283,7 @@ def compared_table(compared: pd.DataFrame) -> pd.DataFrame:
     data = compared.reset_index().set_index("other parser")
     constant = [name for name in ("run", "our parser") if data[name].nunique() == 1]
     first = ["corpus", "difference", "low", "high"]
-    last = [name for name in data if name not in (*first, "note")]
+    last = [name for name in data if name not in (*first, "note", "same attributes")]
     return data[[*first, *last, "note"]].drop(columns=constant)
 
 
@@ -316,5 +319,6 @@ def _difference(ours: pd.Series, theirs: pd.Series) -> dict[str, object]:
         "high": value + half,
         "speed of ours": ours["words_per_cpu_s"],
         "speed of the other": theirs["words_per_cpu_s"],
+        "same attributes": ours["sees"] == theirs["sees"],
         "note": f"{sees}; {seeds[0]} (ours), {seeds[1]} (the other)",
     }

@@ -1,4 +1,7 @@
-"""Write the abstract of the report from the results of a run: five sentences, each with an answer for this machine."""
+"""Write the abstract of the report from the results of a run: a list of five sentences, finding first.
+
+Each sentence has an answer for this machine.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from studies.across.approximations import tables as approximations_tables
-from studies.across.overview import agreement, practice
+from studies.across.overview import agreement, practice, shares
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.site import claims, frames
 from studies.site.claims.judge import CONTRADICTED, INCONCLUSIVE, NO_EFFECT, NOT_TESTED, REPLICATED, SMALLER, Judged
@@ -21,14 +24,8 @@ from studies.site.rows import AT, at, main_rows, sweep
 from studies.site.show import STATEMENTS, Sentence, typeset
 
 FIRST = "qian-liu-2013"  #: key of the paper whose method the library implements; the others share one sentence
-#: words for the verdicts in the abstract; an effect that is replicated but smaller counts as replicated
-COUNTED = {
-    REPLICATED: "are replicated",
-    NO_EFFECT: "without effect",
-    CONTRADICTED: "contradicted",
-    INCONCLUSIVE: "undecided",
-    NOT_TESTED: "untested",
-}
+#: verdicts in the order of the abstract; an effect that is replicated but smaller counts as replicated
+COUNTED = (NO_EFFECT, CONTRADICTED, INCONCLUSIVE, NOT_TESTED)
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Abstract:
-    """The findings as one paragraph; the answers of this machine's run stand beside the sentences."""
+    """The findings as a list; the answers of this machine's run stand beside the sentences."""
 
     findings: tuple[Finding, ...]
 
@@ -58,18 +55,18 @@ class Abstract:
         stated = [Sentence.on(finding.text, finding.cells) for finding in self.findings]
         return {
             "text/plain": repr(self),
-            "text/html": f'<p class="abstract">{" ".join(map(_marked, self.findings))}</p>',
+            "text/html": f'<ul class="abstract">{"".join(map(_marked, self.findings))}</ul>',
             STATEMENTS: [{"says": typeset(text), "cells": text.cells} for text in stated],
         }
 
 
 def _marked(finding: Finding) -> str:
-    """Return a finding as HTML. A finding with an answer of this machine's run has a line of its own."""
+    """Return a finding as an item of a list, with the answer of this machine's run."""
     text = escape(typeset(finding.text))
     if not finding.here:
-        return text
+        return f"<li>{text}</li>"
     kind = next((kind for kind in ("differ", "confirmed") if kind in finding.here), "missing")
-    return f'<span class="finding">{text} <span class="agrees {kind}">{escape(finding.here)}</span></span>'
+    return f'<li>{text} <span class="agrees {kind}">{escape(finding.here)}</span></li>'
 
 
 def abstract(shown: Results, judged: Sequence[Judged], here: Results | None, judged_here: Sequence[Judged]) -> Abstract:
@@ -100,13 +97,13 @@ def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     """State what the report does, and count the verdicts on all claims of the papers."""
     of_paper = of_papers(judged)
     verdicts = Counter(REPLICATED if entry.verdict == SMALLER else entry.verdict for entry in of_paper)
-    counts = [f"{verdicts[verdict]} {words}" for verdict, words in COUNTED.items() if verdicts[verdict]]
+    counts = [f"{verdicts[verdict]} {verdict}" for verdict in COUNTED if verdicts[verdict]]
     papers = len({entry.paper.key for entry in of_paper})
     treebanks = len({place.treebank for entry in of_paper for place in entry.measured})
     text = (
-        f"This report repeats {papers} parsing studies, above all branch and bound (Qian & Liu 2013), on "
-        f"{_number(treebanks, 'freely available treebank')}: of {len(of_paper)} claims, "
-        f"{_joined(counts)}."
+        f"{verdicts[REPLICATED]} of {len(of_paper)} claims of {papers} parsing studies, above all branch and bound "
+        f"(Qian & Liu 2013), are replicated on {_number(treebanks, 'freely available treebank')}"
+        f"{f'; {_joined(counts)}' if counts else ''}."
     )
     return Finding(text, claims.frame(of_paper)[["paper", "name", "verdict"]], _answers(of_paper, of_papers(here)))
 
@@ -119,10 +116,12 @@ def _gain(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     effect, counts = entry.effect, sorted({place.seeds for place in entry.measured})
     seeds = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
     published = entry.claim.effect
+    kind = "no clear gain" if effect.has_interval and effect.low <= 0 <= effect.high else ""
+    kind = kind or ("a gain" if effect.value > 0 else "a loss")
     text = (
-        f"Over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')} each), all non-local factors together "
-        f"change the UAS of the second-order baseline by {effect.value:+.2f} points"
-        f"{f' [{effect.low:+.2f}, {effect.high:+.2f}]' if effect.has_interval else ''}"
+        f"All non-local factors together bring {kind} over the second-order baseline of Carreras: "
+        f"{effect.value:+.2f} UAS points{f' [{effect.low:+.2f}, {effect.high:+.2f}]' if effect.has_interval else ''} "
+        f"over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')} each)"
     )
     if published is not None and effect.has_interval:
         inside = effect.low <= published <= effect.high
@@ -140,8 +139,8 @@ def _proofs(shown: Results, here: Results | None) -> Finding:
     speed = data["words_per_cpu_s"].dropna()
     model = sweep(shown.params)[0].model
     text = (
-        f"With all factors ({model}), branch and bound proves {_percent(proved, total)} of {total:,} test sentences "
-        f"({_number(len(data), 'treebank')}, one seed)"
+        f"Branch and bound proves the best tree of {shares.of_all(proved, total)} test sentences "
+        f"({model}, {_number(len(data), 'treebank')}, one seed)"
     )
     if len(speed):
         ends = dict.fromkeys(f"{end:,.0f}" for end in (speed.min(), speed.max()))
@@ -154,7 +153,8 @@ def _proofs(shown: Results, here: Results | None) -> Finding:
         answer = agreement.of_values(reference.to_dict(), other.to_dict(), digits=1)
         if answer != agreement.NOT_RUN:
             answer += (
-                f": {_percent(int(own['certified'].sum()), int(own['sentences'].sum()))} of {own['sentences'].sum():,}"
+                f": {shares.percent(int(own['certified'].sum()), int(own['sentences'].sum()))} of "
+                f"{own['sentences'].sum():,}"
             )
             answer += f" with {sweep(here.params)[0].model}"
     return Finding(f"{text}.", data, answer)
@@ -192,14 +192,15 @@ def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     replicated = [entry for entry in entries if entry.verdict in (REPLICATED, SMALLER)]
     contradicted = [entry for entry in entries if entry.verdict == CONTRADICTED]
     text = (
-        f"Of the other papers' {len(entries)} claims, {len(replicated)} replicated{_clearest(replicated)}; "
-        f"{len(contradicted)} {'was' if len(contradicted) == 1 else 'were'} contradicted{_clearest(contradicted)}."
+        f"{len(replicated)} of {len(entries)} claims of the other papers are replicated"
+        f"{_clearest(replicated)}; {len(contradicted)} {'is' if len(contradicted) == 1 else 'are'} "
+        f"contradicted{_clearest(contradicted)}."
     )
     return Finding(text, claims.frame(entries)[["paper", "name", "verdict", "p_adjusted"]], _answers(entries, own))
 
 
 def _clearest(entries: Sequence[Judged]) -> str:
-    """Name the claim with the smallest adjusted p-value, with its effect; empty if no claim has a p-value."""
+    """Quote the claim with the smallest adjusted p-value, with the effect measured here; empty without a p-value."""
     tested = [entry for entry in entries if entry.adjusted is not None]
     if not tested:
         return ""
@@ -207,7 +208,8 @@ def _clearest(entries: Sequence[Judged]) -> str:
     assert best.claim is not None
     assert best.effect is not None
     effect = MEASURES[best.claim.measure].text.format(best.effect.value)
-    return f" (clearest: {best.claim.short}: {effect}, {_number(best.effect.treebanks, 'treebank')})"
+    places = _number(best.effect.treebanks, "treebank")
+    return f" (clearest: “{best.claim.short}”; measured here: {effect}, {places})"
 
 
 def _honest(shown: Results, here: Results | None) -> Finding:
@@ -222,30 +224,32 @@ def _honest(shown: Results, here: Results | None) -> Finding:
         )
         return Finding(text, published, agreement.NOT_RUN if here is not None else "")
     published = comparable
-    top, learner = published.iloc[-1], shown.params.learners[0]
-    data = headlines.headline([shown], [top["corpus"]]).xs(learner, level="learner").droplevel(0)
-    own = data.loc[top["corpus"]]
-    compared = "Neural parsers are more accurate: " if top["UAS"] > own["UAS, best row"] else ""
+    top, values = published.iloc[-1], headlines.accuracies(shown)
+    row = headlines.highest(shown, top["corpus"], values)
+    assert row is not None
+    uas = headlines.mean_over_seeds(shown, top["corpus"], row, values)[0]
+    name = headlines.titles(shown, top["corpus"])[row.name]
+    compared = "Neural parsers are more accurate: " if top["UAS"] > uas else ""
     text = (
         f"{compared}{top['system']} has {top['UAS']:.2f} UAS ({top['treebank']}; published at {_site(top['source'])}), "
-        f"our best row {own['UAS, best row']:.2f} ({top['corpus']}, {own['best row']}, "
+        f"our best row {uas:.2f} ({top['corpus']}, {name}, "
         f"{shown.params.tags_of(top['corpus'])} tags); versions and scoring differ."
     )
     answer = ""
     if here is not None:
-        reference, other = (_best_rows(run, top["corpus"], own["best row"]) for run in (shown, here))
+        reference, other = (_uas(run, top["corpus"], row.name) for run in (shown, here))
         answer = agreement.of_values(reference, other)
     return Finding(text, published, answer)
 
 
-def _best_rows(results: Results, corpus: str, row: str) -> dict[str, float]:
+def _uas(results: Results, corpus: str, row: str) -> dict[str, float]:
     """Return the UAS of a row on a corpus, as a mean over seeds; empty if the run lacks the corpus or the row."""
     if corpus not in results.corpora:
         return {}
-    contenders = headlines.contenders(results, corpus, results.params.learners[0])
-    if row not in contenders:
+    rows = {entry.name: entry for entry in results.params.rows_of(corpus)}
+    if row not in rows:
         return {}
-    return {corpus: headlines.mean_over_seeds(results, corpus, contenders[row], headlines.accuracies(results))[0]}
+    return {corpus: headlines.mean_over_seeds(results, corpus, rows[row], headlines.accuracies(results))[0]}
 
 
 def _answers(judged: Sequence[Judged], here: Sequence[Judged]) -> str:
@@ -267,11 +271,6 @@ def _joined(parts: Sequence[str]) -> str:
 def _number(count: object, noun: str) -> str:
     """Return a number with its noun, in the plural unless the number is 1."""
     return f"{count} {noun}{'' if str(count) == '1' else 's'}"
-
-
-def _percent(part: int, whole: int) -> str:
-    """Return a share in %, never rounded up to 100 %."""
-    return f"{100 * part / whole:.1f} %" if part == whole or round(100 * part / whole, 1) < 100 else "over 99.9 %"
 
 
 def _site(address: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import nan
 
+import numpy as np
 import pandas as pd
 
-from studies.across.overview import agreement, practice
+from studies.across.overview import agreement, practice, shares
 from studies.common.params import Row
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.qian_liu_2013.comparison.tables import BASELINE
@@ -15,6 +16,7 @@ from studies.qian_liu_2013.speed import tables as speed_tables
 from studies.site import frames
 from studies.site.collect import Results
 from studies.site.rows import AT, at, main_rows, metrics_of, sweep
+from studies.site.sentences import Sentences, about, listing
 
 MOST = 10  #: number of rows
 DEFAULT = "combined-pruned"  #: model with the default settings of `treebound train`
@@ -28,9 +30,9 @@ FAMILIES = {"graph": "exact", "transitions": "transition", "sampling": "sampling
 def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return the headline table of one run. Index: system and role (why the row is shown).
 
-    Columns: UAS (%, mean over seeds) on each corpus and its mean; median speed over the corpora; share of proved test
-    sentences; and `this run`: whether this machine's run has the same UAS, if `here` is given. A mean needs all
-    corpora.
+    Columns: UAS (%, mean over seeds) on each corpus and its mean; geometric mean of the speed over the timed corpora;
+    share of proved test sentences; and `this run`: whether this machine's run has the same UAS, if `here` is given. A
+    mean needs all corpora.
 
     wanted  corpora to show; empty: all corpora of the run
     """
@@ -42,7 +44,7 @@ def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] 
         uas, speed = (_of(table, place, figure).reindex(corpora) for figure in ("UAS", "words per CPU second"))
         row: dict[str, object] = {str(corpus): float(value) for corpus, value in uas.items()}
         row[MEAN] = float(uas.mean(skipna=False))
-        row[SPEED] = float(speed.median()) if speed.notna().any() else nan
+        row[SPEED] = geometric(speed)
         row[PROVED] = proofs.get(place[1], nan) if place[0] == "graph" else nan
         if here is not None:
             row[HERE] = agreed(shown, here, place[1])
@@ -54,6 +56,25 @@ def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] 
             rows[str(row["short"]), PUBLISHED] = figures
     index = pd.MultiIndex.from_tuples(list(rows), names=["system", "role"])
     return pd.DataFrame(list(rows.values()), index=index)
+
+
+def geometric(speeds: pd.Series) -> float:
+    """Return the geometric mean of the speeds that are known, or NaN if none is known."""
+    known = speeds.dropna().astype(float)
+    return float(np.exp(np.log(known).mean())) if len(known) else nan
+
+
+@about()
+def described(data: pd.DataFrame, shown: Results) -> Sentences:
+    """Say how the most accurate exact row of the table differs from the second-order baseline. data: `headline`."""
+    models = shown.params.graph_models
+    best = next((name for name, role in data.index if f"best {FAMILIES['graph']}" in role), "")
+    if best in models and BASELINE in models and best != BASELINE:
+        added = [family for family in models[best].families if family not in models[BASELINE].families]
+        yield (
+            f"The row `{BASELINE}` is the second-order baseline of the abstract (Carreras 2007). The row `{best}`, the "
+            f"best exact one, is another model: it also has the factor families {listing(added)}."
+        )
 
 
 def _of(table: pd.DataFrame, place: tuple[str, str], figure: str) -> pd.Series:
@@ -108,12 +129,13 @@ def _settings(results: Results, row: Row) -> tuple[object, ...]:
 
 def _proofs(results: Results, learner: str) -> dict[str, float]:
     """Return the share of proved test sentences (%) over all corpora, by graph-based model."""
-    data, shares = metrics_of(results), {}
+    data, proofs = metrics_of(results), {}
     for model, row in main_rows(results.params, learner).items():
         places = [at(corpus, row) for corpus in results.corpora]
         if all(place in data.index for place in places):
-            shares[model] = 100 * float(data.loc[places, "certified"].sum() / data.loc[places, "sentences"].sum())
-    return shares
+            share = 100 * float(data.loc[places, "certified"].sum() / data.loc[places, "sentences"].sum())
+            proofs[model] = shares.rounded(share)
+    return proofs
 
 
 def _chosen(table: pd.DataFrame, corpora: Sequence[str], all_factors: str) -> Iterator[tuple[tuple[str, str], str]]:
@@ -123,7 +145,7 @@ def _chosen(table: pd.DataFrame, corpora: Sequence[str], all_factors: str) -> It
     """
     uas = table.xs("UAS", axis=1, level=1)[list(corpora)].astype(float)
     speed = table.xs("words per CPU second", axis=1, level=1)[list(corpora)].astype(float)
-    means, speeds = uas.mean(axis=1, skipna=False), speed.median(axis=1)
+    means, speeds = uas.mean(axis=1, skipna=False), speed.apply(geometric, axis=1)
     complete = means.notna()
     chosen: dict[tuple[str, str], str] = {}
 

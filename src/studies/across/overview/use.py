@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -13,16 +13,17 @@ from studies.across.approximations.contestants import EXACT
 from studies.across.approximations.synthetic import SYNTHETIC
 from studies.across.mining import tables as mining_tables
 from studies.across.mining.rankings import OURS
-from studies.across.overview import systems
+from studies.across.overview import shares, systems
 from studies.across.validity import tables as validity_tables
 from studies.auli_lopez_2011.ccg_integration import tables as ccg_tables
+from studies.common.params import Row
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.qian_liu_2013.comparison.headline import OTHER_SYSTEMS
 from studies.qian_liu_2013.confidence import tables as confidence_tables
 from studies.qian_liu_2013.confidence.settings import Confidence
 from studies.site import frames
 from studies.site.collect import Results
-from studies.site.rows import AT, at, main_rows, metrics_of
+from studies.site.rows import AT, at, main_rows, metrics_of, whole
 from studies.site.show import NOTHING
 from treebound.systems.graph.settings import Settings
 
@@ -48,18 +49,19 @@ COLUMNS = ("best row", "accuracy", "speed", "what it proves", "command")
 def which(runs: Sequence[Results]) -> pd.DataFrame:
     """Return the advice for all tasks. Rows: tasks. Columns: COLUMNS, as text.
 
-    Each line is computed from the first run that has results for the task; the accuracy names a later run. A figure
-    that all runs lack is a dash with the reason.
+    Each line is computed from the first run that has results for the task; the accuracy names a later run. A task
+    without results in all runs has no line.
     """
     advice = []
-    for make in (_accurate, _fastest, _own_scores, _crossing, _valid, _ccg, _confidence, _mining):
+    for make in (_accurate, _fast, _fastest, _own_scores, _crossing, _valid, _ccg, _confidence, _mining):
         first, *others = (make(run) for run in runs)
         if first.speed == MISSING:
             names = [run.name for run in runs[1:]]
             other = next(((n, a) for n, a in zip(names, others, strict=True) if a.speed != MISSING), None)
             if other is not None:
                 first = other[1]._replace(accuracy=f"{other[1].accuracy} ({other[0]})")
-        advice.append(first)
+        if first.speed != MISSING:
+            advice.append(first)
     data = pd.DataFrame([line[1:] for line in advice], columns=list(COLUMNS))
     return data.set_index(pd.Index([line.task for line in advice], name="task"))
 
@@ -98,7 +100,58 @@ def _of_graph(results: Results, task: str, model: str) -> Advice:
     proves = f"the best tree of {proved:,} of {total:,} sentences"
     trained = rows[results.corpora[0]].trained
     accuracy = f"UAS {mean:.2f}, {_where(results.corpora)}, {seeds}"
-    return Advice(task, model, accuracy, _range(timed[timed.index.isin(places)]), proves, command(results, trained))
+    return Advice(
+        task, model, accuracy, _mean_speed(timed[timed.index.isin(places)]), proves, command(results, trained)
+    )
+
+
+def _fast(results: Results) -> Advice:
+    """Recommend the fastest row of this project whose mean UAS is at most POINT below the highest one."""
+    task = f"fast, and at most {shares.POINT:g} point less accurate"
+    rows = pd.DataFrame(
+        [(row, *_measured(results, row)) for row in _with_commands(results)], columns=["row", "uas", "speed"]
+    ).dropna()
+    if rows.empty:
+        return Advice(task, MISSING, MISSING, MISSING, MISSING, TRAIN)
+    row, uas, speed = rows[rows["uas"] >= rows["uas"].max() - shares.POINT].sort_values("speed").iloc[-1]
+    proves = "no proofs"
+    if row.system == "graph":
+        data = metrics_of(results).loc[[at(corpus, row) for corpus in results.corpora]]
+        proves = f"the best tree of {int(data['certified'].sum()):,} of {int(data['sentences'].sum()):,} sentences"
+    line = command(results, row.trained)
+    if row.system == "graph" and row.k != results.params.train.k:
+        line += f"; treebound parse MODEL TEXT --k {row.k}"
+    name = headlines.titles(results, results.corpora[0])[row.name]
+    accuracy, per_second = f"UAS {uas:.2f}, {_where(results.corpora)}", f"{speed:,.0f} words / CPU s"
+    return Advice(task, name, accuracy, per_second, proves, line)
+
+
+def _with_commands(results: Results) -> Iterator[Row]:
+    """Yield the rows of this project that a command of `treebound` makes on all corpora, with the first learner.
+
+    A graph-based row has the decoder of the main row of its model, with any number of candidate heads.
+    """
+    params = results.params
+    main = main_rows(params, params.learners[0])
+    for row in params.rows.values():
+        if not all(row in params.rows_of(corpus) and params.plain(corpus, row) for corpus in results.corpora):
+            continue
+        own = main.get(row.model) if row.system == "graph" and row.learner == params.learners[0] else None
+        same_search = own is not None and row.decoder == own.decoder and whole(params, row)
+        if same_search or row.system in OTHER_SYSTEMS:
+            yield row
+
+
+def _measured(results: Results, row: Row) -> tuple[float, float]:
+    """Return the mean UAS of a row over the corpora, and the geometric mean of its speed; NaN if a corpus lacks it."""
+    values = headlines.accuracies(results)
+    uas, speeds = [], []
+    for corpus in results.corpora:
+        timed = {line["row"]: line["words_per_cpu_s"] for line in results.read("benchmark", f"{corpus}.json")}
+        uas.append(headlines.mean_over_seeds(results, corpus, row, values)[0])
+        speeds.append(timed.get(row.name, float("nan")) if row.benchmarked else float("nan"))
+    speed = systems.geometric(pd.Series(speeds)) if pd.notna(speeds).all() else float("nan")
+    return sum(uas) / len(uas), speed
 
 
 def _fastest(results: Results) -> Advice:
@@ -109,13 +162,13 @@ def _fastest(results: Results) -> Advice:
     best = table.loc[table.loc[own, systems.SPEED].astype(float).idxmax()]
     name = str(best.name)
     model = graph[name].trained if name in graph else rows[name].trained
-    share = best[systems.PROVED]
-    proves = f"the best tree of {share:.1f} %" if share == share else "no proofs"
+    proofs = best[systems.PROVED]
+    proves = f"the best tree of {proofs:.1f} %" if proofs == proofs else "no proofs"
     return Advice(
         "the fastest parser",
         name,
         f"UAS {best[systems.MEAN]:.2f}, {_where(results.corpora)}",
-        f"{best[systems.SPEED]:,.0f} words / CPU s (median)",
+        f"{best[systems.SPEED]:,.0f} words / CPU s",
         proves,
         command(results, model),
     )
@@ -176,13 +229,16 @@ def _ccg(results: Results) -> Advice:
     place = (results.name, parser, decoder)
     speed = f"{times.loc[place, (order, 'sentences / s')]:,.0f} sentences / CPU s" if place in times.index else UNTIMED
     proofs = ccg_tables.lengths([results]).xs(parser, level="parser")
-    share = (proofs["proved, %"] * proofs["sentences"]).sum() / proofs["sentences"].sum()
+    proofs = proofs.xs(order, level="order")
+    proved = f"{_share(proofs)} of {proofs['sentences'].sum():,.0f} sentences"
+    exact = decoder.startswith("exact")
+    approximate = f"nothing, as {decoder.partition(',')[0]} is approximate; the decoder exact proves {proved}"
     return Advice(
         task,
         f"{decoder}, {order}",
         f"labelled F {scores.max():.2f}, {parser}, test",
         speed,
-        f"decoder exact: the best derivation of {share:.1f} %",
+        f"the best derivation of {proved}" if exact else approximate,
         line,
     )
 
@@ -199,7 +255,8 @@ def _confidence(results: Results) -> Advice:
     return Advice(
         task,
         section.model,
-        f"UAS {best['1']:.2f}; best of {k} trees {best[k]:.2f}; {_where(data['corpus'])}",
+        f"UAS {best['1']:.2f}; best of {k} trees {best[k]:.2f}; {data['sentences'].sum():,} sentences, "
+        f"{_where(data['corpus'])}",
         UNTIMED,
         f"{data['complete'].sum():,} of {data['sentences'].sum():,} lists complete",
         line,
@@ -260,12 +317,15 @@ def _accuracy(results: Results, model: str) -> tuple[float, str]:
     return sum(mean for mean, _ in means) / len(means), seeds
 
 
-def _range(speeds: Sequence[float] | pd.Series) -> str:
-    """Return the range of several speeds, or a note that the row was not timed."""
-    if not len(speeds):
-        return UNTIMED
-    ends = dict.fromkeys(f"{end:,.0f}" for end in (min(speeds), max(speeds)))
-    return f"{' to '.join(ends)} words / CPU s"
+def _mean_speed(speeds: pd.Series) -> str:
+    """Return the geometric mean of several speeds, or a note that the row was not timed."""
+    return f"{systems.geometric(speeds):,.0f} words / CPU s" if len(speeds) else UNTIMED
+
+
+def _share(proofs: pd.DataFrame) -> str:
+    """Return the share of proved sentences over all lengths. proofs: columns `proved, %` and `sentences`."""
+    whole_share = (proofs["proved, %"] * proofs["sentences"]).sum() / proofs["sentences"].sum()
+    return f"{shares.rounded(float(whole_share)):.1f} %"
 
 
 def _where(corpora: Sequence[str] | pd.Series | pd.Index) -> str:

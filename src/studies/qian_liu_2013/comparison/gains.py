@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from studies.qian_liu_2013.comparison.headline import BEST_GAIN
-from studies.qian_liu_2013.comparison.remarks import against, over_corpora
+from studies.qian_liu_2013.comparison.remarks import against, counted, over_corpora
 from studies.qian_liu_2013.comparison.tables import PEERS
 from studies.site.collect import THIS_RUN
 from studies.site.published import QIAN_LIU, table
@@ -14,15 +15,15 @@ from studies.site.sentences import (
     UNTESTED,
     Sentences,
     about,
+    by_chance,
+    difference,
     each,
     from_to,
     how_many_corpora,
     listing,
     mean_with_interval,
     seeds_in_words,
-    significance_text,
     span,
-    unproved,
 )
 from studies.site.show import Remarks
 
@@ -42,19 +43,38 @@ FAMILIES = tuple(
 
 
 @about("This run has no gains of all factors over the baseline.")
-def answer(gains: pd.DataFrame) -> Sentences:
-    """Describe the gain of all factors over the baseline. gains: `headline.gains`."""
+def answer(gains: pd.DataFrame, everywhere: pd.DataFrame | None = None) -> Sentences:
+    """Describe the gain of all factors over the baseline, with one sentence for each run and learner.
+
+    gains       `headline.gains`
+    everywhere  gains on these treebanks and on the treebanks of the reference's run on more corpora
+                (`languages.tables.pictured`); None or empty: there are no more treebanks
+    """
     for (name, learner), rows in each(gains, ["run", "learner"]):
+        system = rows.index.get_level_values("system")[0]
         rows = rows.droplevel("system")
-        seeds = seeds_in_words(rows["seeds"])
-        yield (
-            f"UAS of all factors minus UAS of the Carreras baseline on the test sets: mean over {len(rows)} "
-            f"{'treebanks' if len(rows) > 1 else 'treebank'} {mean_with_interval(rows['difference'])}, "
-            f"{span(rows['difference'], '{:+.2f}')}; {significance_text(rows, short=True)} ({_run(str(name))}, "
-            f"learner {learner}; {seeds}; 95 % intervals over test sentences, and over seeds where there are "
-            "several).",
-            rows,
-        )
+        mean, run = mean_with_interval(rows["difference"]), f"{_run(str(name))}, learner {learner}"
+        wide = _everywhere(everywhere, f"{system}, {learner}")
+        count = f"{len(rows)} {'treebanks' if len(rows) > 1 else 'treebank'}"
+        if len(wide) > len(rows):
+            text = (
+                f"Over all {len(wide)} treebanks of the reference, all factors change the UAS of the Carreras baseline "
+                f"by {mean_with_interval(wide['difference'])} points on average; over the {count} of this page, by "
+                f"{mean}."
+            )
+        else:
+            text = f"All factors change the UAS of the Carreras baseline by {mean} points on average over {count}."
+        tested = f" On these {count}, {counted(rows, most=0)}" if len(rows) > 1 else ""
+        if len(rows) == 1 and len(wide) <= 1:
+            text = (
+                f"On {rows.index[0]}, all factors change the UAS of the Carreras baseline by {difference(rows.iloc[0])}"
+            )
+        yield f"{text}{tested} ({run}; {seeds_in_words(rows['seeds'])}).", rows
+
+
+def _everywhere(data: pd.DataFrame | None, system: str) -> pd.DataFrame:
+    """Return the rows of `languages.tables.pictured` of one system and learner, or an empty table."""
+    return pd.DataFrame() if data is None or not len(data) else data[data["system"] == system]
 
 
 CHOSEN = (
@@ -75,7 +95,8 @@ def headline(data: pd.DataFrame, gains: pd.DataFrame, more: pd.DataFrame) -> Sen
         gained = rows[BEST_GAIN[0]].dropna()
         listed = f", {from_to(gained, '{:+.2f}')} UAS points above the baseline" if len(gained) else ""
         yield (
-            f"In {_run(str(name))}, the row with the highest UAS on a test set reaches "
+            f"In {_run(str(name))}, the row with the highest UAS on a test set, among the rows with the number of "
+            f"candidate heads of training and the parsers without candidate heads, reaches "
             f"{span(rows['UAS, best row'])}{listed}. {CHOSEN}",
             rows,
         )
@@ -120,7 +141,8 @@ def families(gained: pd.DataFrame, learner: str) -> Sentences:
     rows = gained[gained.index.get_level_values("learner") == learner]
     if len(rows):
         yield (
-            f"Some of the factors, learner {learner}, UAS over our baseline: {significance_text(rows)}; "
+            f"Some of the factors, learner {learner}, UAS over our baseline: {counted(rows)}"
+            f"{f'; by chance alone, {by_chance(len(rows))} would be significant' if len(rows) > 1 else ''}; "
             f"{seeds_in_words(rows['seeds'])}.",
             rows,
         )
@@ -157,7 +179,16 @@ def _learners(gap: pd.Series) -> Sentences:
 def exactness(data: pd.DataFrame) -> Sentences:
     """Describe `tables.accuracy`: the rows in which every tree is proved optimal."""
     proved = data.xs("proved, %", axis=1, level=1).stack().dropna()
-    yield unproved(proved, f"all {len(proved)} rows"), proved
+    complete, others = proved[proved == 100], proved[proved < 100]
+    if others.empty:
+        yield f"Every tree of all {len(proved)} rows is proved optimal for its model.", proved
+    else:
+        yield (
+            f"Every tree of {len(complete)} of {len(proved)} rows is proved optimal for its model. In the other "
+            f"{len(others)}, a limit stopped some searches before the proof, which may affect UAS: "
+            f"{from_to(others.map(lambda share: np.floor(10 * share) / 10), '{:.1f}')} % of the trees are proved.",
+            proved,
+        )
 
 
 def _run(name: str) -> str:

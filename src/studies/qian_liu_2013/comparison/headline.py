@@ -14,7 +14,7 @@ from studies.qian_liu_2013.comparison.tables import BASELINE
 from studies.site import frames
 from studies.site.claims.measured import Measured, over_seeds
 from studies.site.collect import Results
-from studies.site.rows import AT, at, corpora_of, learners_of, main_rows, metrics_of, seeds_of, sweep
+from studies.site.rows import AT, at, corpora_of, learners_of, main_rows, metrics_of, seeds_of, sweep, whole
 
 #: systems of this project whose rows may be the best of a treebank, besides the graph-based ones
 OTHER_SYSTEMS = ("transition", "sampling")
@@ -77,6 +77,51 @@ def best(results: Results, corpus: str, learner: str, values: Mapping[tuple[str,
     }
     known = {name: mean for name, mean in means.items() if mean == mean}
     return max(known, key=lambda name: known[name], default="")
+
+
+def highest(results: Results, corpus: str, values: Mapping[tuple[str, str], float]) -> Row | None:
+    """Return the row of this project with the highest mean test accuracy on a corpus, or None if there is none.
+
+    The rows have the tags of the corpus and decode the whole test set, with any learner, search and number of
+    candidate heads. `best` chooses among fewer rows.
+
+    values  result of `accuracies`
+    """
+    params, known = results.params, {}
+    for row in params.rows_of(corpus):
+        own = whole(params, row) if row.system == "graph" else row.system in OTHER_SYSTEMS
+        mean = mean_over_seeds(results, corpus, row, values)[0] if own and params.plain(corpus, row) else nan
+        if mean == mean:
+            known[row] = mean
+    return max(known, key=lambda row: known[row], default=None)
+
+
+def titles(results: Results, corpus: str) -> dict[str, str]:
+    """Map the rows of a corpus to the names that pages show: row of params.yaml -> name.
+
+    The main row of a graph-based model has the name of its model. In the names of the other rows of the model, the name
+    of the model replaces the words that the names of all its rows begin with. Other parsers keep their names.
+    """
+    params = results.params
+    rows = params.rows_of(corpus)
+    of_model: dict[str, list[list[str]]] = {}
+    for row in rows:
+        if row.system == "graph":
+            of_model.setdefault(row.model, []).append(row.name.split("-"))
+    names = {}
+    for row in rows:
+        shared = _shared(of_model.get(row.model, []))
+        changed = row.system == "graph" and shared
+        names[row.name] = "-".join([row.model, *row.name.split("-")[shared:]]) if changed else row.name
+    for model, row in main_rows(params, params.learners[0], corpus).items():
+        if model not in names.values():
+            names[row.name] = model
+    return names
+
+
+def _shared(names: Sequence[Sequence[str]]) -> int:
+    """Count the words that all names begin with; 0 if there are no names."""
+    return sum(1 for _ in itertools.takewhile(lambda words: len(set(words)) == 1, zip(*names, strict=False)))
 
 
 def over_baseline(results: Results, learner: str, rows: Mapping[str, str]) -> dict[str, Measured]:

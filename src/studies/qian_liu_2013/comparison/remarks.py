@@ -11,17 +11,37 @@ from studies.site.sentences import (
     UNTESTED,
     Sentences,
     about,
+    difference,
     each,
     from_to,
     listing,
     mean_with_interval,
     seeds_in_words,
+    short_labels,
     significance_counts,
-    significance_text,
+    significant,
     span,
 )
 
 ALL = "combined"  #: model with all factors
+MOST = 2  #: number of significant differences that a sentence names
+
+
+def counted(rows: pd.DataFrame, most: int = MOST) -> str:
+    """Count the differences that are significant at the 5 % level, and name at most `most` of them, largest first.
+
+    rows  see `sentences.significance_text`
+    """
+    rows, chosen = rows.set_axis(short_labels(rows.index)), significant(rows).to_numpy()
+    better, worse = (int((chosen & (rows["difference"] * sign > 0).to_numpy()).sum()) for sign in (1, -1))
+    own = rows[chosen]
+    named = own.iloc[own["difference"].abs().argsort(kind="stable").iloc[::-1][:most]]
+    examples = listing(f"{place} {difference(row)}" for place, row in named.iterrows())
+    largest = f" ({'largest: ' if len(own) > most else ''}{examples})" if len(named) else ""
+    return (
+        f"{better} of {len(rows)} differences {'is' if better == 1 else 'are'} significantly above 0 at the 5 % level, "
+        f"and {worse} {'is' if worse == 1 else 'are'} significantly below 0{largest}"
+    )
 
 
 @about("This run has no baseline to compare with.")
@@ -46,13 +66,13 @@ def over_seeds(data: pd.DataFrame) -> Sentences:
     data  `repeats.seeds`, which may have no rows
     """
     gains = data["UAS over the baseline"].assign(seeds=data["", "seeds"]).dropna() if len(data) else data
-    listed = listing(
-        f"{row['mean']:+.2f} on {corpus} ({system}, {learner}, {row['seeds']:.0f} seeds, standard deviation "
-        f"{row['deviation']:.2f})"
-        for (_, corpus, learner, system), row in gains.iterrows()
-    )
     if len(gains):
-        yield f"Mean gain in UAS over the baseline, over several seeds: {listed}.", gains
+        means = span(gains["mean"].rename_axis([""] * gains.index.nlevels), "{:+.2f}")
+        yield (
+            f"The mean gain in UAS over the baseline, over {from_to(gains['seeds'], '{:.0f}')} seeds, is {means}, with "
+            f"a standard deviation of {from_to(gains['deviation'], '{:.2f}')}.",
+            gains,
+        )
 
 
 @about("These trainings did not count the sentences that reach the limit on dynamic programs.")
@@ -80,13 +100,12 @@ def tags(data: pd.DataFrame) -> Sentences:
         f"Gold tags in training and test change UAS by {span(data['UAS', 'difference'], '{:+.2f}')}. "
         f"{UNTESTED} {ONE_SEED}"
     )
-    gaps = (
-        f"{gap['predicted']:+.2f} with predicted tags and {gap['gold']:+.2f} with gold ones ({place[1]}, "
-        f"{rows.index[-1]} minus {rows.index[0]})"
-        for place, rows in each(data["UAS"], [*data.index.names[:3]])
-        for gap in [rows.iloc[-1] - rows.iloc[0]]
+    gaps = pd.DataFrame([rows.iloc[-1] - rows.iloc[0] for _, rows in each(data["UAS"], [*data.index.names[:3]])])
+    yield (
+        f"The last model of a corpus minus the first one gains {from_to(gaps['predicted'], '{:+.2f}')} UAS points with "
+        f"predicted tags and {from_to(gaps['gold'], '{:+.2f}')} with gold ones, over {len(gaps)} comparisons of models "
+        "with the seed of the run."
     )
-    yield f"Gains of the factors in UAS, only for models with the seed of the run: {listing(gaps)}."
 
 
 @about("No run here compares a search with a limit and an exact search: see `gold` in params.yaml.")
@@ -94,17 +113,16 @@ def errors(data: pd.DataFrame) -> Sentences:
     """Describe `errors.errors`, which may have no rows: errors of the search and of the model."""
     for search, rows in each(data["the search"], "search"):
         yield (
-            f"{search} misses the best tree in {span(rows['search errors, %'], '{:.1f}')} % of the sentences, which "
-            f"costs {span(rows['UAS less than exact'])} UAS. The gold tree scores more than the returned tree in "
-            f"{span(rows['search errors below gold, %'], '{:.0f}')} % of the search errors.",
+            f"{search} misses the best tree in {from_to(rows['search errors, %'], '{:.1f}')} % of the sentences of a "
+            f"treebank, which costs {from_to(rows['UAS less than exact'], '{:.2f}')} UAS.",
             rows,
         )
     exact = data["the exact tree"].droplevel("search")
     exact = exact[~exact.index.duplicated()]
     yield (
         "The exact search makes no search errors: its wrong trees are errors of the model "
-        f"({span(exact['gold scores less, %'], '{:.0f} %')} of the sentences) or have gold trees that it cannot return "
-        f"({span(exact['gold out of reach, %'], '{:.0f} %')}). {UNTESTED}"
+        f"({from_to(exact['gold scores less, %'], '{:.0f}')} % of the sentences of a treebank) or have gold trees that "
+        f"it cannot return ({from_to(exact['gold out of reach, %'], '{:.0f}')} %). {UNTESTED}"
     )
 
 
@@ -143,5 +161,5 @@ def over_corpora(system: str, rows: pd.DataFrame, learner: str = "") -> str:
     return (
         f"On {len(rows)} more corpora the system {system} gains on average {pooled} UAS over the baseline "
         f"({f'learner {learner}, ' if learner else ''}{seeds}; 95 % interval over treebanks{without_one}); "
-        f"one by one, {significance_text(rows)}."
+        f"one by one, {counted(rows)}."
     )

@@ -1,0 +1,108 @@
+"""Say what exact search buys: proofs, accuracy against a search that stops early, and the speed it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from studies.across.approximations import tables as approximations_tables
+from studies.across.overview import shares
+from studies.common.params import Row
+from studies.qian_liu_2013.comparison import headline as headlines
+from studies.site import frames
+from studies.site.collect import Results
+from studies.site.rows import AT, at, find, main_rows, metrics_of, sweep, whole
+from studies.site.sentences import Sentences, about
+from studies.site.show import Remarks
+from treebound.core.errors import InputError
+
+
+def stopped(results: Results) -> pd.DataFrame:
+    """Compare exact search with the search that stops after the fewest dynamic programs, on whole test sets.
+
+    Rows: corpora. Columns: sentences, proved (number of trees that exact search proves), uas and uas_stopped (%, seed
+    of the run), times (speed of the stopped search divided by the speed of exact search; NaN if one was not timed).
+    `attrs` has the names `model` and `row`. The table has no rows if no row stops the search of all factors.
+    """
+    data = pd.DataFrame(columns=["sentences", "proved", "uas", "uas_stopped", "times"], dtype=float)
+    try:
+        model = sweep(results.params)[0].model
+    except InputError:  # a run without a sweep has no model with all factors
+        return data
+    exact, short = main_rows(results.params, results.params.learners[0])[model], _stopped(results, model)
+    if short is None:
+        return data
+    metrics, values = metrics_of(results), headlines.accuracies(results)
+    speed = frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
+    for corpus in results.corpora:
+        ours, theirs = at(corpus, exact), at(corpus, short)
+        figures = [metrics.loc[ours, "sentences"], metrics.loc[ours, "certified"], values[ours], values[theirs]]
+        data.loc[corpus] = [*figures, speed.get(theirs, np.nan) / speed.get(ours, np.nan)]
+    data.attrs |= {"model": model, "row": short.name, "calls": results.params.decoders[short.decoder].max_dp_calls}
+    return data
+
+
+def _stopped(results: Results, model: str) -> Row | None:
+    """Return the row of a model whose search stops after the fewest dynamic programs, or None."""
+    params, rows = results.params, []
+    for row in find(params, model=model, learner=params.learners[0], k=params.train.k):
+        limit = params.decoders[row.decoder].max_dp_calls
+        if limit is not None and whole(params, row):
+            rows.append((limit, row.name, row))
+    return min(rows)[2] if rows else None
+
+
+@about()
+def buys(data: pd.DataFrame, worth: pd.DataFrame) -> Sentences:
+    """State what exact search buys, with numbers: first on whole test sets, then against approximations.
+
+    data   `stopped`
+    worth  `approximations.tables.worth` of the same run; may have no rows
+    """
+    if len(data):
+        gained, times = (data["uas"] - data["uas_stopped"]).mean(), np.exp(np.log(data["times"]).mean())
+        calls = data.attrs["calls"]
+        stop = "one dynamic program" if calls == 1 else f"{calls:g} dynamic programs"
+        speed = f", which is {times:.1f} times as fast" if times == times else ""
+        yield (
+            f"Exact search buys a proof for {shares.of_all(int(data['proved'].sum()), int(data['sentences'].sum()))} "
+            f"test sentences, and {gained:+.2f} UAS points over the search that stops after {stop}{speed} (model "
+            f"{data.attrs['model']}, mean over {len(data)} {'treebank' if len(data) == 1 else 'treebanks'}, one seed).",
+            data,
+        )
+    model = data.attrs.get("model", "")
+    for space in ("projective", "non-projective"):
+        if len(worth) and (model, space) in worth.index.droplevel("solver"):
+            rows = worth.xs((model, space), level=("model", "space"))
+            yield _against(rows, space), rows
+
+
+def _against(rows: pd.DataFrame, space: str) -> str:
+    """Compare exact search with approximations on the same scores. rows: `worth` of one model and space, by decoder."""
+    good = rows[rows["worth it"].astype(bool)].sort_values("times as fast", ascending=False)
+    corpora, single = rows["corpora"].iloc[0].count(",") + 1, len(good) == 1
+    places = f"{rows['sentences'].max():,} sentences of {corpora} {'treebank' if corpora == 1 else 'treebanks'}"
+    text = (
+        f"On the same scores ({places}), {len(good)} of {len(rows)} approximations {'is' if single else 'are'} at "
+        f"least {approximations_tables.FASTER:g} times as fast and lose{'s' if single else ''} at most "
+        f"{approximations_tables.SAME:g} UAS points"
+    )
+    if space != "projective":
+        text = f"Where arcs may cross ({places}), the same holds for {len(good)} of {len(rows)} approximations"
+    if not len(good):
+        return f"{text}."
+    best = good.iloc[0]
+    trained = "; the models were trained on projective trees" if space != "projective" else ""
+    return (
+        f"{text}: {'' if len(good) == 1 else 'the fastest is '}`{good.index[0]}` ({best['times as fast']:.1f} times as "
+        f"fast, {best['UAS']:+.2f} UAS, {shares.rounded(best['best tree, %']):.1f} % of the best trees{trained})."
+    )
+
+
+def summary(results: Sequence[Results]) -> Remarks:
+    """Return `buys` for the first run that stops a search early; without such a run, the first run."""
+    tables = [(run, stopped(run)) for run in results]
+    run, data = next(((run, data) for run, data in tables if len(data)), tables[0])
+    return buys(data, approximations_tables.worth(approximations_tables.contest([run])))
