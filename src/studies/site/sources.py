@@ -5,7 +5,8 @@ A notebook has its own process. The record therefore holds the results that its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from treebound.plots.svg import ADDITIONS
@@ -35,6 +36,17 @@ def record(name: str, info: Mapping[str, Any], stage: str) -> None:
     """
     run = (name, str(info.get("date", "")), str(info.get("commit", ""))[:12])
     _stages.setdefault(run, set()).add(stage)
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Read results inside the `with` statement without recording them, for values that no cell shows by themselves."""
+    before = {run: set(stages) for run, stages in _stages.items()}
+    try:
+        yield
+    finally:
+        _stages.clear()
+        _stages.update(before)
 
 
 def bundle() -> dict[str, list[dict[str, Any]]]:

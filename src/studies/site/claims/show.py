@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -15,7 +16,7 @@ import pandas as pd
 
 from studies.site import collect, sources
 from studies.site.claims.judge import REPLICATED, SMALLER, VERDICTS, Judged, judge, threshold
-from studies.site.claims.load import Paper, load
+from studies.site.claims.load import Claim, Paper, load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.pooled import LEVEL
@@ -140,7 +141,14 @@ def replication(root: Path, page: str = "") -> Replication:
     are adjusted for all of them on every page.
     """
     runs = collect.provenances(root)
-    judged = {run.name: [entry for entry in verdicts(root, run) if not page or _is_on(entry, page)] for run in runs}
+    if page:
+        for run in runs:  # only the stages behind the claims of the page are its sources
+            verdicts(root, run, [paper.model_copy(update={"claims": _claims_on(paper, page)}) for paper in load()])
+    with sources.unrecorded() if page else nullcontext():
+        everything = {run.name: verdicts(root, run) for run in runs}
+    judged = {
+        name: [entry for entry in entries if not page or _is_on(entry, page)] for name, entries in everything.items()
+    }
     shown = judged[runs[-1].name]
     note = ONE_TREEBANK * any(entry.effect is not None and entry.effect.pooled is None for entry in shown)
     if page:
@@ -153,6 +161,11 @@ def replication(root: Path, page: str = "") -> Replication:
 def _is_on(judged: Judged, page: str) -> bool:
     """Return True if the table of a claim is on a page."""
     return judged.claim is not None and judged.claim.page == page
+
+
+def _claims_on(paper: Paper, page: str) -> tuple[Claim, ...]:
+    """Return the claims of a paper whose table is on a page."""
+    return tuple(claim for claim in paper.claims if claim.page == page)
 
 
 def summary(judged: Sequence[Judged]) -> Remarks:
