@@ -21,7 +21,7 @@ from test_plots import CONFIDENCE, CURVES, LENGTHS, PAIRS
 from studies.qian_liu_2013.confidence import figures as confidence_figures
 from studies.qian_liu_2013.speed import figures as speed_figures
 from studies.qian_liu_2013.tuning import figures as tuning_figures
-from studies.site import charts
+from studies.site import charts, sources
 from studies.site.execute import execute
 from studies.site.render import render
 from studies.site.show import Table
@@ -172,7 +172,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_each_table_and_figure_has_an_address_of_its_own(page: Path) -> None:
     html = page.read_text()
-    anchors = re.findall(r'<(?:figure|div class="scroll")[^>]* id="([^"]+)"', html)
+    anchors = re.findall(r'<(?:figure|div class="scroll[^"]*")[^>]* id="([^"]+)"', html)
     assert anchors == [
         "table-nothing-was-read",
         "table-recall-of-the-pruner-b",
@@ -184,13 +184,11 @@ def test_each_table_and_figure_has_an_address_of_its_own(page: Path) -> None:
 
 def test_each_table_and_figure_names_its_source(page: Path, tmp_path: Path) -> None:
     html = page.read_text()
-    sources = [unescape(text) for text in re.findall("<p>(Source: .*?)</p>", html)]
-    assert sources[0] == "Source: computed by this notebook; notebook index, cell 3; 1 row."
-    assert re.fullmatch(
-        r"Source: metrics of the stage pruner; this run; notebook index, cell 4; \d+ rows\.", sources[1]
-    )
-    assert "metrics of the stages convert, pruner; this run; notebook index, cell 5" in sources[2]
-    assert "metrics of the stages convert, pruner; this run; notebook index, cell 6; 2 points" in sources[3]
+    texts = [unescape(text) for text in re.findall("<p>(Source: .*?)</p>", html)]
+    assert texts[0] == "Source: computed by this notebook; notebook index, cell 3; 1 row."
+    assert re.fullmatch(r"Source: metrics of the stage pruner; this run; notebook index, cell 4; \d+ rows\.", texts[1])
+    assert "metrics of the stages convert, pruner; this run; notebook index, cell 5" in texts[2]
+    assert "metrics of the stages convert, pruner; this run; notebook index, cell 6; 2 points" in texts[3]
     assert str(page.parents[2]) not in html
     root = page.parents[2]
     shutil.copytree(page.parent, tmp_path / "before")
