@@ -37,7 +37,7 @@ from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 from studies.common import params as parameters
-from studies.site import navigation, search_index
+from studies.site import claims, navigation, search_index
 from studies.site.command import status
 from studies.site.execute import read
 from studies.site.show import ABSENT, STATEMENTS
@@ -252,6 +252,8 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode, page: Page, c
         file = linked_file[1] if linked_file else f"tables/{name}.csv"
         (site / file).write_text(data["text/csv"], encoding="utf-8")
         files = {} if linked_file else {"CSV": file}
+    elif 'class="claims"' in markup:  # the claims of one page are in the file of all claims
+        files = {"CSV of all claims": claims.NAME}
     rows = markup.partition("<tbody>")[2].count("<tr")
     caption = re.search("<caption>(.*?)</caption>", markup, re.S)
     label = unescape(re.sub("<[^>]*>", "", caption[1])) if caption else str(data.get("text/plain", "Table"))

@@ -45,7 +45,8 @@ class Replication:
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         data = {"text/plain": self.caption, "text/html": self._html()}
-        return data | {"text/csv": _csv(list(self.judged.values())[-1])} | sources.bundle()
+        data |= {"text/csv": _csv(list(self.judged.values())[-1])} if self.file else {}
+        return data | sources.bundle()
 
     def _html(self) -> str:
         """Return the table as HTML, with a link to the CSV file if there is one."""
