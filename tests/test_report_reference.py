@@ -400,8 +400,8 @@ def test_the_committed_pages_agree_with_the_committed_metrics(committed: Path) -
     findings = abstract.abstract(run, claims.verdicts(committed, run), None, ()).findings
     by_page = {
         "index": [Remarks(tuple(finding.text for finding in findings))],
-        "99-appendix": [gains.headline(headlines.headline(results), headlines.gains(results), more)],
         "20-main-comparison": [
+            gains.answer(headlines.gains([run]), languages_tables.pictured(run, collect.multilingual(committed))),
             *(gains.families(gained, learner) for learner in ("perceptron", "mira")),
             gains.exactness(comparison_tables.accuracy(results)),
             comparison_remarks.significance(comparison_tables.significance(run)),

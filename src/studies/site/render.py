@@ -81,7 +81,7 @@ class Page(navigation.Placed):
     cells     HTML of the page, in order
     items     anchor, kind and caption of each table and figure
     section   the section that is being rendered; None before the first heading of level 2
-    absent    titles of the sections that were left out, because no run has results for them
+    absent    anchors and titles of the sections that were left out, because no run has results for them
     """
 
     lead: str = ""
@@ -89,7 +89,7 @@ class Page(navigation.Placed):
     cells: list[str] = field(default_factory=list)
     items: list[tuple[str, str, str]] = field(default_factory=list)
     section: Section | None = None
-    absent: list[str] = field(default_factory=list)
+    absent: list[tuple[str, str]] = field(default_factory=list)
 
     def close(self) -> None:
         """End the section that is open, if any. A section is removed if all its outputs say that there are no data."""
@@ -97,7 +97,7 @@ class Page(navigation.Placed):
         if section is None:
             return
         if section.outputs and section.outputs == section.absent:
-            self.absent += [_plain(title) for _, title in self.sections[section.number :]]
+            self.absent += self.sections[section.number :]
             del self.cells[section.start :], self.sections[section.number :]
         elif section.folded:
             self.cells.append("</details>")
@@ -186,7 +186,7 @@ def _page(path: Path, site: Path) -> Page:
             code.append(cell.source)
     page.close()
     if page.absent:
-        titles = escape("; ".join(page.absent))
+        titles = "; ".join(f'<span id="{anchor}">{title}</span>' for anchor, title in page.absent)  # links lead here
         page.cells.append(f'<p class="where">These sections are left out, because no run has results: {titles}.</p>')
     if code:
         listing = UNSTYLED.sub(r"\1", highlight("\n\n".join(code), PythonLexer(), HtmlFormatter()))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from studies.qian_liu_2013.comparison.headline import BEST_GAIN
-from studies.qian_liu_2013.comparison.remarks import against, counted, over_corpora
+from studies.qian_liu_2013.comparison.remarks import counted
 from studies.qian_liu_2013.comparison.tables import PEERS
 from studies.site.collect import THIS_RUN
 from studies.site.published import QIAN_LIU, table
@@ -19,7 +18,6 @@ from studies.site.sentences import (
     difference,
     each,
     from_to,
-    how_many_corpora,
     listing,
     mean_with_interval,
     seeds_in_words,
@@ -81,55 +79,6 @@ CHOSEN = (
     "The best row is chosen on the test set itself, so its gain is too optimistic and is not a test. With other seeds "
     "another row may be the best."
 )
-
-
-@about()
-def headline(data: pd.DataFrame, gains: pd.DataFrame, more: pd.DataFrame) -> Sentences:
-    """Describe `headline.headline`: the gain of all factors, the best row, and the share of proofs.
-
-    gains  `headline.gains` of all learners
-    more   `languages.tables.multilingual`, which may have no rows
-    """
-    yield from _of_first_learners(gains)
-    for name, rows in data.groupby(level=0, sort=False):
-        gained = rows[BEST_GAIN[0]].dropna()
-        listed = f", {from_to(gained, '{:+.2f}')} UAS points above the baseline" if len(gained) else ""
-        yield (
-            f"In {_run(str(name))}, the row with the highest UAS on a test set, among the rows with the number of "
-            f"candidate heads of training and the parsers without candidate heads, reaches "
-            f"{span(rows['UAS, best row'])}{listed}. {CHOSEN}",
-            rows,
-        )
-    yield from ((over_corpora(system, rows, more.attrs.get("learner", "")), rows) for system, rows in against(more)[:1])
-    for name, rows in data.groupby(level=0, sort=False):
-        proved, best = rows["proved optimal, %"].min(), rows["UAS, all factors"]
-        share = "every tree is" if proved >= 100 else f"on each treebank at least {proved:.1f} % of the trees are"
-        yield (
-            f"With all factors and the seed of the run, in {_run(str(name))} {share} proved optimal, and "
-            f"{rows['words per CPU second'].min():,.0f} to {rows['words per CPU second'].max():,.0f} words are "
-            f"parsed in a CPU second; the highest accuracy of all factors is {best.max():.2f} "
-            f"({listing(best.idxmax()[1:])}).",
-            rows,
-        )
-
-
-def _of_first_learners(gains: pd.DataFrame) -> Sentences:
-    """Describe the gains of the first learner of each run, and the mean gains of the other learners in one sentence."""
-    if not len(gains):
-        yield from answer(gains).sentences
-        return
-    pairs = [(run, learner) for run, _, learner, _ in gains.index]
-    first_learner = dict(reversed(pairs))
-    chosen = [first_learner[run] == learner for run, learner in pairs]
-    yield from ((sentence, gains[chosen]) for sentence in answer(gains[chosen]).sentences)
-    others = gains[[not is_chosen for is_chosen in chosen]]
-    listed = listing(
-        f"{mean_with_interval(rows['difference'])} ({learner}, {_run(str(run))}, "
-        f"{how_many_corpora(rows.index.unique('corpus'))})"
-        for (run, learner), rows in each(others, ["run", "learner"])
-    )
-    if len(others):
-        yield f"Mean gain of all factors over the baseline with the other learners: {listed}.", others
 
 
 @about("This run has no gains over the baseline.")
