@@ -45,7 +45,8 @@ def accuracies(table: pd.DataFrame) -> dict[str, float]:
     """Compute the accuracies (%) from the result of `table_of`.
 
     uas is the share of words with the correct head, and complete is the share of sentences in which all heads are
-    correct. If there are labels, las and complete_labelled are these shares for heads with labels.
+    correct. If there are labels, las and complete_labelled are these shares for heads with labels. scored_words is the
+    number of words that count.
     """
     scored = int(table["scored"].sum())
     percentages: dict[str, float] = {"scored_words": scored}

@@ -18,7 +18,7 @@ KEYS = ["corpus", "model", "learner", "decoder", "k"]
 
 
 def at(corpus: str, row: Row) -> tuple[str, str]:
-    """Return (corpus, row name): the values by which the columns AT identify the results of a parameter row."""
+    """Return (corpus, row name): the values of the columns AT, which identify the results of a parameter row."""
     return corpus, row.name
 
 

@@ -179,10 +179,12 @@ class Stars:
 
 
 class _SetSearch:
-    """A search for the best modifiers of a head whose pairs and triples have scores; `best` is exact.
+    """An exact search for the best modifiers of a head, if pairs or triples of modifiers have scores.
 
-    The search is depth-first. Its bound is every modifier's own gain plus half its positive pairs. It is exponential in
-    the number of modifiers in the worst case.
+    `best` is the score of the best modifiers. The search is depth-first. In its bound, each undecided modifier counts
+    with the largest score that it can add without pairs, with its pairs with chosen modifiers, and with half the score
+    of every positive pair with another undecided modifier. The time is exponential in the number of modifiers in the
+    worst case.
     """
 
     def __init__(

@@ -125,7 +125,7 @@ def measured(sample: Sample, mined: Mined, doubts: rankings.Doubts, settings: Mi
 
 
 def examples(sample: Sample, mined: Mined, count: int = EXAMPLES) -> list[dict[str, Any]]:
-    """Return the first suspects among heads, each with its sentence, annotated tree, best tree and right head."""
+    """Return the first suspects whose kind is `head`, each with sentence, annotated tree, best tree and right head."""
     treebank = sample.treebank
     entries: list[dict[str, Any]] = []
     for suspect in (s for s in mined.suspects if s.kind == "head"):

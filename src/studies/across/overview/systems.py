@@ -121,7 +121,7 @@ def agreed(shown: Results, here: Results, system: str) -> str:
 
 
 def _settings(results: Results, row: Row) -> tuple[object, ...]:
-    """Return what determines the model of a row: its settings, the seed, and the part of the data."""
+    """Return the values that determine the model of a row: its settings, the seed, and the part of the data."""
     params = results.params
     shared = params.train if row.system == "graph" else None
     return params.models.get(row.trained), params.seed, params.slice, shared

@@ -14,7 +14,7 @@ from treebound.treebanks.fetch import fetch_corpus
 
 
 def run(params: Params, corpus: str) -> None:
-    """Write the derivations data/ccg/<corpus>, and a table of their coverage, failures, categories and rules."""
+    """Write the derivations to data/ccg/<corpus>, and a table of their coverage, failures, categories and rules."""
     folder = fetch_corpus(corpus, params.paths.get(corpus))
     report = convert(CORPORA[corpus], folder, DERIVATIONS, stage.say)
     stage.write_metrics(stage.METRICS / "derivations" / f"{corpus}.json", report)

@@ -40,7 +40,10 @@ class Classifiers(Section):
             raise ValueError(f"sections: {unknown[0]} is missing in corpora; add it there")
 
     def check(self, params: Params) -> None:
-        """Raise ValueError for a corpus without a treebank, and for unknown corpora or learners of the search."""
+        """Raise ValueError for a corpus without a treebank, and for settings of `classifier_search` that do not match.
+
+        The corpora and learners of the section `classifier_search` must also be listed here.
+        """
         params.check_treebanks(self.corpora)
         search = params.section(ClassifierSearch)
         for key, names, known in (

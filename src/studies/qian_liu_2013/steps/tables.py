@@ -78,7 +78,10 @@ def step_tests(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def tests_of(tests: pd.DataFrame, place: str, figure: str) -> pd.DataFrame:
-    """Return the rows of `step_tests` for one place and figure (UAS or LAS). Index: training. May be empty."""
+    """Return the rows of `step_tests` for one place (corpus and run) and one figure (UAS or LAS). May be empty.
+
+    The index is the name of the training.
+    """
     levels = tests.index.get_level_values
     return tests[(levels(0) == place) & (levels(1) == figure)].droplevel([0, 1])
 
@@ -185,7 +188,7 @@ def step_arcs(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def thresholds(arcs: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
-    """Return what a threshold in pruning changes against the base, one row per training with a threshold.
+    """Compare each training that has a pruner threshold with the base, one row per training with a threshold.
 
     arcs, tests  results of `step_arcs` and `step_tests`
 

@@ -97,7 +97,8 @@ def agree(graph, task, start, rate, iterations):
     - graph: Hypergraph over arcs alone, or NO_GRAPH for arborescences.
     - task: Parted, whose shares are the initial ones.
     - start: the initial Multipliers.
-    - rate: length of the first step, divided by 1 + the number of times that the bound rose (Koo et al. 2010).
+    - rate: length of the first step. A later step has this length divided by 1 + the number of times that the bound
+      rose (Koo et al. 2010).
     """
     index, products = task.arcs, task.products
     A, n = len(index.head), len(index.right) - 1

@@ -26,9 +26,9 @@ from treebound.support.jit import kernel
 
 @kernel
 def k_best(graph, index, weight, single_root, k):
-    """Find the t <= k best trees, best first: return (scores float64[t], arcs int32[t, n] by word, DP calls).
+    """Return (scores float64[t], arcs int32[t, n] by word, number of DP calls) of the t <= k best trees, best first.
 
-    graph, index and weight are the arguments of `kernels.chart.best_tree`. O(k n) passes over the remaining chart,
+    graph, index and weight are the arguments of `kernels.chart.best_tree`. O(k n) DP calls over the remaining chart,
     O(k A) memory.
     """
     A, n = len(index.head), len(index.right) - 1

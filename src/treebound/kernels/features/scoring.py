@@ -232,7 +232,7 @@ def _add_pairs(templates, span, tokens, rows, variants, weights, mask, out):
 def _word_lines(templates, tokens, n, weights, mask):
     """Return float64[n + 1, LINE]: for each word and variant, the sum of the weights of one-word templates.
 
-    Variant 0 stands for the features by themselves.
+    Variant 0 stands for the features that are joined with no variant.
     """
     out = np.zeros((n + 1, LINE), np.float64)
     rows = np.empty((1, n + 1), np.int32)

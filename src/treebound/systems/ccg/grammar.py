@@ -2,7 +2,8 @@
 
 A pair of categories is looked up once, in `treebound.treebanks.ccg.rules` or in the derivations from which a grammar
 was read; charts use tables only. With the rules `seen`, categories combine only as they do in training (Clark & Curran
-2007, section 7.2). With `all`, the combinatory rules also apply; a pair is looked up when a chart first meets it.
+2007, section 7.2). With `all`, the combinatory rules also apply. A pair then enters the tables when a chart first
+meets it.
 Type changing and type raising are always limited to the steps seen in training.
 """
 

@@ -4,9 +4,9 @@ The design follows Hall, Nivre & Nilsson (2006, section 3.2): classes are separa
 the next word has in at least `LEAST` instances has a pool of machines of its own, and one pool serves all other tags.
 The decisions are in `quadratic`.
 
-A class is a transition with its label. One against one, a transition without a label, such as SHIFT, is compared with
-the instances of one label at a time. A decision may therefore have two steps: the first chooses the kind of transition,
-the second its label.
+A class is a transition with its label. If all classes are separated one against one, a transition without a label, such
+as SHIFT, is compared with the instances of one label at a time, and never with all instances of LEFT-ARC together. A
+decision may therefore have two steps. The first step chooses the kind of transition, and the second its label.
 """
 
 from __future__ import annotations

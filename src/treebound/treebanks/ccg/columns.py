@@ -4,7 +4,8 @@
 - HEAD holds the head of the word. The largest constituent whose lexical head is this word is combined with another
   constituent, and the lexical head of the result is the head of the word.
 - FEATS holds the steps that follow the word, separated by `|`. A category X alone is a unary step to X. `X<` and `X>`
-  combine the last two constituents to X, whose head is the head of the left or the right one.
+  combine the last two constituents into a constituent of category X. Its head is the head of the left constituent for
+  `X<`, and the head of the right constituent for `X>`.
 """
 
 from __future__ import annotations

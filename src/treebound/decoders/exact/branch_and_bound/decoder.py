@@ -467,7 +467,7 @@ def counts_of(n: int, tables: Mapping[str, PartTable]) -> Counts:
 
 
 def _handover(task: Task, tables: Mapping[str, PartTable], automata: tuple[str, ...]) -> Handover:
-    """Return the parts that head stars score from the start (`automata`), and those that they score later."""
+    """Return the parts that head stars score from the start (families `automata`), and after the root's steps."""
 
     def used(family: str) -> int:
         """Return the number of parts of a family that stars score only after the root's steps."""
