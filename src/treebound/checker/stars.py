@@ -181,10 +181,9 @@ class Stars:
 class _SetSearch:
     """An exact search for the best modifiers of a head, if pairs or triples of modifiers have scores.
 
-    `best` is the score of the best modifiers. The search is depth-first. In its bound, each undecided modifier counts
-    with the largest score that it can add without pairs, with its pairs with chosen modifiers, and with half the score
-    of every positive pair with another undecided modifier. The time is exponential in the number of modifiers in the
-    worst case.
+    `best` is the score of the best modifiers. The search is depth-first. Its bound adds three scores for each undecided
+    modifier: the largest score that it can add without pairs, its pairs with chosen modifiers, and half of each
+    positive pair with another undecided modifier. The time is exponential in the number of modifiers in the worst case.
     """
 
     def __init__(

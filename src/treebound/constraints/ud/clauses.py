@@ -98,7 +98,7 @@ NOMINAL_TAGS = ("NOUN", "PROPN", "PRON")
 
 @dataclass(frozen=True, kw_only=True)
 class OrphanParent(TwoLabelsRule):
-    """The rule that the head of an `orphan` has a relation of `PROMOTED`: those of clauses, conjuncts and the root."""
+    """The rule that the head of an `orphan` has a relation of `PROMOTED`: a clause, conjunct or root."""
 
     def parent_labels(self, names: Names) -> frozenset[str]:
         """Return the labels that the head of an `orphan` may not have."""
