@@ -83,13 +83,13 @@ def test_sections_are_added_up(results: list[Results]) -> None:
     assert table.loc[("F5", "perceptron"), ""] == "Some package not installed"
     best = classifiers_tables.best(data, classifiers_tables.significance(results))
     row = best.loc[("this run", "xx")]
-    assert row[["tags", "tested on"]].tolist() == ["gold", "18 sentences of sections 0, 1 of ten"]
+    assert row[["tags", "tested on"]].tolist() == ["gold", "18 sentences of sections 0, 1 of ten sections"]
     assert row[["best learner", "features", "LAS", "significantly worse"]].tolist() == ["SVM", "F5", 83, 1]
     assert row[["fastest training", "fastest, CPU s"]].tolist() == ["MBL", 8]
     assert row[["slowest training", "slowest, CPU s", "trainings"]].tolist() == ["SVM", 80, 2]
     text = str(classifiers_remarks.accuracy(best))
     assert text.startswith("The learner SVM with F5 has the highest LAS on 1 of 1 corpora, 83.00 (")
-    assert "significantly higher UAS than 1 of " in text
+    assert "Its UAS is significantly higher in 1 of " in text
     assert "8 CPU s (MBL, this run · xx) to 80 CPU s (SVM, this run · xx; mean of 2 trainings each)" in text
     whole = data[data["missing"] == ""]
     for figure in (classifiers_figures.training_cost(whole), classifiers_figures.learning_curve(whole)):

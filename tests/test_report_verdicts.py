@@ -69,7 +69,7 @@ def test_the_forest_plots_of_a_paper_show_its_claims_alone() -> None:
     ]
     assert len(drawn) == 2
     (none,) = figures.forests(claims, "q")
-    assert str(none) == "No claim of this paper that the page shows has a pooled effect."
+    assert str(none) == "This page shows no pooled effect for this paper."
 
 
 def test_the_claims_of_this_project_have_their_own_figure() -> None:

@@ -47,7 +47,8 @@ def convert(
         Literal["conllu", "ccg"],
         typer.Option(
             help="Format to write: conllu, or ccg for CCG derivations (.auto) and dependencies (.parg), which are "
-            "derived from Penn trees or Universal Dependencies. The corpus name ccgbank with --path reads a CCGbank."
+            "derived from Penn trees or Universal Dependencies. To read a CCGbank, name the corpus ccgbank and its "
+            "folder with --path."
         ),
     ] = "conllu",
 ) -> None:

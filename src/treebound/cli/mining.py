@@ -109,7 +109,8 @@ class Listing(Group):
     kinds: Annotated[
         str,
         typer.Option(
-            help="Kinds of suspects, separated by commas: head, label. label lists words whose head is no suspect."
+            help="Kinds of suspects, separated by commas: head, label. The kind label has only words whose head is not "
+            "a suspect."
         ),
     ] = "head,label"
     tags: Annotated[

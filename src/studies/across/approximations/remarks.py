@@ -44,9 +44,9 @@ def answer(table: pd.DataFrame) -> Sentences:
         rows,
     )
     yield (
-        f"On the test sentences of {listing(corpora)} together, this many approximations are at least {FASTER:g} times "
-        f"as fast as {EXACT} and as accurate, to within {SAME} points of UAS (one run, not tested): "
-        f"{_how_many(worthwhile)}."
+        f"On the test sentences of {listing(corpora)} together, an approximation counts as better if it is at least "
+        f"{FASTER:g} times as fast as {EXACT} and as accurate, to within {SAME} points of UAS (one run, not tested). "
+        f"Better are {_how_many(worthwhile)}."
     )
     yield ONE_RUN
     if "non-projective" in worthwhile.index.get_level_values("space"):
@@ -77,9 +77,10 @@ def _count(space: str, rows: pd.DataFrame) -> str:
     rows  rows of `tables.worth` for one model and the space `space`
     """
     good = rows[rows["worth it"].astype(bool)]["times as fast"]
-    unseen = " (not in training)" * (space == "non-projective")
+    unseen = ", on which the models were not trained" * (space == "non-projective")
     ratio = f", up to {good.max():.1f} times as fast" * bool(len(good))
-    return f"{space.capitalize()} trees{unseen}: {len(good)} of {len(rows)} approximations are as accurate{ratio}."
+    comma = "," * bool(unseen)
+    return f"With {space} trees{unseen}{comma} {len(good)} of {len(rows)} approximations are as accurate{ratio}."
 
 
 def _how_many(worthwhile: pd.DataFrame) -> str:
@@ -133,9 +134,9 @@ def over_time(curves: pd.DataFrame, chosen: Sequence[str], ms: float = 10.0) -> 
     some, best = highest(curves, chosen), highest(curves, everything)
     yield (
         f"The figure shows {EXACT} and {len(chosen)} of {len(everything)} approximations: {'; '.join(chosen)}. "
-        f"The set was chosen by computation. Its best decoder finds {some:.1f} % of the best trees, as a mean over "
-        f"all panels and times, and no other set of {len(chosen)} different methods finds more. "
-        f"The best of all {len(everything)} approximations finds {best:.1f} %.",
+        f"A program chose them. If the best of them is taken at each time and in each panel, it finds {some:.1f} % of "
+        f"the best trees on average, and no other {len(chosen)} different methods reach a higher average. With all "
+        f"{len(everything)} approximations, the average is {best:.1f} %.",
         curves,
     )
     rows = curves[curves["ms"] == ms]

@@ -101,9 +101,9 @@ def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     papers = len({entry.paper.key for entry in of_paper})
     treebanks = len({place.treebank for entry in of_paper for place in entry.measured})
     text = (
-        f"{verdicts[REPLICATED]} of {len(of_paper)} claims of {papers} parsing studies, above all branch and bound "
-        f"(Qian & Liu 2013), are replicated on {_number(treebanks, 'freely available treebank')}"
-        f"{f'; {_joined(counts)}' if counts else ''}."
+        f"{verdicts[REPLICATED]} of {len(of_paper)} claims of {papers} parsing studies, above all of Qian & Liu "
+        f"(2013), are replicated on {_number(treebanks, 'freely available treebank')}"
+        f"{f'; the others are {_joined(counts)}' if counts else ''}."
     )
     return Finding(text, claims.frame(of_paper)[["paper", "name", "verdict"]], _answers(of_paper, of_papers(here)))
 

@@ -48,8 +48,8 @@ def accuracy(best: pd.DataFrame) -> Sentences:
     rows = best[(best["best learner"] == name) & (best["features"] == features)]
     tested, worse = int(best["other learners"].sum()), int(best["significantly worse"].sum())
     significance = (
-        f" The best learner of a corpus has a significantly higher UAS than {worse} of {tested} other learners with "
-        f"the same features (McNemar's test over words, {100 * LEVEL:g} % level)."
+        f" The best learner of each corpus was compared with the other learners with the same features. Its UAS is "
+        f"significantly higher in {worse} of {tested} comparisons (McNemar's test over words, {100 * LEVEL:g} % level)."
         if tested
         else " The heads of the best learner were not compared with the heads of other learners."
     )

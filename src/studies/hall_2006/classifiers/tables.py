@@ -126,7 +126,7 @@ def _tested(rows: pd.DataFrame) -> str:
     count = f"{int(rows['sentences'].sum()):,} sentences" if rows["sentences"].notna().all() else "sentences"
     if sections == [-1]:
         return f"{count} of the test split"
-    return f"{count} of section{'s' * (len(sections) > 1)} {', '.join(map(str, sections))} of ten"
+    return f"{count} of section{'s' * (len(sections) > 1)} {', '.join(map(str, sections))} of ten sections"
 
 
 def table(data: pd.DataFrame) -> pd.DataFrame:

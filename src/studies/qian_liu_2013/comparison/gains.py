@@ -90,7 +90,8 @@ def families(gained: pd.DataFrame, learner: str) -> Sentences:
     rows = gained[gained.index.get_level_values("learner") == learner]
     if len(rows):
         yield (
-            f"Some of the factors, learner {learner}, UAS over our baseline: {counted(rows)}"
+            f"Models with some of the non-local factors and the learner {learner}, compared with our baseline in UAS: "
+            f"{counted(rows)}"
             f"{f'; by chance alone, {by_chance(len(rows))} would be significant' if len(rows) > 1 else ''}; "
             f"{seeds_in_words(rows['seeds'])}.",
             rows,

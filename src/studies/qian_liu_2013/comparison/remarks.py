@@ -102,9 +102,9 @@ def tags(data: pd.DataFrame) -> Sentences:
     )
     gaps = pd.DataFrame([rows.iloc[-1] - rows.iloc[0] for _, rows in each(data["UAS"], [*data.index.names[:3]])])
     yield (
-        f"The last model of a corpus minus the first one gains {from_to(gaps['predicted'], '{:+.2f}')} UAS points with "
-        f"predicted tags and {from_to(gaps['gold'], '{:+.2f}')} with gold ones, over {len(gaps)} comparisons of models "
-        "with the seed of the run."
+        f"The UAS of the last model of a corpus differs from the UAS of its first model by "
+        f"{from_to(gaps['predicted'], '{:+.2f}')} points with predicted tags, and by "
+        f"{from_to(gaps['gold'], '{:+.2f}')} points with gold tags ({len(gaps)} comparisons, seed of the run)."
     )
 
 

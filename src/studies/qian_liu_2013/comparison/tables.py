@@ -100,7 +100,7 @@ def comparison(results: Sequence[Results], learner: str, wanted: Sequence[str] =
             missing = [corpus for corpus, run in runs.items() if run is None]
             if model and missing:
                 place = f" on {', '.join(missing)}" if len(missing) < len(runs) else ""
-                notes.append(f"not run: not among the rows of {r.name}{place}")
+                notes.append(f"not run: {r.title} has no such row{place}")
             for corpus, run in runs.items():
                 figures[r.name, corpus] = float("nan") if run is None else uas[r.name][at(corpus, run)]
         index.append(label)

@@ -129,8 +129,8 @@ def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame
         )
         yield (
             f"On {corpus} the peers see forms and tags only. Our graph-based and sampling parsers also see the "
-            f"treebank's own {in_words(seen[corpus])}, so the difference is not due to the parsers alone. No "
-            f"parser was trained a second time with the columns of the other parser.{loss}",
+            f"treebank's own {in_words(seen[corpus])}, so the difference is not due to the parsers alone. We "
+            f"did not train our parsers again on the columns that the peers see.{loss}",
             steps if worth else data,
         )
 

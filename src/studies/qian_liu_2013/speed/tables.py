@@ -48,7 +48,7 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
             notes.append(published_notes[i])
         for r in results:
             if i.startswith("k-") and i not in own_figures[r.name].index.get_level_values(1):
-                notes.append(f"not run: not among the rows of {r.name}")
+                notes.append(f"not run: {r.title} has no such row")
             for corpus in keep[r.name]:
                 row[r.name, corpus] = own_figures[r.name].get((corpus, i), float("nan"))
             if figure != "w/s" and (missing := unproved(r, keep[r.name]).get(i[2:])):

@@ -51,7 +51,7 @@ def _limited(exact: pd.DataFrame) -> str:
     """State the time limit for each sentence, and the time of the slowest sentence if it exceeded the limit."""
     (limit,) = set(exact["limit"])
     slowest = exact["slowest"].max()
-    over = f", which the slowest sentence exceeded with {slowest:.2f} CPU s" if slowest > limit else ""
+    over = f"; the slowest sentence used {slowest:.2f} CPU s" if slowest > limit else ""
     return f"with a limit of {limit:g} s of wall-clock time per sentence{over}"
 
 

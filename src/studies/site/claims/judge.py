@@ -122,10 +122,10 @@ class Judged:
             below = [place for place in self.measured if place.value != 100]
             places = f"{len(self.measured)} place{'s' * (len(self.measured) > 1)}"
             if not below:
-                return f"The value is 100 % everywhere ({places})."
+                return f"The value is 100 % on every test set and for every row ({places})."
             lowest = min(below, key=lambda place: place.value)
             stopped = (
-                f" The other searches were stopped after {self.claim.limit}, so missing proofs do not decide the claim."
+                f" Searches without a proof were stopped after {self.claim.limit}, so they do not contradict the claim."
                 * bool(self.claim.limit)
             )
             return (
@@ -289,8 +289,8 @@ def _spread_in_words(claim: Claim, effect: Effect, verdict: str) -> str:
         )
     if verdict == INCONCLUSIVE and measure.scale is Scale.LINEAR and claim.test != "within":
         description += (
-            " With an interval of this width, an estimate would be significant from a size of "
-            f"{number.format((effect.high - effect.low) / 2).lstrip('+')}."
+            " With an interval of this width, an estimate of at least "
+            f"{number.format((effect.high - effect.low) / 2).lstrip('+')} would be significant."
         )
         if claim.effect is not None and not effect.low <= claim.effect <= effect.high:
             description += f" The published effect, {number.format(claim.effect)}, lies outside the interval."

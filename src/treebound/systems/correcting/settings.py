@@ -33,7 +33,7 @@ class Settings(Sampling):
     doubt: Annotated[float, Field(ge=0, le=100)] = option(
         0.6,
         "Tolerance for candidate tags: a tag is a candidate if it lowers the tagger's score of the sentence by "
-        "at most this amount. An amount of 1 is the mean loss of second-best tags.",
+        "at most this amount. The unit is the mean amount by which a second-best tag lowers the score.",
     )
     tags: Count = option(3, "Number of candidate tags per word, at most.")
     taggings: Count = option(10, "Number of tag sequences that the parser tries per sentence, at most.")

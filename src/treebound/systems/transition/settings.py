@@ -61,7 +61,7 @@ class Settings(Checked):
     )
     tolerance: Rate = option(0.1, "Tolerance at which LIBSVM stops the training of a quadratic kernel.")
     neighbours: Annotated[int, Field(ge=1, le=1000)] = option(
-        5, "Number of smallest distances in --learning memory; all instances at them vote (k of TiMBL)."
+        5, "Number of nearest distances in --learning memory. All instances at these distances vote (k of TiMBL)."
     )
     rare: Annotated[int, Field(ge=1, le=1000)] = option(
         3,
