@@ -163,7 +163,7 @@ def test_gold_tags_are_shown_beside_predicted_tags(results: list[collect.Results
         (corpus, "mira", model) for corpus in ("en_ewt", "ptb_sample") for model in ("carreras", "combined")
     }
     np.testing.assert_allclose(data["UAS", "difference"], data["UAS", "gold"] - data["UAS", "predicted"])
-    assert "with predicted tags and" in str(comparison_remarks.tags(data))
+    assert "points with predicted tags, and by" in str(comparison_remarks.tags(data))
 
 
 def test_errors_of_the_search_differ_from_errors_of_the_model(results: list[collect.Results]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 
 from treebound.plots.style import END_LABEL, note, style, wrapped
@@ -32,7 +33,7 @@ def narrowed(figure: Figure) -> Figure | None:
     if figure.get_figwidth() <= ENOUGH:
         return None
     with style():
-        copy: Figure = pickle.loads(pickle.dumps(figure))
+        copy = _copied(figure)
         panels = [axes for axes in copy.axes if axes.get_subplotspec() is not None]
         rows = len({axes.get_subplotspec().rowspan.start for axes in panels})  # type: ignore[union-attr]
         height = max(figure.get_figheight() / max(rows, 1) * (1.0 if len(panels) == 1 else 0.85), HEIGHT)
@@ -45,6 +46,21 @@ def narrowed(figure: Figure) -> Figure | None:
             note(copy, text, WIDTH)
         legends = sum(_stack_legend(copy) for _ in range(len(copy.legends)))
         copy.set_size_inches(WIDTH, height * len(panels) + legends)
+    return copy
+
+
+def _copied(figure: Figure) -> Figure:
+    """Return a copy of a figure.
+
+    A garbage collection must not run meanwhile: it would change a dictionary of matplotlib that is being copied.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        copy: Figure = pickle.loads(pickle.dumps(figure))
+    finally:
+        if enabled:
+            gc.enable()
     return copy
 
 
