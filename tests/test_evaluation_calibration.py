@@ -107,5 +107,5 @@ def test_figures_draw_every_finite_bin():
     assert len(right.lines[0].get_xdata()) == len(marginal["words"])
     curves = {name: coverage(data[name].to_numpy(), data["correct"].to_numpy()) for name in ("margin", "marginal")}
     (axes,) = figures.coverage(curves).axes
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["margin", "marginal"]
+    assert {text.get_text() for text in axes.texts} >= {"margin", "marginal"}  # names at the ends of the curves
     figure.savefig(io.BytesIO(), format="svg")
