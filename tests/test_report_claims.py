@@ -16,7 +16,7 @@ import synthetic_results
 
 from studies.common import params as parameters
 from studies.qian_liu_2013.comparison.files import claimed
-from studies.site import claims, collect, export, published
+from studies.site import claims, collect, export, published, sources
 from studies.site.claims.judge import (
     CONTRADICTED,
     INCONCLUSIVE,
@@ -430,3 +430,11 @@ def test_the_committed_verdicts_are_those_of_the_committed_metrics(tmp_path: Pat
     assert committed is not None
     claims.write(REPOSITORY, committed, tmp_path / "claims.csv")
     assert (tmp_path / "claims.csv").read_bytes() == (committed.folder / "claims.csv").read_bytes()
+
+
+def test_only_the_claims_of_a_page_are_sources_of_its_tables(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "_stages", {})
+    replication(root, "50-integer-programming")
+    (entry,) = [run for run in sources.bundle()[sources.SOURCES] if run["run"] == "this run"]
+    assert "constraints" in entry["stages"]
+    assert not {"ccg", "ccg-integration", "decode"} & set(entry["stages"])

@@ -9,7 +9,7 @@ stores the cells that each sentence was computed from, so that they can be read 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from typing import Any
 
@@ -71,6 +71,11 @@ def short_labels(index: pd.Index) -> list[str]:
 def listing(parts: Iterable[Any], nothing: str = "none") -> str:
     """Join items with commas, or return `nothing` if there are no items."""
     return ", ".join(map(named, parts)) or nothing
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Join parts with commas and, before the last part, `and`."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
 def how_many_corpora(names: Iterable[str]) -> str:

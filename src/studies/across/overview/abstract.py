@@ -21,6 +21,7 @@ from studies.site.claims.judge import CONTRADICTED, INCONCLUSIVE, NO_EFFECT, NOT
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.rows import AT, at, main_rows, sweep
+from studies.site.sentences import joined
 from studies.site.show import STATEMENTS, Sentence, typeset
 
 FIRST = "qian-liu-2013"  #: key of the paper whose method the library implements; the others share one sentence
@@ -103,7 +104,7 @@ def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     text = (
         f"{verdicts[REPLICATED]} of {len(of_paper)} claims of {papers} parsing studies, above all of Qian & Liu "
         f"(2013), are replicated on {_number(treebanks, 'freely available treebank')}"
-        f"{f'; the others are {_joined(counts)}' if counts else ''}."
+        f"{f'; the others are {joined(counts)}' if counts else ''}."
     )
     return Finding(text, claims.frame(of_paper)[["paper", "name", "verdict"]], _answers(of_paper, of_papers(here)))
 
@@ -261,11 +262,6 @@ def _claim(judged: Iterable[Judged], name: str) -> Judged | None:
     """Return the judged claim of the first paper with this name, or None if there is none."""
     matches = (e for e in judged if e.claim is not None and e.claim.name == name and e.paper.key == FIRST)
     return next(matches, None)
-
-
-def _joined(parts: Sequence[str]) -> str:
-    """Join parts with commas and, before the last part, `and`."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
 def _number(count: object, noun: str) -> str:

@@ -28,6 +28,7 @@ from studies.site.charts import accuracy_speed
 from studies.site.command import status
 from studies.site.rows import sweep
 from studies.site.seen import by_corpus
+from studies.site.sentences import joined
 from treebound.core.errors import InputError
 from treebound.plots.svg import Svg, as_svg
 from treebound.support.atomic import replacing
@@ -167,7 +168,7 @@ def _added(results: collect.Results) -> str:
     models = results.params.graph_models
     added = [f for f in models[sweep(results.params)[0].model].families if f not in models[BASELINE].families]
     names = [FAMILY_NAMES.get(family, family) for family in added]
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+    return joined(names)
 
 
 SYSTEMS = {"others": "other projects"}

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from studies.site import sources
 from studies.site.claims.load import Claim, Paper
 from studies.site.claims.measured import Measured, Scale, by_treebank
 from studies.site.claims.measures import MEASURES
@@ -313,10 +315,11 @@ def value_in_words(measured: Measured, text: str) -> str:
     return f"{text.format(measured.value)}{ends} ({measured.place}{seeds})"
 
 
-def judge(runs: Sequence[Results], papers: Sequence[Paper]) -> list[Judged]:
+def judge(runs: Sequence[Results], papers: Sequence[Paper], page: str = "") -> list[Judged]:
     """Judge every claim of the given papers by the results of the runs.
 
     runs  runs whose results are judged together: a main run, and optionally a run over more corpora
+    page  name of a notebook: only the results behind its own claims are recorded as its sources; empty: all results are
     """
     verdicts = []
     for paper in papers:
@@ -324,9 +327,10 @@ def judge(runs: Sequence[Results], papers: Sequence[Paper]) -> list[Judged]:
         for claim in paper.claims or (None,):
             places: list[Measured] = []
             if claim is not None and claim.measure:
-                for results in runs:
-                    measured = MEASURES[claim.measure].read(results, claim.rows, claim.compare)
-                    places += [m for m in measured if not claim.corpora or m.treebank in claim.corpora]
+                with nullcontext() if page in ("", claim.page) else sources.unrecorded():
+                    for results in runs:
+                        measured = MEASURES[claim.measure].read(results, claim.rows, claim.compare)
+                        places += [m for m in measured if not claim.corpora or m.treebank in claim.corpora]
             judged.append(Judged(paper, claim, tuple(place for place in places if place.value == place.value)))
         verdicts += _adjusted(judged)
     return verdicts

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -16,7 +15,7 @@ import pandas as pd
 
 from studies.site import collect, sources
 from studies.site.claims.judge import REPLICATED, SMALLER, VERDICTS, Judged, judge, threshold
-from studies.site.claims.load import Claim, Paper, load
+from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.pooled import LEVEL
@@ -124,13 +123,15 @@ def _p_values(judged: Judged) -> str:
     return f" p = {judged.p:.2g}; adjusted for all claims of the paper, p = {judged.adjusted:.2g}."
 
 
-def verdicts(root: Path, run: Results, papers: Sequence[Paper] | None = None) -> list[Judged]:
-    """Judge the claims of all papers, or of `papers`, by one run of a project.
+def verdicts(root: Path, run: Results, page: str = "") -> list[Judged]:
+    """Judge the claims of all papers by one run of a project.
 
     If `run` is the reference run and has a multilingual part, both are judged together.
+
+    page  name of a notebook: only the results behind its own claims are recorded as its sources; empty: all results are
     """
     multilingual_run = collect.multilingual(root) if run.name == collect.REFERENCE else None
-    return judge([run] if multilingual_run is None else [run, multilingual_run], load() if papers is None else papers)
+    return judge([run] if multilingual_run is None else [run, multilingual_run], load(), page)
 
 
 def replication(root: Path, page: str = "") -> Replication:
@@ -142,13 +143,8 @@ def replication(root: Path, page: str = "") -> Replication:
     are adjusted for all of them on every page.
     """
     runs = collect.provenances(root)
-    if page:
-        for run in runs:  # only the stages behind the claims of the page are its sources
-            verdicts(root, run, [paper.model_copy(update={"claims": _claims_on(paper, page)}) for paper in load()])
-    with sources.unrecorded() if page else nullcontext():
-        everything = {run.name: verdicts(root, run) for run in runs}
     judged = {
-        name: [entry for entry in entries if not page or _is_on(entry, page)] for name, entries in everything.items()
+        run.name: [entry for entry in verdicts(root, run, page) if not page or _is_on(entry, page)] for run in runs
     }
     shown = judged[runs[-1].name]
     note = ONE_TREEBANK * any(entry.effect is not None and entry.effect.pooled is None for entry in shown)
@@ -162,11 +158,6 @@ def replication(root: Path, page: str = "") -> Replication:
 def _is_on(judged: Judged, page: str) -> bool:
     """Return True if the table of a claim is on a page."""
     return judged.claim is not None and judged.claim.page == page
-
-
-def _claims_on(paper: Paper, page: str) -> tuple[Claim, ...]:
-    """Return the claims of a paper whose table is on a page."""
-    return tuple(claim for claim in paper.claims if claim.page == page)
 
 
 def summary(judged: Sequence[Judged]) -> Remarks:
