@@ -273,6 +273,9 @@ def test_metrics_name_their_sources(project: Path) -> None:
     assert 0 < metrics["uas"] < 100
     assert metrics["scored_words"] < metrics["words"]
     assert len(metrics["corpus_checksum"]) == 64
+    peaks = json.loads((project / "results/metrics/timing/decode/tr_twt/carreras.json").read_text())
+    assert set(peaks) == {"carreras"}
+    assert 50 < peaks["carreras"]["peak_mb"] < 5000
     history = json.loads((project / "results/metrics/train/tr_twt/arc.json").read_text())["history"]
     assert [record["epoch"] for record in history] == [1, 2]
     (arc, _) = json.loads((project / "results/metrics/benchmark/tr_twt.json").read_text())

@@ -186,6 +186,42 @@ def test_each_cell_without_a_value_has_a_letter_with_a_reason(board: pd.DataFram
     assert parsers.NOT_TIMED in stored
 
 
+def test_memory_is_shown_and_its_absence_in_an_older_run_is_explained(
+    run: collect.Results, board: pd.DataFrame, tmp_path: Path
+) -> None:
+    table, _ = tables.leaderboard(board, "A board")
+    headings = list(table.data.columns)
+    assert headings.index("memory, MB") == headings.index("training, CPU s") + 1
+    peaks = run.read("timing", "decode", "tr_twt", "carreras+grandchild+sibling.json")
+    ours = board[(board["corpus"] == "tr_twt") & board["row"].isin(peaks)].set_index("row")["peak_mb"]
+    assert len(ours) == len(peaks) > 5
+    assert ours.nunique() > 5
+    assert ours.to_dict() == {name: row["peak_mb"] for name, row in peaks.items()}
+    assert board[board["row"].isna()]["peak_mb"].isna().all(), "no published figure has a value"
+    means = tables.overall(board).set_index("system")
+    assert means.loc["carreras", "peak_mb"] == board[board["system"] == "carreras"]["peak_mb"].max()
+    assert "memory, MB" in tables.overall_table(tables.overall(board), "Means").data
+
+    kept = tmp_path / "reference"
+    shutil.copytree(run.folder / "metrics", kept / "metrics")
+    shutil.rmtree(kept / "metrics" / "timing" / "decode")
+    older = tables.ranked(parsers.parsers([replace(run, folder=kept, name="reference", info={"commit": "0" * 40})]))
+    assert older["peak_mb"].isna().all()
+    assert older["train_cpu_s"].notna().any()
+    _, reasons = tables.leaderboard(older, "An older board")
+    explained = reasons.data.set_index("reason")["cells"]
+    assert explained[parsers.NO_MEMORY] == older["row"].notna().sum()
+    assert parsers.NO_MEMORY not in set(tables.leaderboard(board, "A board")[1].data["reason"])
+    assert np.isnan(tables.overall(older).set_index("system").loc["carreras", "peak_mb"])
+    assert "No run on this page measured it" in repr(remarks.intervals(older))
+    assert "These runs are older than the measurement: reference." in repr(
+        remarks.intervals(pd.concat([older, board], ignore_index=True))
+    )
+    text = repr(remarks.intervals(board))
+    assert "Memory is the peak resident memory" in text
+    assert "older than the measurement" not in text
+
+
 # --- answers
 
 

@@ -1,6 +1,6 @@
 """Stage: parse the test split with a model, once for each row that `decode` in params.yaml lists for the model.
 
-The output files contain no times, so that they do not differ between runs.
+Predictions and metrics do not differ between runs. The peak memory of each row does, so it has a file of its own.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from studies.common import stage
 from studies.common.corpus import checksum, load
 from studies.common.params import Params, Row
 from studies.common.paths import model_file
+from studies.pipeline import memory
 from studies.pipeline.trainers import Trees, trainer
 from treebound.core.treebank import Treebank
 from treebound.metrics.attachment import evaluate, marks
@@ -60,27 +61,39 @@ def accuracies(table: pd.DataFrame) -> dict[str, float]:
     return percentages
 
 
-def parsed(params: Params, corpus: str, row: Row) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Parse the test sentences of a row; return the metrics and the table of predictions."""
+def parsed(params: Params, corpus: str, row: Row) -> tuple[dict[str, Any], pd.DataFrame, float]:
+    """Parse the test sentences of a row; return the metrics, the table of predictions, and the peak memory in MB.
+
+    The peak covers loading the sentences and the model, and parsing. It does not cover the computation of metrics.
+    """
+    memory.reset()
     gold = sentences(params, corpus, row)
     loaded = trainer(row.system).load(params, corpus, row, model_file(corpus, row.trained))
     trees = loaded.trees(gold, loaded.parse(gold))
+    peak_mb = memory.peak_mb()
     table = table_of(gold, trees)
     tags, seed = params.tags_and_seed(corpus, row)
     description = {"words": gold.words, "sentences": len(gold), "corpus_checksum": checksum(corpus, SPLIT)}
-    return accuracies(table) | trees.facts | description | {"tags": tags, "seed": seed}, table
+    return accuracies(table) | trees.facts | description | {"tags": tags, "seed": seed}, table, peak_mb
 
 
 def run(params: Params, corpus: str, model: str) -> None:
-    """Write the metrics of all rows of a model into one file, and their predictions into a folder."""
+    """Write the metrics and the peak memory of all rows of a model into one file each, and predictions into a folder.
+
+    A row that parses nothing, because a package is not installed, has no peak memory.
+    """
     folder = stage.PREDICTIONS / corpus / "decode" / model
     folder.mkdir(parents=True, exist_ok=True)
-    metrics = {}
+    metrics: dict[str, dict[str, Any]] = {}
+    peaks: dict[str, dict[str, float]] = {}
     for row in params.rows_of(corpus):
         if row.trained == model:
-            metrics[row.name], table = parsed(params, corpus, row)
+            metrics[row.name], table, peak_mb = parsed(params, corpus, row)
+            if not metrics[row.name].get("missing"):
+                peaks[row.name] = {"peak_mb": peak_mb}
             stage.write(folder / f"{row}.csv", table.to_csv(index=False, lineterminator="\n"))
     stage.write_metrics(stage.METRICS / "decode" / corpus / f"{model}.json", metrics)
+    stage.write_metrics(stage.METRICS / "timing" / "decode" / corpus / f"{model}.json", peaks)
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ class Results:
     def read(self, *parts: str) -> Any:
         """Return the content of a metrics file, see `metrics.read`, and record that it was read."""
         part = "multilingual part of " if self.folder.name == MULTILINGUAL else ""
-        stage = parts[1] if parts[0] == "timing" else parts[0]  # seconds of a stage are stored apart from its results
+        stage = parts[1] if parts[0] == "timing" else parts[0]  # times and memory are stored apart from results
         sources.record(part + self.title.removeprefix("" if part else "the "), self.info, stage)
         return metrics.read(self.folder, *parts)
 

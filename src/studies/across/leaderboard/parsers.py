@@ -1,4 +1,4 @@
-"""Collect accuracy, speed, cost and proofs of every parser of a run."""
+"""Collect accuracy, speed, training time, memory and proofs of every parser of a run."""
 
 from __future__ import annotations
 
@@ -26,19 +26,21 @@ OTHER, PUBLISHED = "other project", "published figure"  #: families of parsers t
 KEPT = "leaderboard"  #: name of the table of `intervals` that a reference stores
 OVER_SENTENCES, OVER_WORDS = "test sentences", "words"  #: units that the interval of a row treats as independent
 COLUMNS = ["corpus", "system", "family", "uas", "low", "high", "unit", "las", "seeds", "words_per_cpu_s"]
-COLUMNS += ["train_cpu_s", "proved", "sees", "model", "unranked", "row"]
+COLUMNS += ["train_cpu_s", "peak_mb", "proved", "sees", "model", "unranked", "row"]
 
 NOT_TIMED = "not timed: the benchmark times only the rows that params.yaml selects"
+NO_MEMORY = "not measured: this run is older than the measurement of memory"
 NO_PROOF = "proves nothing: this kind of parser has no search for the best tree that could prove it"
 NO_LABELS = "has no labels: the model predicts heads alone"
 PART = "not ranked: only the first sentences of the test set were parsed"
 OTHER_TAGS = "not ranked: sees other tags than the ranked rows of this corpus"
 OUTSIDE = (
-    "not ranked: measured once outside the pipeline, with gold tags and without intervals, speed and training time"
+    "not ranked: measured once outside the pipeline, with gold tags and without intervals, speed, training time and "
+    "memory"
 )
 FROM_PAPER = (
     "not ranked: a published figure with other conditions (version of the treebank, tags, and punctuation counts); "
-    "speed, training time and intervals in these conditions were not published"
+    "speed, training time, memory and intervals in these conditions were not published"
 )
 
 
@@ -49,6 +51,7 @@ def parsers(results: Sequence[Results], wanted: Collection[str] = ()) -> pd.Data
 
     UAS and LAS (%) are means over seeds with otherwise equal settings. `low` and `high` are the ends of the 95 %
     interval of UAS over test sentences and seeds. `unranked` is the reason why the row has no rank, or an empty text.
+    `peak_mb` is the peak resident memory in MB of the process that parsed the test set.
     A cell without a value is NaN; `reason` explains it. `system` is the name that pages show (`headline.titles`), and
     `row` is the name in params.yaml.
     """
@@ -67,6 +70,7 @@ def reason(column: str, row: pd.Series) -> str:
     if row["unranked"].startswith("not installed"):
         return str(row["unranked"])
     causes = {"rank": row["unranked"], "words_per_cpu_s": NOT_TIMED, "proved": NO_PROOF, "las": NO_LABELS}
+    causes |= {"peak_mb": NO_MEMORY}
     return str(causes.get(column, "not measured"))
 
 
@@ -103,17 +107,23 @@ def _of_run(results: Results, corpora: Collection[str]) -> pd.DataFrame:
 
 
 def _measured(results: Results, corpus: str) -> dict[str, dict[str, Any]]:
-    """Return the `decode` metrics of every row of a corpus, with training time and speed, by the name of the row."""
+    """Return the `decode` metrics of every row of a corpus, with training time, memory and speed, by row name.
+
+    The peak memory is NaN if the run was made before the stage measured it.
+    """
     timed = {row["row"]: row["words_per_cpu_s"] for row in results.read("benchmark", f"{corpus}.json")}
     measured = {}
     for row in results.params.rows_of(corpus):
         files = results.read("decode", corpus, f"{row.trained}.json")
         if row.name not in files:
-            path = results.folder / "metrics" / "decode" / corpus / f"{row.trained}.json"
-            raise InputError(f"no row {row}", path=path, hint=RERUN)
+            file = results.folder / "metrics" / "decode" / corpus / f"{row.trained}.json"
+            raise InputError(f"no row {row}", path=file, hint=RERUN)
         training = results.read("timing", "train", corpus, f"{row.trained}.json")
+        path = ("timing", "decode", corpus, f"{row.trained}.json")
+        peaks = results.read(*path) if results.has(*path) else {}
+        cost = {"train_cpu_s": training["cpu_s"], "peak_mb": peaks.get(row.name, {}).get("peak_mb", nan)}
         speed = timed.get(row.name, nan) if row.benchmarked else nan
-        measured[row.name] = files[row.name] | {"words_per_cpu_s": speed, "train_cpu_s": training["cpu_s"]}
+        measured[row.name] = files[row.name] | cost | {"words_per_cpu_s": speed}
     return measured
 
 
@@ -143,6 +153,7 @@ def _described(
         "sees": ", ".join([f"{tags} tags", *(seen.NAMES[column] for column in columns)]),
         "words_per_cpu_s": metrics["words_per_cpu_s"],
         "train_cpu_s": nan if metrics.get("missing") else metrics["train_cpu_s"],
+        "peak_mb": nan if metrics.get("missing") else metrics["peak_mb"],
         "proved": nan if certified is None else 100 * certified / sentences,
     }
 

@@ -147,7 +147,21 @@ def intervals(board: pd.DataFrame) -> Sentences:
         several,
     )
     yield (
-        "No stage measures the peak memory of a parser, so the table has no column for it. Speed counts words per "
-        "second on one CPU core, from features to heads, without reading files and without the tagger. Training "
-        "time leaves out the tagger, and the pruner that graph-based parsers share."
+        "Speed counts words per second on one CPU core, from features to heads, without reading files and without "
+        "the tagger. Training time leaves out the tagger, and the pruner that graph-based parsers share."
     )
+    yield _of_memory(board)
+
+
+def _of_memory(board: pd.DataFrame) -> str | tuple[str, pd.DataFrame]:
+    """Say what the column of memory counts, and which runs lack it. board: result of `tables.ranked`."""
+    counted = (
+        "Memory is the peak resident memory of one process that loads the model and parses the whole test set, in MB "
+        "(1,000,000 bytes). It includes Python, the libraries, and the compiler if the process compiles kernels."
+    )
+    measured = board[board["peak_mb"].notna()]
+    if not len(measured):
+        return f"{counted} No run on this page measured it, so the column has no values."
+    lacking = [run for run, rows in each(board, "run") if rows["peak_mb"].isna().all()]
+    older = f" These runs are older than the measurement: {listing(lacking)}." if lacking else ""
+    return f"{counted}{older}", measured[["run", "corpus", "system", "peak_mb"]]

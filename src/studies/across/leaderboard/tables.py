@@ -29,13 +29,14 @@ HEADINGS = {
     "las": "LAS, %",
     "words_per_cpu_s": "words per CPU second",
     "train_cpu_s": "training, CPU s",
+    "peak_mb": "memory, MB",
     "proved": "proved, %",
     "seeds": "seeds",
     "family": "family",
     "sees": "sees",
     "model": "model",
 }
-WHOLE = ("words_per_cpu_s", "train_cpu_s")  #: columns that are shown without decimals
+WHOLE = ("words_per_cpu_s", "train_cpu_s", "peak_mb")  #: columns that are shown without decimals
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
     `uas` is the mean UAS over the corpora. `low` and `high` treat the test sets of the corpora as independent. Only
     parsers with a rank on every corpus of the run take part; `lacking` lists the other corpora of a parser. `mean_rank`
     is the mean of its ranks on the corpora. `words_per_cpu_s` is the geometric mean over corpora (NaN if any corpus was
-    not timed). `train_cpu_s` is a sum. `proved` is a mean of percentages.
+    not timed). `train_cpu_s` is a sum. `peak_mb` is a maximum (NaN if it was not measured on all corpora). `proved` is
+    a mean of percentages.
     """
     parts = []
     own = board[(board["unranked"] == "")]
@@ -114,6 +116,7 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
                 | {"low": mean - half, "high": mean + half, "mean_rank": places["rank"].mean() if not lacking else nan}
                 | {"words_per_cpu_s": float(np.exp(speeds.mean())) if not lacking else nan}
                 | {"train_cpu_s": places["train_cpu_s"].sum(min_count=len(corpora))}
+                | {"peak_mb": places["peak_mb"].max(skipna=False) if not lacking else nan}
                 | {"proved": places["proved"].mean(skipna=False) if not lacking else nan}
                 | {"lacking": ", ".join(lacking), "corpora": len(corpora)}
             )
@@ -196,6 +199,7 @@ def overall_table(means: pd.DataFrame, caption: str) -> Leaderboard:
             "mean rank": means["mean_rank"],
             "words per CPU second": means["words_per_cpu_s"],
             "training, CPU s": means["train_cpu_s"],
+            "memory, MB": means["peak_mb"],
             "proved, %": means["proved"].map(rounded),
             "family": means["family"],
             "no rank on": means["lacking"].where(~ranked_rows, "none"),
@@ -204,7 +208,7 @@ def overall_table(means: pd.DataFrame, caption: str) -> Leaderboard:
     if several:
         shown.insert(0, "run", means["run"])
     shown.index = pd.Index(means["system"], name="parser")
-    digits = {"words per CPU second": 0, "training, CPU s": 0, "proved, %": 1, "mean rank": 1}
+    digits = {HEADINGS[column]: 0 for column in WHOLE} | {"proved, %": 1, "mean rank": 1}
     filters = [*["run"] * several, "family"]
     complete = means.set_index("system").drop(columns="corpus")
     return Leaderboard(shown, caption, by_column=digits, filters=filters, complete=complete)
