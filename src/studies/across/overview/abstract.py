@@ -6,7 +6,7 @@ Each sentence has an answer for this machine.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -14,17 +14,18 @@ from typing import Any
 import pandas as pd
 
 from studies.across.approximations import tables as approximations_tables
-from studies.across.overview import agreement, practice, shares
+from studies.across.overview import agreement, practice, shares, systems
+from studies.across.overview.claimed import FIRST, GAIN, claim_of, of_papers
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.site import claims, frames
 from studies.site.claims.judge import CONTRADICTED, INCONCLUSIVE, NO_EFFECT, NOT_TESTED, REPLICATED, SMALLER, Judged
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
-from studies.site.rows import AT, at, main_rows, sweep
+from studies.site.pooled import LEVEL
+from studies.site.rows import AT, at, find, main_rows, sweep
 from studies.site.sentences import joined
 from studies.site.show import STATEMENTS, Sentence, typeset
 
-FIRST = "qian-liu-2013"  #: key of the paper whose method the library implements; the others share one sentence
 #: verdicts in the order of the abstract; an effect that is replicated but smaller counts as replicated
 COUNTED = (NO_EFFECT, CONTRADICTED, INCONCLUSIVE, NOT_TESTED)
 
@@ -81,17 +82,12 @@ def abstract(shown: Results, judged: Sequence[Judged], here: Results | None, jud
     return Abstract(
         (
             _papers(judged, judged_here),
-            _gain(judged, judged_here),
+            _gain(shown, judged, judged_here),
             _proofs(shown, here),
             _others(judged, judged_here),
             _honest(shown, here),
         )
     )
-
-
-def of_papers(judged: Iterable[Judged]) -> list[Judged]:
-    """Return the judged claims of papers, without claims of this project."""
-    return [entry for entry in judged if entry.claim is not None and not entry.claim.ours]
 
 
 def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
@@ -109,9 +105,9 @@ def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     return Finding(text, claims.frame(of_paper)[["paper", "name", "verdict"]], _answers(of_paper, of_papers(here)))
 
 
-def _gain(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
+def _gain(shown: Results, judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     """State the gain of all non-local factors, and whether the interval excludes the published gain."""
-    entry, own = (_claim(entries, "all-factors") for entries in (judged, here))
+    entry, own = (claim_of(entries, GAIN) for entries in (judged, here))
     if entry is None or entry.effect is None or entry.claim is None:
         return Finding("This run has no gain of all non-local factors over the second-order baseline.", None)
     effect, counts = entry.effect, sorted({place.seeds for place in entry.measured})
@@ -119,8 +115,9 @@ def _gain(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     published = entry.claim.effect
     kind = "no clear gain" if effect.has_interval and effect.low <= 0 <= effect.high else ""
     kind = kind or ("a gain" if effect.value > 0 else "a loss")
+    names = joined(systems.added(shown))
     text = (
-        f"All non-local factors together bring {kind} over the second-order baseline of Carreras: "
+        f"{names[:1].upper()}{names[1:]} together bring {kind} over the second-order baseline: "
         f"{effect.value:+.2f} UAS points{f' [{effect.low:+.2f}, {effect.high:+.2f}]' if effect.has_interval else ''} "
         f"over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')} each)"
     )
@@ -135,18 +132,18 @@ def _gain(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
 
 def _proofs(shown: Results, here: Results | None) -> Finding:
     """State the share of proved test sentences, the speed, and the fastest equally accurate approximation."""
-    data = exactness(shown)
-    proved, total = int(data["certified"].sum()), int(data["sentences"].sum())
-    speed = data["words_per_cpu_s"].dropna()
+    data, k = exactness(shown), shown.params.train.k
     model = sweep(shown.params)[0].model
+    few = f"With {k} candidate heads per word" if k != "none" else "Without pruning"
     text = (
-        f"Branch and bound proves the best tree of {shares.of_all(proved, total)} test sentences "
+        f"{few}, branch and bound proves the best tree of {_proved(data)} test sentences{_speeds(data)} "
         f"({model}, {_number(len(data), 'treebank')}, one seed)"
     )
-    if len(speed):
-        ends = dict.fromkeys(f"{end:,.0f}" for end in (speed.min(), speed.max()))
-        text += f" at {' to '.join(ends)} words per CPU second"
     text += _fastest(shown, model)
+    unpruned = exactness(shown, "none")
+    if len(unpruned) and k != "none":
+        places = "" if len(unpruned) == len(data) else f" on {_number(len(unpruned), 'treebank')}"
+        text += f". Without pruning: {_proved(unpruned)}{_speeds(unpruned)}{places}"
     answer = ""
     if here is not None:
         own = exactness(here)
@@ -161,17 +158,34 @@ def _proofs(shown: Results, here: Results | None) -> Finding:
     return Finding(f"{text}.", data, answer)
 
 
-def exactness(results: Results) -> pd.DataFrame:
-    """Return proofs and speed of the model with all factors, one row per corpus.
+def exactness(results: Results, k: int | str | None = None) -> pd.DataFrame:
+    """Return proofs and speed of the model with all factors, one row per corpus that has results.
 
-    Columns: sentences, certified (number of proved trees), words_per_cpu_s (NaN if the row was not timed). The row has
-    the number of candidate heads of training.
+    Columns: sentences, certified (number of proved trees), words_per_cpu_s (NaN if the row was not timed).
+
+    k  number of candidate heads of the row, or "none"; None: the number of candidate heads of training
     """
-    learner, model = results.params.learners[0], sweep(results.params)[0].model
-    rows = [at(corpus, main_rows(results.params, learner)[model]) for corpus in results.corpora]
+    params = results.params
+    main = main_rows(params, params.learners[0])[sweep(params)[0].model]
+    rows = [main] if k is None else find(params, model=main.model, learner=main.learner, decoder=main.decoder, k=k)[:1]
+    places = [at(corpus, row) for corpus in results.corpora for row in rows]
     decoded = frames.decode(results).set_index(AT)[["sentences", "certified"]]
     speed = frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
-    return decoded.join(speed).loc[rows].droplevel("row")
+    return decoded.join(speed).loc[places].droplevel("row")
+
+
+def _proved(data: pd.DataFrame) -> str:
+    """Return the share of proved test sentences with its total. data: `exactness`."""
+    return shares.of_all(int(data["certified"].sum()), int(data["sentences"].sum()))
+
+
+def _speeds(data: pd.DataFrame) -> str:
+    """Return the range of the speeds over the corpora, or an empty text if none was timed. data: `exactness`."""
+    speed = data["words_per_cpu_s"].dropna()
+    if not len(speed):
+        return ""
+    ends = dict.fromkeys(f"{end:,.0f}" for end in (speed.min(), speed.max()))
+    return f" at {' to '.join(ends)} words per CPU second"
 
 
 def _fastest(results: Results, model: str) -> str:
@@ -182,8 +196,8 @@ def _fastest(results: Results, model: str) -> str:
     rows = worth.xs((model, "projective"), level=("model", "space"))
     good = rows[rows["worth it"].astype(bool)]["times as fast"].astype(float)
     if good.empty:
-        return "; no approximation is both as accurate and faster"
-    return f"; the fastest equally accurate approximation is {good.max():.1f} times as fast"
+        return ". No approximation is both as accurate and faster"
+    return f". The fastest equally accurate approximation is {good.max():.1f} times as fast"
 
 
 def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
@@ -195,9 +209,21 @@ def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     text = (
         f"{len(replicated)} of {len(entries)} claims of the other papers are replicated"
         f"{_clearest(replicated)}; {len(contradicted)} {'is' if len(contradicted) == 1 else 'are'} "
-        f"contradicted{_clearest(contradicted)}."
+        f"contradicted{_clearest(contradicted)}.{_adjusted([*replicated, *contradicted])}"
     )
     return Finding(text, claims.frame(entries)[["paper", "name", "verdict", "p_adjusted"]], _answers(entries, own))
+
+
+def _adjusted(entries: Sequence[Judged]) -> str:
+    """Count the claims that stay significant after adjustment; empty if none has a p-value."""
+    tested = [entry.adjusted for entry in entries if entry.adjusted is not None]
+    if not tested:
+        return ""
+    significant = sum(p <= 1 - LEVEL for p in tested)
+    return (
+        f" {significant} of the {len(tested)} with a p-value stay{'s' if significant == 1 else ''} significant after "
+        "adjustment."
+    )
 
 
 def _clearest(entries: Sequence[Judged]) -> str:
@@ -234,7 +260,7 @@ def _honest(shown: Results, here: Results | None) -> Finding:
     text = (
         f"{compared}{top['system']} has {top['UAS']:.2f} UAS ({top['treebank']}; published at {_site(top['source'])}), "
         f"our best row {uas:.2f} ({top['corpus']}, {name}, "
-        f"{shown.params.tags_of(top['corpus'])} tags); versions and scoring differ."
+        f"{shown.params.tags_of(top['corpus'])} tags); versions differ, and theirs counts punctuation."
     )
     answer = ""
     if here is not None:
@@ -256,12 +282,6 @@ def _uas(results: Results, corpus: str, row: str) -> dict[str, float]:
 def _answers(judged: Sequence[Judged], here: Sequence[Judged]) -> str:
     """Compare the verdicts of two runs; empty if there is one run only."""
     return agreement.counted(agreement.of_claims(judged, here)) if here else ""
-
-
-def _claim(judged: Iterable[Judged], name: str) -> Judged | None:
-    """Return the judged claim of the first paper with this name, or None if there is none."""
-    matches = (e for e in judged if e.claim is not None and e.claim.name == name and e.paper.key == FIRST)
-    return next(matches, None)
 
 
 def _number(count: object, noun: str) -> str:

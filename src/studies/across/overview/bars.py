@@ -10,7 +10,7 @@ from html import escape
 import pandas as pd
 
 from studies.across.overview import agreement
-from studies.across.overview.abstract import of_papers
+from studies.across.overview.claimed import of_papers
 from studies.site.claims.judge import VERDICTS, Judged
 from studies.site.claims.load import Paper
 
@@ -21,7 +21,7 @@ PAGE = "94-verdicts"  #: notebook with the table of all claims
 class Bars:
     """One bar per paper: a part for each verdict, as wide as its number of claims, with the number written in it.
 
-    Words below the bar repeat the numbers, so that the bar can be read without colours.
+    The heading names the colours. Screen readers read the numbers in words, so that nobody needs the colours.
 
     data  `counts`
     here  False: the table has no column about this machine's run
@@ -40,7 +40,9 @@ class Bars:
     def _html(self) -> str:
         """Return the bars as the rows of a table."""
         longest = self.data[list(VERDICTS)].sum(axis=1).max()
-        heads = ["Paper", "Verdicts on its claims", *(["This machine"] if self.here else [])]
+        shown = [verdict for verdict in VERDICTS if self.data[verdict].any()]
+        legend = " ".join(f'<span class="key {_class(verdict)}">{verdict}</span>' for verdict in shown)
+        heads = ["Paper", f"Claims: {legend}", *(["This machine"] if self.here else [])]
         head = "".join(f'<th scope="col">{name}</th>' for name in heads)
         rows = []
         for cite, row in self.data.iterrows():
@@ -53,19 +55,23 @@ class Bars:
 
 
 def _bar(counts: pd.Series, longest: int) -> str:
-    """Return one bar with its numbers in words.
+    """Return one bar; screen readers read its numbers in words.
 
     counts   number of claims by verdict
     longest  number of claims of the paper with the most claims, whose bar fills the width
     """
     shown = counts[counts > 0]
     parts = "".join(
-        f'<span class="{verdict.replace(",", "").replace(" ", "-")}" style="flex-grow:{count}">{count}</span>'
-        for verdict, count in shown.items()
+        f'<span class="{_class(verdict)}" style="flex-grow:{count}">{count}</span>' for verdict, count in shown.items()
     )
     words = ", ".join(f"{count} {verdict}" for verdict, count in shown.items())
     width = f"width:{100 * shown.sum() / longest:.1f}%"
-    return f'<span class="bar" style="{width}" aria-hidden="true">{parts}</span><span class="where">{words}</span>'
+    return f'<span class="bar" style="{width}" role="img" aria-label="{words}" title="{words}">{parts}</span>'
+
+
+def _class(verdict: object) -> str:
+    """Return the class of the style sheet that colours a verdict."""
+    return str(verdict).replace(",", "").replace(" ", "-")
 
 
 def counts(judged: Sequence[Judged], here: Sequence[Judged] = ()) -> pd.DataFrame:

@@ -68,7 +68,7 @@ def buys(data: pd.DataFrame, worth: pd.DataFrame) -> Sentences:
         speed = f", which is {times:.1f} times as fast" if times == times else ""
         yield (
             f"Exact search buys a proof for {shares.of_all(int(data['proved'].sum()), int(data['sentences'].sum()))} "
-            f"test sentences, and {gained:+.2f} UAS points over the search that stops after {stop}{speed} (model "
+            f"test sentences. Its UAS is {_points(gained)} that of the search that stops after {stop}{speed} (model "
             f"{data.attrs['model']}, mean over {len(data)} {'treebank' if len(data) == 1 else 'treebanks'}, one seed).",
             data,
         )
@@ -82,23 +82,28 @@ def buys(data: pd.DataFrame, worth: pd.DataFrame) -> Sentences:
 def _against(rows: pd.DataFrame, space: str) -> str:
     """Compare exact search with approximations on the same scores. rows: `worth` of one model and space, by decoder."""
     good = rows[rows["worth it"].astype(bool)].sort_values("times as fast", ascending=False)
-    corpora, single = rows["corpora"].iloc[0].count(",") + 1, len(good) == 1
+    corpora = rows["corpora"].iloc[0].count(",") + 1
     places = f"{rows['sentences'].max():,} sentences of {corpora} {'treebank' if corpora == 1 else 'treebanks'}"
-    text = (
-        f"On the same scores ({places}), {len(good)} of {len(rows)} approximations {'is' if single else 'are'} at "
-        f"least {approximations_tables.FASTER:g} times as fast and lose{'s' if single else ''} at most "
-        f"{approximations_tables.SAME:g} UAS points"
-    )
-    if space != "projective":
-        text = f"Where arcs may cross ({places}), the same holds for {len(good)} of {len(rows)} approximations"
+    crossing = space != "projective"
+    where = f"Where arcs may cross ({places})" if crossing else f"On the same scores ({places})"
+    limits = f"at least {approximations_tables.FASTER:g} times as fast and lose at most {approximations_tables.SAME:g}"
+    text = f"{where}, {len(good)} of {len(rows)} approximations are {limits} UAS points"
     if not len(good):
-        return f"{text}."
+        return f"{text}, so exact search also buys accuracy."
     best = good.iloc[0]
-    trained = "; the models were trained on projective trees" if space != "projective" else ""
+    trained = " (these models were trained on projective trees)" if crossing else ""
     return (
-        f"{text}: {'' if len(good) == 1 else 'the fastest is '}`{good.index[0]}` ({best['times as fast']:.1f} times as "
-        f"fast, {best['UAS']:+.2f} UAS, {shares.rounded(best['best tree, %']):.1f} % of the best trees{trained})."
+        f"{text}. The fastest of them, `{good.index[0]}`, is {best['times as fast']:.1f} times as fast and finds "
+        f"{shares.rounded(best['best tree, %']):.1f} % of the best trees; its UAS is {_points(best['UAS'])} that of "
+        f"exact search{trained}."
     )
+
+
+def _points(difference: float) -> str:
+    """Return a difference in UAS points in words, for a sentence that ends with the UAS of the other search."""
+    if f"{abs(difference):.2f}" == "0.00":
+        return "equal to"
+    return f"{abs(difference):.2f} points {'above' if difference > 0 else 'below'}"
 
 
 def summary(results: Sequence[Results]) -> Remarks:

@@ -25,7 +25,7 @@ SENSIBLE = (-1, 2, 0, 4, 2, 7, 7, 4, 11, 11, 11, 4, 2)
 #: integer steps in a score of 1.0; bonus of a sensible arc; standard deviation of the scores of pairs; random seed
 UNIT, BONUS, PAIRS, SEED = 100, 3.0, 0.7, 14
 
-SIZE = (5.2, 2.5)  #: width and height of the figure of bounds in inches, which is half as wide as a page
+SIZE = (5.2, 2.1)  #: width and height of the figure of bounds in inches, which is half as wide as a page
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,15 @@ from pathlib import Path
 import pandas as pd
 
 from studies.across.corpora import tables as corpora_tables
-from studies.across.overview import practice
+from studies.across.overview import practice, systems
 from studies.auli_lopez_2011.ccg_integration import tables as ccg_integration_tables
 from studies.qian_liu_2013.comparison import gains
 from studies.qian_liu_2013.comparison import headline as headlines
-from studies.qian_liu_2013.comparison.tables import BASELINE
 from studies.qian_liu_2013.speed import tables as speed_tables
 from studies.riedel_clarke_2006.constraints import tables as constraints_tables
 from studies.site import claims, collect
 from studies.site.charts import accuracy_speed
 from studies.site.command import status
-from studies.site.rows import sweep
 from studies.site.seen import by_corpus
 from studies.site.sentences import joined
 from treebound.core.errors import InputError
@@ -64,8 +62,8 @@ def headline(root: Path) -> tuple[str, dict[Path, Svg]]:
         f"Reference run of {run['date']} at commit {run['commit'][:12]} on {run['machine']['cpu']}: "
         f"{_tags(reference)}, "
         f"learner {LEARNER}, {reference.params.train.k} candidate heads per word. "
-        f"*Carreras* is the paper's second-order baseline; *all "
-        f"factors* adds {_added(reference)}, and is searched exactly. A *gain* is the difference in UAS to Carreras, "
+        f"*Carreras* is the paper's second-order baseline; *all factors* adds {joined(systems.added(reference))} "
+        "(where a corpus has any), and is searched exactly. A *gain* is the difference in UAS to Carreras, "
         "trained with the same seed. Accuracies and gains are means over the seeds in brackets. The 95 % intervals "
         "cover the choice of test sentences and, where there are several seeds, the choice of the seed. Where the run "
         "stores no paired test of two rows, their words are treated as two independent samples, which makes the "
@@ -163,21 +161,7 @@ def _tags(results: collect.Results) -> str:
     return f"predicted tags on {' and '.join(predicted)}, gold tags elsewhere" if predicted else "gold tags"
 
 
-def _added(results: collect.Results) -> str:
-    """Return as text the factor families that the model of the headline has and the baseline lacks."""
-    models = results.params.graph_models
-    added = [f for f in models[sweep(results.params)[0].model].families if f not in models[BASELINE].families]
-    names = [FAMILY_NAMES.get(family, family) for family in added]
-    return joined(names)
-
-
 SYSTEMS = {"others": "other projects"}
-FAMILY_NAMES = {
-    "grandchild": "all grandchildren",
-    "sibling": "all pairs of siblings",
-    "comb": "combs",
-    "pattern": "hand-crafted patterns where a corpus has any",
-}
 
 
 def updated(page: str, text: str) -> str:

@@ -9,14 +9,17 @@ import numpy as np
 import pandas as pd
 
 from studies.across.overview import agreement, practice, shares
+from studies.across.overview.claimed import GAIN, claim_of
 from studies.common.params import Row
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.qian_liu_2013.comparison.tables import BASELINE
 from studies.qian_liu_2013.speed import tables as speed_tables
 from studies.site import frames
+from studies.site.claims.judge import Effect, Judged, effect_of
+from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.rows import AT, at, main_rows, metrics_of, sweep
-from studies.site.sentences import Sentences, about, listing
+from studies.site.sentences import Sentences, about, joined, listing
 
 MOST = 10  #: number of rows
 DEFAULT = "combined-pruned"  #: model with the default settings of `treebound train`
@@ -25,6 +28,13 @@ PUBLISHED = "published"  #: role of a row that another project published
 MEAN, SPEED, PROVED, HERE = "mean UAS", "words / CPU s", "proved, %", "this run"
 #: names of families of systems in the table, by the groups of `speed_tables.by_system`
 FAMILIES = {"graph": "exact", "transitions": "transition", "sampling": "sampling", "others": "other project"}
+#: factor family -> name in sentences; every other family has its own name
+FACTORS = {
+    "grandchild": "all grandchildren",
+    "sibling": "all pairs of siblings",
+    "comb": "combs",
+    "pattern": "hand-crafted patterns",
+}
 
 
 def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -64,17 +74,59 @@ def geometric(speeds: pd.Series) -> float:
     return float(np.exp(np.log(known).mean())) if len(known) else nan
 
 
+def added(results: Results) -> list[str]:
+    """Return the names of the factor families that the model with all factors has and the baseline lacks."""
+    models = results.params.graph_models
+    families = models[sweep(results.params)[0].model].families
+    return [FACTORS.get(family, family) for family in families if family not in models[BASELINE].families]
+
+
 @about()
-def described(data: pd.DataFrame, shown: Results) -> Sentences:
-    """Say how the most accurate exact row of the table differs from the second-order baseline. data: `headline`."""
-    models = shown.params.graph_models
+def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged]) -> Sentences:
+    """Explain rows of the table: the gain of all factors, the best exact row, and the default.
+
+    data    `headline`
+    judged  verdicts on all claims, among them the gain that the abstract states
+    """
+    params, corpora = shown.params, [name for name in data.columns if name in shown.corpora]
+    models, names = params.graph_models, list(data.index.get_level_values("system"))
+    entry = claim_of(judged, GAIN)
+    if entry is not None and entry.claim is not None:
+        scale, parts = MEASURES[entry.claim.measure].scale, []
+        for places, inside in (("the treebanks of this table", True), ("the other treebanks of the abstract", False)):
+            measured = [place for place in entry.measured if (place.treebank in corpora) == inside]
+            if measured:
+                parts.append(f"{_gain(effect_of(measured, scale, entry.claim.than))} on {places}")
+        if len(parts) > 1:
+            yield f"Over `{BASELINE}`, `{sweep(params)[0].model}` gains {joined(parts)}.", None
     best = next((name for name, role in data.index if f"best {FAMILIES['graph']}" in role), "")
     if best in models and BASELINE in models and best != BASELINE:
-        added = [family for family in models[best].families if family not in models[BASELINE].families]
+        more = [family for family in models[best].families if family not in models[BASELINE].families]
         yield (
-            f"The row `{BASELINE}` is the second-order baseline of the abstract (Carreras 2007). The row `{best}`, the "
-            f"best exact one, is another model: it also has the factor families {listing(added)}."
+            f"`{BASELINE}` is the second-order baseline (Carreras 2007); `{best}`, the best exact row, "
+            f"is another model, which also has the factor families {listing(more)}."
         )
+    if DEFAULT in names and DEFAULT in models:
+        yield (
+            f"`{DEFAULT}` is what `treebound train` makes: its search leaves out heads whose probability is below "
+            f"{models[DEFAULT].threshold:g} of the best head's."
+        )
+
+
+def caption(data: pd.DataFrame, shown: Results) -> str:
+    """Return the caption of the table; it names the systems that were timed on some corpora only. data: `headline`."""
+    corpora, names = [name for name in data.columns if name in shown.corpora], data.index.get_level_values("system")
+    speeds = _systems(shown, shown.params.learners[0]).xs("words per CPU second", axis=1, level=1)[corpora]
+    counts = {name: count for (_, name), count in speeds.notna().sum(axis=1).items() if name in names}
+    few = ", ".join(f"{name}: {count}" for name, count in counts.items() if 0 < count < len(corpora))
+    mean = f"speed is a geometric mean over the corpora{f' ({few} of {len(corpora)})' if few else ''}"
+    return f"UAS of the main systems on the test sets in {shown.title}, in %; {mean}"
+
+
+def _gain(effect: Effect) -> str:
+    """Return a gain in UAS points with its interval, if it has one."""
+    interval = f" [{effect.low:+.2f}, {effect.high:+.2f}]" if effect.has_interval else ""
+    return f"{effect.value:+.2f} UAS points{interval}"
 
 
 def _of(table: pd.DataFrame, place: tuple[str, str], figure: str) -> pd.Series:

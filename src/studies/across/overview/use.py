@@ -43,7 +43,7 @@ class Advice(NamedTuple):
     command: str
 
 
-COLUMNS = ("best row", "accuracy", "speed", "what it proves", "command")
+COLUMNS = ("best row", "accuracy", "speed", "proved best", "command")
 
 
 def which(runs: Sequence[Results]) -> pd.DataFrame:
@@ -84,7 +84,7 @@ def _crossing(results: Results) -> Advice:
     means = {name: _accuracy(results, name)[0] for name in crossing}
     known = {name: mean for name, mean in means.items() if mean == mean}
     if not known:
-        return Advice(task, MISSING, MISSING, MISSING, "the best of all trees", f"{TRAIN} --space non-projective")
+        return Advice(task, MISSING, MISSING, MISSING, "all", f"{TRAIN} --space non-projective")
     return _of_graph(results, task, max(known, key=lambda name: known[name]))
 
 
@@ -97,7 +97,7 @@ def _of_graph(results: Results, task: str, model: str) -> Advice:
     data = metrics_of(results).loc[places]
     proved, total = int(data["certified"].sum()), int(data["sentences"].sum())
     timed = frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
-    proves = f"the best tree of {proved:,} of {total:,} sentences"
+    proves = shares.of_all(proved, total)
     trained = rows[results.corpora[0]].trained
     accuracy = f"UAS {mean:.2f}, {_where(results.corpora)}, {seeds}"
     return Advice(
@@ -114,10 +114,10 @@ def _fast(results: Results) -> Advice:
     if rows.empty:
         return Advice(task, MISSING, MISSING, MISSING, MISSING, TRAIN)
     row, uas, speed = rows[rows["uas"] >= rows["uas"].max() - shares.POINT].sort_values("speed").iloc[-1]
-    proves = "no proofs"
+    proves = "none"
     if row.system == "graph":
         data = metrics_of(results).loc[[at(corpus, row) for corpus in results.corpora]]
-        proves = f"the best tree of {int(data['certified'].sum()):,} of {int(data['sentences'].sum()):,} sentences"
+        proves = shares.of_all(int(data["certified"].sum()), int(data["sentences"].sum()))
     line = command(results, row.trained)
     if row.system == "graph" and row.k != results.params.train.k:
         line += f"; treebound parse MODEL TEXT --k {row.k}"
@@ -163,7 +163,7 @@ def _fastest(results: Results) -> Advice:
     name = str(best.name)
     model = graph[name].trained if name in graph else rows[name].trained
     proofs = best[systems.PROVED]
-    proves = f"the best tree of {proofs:.1f} %" if proofs == proofs else "no proofs"
+    proves = f"{proofs:.1f} %" if proofs == proofs else "none"
     return Advice(
         "the fastest parser",
         name,
@@ -183,7 +183,7 @@ def _own_scores(results: Results) -> Advice:
         exact = real[(real["solver"] == EXACT) & (real["model"] == real["model"].iloc[-1])]
         words, seconds = exact["words"].sum(), exact["seconds"].sum()
         speed = f"{words / seconds:,.0f} words / CPU s, decoding alone"
-        proves = f"the best tree of {exact['proved'].sum():,.0f} of {exact['sentences'].sum():,.0f} sentences"
+        proves = shares.of_all(int(exact["proved"].sum()), int(exact["sentences"].sum()))
     return Advice(
         "score matrices of your own parser",
         "branch-and-bound",
@@ -198,13 +198,13 @@ def _valid(results: Results) -> Advice:
     """Report the errors of the validator without and with the rules of Universal Dependencies."""
     data = validity_tables.measured([results])
     accuracy = speed = MISSING
-    proves = "the best valid tree"
+    proves = MISSING
     if len(data):
         rows = data.xs(data.index.get_level_values("tags")[0], level="tags")
         before, after = (f"{rows[when].sum():,.0f}" for when in ("before", "after"))
         accuracy = f"validator errors {before} → {after}, {_where(rows.index.get_level_values('corpus'))}"
         speed = f"{rows['cpu_s_valid'].sum() / rows['cpu_s'].sum():.1f} times the time without rules"
-        proves += f" of {rows['proved'].sum():,.0f} of {rows['sentences'].sum():,.0f} sentences"
+        proves = shares.of_all(int(rows["proved"].sum()), int(rows["sentences"].sum()))
     return Advice(
         "valid trees of Universal Dependencies",
         "any graph model",
@@ -221,24 +221,21 @@ def _ccg(results: Results) -> Advice:
     table = ccg_tables.accuracy([results])
     table = table[table.index.get_level_values("run") == results.name] if len(table) else table
     if table.empty:
-        return Advice(task, MISSING, MISSING, MISSING, "the best derivation", line)
+        return Advice(task, MISSING, MISSING, MISSING, "derivations", line)
     parser = table.index.get_level_values("parser")[0]
     scores = table.xs(parser, level="parser").droplevel("run")["test"].xs("LF", axis=1, level=1).stack()
     decoder, order = scores.idxmax()
     times = ccg_tables.speed([results])
     place = (results.name, parser, decoder)
     speed = f"{times.loc[place, (order, 'sentences / s')]:,.0f} sentences / CPU s" if place in times.index else UNTIMED
-    proofs = ccg_tables.lengths([results]).xs(parser, level="parser")
-    proofs = proofs.xs(order, level="order")
-    proved = f"{_share(proofs)} of {proofs['sentences'].sum():,.0f} sentences"
-    exact = decoder.startswith("exact")
-    approximate = f"nothing, as {decoder.partition(',')[0]} is approximate; the decoder exact proves {proved}"
+    proofs = ccg_tables.lengths([results]).xs(parser, level="parser").xs(order, level="order")
+    proved = f"{_share(proofs)} of {proofs['sentences'].sum():,.0f}"
     return Advice(
         task,
         f"{decoder}, {order}",
         f"labelled F {scores.max():.2f}, {parser}, test",
         speed,
-        f"the best derivation of {proved}" if exact else approximate,
+        proved if decoder.startswith("exact") else "none (approximate)",
         line,
     )
 
@@ -248,17 +245,16 @@ def _confidence(results: Results) -> Advice:
     task, line = "several trees, or confidence in arcs", "treebound parse MODEL TEXT --k-best 10 --margins"
     section = results.params.section(Confidence)
     if not section.model or not results.has("confidence"):
-        return Advice(task, MISSING, MISSING, MISSING, "margins and complete lists", line)
+        return Advice(task, MISSING, MISSING, MISSING, "lists of trees", line)
     data = confidence_tables.measured(results)
     best = pd.DataFrame(data["best_of_list"].tolist()).mean()
     k = max(best.index, key=int)
     return Advice(
         task,
         section.model,
-        f"UAS {best['1']:.2f}; best of {k} trees {best[k]:.2f}; {data['sentences'].sum():,} sentences, "
-        f"{_where(data['corpus'])}",
+        f"UAS {best['1']:.2f}; best of {k} trees {best[k]:.2f}, {_where(data['corpus'])}",
         UNTIMED,
-        f"{data['complete'].sum():,} of {data['sentences'].sum():,} lists complete",
+        f"{shares.of_all(int(data['complete'].sum()), int(data['sentences'].sum()))} lists",
         line,
     )
 
@@ -269,7 +265,7 @@ def _mining(results: Results) -> Advice:
     points = mining_tables.points(mining_tables.measured([results]))
     points = points[points["ranking"] == OURS] if len(points) else points
     if points.empty:
-        return Advice(task, MISSING, MISSING, MISSING, "both trees of a suspect", line)
+        return Advice(task, MISSING, MISSING, MISSING, NOTHING, line)
     first = points[points["run"] == points["run"].iloc[0]]
     row = first.sort_values("k").iloc[len(first) // 2]
     return Advice(
@@ -277,7 +273,7 @@ def _mining(results: Results) -> Advice:
         "default of mine",
         f"{row['precision'] * 100:.0f} % of the first {row['k']} suspects are errors ({row['run']})",
         UNTIMED,
-        "both trees of a suspect",
+        NOTHING,
         line,
     )
 
@@ -331,7 +327,7 @@ def _share(proofs: pd.DataFrame) -> str:
 def _where(corpora: Sequence[str] | pd.Series | pd.Index) -> str:
     """Name the corpus, or count the corpora over which a figure is averaged."""
     names = list(dict.fromkeys(corpora))
-    return f"on {names[0]}" if len(names) == 1 else f"over {len(names)} corpora"
+    return f"on {names[0]}" if len(names) == 1 else f"{len(names)} corpora"
 
 
 def _count(number: int, noun: str) -> str:
