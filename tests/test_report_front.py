@@ -300,7 +300,7 @@ def test_exactness_is_compared_with_the_search_that_stops_first(runs: list[colle
     lost = (data["uas"] - data["uas_stopped"]).mean()
     text = str(exactness.buys(data, pd.DataFrame()))
     relation = f"{abs(lost):.2f} points {'above' if lost > 0 else 'below'}"
-    assert f"Its UAS is {relation} that of the search that stops after one dynamic program" in text
+    assert f"Its UAS is {relation} the UAS of the search that stops after one dynamic program" in text
     assert str(exactness.buys(data.iloc[:0], pd.DataFrame())) == ""
 
 
@@ -313,7 +313,7 @@ def test_exactness_is_compared_with_the_fastest_equally_accurate_approximation(c
         best = good.loc[good["times as fast"].idxmax()]
         assert f"{len(good)} of {len(rows)} approximations" in text
         assert f"`{best.name}`, is {best['times as fast']:.1f} times as fast and finds" in text
-        assert f"its UAS is {abs(best['UAS']):.2f} points {'above' if best['UAS'] > 0 else 'below'} that of" in text
+        assert f"its UAS is {abs(best['UAS']):.2f} points {'above' if best['UAS'] > 0 else 'below'} the UAS of" in text
 
 
 # --- bars

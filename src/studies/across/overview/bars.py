@@ -21,7 +21,7 @@ PAGE = "94-verdicts"  #: notebook with the table of all claims
 class Bars:
     """One bar per paper: a part for each verdict, as wide as its number of claims, with the number written in it.
 
-    The heading names the colours. Screen readers read the numbers in words, so that nobody needs the colours.
+    The heading names the colours. Screen readers read the numbers in words, without the colours.
 
     data  `counts`
     here  False: the table has no column about this machine's run

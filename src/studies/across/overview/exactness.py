@@ -68,7 +68,7 @@ def buys(data: pd.DataFrame, worth: pd.DataFrame) -> Sentences:
         speed = f", which is {times:.1f} times as fast" if times == times else ""
         yield (
             f"Exact search buys a proof for {shares.of_all(int(data['proved'].sum()), int(data['sentences'].sum()))} "
-            f"test sentences. Its UAS is {_points(gained)} that of the search that stops after {stop}{speed} (model "
+            f"test sentences. Its UAS is {_points(gained)} the UAS of the search that stops after {stop}{speed} (model "
             f"{data.attrs['model']}, mean over {len(data)} {'treebank' if len(data) == 1 else 'treebanks'}, one seed).",
             data,
         )
@@ -94,7 +94,7 @@ def _against(rows: pd.DataFrame, space: str) -> str:
     trained = " (these models were trained on projective trees)" if crossing else ""
     return (
         f"{text}. The fastest of them, `{good.index[0]}`, is {best['times as fast']:.1f} times as fast and finds "
-        f"{shares.rounded(best['best tree, %']):.1f} % of the best trees; its UAS is {_points(best['UAS'])} that of "
+        f"{shares.rounded(best['best tree, %']):.1f} % of the best trees; its UAS is {_points(best['UAS'])} the UAS of "
         f"exact search{trained}."
     )
 
