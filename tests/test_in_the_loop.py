@@ -136,13 +136,15 @@ def test_the_stage_scores_each_decoder_on_dev(tmp_path: Path, monkeypatch: pytes
         path.with_suffix(".conllu").write_text(split)
     (tmp_path / "data/tagged/synthetic").mkdir(parents=True)
     (tmp_path / "data/tagged/synthetic/tags.json").write_text('{"tags": "gold"}')
-    params = settings(("synthetic",)).changed(InTheLoop(trainers))
+    params = settings(("synthetic",)).changed(InTheLoop(trainers, train=25))
     for trainer in trainers:
         stage_module.run(params, "synthetic", trainer)
     with pytest.raises(InputError, match=r"no trainer 'beam'.*choose from exact, capped-1"):
         stage_module.run(params, "synthetic", "beam")
     folder = tmp_path / "results/metrics/in-the-loop/synthetic"
-    metrics = {trainer: json.loads((folder / f"{trainer}.json").read_text())["parsed"] for trainer in trainers}
+    written = {trainer: json.loads((folder / f"{trainer}.json").read_text()) for trainer in trainers}
+    assert {trained["training_sentences"] for trained in written.values()} == {25}
+    metrics = {trainer: trained["parsed"] for trainer, trained in written.items()}
     assert {name: list(by_decoder) for name, by_decoder in metrics.items()} == {
         "exact": ["backbone-only", "beam-1", "exact"],
         "backbone-only": ["backbone-only", "exact"],
@@ -189,11 +191,13 @@ def test_the_remark_states_whether_learning_repairs_search_errors(tmp_path: Path
     assert contrast["difference"] == pytest.approx(gain)
     assert contrast["p"] < 0.05
     assert len(tests) == 3 * (len(TRAINERS) - 1)
-    remark = str(remarks.repaired(table, tests))
+    remark = str(remarks.repaired(table, tests, tables.sizes(run_results)))
     assert (
         "On synthetic, this run, the learner repairs errors of the search: 9 of 9 approximate decoders parse" in remark
     )
     assert "Compared with training and parsing exactly, the best decoder is " in remark
+    size = tables.sizes(run_results)["synthetic, this run"]
+    assert f"The models were trained on {size:,} sentences of synthetic, this run." in remark
     counted = outcomes(tests, ["place", "contrast"]).xs("synthetic, this run")
     assert counted.loc["parsed exactly", ["tests", "not significant", "significantly better"]].tolist() == [
         *(9, 0),
@@ -201,8 +205,10 @@ def test_the_remark_states_whether_learning_repairs_search_errors(tmp_path: Path
     ]
     assert counted.loc["parsed with it", "significantly worse"] == NOTHING
     swapped = tests.assign(difference=-tests["difference"])
-    assert "the learner suffers from errors of the search" in str(remarks.repaired(table, swapped))
-    assert "neither repairs" in str(remarks.repaired(table, tests.assign(p=1.0)))
+    assert "the learner suffers from errors of the search" in str(
+        remarks.repaired(table, swapped, tables.sizes(run_results))
+    )
+    assert "neither repairs" in str(remarks.repaired(table, tests.assign(p=1.0), tables.sizes(run_results)))
     assert "</table>" in Table(table, "x")._repr_html_()
     assert tables.trainings(run_results, ["nowhere"]).empty
 
@@ -211,6 +217,6 @@ def test_tables_without_such_training_runs(tmp_path: Path) -> None:
     nothing = [results(tmp_path, ()), dataclasses.replace(results(tmp_path, ()), params=settings(("synthetic",)))]
     table, tests = tables.trainings(nothing), tables.contrasts(nothing)
     assert len(table) == len(tests) == 0
-    assert "pipeline.run in-the-loop`" in str(remarks.repaired(table, tests))
+    assert "pipeline.run in-the-loop`" in str(remarks.repaired(table, tests, tables.sizes(nothing)))
     assert "no run has results for this table" in Table(table, "x")._repr_html_()
     assert "no run has results for this table" in Table(tests, "x")._repr_html_()

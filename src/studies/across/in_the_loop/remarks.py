@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from studies.across.approximations.contestants import EXACT
 from studies.qian_liu_2013.steps.tables import LEVEL
-from studies.site.sentences import ONE_SEED, Sentences, about, difference, each
+from studies.site.sentences import ONE_SEED, Sentences, about, difference, each, listing
 
 NONE = (
     "No run on this page trains with approximate decoders, which the default run leaves out. List a corpus under "
@@ -15,16 +17,17 @@ NONE = (
 
 
 @about(NONE)
-def repaired(data: pd.DataFrame, tests: pd.DataFrame) -> Sentences:
+def repaired(data: pd.DataFrame, tests: pd.DataFrame, sizes: Mapping[str, int]) -> Sentences:
     """Tell whether training with an approximate decoder makes parsing with this decoder better or worse.
 
-    data: `tables.trainings`; tests: `tables.contrasts`.
+    data: `tables.trainings`; tests: `tables.contrasts`; sizes: `tables.sizes`.
     """
     for place, table in each(data, ""):
         contrasts = dict(each(tests.xs(place, level="place"), "contrast"))
         yield _answer(str(place), contrasts), table
         yield _errors(table.drop(EXACT), contrasts["against exact throughout"]), table
-    yield ONE_SEED
+    listed = listing(f"{size:,} sentences of {place}" for place, size in sizes.items())
+    yield f"The models were trained on {listed}. {ONE_SEED}"
 
 
 def _answer(place: str, contrasts: dict[str, pd.DataFrame]) -> str:

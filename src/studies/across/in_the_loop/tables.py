@@ -55,6 +55,19 @@ def _places(results: Sequence[Results], wanted: Sequence[str]) -> Iterator[tuple
                 )
 
 
+def sizes(results: Sequence[Results], wanted: Sequence[str] = ()) -> dict[str, int]:
+    """Return the number of training sentences of each place, a corpus and a run.
+
+    wanted  corpora to include; all if empty
+    """
+    return {
+        r.place(corpus): int(next(iter(by_trainer.values()))["training_sentences"])
+        for r in results
+        for corpus, by_trainer in measured(r).items()
+        if not wanted or corpus in wanted
+    }
+
+
 def trainings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Compare models trained exactly with models trained with an approximate decoder, on dev.
 
