@@ -214,6 +214,25 @@ def test_rows_of_a_corpus_follow_those_of_all(tmp_path: Path) -> None:
     assert loaded.tags_and_seed("tr_twt", row) == ("gold", 2)
 
 
+def test_a_row_that_reranks_shares_no_seed_with_a_row_that_searches(tmp_path: Path) -> None:
+    import yaml
+
+    from studies.pipeline.scratch import overlaid
+    from studies.site.rows import seeds_of
+
+    settings = yaml.safe_load(TEXT)
+    settings["models"]["full"] = {"system": "sampling"}
+    settings["decode"]["full"] = {"sampling": {}, "reranked": {"rerank": 50}}
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(overlaid(settings, {"seeds": {"full": 2}})))
+    loaded = params.load(tmp_path / "params.yaml")
+    (corpus,) = loaded.corpora
+    names = {
+        name: [row.name for row in seeds_of(loaded, corpus, loaded.row(name)).values()]
+        for name in ("sampling", "reranked")
+    }
+    assert names == {"sampling": ["sampling", "sampling-seed2"], "reranked": ["reranked"]}
+
+
 def test_seeds_of_an_overlay_are_models_and_rows(tmp_path: Path) -> None:
     import yaml
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from operator import attrgetter
 
 import pandas as pd
 
@@ -109,7 +110,7 @@ def main_rows(params: Params, learner: str, corpus: str = "") -> dict[str, Row]:
 def seeds_of(params: Params, corpus: str, row: Row) -> dict[int, Row]:
     """Map each seed to the row that differs from `row` in its seed alone; the seed of `row` comes first."""
     tags, own_seed = params.tags_and_seed(corpus, row)
-    fields = lambda candidate: (candidate.model, candidate.system, candidate.learner, candidate.decoder, candidate.k)  # noqa: E731
+    fields = attrgetter("model", "system", "learner", "decoder", "k", "beam", "rerank")
     rows_by_seed = {own_seed: row}
     for candidate in params.rows_of(corpus):
         its_tags, seed = params.tags_and_seed(corpus, candidate)
