@@ -239,11 +239,13 @@ def test_an_older_run_lacks_the_figures_of_a_newer_measure(run: collect.Results)
         "Not tested: the run has the rows “constraints” and “baseline”, but no figure of the measure “whole run, "
         "ratio” that compares them."
     )
-    shutil.rmtree(run.folder / "metrics" / "confidence")
-    assert (
-        "the run has no figure of the measure “lists”"
-        in judged(run, measure="lists", rows=(), test="all", than=None).because
-    )
+    for stage, settings in (
+        ("confidence", {"measure": "lists", "rows": (), "test": "all", "than": None}),
+        ("ccg", {"measure": "LF of CCG", "rows": ("reverse", "AST")}),
+    ):
+        shutil.rmtree(run.folder / "metrics" / stage)
+        reason = f"Not tested: the run has no figure of the measure “{settings['measure']}”."
+        assert judged(run, **settings).because == reason
 
 
 # --- measures: a changed figure changes the verdict

@@ -64,7 +64,10 @@ MEASURES: dict[str, Measure] = {
         partial(searches, table=score_time_tables.in_the_end), "{:+.4f} %", _methods, held=_searched
     ),
     "gain of tag correction": Measure(
-        partial(searches, table=tag_correction_tables.corrected), "{:+.2f} points", lambda _: _CORRECTED
+        partial(searches, table=tag_correction_tables.corrected),
+        "{:+.2f} points",
+        lambda _: _CORRECTED,
+        held=lambda results: _CORRECTED if len(tag_correction_tables.measured(results)) else (),
     ),
     "optima found": Measure(
         partial(searches, table=score_time_tables.optima), "{:.2f} %", _methods, Scale.ODDS, _searched

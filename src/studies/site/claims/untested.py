@@ -19,10 +19,10 @@ def missing(claim: Claim, runs: Sequence[Results]) -> str:
     if claim.corpora and not any(corpus in run.corpora for run in runs for corpus in claim.corpora):
         return f"the run lacks the {_quoted('corpus', 'corpora', claim.corpora)}"
     held = {name for run in runs for name in _held(claim, run)}
+    if not held or not claim.rows:
+        return f"the run has no figure of the measure “{claim.measure}”"
     if absent := [row for row in claim.rows if row not in held]:
         return f"the run lacks the {_quoted('row', 'rows', absent)}"
-    if not claim.rows:
-        return f"the run has no figure of the measure “{claim.measure}”"
     rows, them = _quoted("row", "rows", claim.rows), "that compares them" if len(claim.rows) > 1 else "for it"
     return f"the run has the {rows}, but no figure of the measure “{claim.measure}” {them}"
 
