@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from treebound.support.atomic import replacing
 
-KEPT = Path("results/reference/targets.json")  #: [{name, measured, target, met, how}, ...]; `how` is the command
+KEPT = Path("results/reference/targets.json")  #: [{name, measured, target, more, met, how}, ...]; `how`: the command
 
 
 class Row(NamedTuple):
@@ -80,7 +80,14 @@ def keep(rows: Sequence[Row], path: Path = KEPT, how: str = "") -> None:
     """
     how = how or command(sys.argv)
     entries = [
-        {"name": row.name, "measured": float(f"{row.measured:.4g}"), "target": row.target, "met": row.met, "how": how}
+        {
+            "name": row.name,
+            "measured": float(f"{row.measured:.4g}"),
+            "target": row.target,
+            "more": row.more,
+            "met": row.met,
+            "how": how,
+        }
         for row in rows
         if row.target is not None and isfinite(row.measured)
     ]

@@ -162,7 +162,11 @@ def test_all_of_them_is_not_nearly_all() -> None:
     assert verdict(but_one, **settings) == CONTRADICTED
     assert verdict(but_one, **settings, limit="9 steps") == INCONCLUSIVE
     judgement = Judged(Paper(key="p", cite="P", title="T"), claim(**settings, limit="9 steps"), but_one)
-    assert "below 100 % in 1 of 2 places; the lowest is 98.0 %" in judgement.because
+    assert judgement.because.startswith("Row a: below 100 % on 1 of 2 treebanks; the lowest value is 98.0 %")
+    assert Judged(judgement.paper, judgement.claim, every).because == "Row a: 100 % on all 2 treebanks."
+    splits = (share("x, dev", 50, 50), share("x, test", 60, 60))
+    reason = Judged(judgement.paper, judgement.claim, splits).because
+    assert reason == "Row a: 100 % on each of 2 measurements (x, dev; x, test)."
     assert "stopped after 9 steps" in judgement.because
 
 
@@ -198,7 +202,50 @@ def test_what_cannot_be_tested_says_why() -> None:
     needs = Judged(paper, Claim.model_validate(TEXTS | {"needs": "a licence"}))
     assert (needs.verdict, needs.because) == (NOT_TESTED, "A test of this claim needs a licence.")
     assert Judged(paper, None).verdict == NOT_TESTED
-    assert "rows or corpora on which the claim is tested are missing" in Judged(paper, claim()).because
+    assert (
+        Judged(paper, claim(), missing="the run lacks the row “a”").because == "Not tested: the run lacks the row “a”."
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"rows": ("great-aunt", "carreras")}, "Not tested: the run lacks the row “great-aunt”."),
+        ({"rows": ("no one", "great-aunt")}, "Not tested: the run lacks the rows “no one” and “great-aunt”."),
+        ({"rows": ("all factors", "carreras"), "corpora": ("ptb",)}, "Not tested: the run lacks the corpus “ptb”."),
+        (
+            {"measure": "LF of CCG", "rows": ("AST", "widest worst")},
+            "Not tested: the run lacks the row “widest worst”.",
+        ),
+        ({"measure": "UAC", "rows": ("constraints", "rules")}, "Not tested: the run lacks the row “rules”."),
+        ({"measure": "search", "rows": ("default", "slow")}, "Not tested: the run lacks the row “slow”."),
+        ({"measure": "UAS of samplers", "rows": ("combined", "x")}, "Not tested: the run lacks the row “x”."),
+        ({"measure": "UAS of classifiers", "rows": ("quadratic F5", "x")}, "Not tested: the run lacks the row “x”."),
+        ({"measure": "score in the end", "rows": ("greedy", "x")}, "Not tested: the run lacks the row “x”."),
+        ({"measure": "LF of the joint CCG", "rows": ("AST parser", "x")}, "Not tested: the run lacks the row “x”."),
+    ],
+)
+def test_a_claim_without_results_names_what_is_missing(settings: dict, reason: str, unchanged: collect.Results) -> None:
+    assert judged(unchanged, **settings).because == reason
+
+
+def test_an_older_run_lacks_the_figures_of_a_newer_measure(run: collect.Results) -> None:
+    for path in (run.folder / "metrics" / "constraints" / "nl_alpino").glob("*.json"):
+        fold = json.loads(path.read_text())
+        fold.pop("reading_cpu_s")
+        path.write_text(json.dumps(fold))
+    judgement = judged(run, measure="whole run, ratio", rows=("constraints", "baseline"), test="less", than=2)
+    assert judgement.because == (
+        "Not tested: the run has the rows “constraints” and “baseline”, but no figure of the measure “whole run, "
+        "ratio” that compares them."
+    )
+    for stage, settings in (
+        ("confidence", {"measure": "lists", "rows": (), "test": "all", "than": None}),
+        ("ccg", {"measure": "LF of CCG", "rows": ("reverse", "AST")}),
+    ):
+        shutil.rmtree(run.folder / "metrics" / stage)
+        reason = f"Not tested: the run has no figure of the measure “{settings['measure']}”."
+        assert judged(run, **settings).because == reason
 
 
 # --- measures: a changed figure changes the verdict
@@ -420,9 +467,50 @@ def test_the_summary_counts_verdicts_paper_by_paper() -> None:
     for file, expected in (("", False), ("claims.csv", True)):
         html = Replication({"run": [pooled]}, "c", file)._repr_mimebundle_()["text/html"]
         assert ("I² is" in html) == expected, "the page with all claims has the sentences about treebanks"
-        assert "more than 0 UAS" in html
+        assert "more than 0 UAS points" in html
     figures = frame([*every, absent])["figures"].tolist()
-    assert figures[2:] == ["-1.00 UAS [-1.05, -0.95] (t0)", "+1.00 UAS [+0.95, +1.05] (t0)", ""]
+    assert figures[2:] == ["-1.00 UAS points [-1.05, -0.95] (t0)", "+1.00 UAS points [+0.95, +1.05] (t0)", ""]
+
+
+def test_a_mean_of_ratios_is_called_geometric_and_names_its_ends() -> None:
+    work = claim(measure="calls of a row", rows=("a",), test="at most", than=54.7)
+    judgement = Judged(Paper(key="p", cite="P", title="T"), work, (exact("x", 5.0), exact("y", 80.0)))
+    assert judgement.because.startswith("20.0 calls a sentence (geometric mean) [")
+    assert judgement.spread.startswith("The values range from 5.0 (x) to 80.0 calls a sentence (y).")
+    plain = Judged(Paper(key="p", cite="P", title="T"), claim(test="less"), shown(0.02, -0.02, 0.01))
+    assert plain.verdict == INCONCLUSIVE
+    half = (plain.effect.high - plain.effect.low) / 2
+    assert f"an estimate of at most {-half:+.2f} UAS points would be significant" in plain.spread
+    assert "geometric" not in plain.because
+
+
+def test_rows_have_the_order_of_verdicts_and_untested_claims_come_last() -> None:
+    paper = Paper(key="p", cite="P", title="T")
+    values = {"none": (), "open": shown(0.0), "yes": shown(1.0), "no": shown(-1.0), "also": shown(1.0)}
+    entries = [Judged(paper, claim(name=name), measured) for name, measured in values.items()]
+
+    def names(judged: dict[str, list[Judged]], file: str) -> list[str]:
+        html = Replication(judged, "c", file)._repr_mimebundle_()["text/html"]
+        return re.findall(r'id="claim-p-(\w+)"', html)
+
+    for file in ("", "claims.csv"):
+        assert names({"run": entries}, file) == ["no", "yes", "also", "open", "none"]
+        untested = [Judged(paper, entry.claim) for entry in entries]
+        both = names({"reference": entries, "this run": untested}, file)
+        assert both == ["no", "yes", "also", "open", "none"], "a verdict of either run counts"
+    exported = Replication({"run": entries}, "c", "claims.csv")._repr_mimebundle_()["text/csv"]
+    assert list(pd.read_csv(pd.io.common.StringIO(exported))["name"]) == list(values), "the CSV keeps the paper's order"
+
+
+def test_the_page_of_all_claims_folds_away_how_treebanks_differ() -> None:
+    pooled = Judged(Paper(key="p", cite="P", title="T"), claim(), shown(1.0, 1.1, 1.2), adjusted=0.25)
+    html = Replication({"run": [pooled]}, "c", "claims.csv")._repr_mimebundle_()["text/html"]
+    in_sight, _, folded = html.partition('<details class="more">')
+    assert "[" in in_sight
+    assert "Adjusted p = 0.25." in in_sight
+    assert "I² is" in folded.partition("</details>")[0]
+    assert f"p = {pooled.p:.2g}." in folded.partition("</details>")[0]
+    assert 'class="more"' not in Replication({"run": [pooled]}, "c")._repr_mimebundle_()["text/html"]
 
 
 def test_the_committed_verdicts_are_those_of_the_committed_metrics(tmp_path: Path) -> None:

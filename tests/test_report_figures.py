@@ -63,7 +63,7 @@ def score_time() -> Figure:
     keys = {"run": ["reference"], "corpus": CORPORA, "space": SPACES}
     sampled = grid(**keys, method=["greedy", "gibbs", "random-walk"], patience=[1, 2, 4, 8, 16, 32])
     data = pd.concat([grid(**keys, method=["branch-and-bound"], patience=[0]), sampled])
-    data = data.assign(**{"optima found, %": 90.0 + data["position"] / 10, "CPU us / word": 20.0 + data["position"]})
+    data = data.assign(**{"optima found, %": 90.0 + data["position"] / 10, "CPU µs / word": 20.0 + data["position"]})
     return score_time_figures.score_against_time(data.set_index(["run", "corpus", "space", "method", "patience"]))
 
 

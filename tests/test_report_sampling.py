@@ -139,15 +139,15 @@ def test_curves_state_the_optima_found_by_time(run: collect.Results) -> None:
     shares = relative(table)
     assert "branch-and-bound" not in shares.index.get_level_values("method")
     key = shares.index[0]
-    proof = table.loc[(*key[:3], "branch-and-bound", 0), "CPU us / word"]
-    assert shares.loc[key, "time"] == pytest.approx(table.loc[key, "CPU us / word"] / proof)
+    proof = table.loc[(*key[:3], "branch-and-bound", 0), "CPU µs / word"]
+    assert shares.loc[key, "time"] == pytest.approx(table.loc[key, "CPU µs / word"] / proof)
     largest = score_time_tables.largest_budget(table)
     assert set(largest.index.get_level_values("method")) == {"greedy", "gibbs", "random-walk"}
     row = largest.loc[("this run", run.corpora[0], "non-projective", "random-walk")]
     walks = table.loc[("this run", run.corpora[0], "non-projective", "random-walk")].iloc[-1]
     proof = table.loc[("this run", run.corpora[0], "non-projective", "branch-and-bound")].iloc[-1]
     assert row["optima found, %"] == walks["optima found, %"]
-    assert row["times the speed of the proof"] == pytest.approx(proof["CPU us / word"] / walks["CPU us / word"])
+    assert row["times the speed of the proof"] == pytest.approx(proof["CPU µs / word"] / walks["CPU µs / word"])
     assert np.isclose(largest["of long sentences, %"], 600 / 7).any()
     text = str(score_time_remarks.curves(largest))
     assert "With the largest budget, sampling finds " in text
@@ -181,19 +181,30 @@ def test_random_walks_are_compared_run_for_run_and_in_equal_time(run: collect.Re
     data = score_time_tables.measured(run)
     data = data[(data["corpus"] == run.corpora[0]) & (data["space"] == "non-projective")]
     row, costs, scores = table.iloc[0], {}, {}
-    for method in ("gibbs", "random-walk"):
+    for method, heading in (("gibbs", "Gibbs"), ("random-walk", "random walk")):
         means = data[data["method"] == method].groupby("patience")[["cpu_s", "words", "runs", "score"]].mean()
         first, last = means.iloc[0], means.iloc[-1]
         costs[method] = 1e6 * (last["cpu_s"] - first["cpu_s"]) / last["words"] / (last["runs"] - first["runs"])
         scores[method] = means["score"]
-        assert row[f"{method}, us per run"] == pytest.approx(costs[method])
-    assert row["walk / gibbs"] == pytest.approx(costs["random-walk"] / costs["gibbs"])
+        assert row[f"{heading}, µs per word and run"] == pytest.approx(costs[method])
+    assert row["walk / Gibbs"] == pytest.approx(costs["random-walk"] / costs["gibbs"])
     assert row["score, same patience"] == pytest.approx(100 * (scores["random-walk"] - scores["gibbs"]).mean())
     verdicts = pd.DataFrame({"name": ["walk-faster"], "verdict": ["contradicted"], "p": [0.04], "p_adjusted": [0.3]})
     text = str(score_time_remarks.walks(table, verdicts))
     assert "`contradicted` (p = 0.040). Adjusted for all claims of the paper, p = 0.300: not significant" in text
-    assert "The data point to" not in text, "here, random walks are better in equal time"
-    changed = table.assign(**{"walk / gibbs": 1.4, "score, same patience": 0.001, "score, equal time": -0.02})
+    assert "(1 corpus, " in text
+    assert "range over corpora" not in text, "one corpus has no range"
+    ends = {"score, same patience": [-0.02, 0.01], "score, equal time": [-0.04, -0.03]}
+    two = pd.concat([table] * 2).set_axis(
+        pd.MultiIndex.from_product([["this run"], ["a", "b"]], names=["run", "corpus"])
+    )
+    text = str(score_time_remarks.walks(two.assign(**ends), verdicts))
+    assert (
+        "is on average over the corpora -0.0050 with the same patience (range over corpora: -0.0200 to +0.0100)" in text
+    )
+    assert "-0.0350 in equal time (range over corpora: -0.0400 to -0.0300)" in text
+    assert "The data point to" not in str(score_time_remarks.walks(table, verdicts)), "random walks are better here"
+    changed = table.assign(**{"walk / Gibbs": 1.4, "score, same patience": 0.001, "score, equal time": -0.02})
     assert "The data point to the cost of a run as the reason" in str(score_time_remarks.walks(changed, verdicts))
     assert "No run here" in str(score_time_remarks.walks(table.iloc[:0], verdicts))
     assert not len(score_time_tables.per_run([run], ["no corpus"]))

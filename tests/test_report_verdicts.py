@@ -77,8 +77,8 @@ def test_the_claims_of_this_project_have_their_own_figure() -> None:
     assert {
         name: [item.claim.name for item in group if item.claim] for name, group in figures.families(claims).items()
     } == {
-        "A & B (2000), points of UAS": ["one"],
-        "A & B (2000), claims of this project, points of UAS": ["two"],
+        "A & B (2000), UAS points": ["one"],
+        "A & B (2000), claims of this project, UAS points": ["two"],
     }
 
 
@@ -105,7 +105,7 @@ def test_the_csv_of_a_forest_plot_names_claims_and_treebanks() -> None:
     places = data[data["kind"] == "treebank"].set_index("treebank")
     assert places.loc["t2", ["effect", "low", "high"]].tolist() == pytest.approx([0.2, 0.0, 0.4])
     assert data.set_index("kind").loc["pooled", "p_adjusted"] == 0.2
-    assert picture.caption == "Effects of each treebank, pooled and published: A & B (2000), points of UAS"
+    assert picture.caption == "Effects of each treebank, pooled and published: A & B (2000), UAS points"
     assert "It helps: " in picture.alt
 
 
@@ -130,7 +130,7 @@ def test_claims_are_drawn_by_paper_and_unit() -> None:
     assert {
         name: [verdict.claim.name for verdict in verdicts if verdict.claim] for name, verdicts in families.items()
     } == {
-        "A & B (2000), points of UAS": ["few", "many", "more"],
+        "A & B (2000), UAS points": ["few", "many", "more"],
         "A & B (2000), times": ["ratio"],
     }
 

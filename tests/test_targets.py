@@ -55,8 +55,8 @@ def test_figures_are_stored_by_name_and_by_command(goals, tmp_path: Path) -> Non
     path = tmp_path / "targets.json"
     goals.keep([goals.Row("a", 1.23456, 2), goals.Row("b", 3.0), goals.Row("c", 3.0, 4, False)], path, "make bench")
     assert json.loads(path.read_text()) == [
-        {"name": "a", "measured": 1.235, "target": 2, "met": False, "how": "make bench"},
-        {"name": "c", "measured": 3.0, "target": 4, "met": True, "how": "make bench"},
+        {"name": "a", "measured": 1.235, "target": 2, "more": True, "met": False, "how": "make bench"},
+        {"name": "c", "measured": 3.0, "target": 4, "more": False, "met": True, "how": "make bench"},
     ]
     goals.keep([goals.Row("d", np.float64(7.0), 7), goals.Row("e", np.nan, 1)], path, "python benchmarks/x.py")
     assert [row["name"] for row in json.loads(path.read_text())] == ["a", "c", "d"], "only measured targets are stored"
@@ -122,15 +122,50 @@ def test_the_table_of_targets_and_its_remark(tmp_path: Path) -> None:
     stored = [{"name": n, "measured": m, "target": t, "met": met, "how": "make bench"} for n, m, t, met in rows]
     path.write_text(json.dumps(stored))
     table = targets.targets(tmp_path)
-    assert table.loc["fast"].tolist() == [12_000.0, 20_000.0, "no", "make bench"]
+    assert table.loc["fast"].tolist() == [12_000.0, "at least 20,000", "", "no", "make bench"]
     text = str(target_remarks.targets(table))
-    assert "1 of 2 targets are met; missed: fast (12,000, target 20,000)" in text
-    met = str(target_remarks.targets(table.iloc[1:]))
-    assert "1 of 1 targets are met." in met
+    assert text.startswith("1 of 2 targets is missed. ")
+    assert targets.missed(table).to_dict("index") == {
+        "fast": {"measured": "12,000", "wanted": "at least 20,000", "unit": ""}
+    }
+    assert str(target_remarks.targets(table.iloc[1:])).startswith("The only target is met.")
+    assert targets.missed(table.iloc[1:]).empty
     assert "make bench" in Table(table, "x")._repr_html_()
     path.write_text('[{"name": "x"}]')
     with pytest.raises(InputError, match=r"targets\.json: not a list of targets"):
         targets.targets(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("stored", "wanted"),
+    [
+        ({"measured": 0.6, "target": 0.5, "met": False}, "at most 0.5"),
+        ({"measured": 0.4, "target": 0.5, "met": False}, "at least 0.5"),
+        ({"measured": 0.4, "target": 0.5, "met": True}, "at most 0.5"),
+        ({"measured": 2.0, "target": 2.0, "met": True}, "2"),
+        ({"measured": 2.0, "target": 2.0, "met": True, "more": False}, "at most 2"),
+        ({"measured": 100.0, "target": 100, "met": True}, "at least 100"),
+    ],
+)
+def test_a_target_says_which_side_is_good(stored: dict, wanted: str, tmp_path: Path) -> None:
+    path = tmp_path / targets.KEPT
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps([{"name": "en_ewt, x, %", "how": "make bench", **stored}]))
+    assert targets.targets(tmp_path).loc["en_ewt, x", ["wanted", "unit"]].tolist() == [wanted, "%"]
+
+
+@pytest.mark.parametrize(
+    ("stored", "described"),
+    [
+        ("a/test: training, CPU seconds to 64b772b", ("a/test: training time relative to commit 64b772b", "times")),
+        ("a test, one core, words per CPU second", ("a test, one core: speed", "words per CPU second")),
+        ("a test, F5: UAS above MaltParser's", ("a test, F5: UAS minus the UAS of MaltParser", "UAS points")),
+        ("parsing 10 sentences, CPU s", ("parsing 10 sentences", "CPU s")),
+        ("disagreements", ("disagreements", "")),
+    ],
+)
+def test_a_figure_has_its_unit_beside_its_name(stored: str, described: tuple[str, str]) -> None:
+    assert targets.described(stored) == described
 
 
 def test_without_stored_figures_there_is_no_table(tmp_path: Path) -> None:

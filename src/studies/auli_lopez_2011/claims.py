@@ -241,6 +241,22 @@ def _score(metrics: dict[str, Any] | None, split: str, column: str) -> float:
     return next((row["LF"] for row in rows if column_of(row).name(row["order"]) == column), float("nan"))
 
 
+def _systems(results: Results) -> set[str]:
+    """Return the systems and oracles that the stage `ccg` of a run compares, and the orders of beams that it times."""
+    metrics = [parser_metrics for _, _, parser_metrics in _parsers(results, _stage(results))]
+    compared = {entry[side] for parser_metrics in metrics for entry in parser_metrics["differences"] for side in "ab"}
+    return compared | {order for parser_metrics in metrics for order in parser_metrics["orders"]["dev"]}
+
+
+def _joint(results: Results) -> set[str]:
+    """Return the columns of the joint model in the results of a run, and its iterative decoders with their orders."""
+    names = set()
+    for _, _, metrics in _parsers(results, ccg_integration_tables.measured(results)):
+        names |= {column_of(row).name(row["order"]) for row in metrics["columns"]}
+        names |= {f"{row['order']} {row['decoder']}" for row in metrics["curves"]}
+    return names
+
+
 def _columns(params: Params) -> list[str]:
     """Return the names of all columns of the joint model, for both orders."""
     return [column.name(order) for order in ("AST", "reverse") for column in _each_column(params)]
@@ -262,19 +278,16 @@ def _iterated(params: Params) -> list[str]:
 
 
 MEASURES: dict[str, Measure] = {
-    "LF of CCG": Measure(ccg_difference, "{:+.2f} LF", lambda params: _COMPARED),
-    "speed of CCG": Measure(ccg_speed, "{:.1f} times", lambda params: ("AST", "reverse"), Scale.LOG),
-    "coverage of CCG": Measure(ccg_coverage, "{:.2f} %", lambda params: ("AST", "reverse"), Scale.ODDS),
-    "LF of the joint CCG": Measure(joint_difference, "{:+.2f} LF", _columns),
-    "proved of the joint CCG": Measure(partial(joint_share, figure="proved"), "{:.1f} %", _columns, Scale.ODDS),
-    "search errors of the joint CCG": Measure(partial(joint_share, figure="less"), "{:.1f} %", _columns, Scale.ODDS),
-    "settled of the joint CCG": Measure(
-        joint_settled,
-        "{:.1f} %",
-        _iterated,
-        Scale.ODDS,
+    "LF of CCG": Measure(ccg_difference, "{:+.2f} LF points", lambda params: _COMPARED, held=_systems),
+    "speed of CCG": Measure(ccg_speed, "{:.1f} times", lambda params: ("AST", "reverse"), Scale.LOG, _systems),
+    "coverage of CCG": Measure(ccg_coverage, "{:.2f} %", lambda params: ("AST", "reverse"), Scale.ODDS, _systems),
+    "LF of the joint CCG": Measure(joint_difference, "{:+.2f} LF points", _columns, held=_joint),
+    "proved of the joint CCG": Measure(partial(joint_share, figure="proved"), "{:.1f} %", _columns, Scale.ODDS, _joint),
+    "search errors of the joint CCG": Measure(
+        partial(joint_share, figure="less"), "{:.1f} %", _columns, Scale.ODDS, _joint
     ),
-    "convergence of the joint CCG": Measure(joint_convergence, "{:.2f} times", _iterated, Scale.LOG),
-    "joint training, CCG": Measure(joint_training, "{:+.2f} LF", _columns),
-    "speed of the joint CCG": Measure(joint_speed, "{:.2f} times", _timed, Scale.LOG),
+    "settled of the joint CCG": Measure(joint_settled, "{:.1f} %", _iterated, Scale.ODDS, _joint),
+    "convergence of the joint CCG": Measure(joint_convergence, "{:.2f} times", _iterated, Scale.LOG, _joint),
+    "joint training, CCG": Measure(joint_training, "{:+.2f} LF points", _columns, held=_joint),
+    "speed of the joint CCG": Measure(joint_speed, "{:.2f} times", _timed, Scale.LOG, _joint),
 }

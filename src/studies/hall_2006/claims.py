@@ -69,6 +69,13 @@ def _ratio(place: str, a: np.ndarray, b: np.ndarray) -> Measured:
     return Measured(place, value, value * float(np.exp(-half)), value * float(np.exp(half)))
 
 
+def _trained(results: Results) -> set[str]:
+    """Return the names of the cells that a run trained on all sentences of any corpus."""
+    data = classifiers_tables.cells(results)
+    data = data[(data["share"] == 100) & (data["missing"] == "")]
+    return set(data["learner"] + " " + data["features"])
+
+
 def _cells(params: Params) -> list[str]:
     """Return the names of all pairs of a learner and a feature model that claims can compare."""
     settings = params.section(Classifiers)
@@ -76,6 +83,6 @@ def _cells(params: Params) -> list[str]:
 
 
 MEASURES: dict[str, Measure] = {
-    "UAS of classifiers": Measure(classifiers, "{:+.2f} UAS", _cells),
-    "training time of classifiers": Measure(classifier_training, "{:.1f} times", _cells, Scale.LOG),
+    "UAS of classifiers": Measure(classifiers, "{:+.2f} UAS points", _cells, held=_trained),
+    "training time of classifiers": Measure(classifier_training, "{:.1f} times", _cells, Scale.LOG, _trained),
 }

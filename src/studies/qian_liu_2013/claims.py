@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from studies.common.params import Params, Row
+from studies.common.params import SYSTEMS, Params, Row
 from studies.qian_liu_2013.ablation.settings import Ablation
 from studies.qian_liu_2013.ablation.tables import ablations
 from studies.qian_liu_2013.comparison.differences import differences
@@ -178,20 +178,37 @@ def lists(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
             yield share(row.corpus, int(row.complete), int(row.sentences))
 
 
+def _held(results: Results) -> set[str]:
+    """Return the names of rows of the first learner, and of parsers of other systems, of which a run has metrics."""
+    learner, measured = learners_of(results.params)[0], set(metrics_of(results).index)
+    names = {row["row"] for row in frames.of_systems(results, *(set(SYSTEMS) - {"graph"}))}
+    for corpus in results.corpora:
+        rows: dict[str, Row] = named_rows(results.params, corpus, learner)
+        names |= {name for name, row in rows.items() if at(corpus, row) in measured}
+    return names
+
+
+def _searched(results: Results) -> set[str]:
+    """Return the configurations of the ablation of a run."""
+    return {name for _, data in _ablation(results) for name in data["configuration"]}
+
+
 def _configurations(params: Params) -> Collection[str]:
     """Return the configurations of the ablation. Claims about the ablation use names of configurations as row names."""
     return params.section(Ablation).configurations
 
 
 MEASURES: dict[str, Measure] = {
-    "UAS": Measure(partial(accuracy, figure="UAS"), "{:+.2f} UAS", row_names),
-    "UAS of a row": Measure(partial(alone, column="uas"), "{:.2f} UAS", row_names),
-    "proved": Measure(proved, "{:.1f} %", row_names, Scale.ODDS),
-    "calls of a row": Measure(partial(alone, column="dp_calls"), "{:.1f} calls a sentence", row_names, Scale.LOG),
-    "speed": Measure(speed, "{:.2f} times", row_names, Scale.LOG),
-    "calls": Measure(calls, "{:.2f} times", row_names, Scale.LOG),
-    "growth": Measure(growth, "{:.1f} (power of the length)", row_names),
-    "search": Measure(search, "{:.2f} times", _configurations, Scale.LOG),
+    "UAS": Measure(partial(accuracy, figure="UAS"), "{:+.2f} UAS points", row_names, held=_held),
+    "UAS of a row": Measure(partial(alone, column="uas"), "{:.2f} % UAS", row_names, held=_held),
+    "proved": Measure(proved, "{:.1f} %", row_names, Scale.ODDS, _held),
+    "calls of a row": Measure(
+        partial(alone, column="dp_calls"), "{:.1f} calls a sentence", row_names, Scale.LOG, _held
+    ),
+    "speed": Measure(speed, "{:.2f} times", row_names, Scale.LOG, _held),
+    "calls": Measure(calls, "{:.2f} times", row_names, Scale.LOG, _held),
+    "growth": Measure(growth, "{:.1f} (power of the length)", row_names, held=_held),
+    "search": Measure(search, "{:.2f} times", _configurations, Scale.LOG, _searched),
     "calls and time": Measure(calls_and_time, "{:.2f} (rank correlation)"),
     "lists": Measure(lists, "{:.1f} %", scale=Scale.ODDS),
 }

@@ -141,6 +141,11 @@ def _jackknife(
     return Measured(place, *jackknife(folds, figure, scale.to, scale.back))
 
 
+def _held(results: Results) -> set[str]:
+    """Return the systems that a run cross-validates on any corpus."""
+    return {system for _, folds_of_corpus in _folds(results) for fold in folds_of_corpus for system in fold}
+
+
 def _systems(params: Params) -> list[str]:
     """Return the names of all systems of the cross-validation, which claims may use."""
     cut = [f"{constraints_tables.CONSTRAINTS}, q = {q}" for q in params.section(Constraints).q]
@@ -149,21 +154,35 @@ def _systems(params: Params) -> list[str]:
 
 MEASURES: dict[str, Measure] = {
     "programs": Measure(programs, "{:.1f} %", lambda params: integer_programs_tables.EXPLICIT, Scale.ODDS),
-    "LAC": Measure(partial(folds, figure="LAC", combination="difference"), "{:+.2f} LAC", _systems),
-    "UAC": Measure(partial(folds, figure="UAC", combination="difference"), "{:+.2f} UAC", _systems),
-    "few iterations": Measure(partial(counted, count="few_iterations"), "{:.2f} %", _systems, Scale.ODDS),
-    "over 120 s": Measure(partial(counted, count="long"), "{:.2f} %", _systems, Scale.ODDS),
-    "solve time": Measure(partial(folds, figure="seconds", scale=Scale.LOG), "{:.4f} s", _systems, Scale.LOG),
+    "LAC": Measure(partial(folds, figure="LAC", combination="difference"), "{:+.2f} LAC points", _systems, held=_held),
+    "UAC": Measure(partial(folds, figure="UAC", combination="difference"), "{:+.2f} UAC points", _systems, held=_held),
+    "few iterations": Measure(partial(counted, count="few_iterations"), "{:.2f} %", _systems, Scale.ODDS, _held),
+    "over 120 s": Measure(partial(counted, count="long"), "{:.2f} %", _systems, Scale.ODDS, _held),
+    "solve time": Measure(partial(folds, figure="seconds", scale=Scale.LOG), "{:.4f} s", _systems, Scale.LOG, _held),
     "solve time, ratio": Measure(
-        partial(folds, figure="seconds", combination="ratio", scale=Scale.LOG), "{:.1f} times", _systems, Scale.LOG
+        partial(folds, figure="seconds", combination="ratio", scale=Scale.LOG),
+        "{:.1f} times",
+        _systems,
+        Scale.LOG,
+        _held,
     ),
     "whole run, ratio": Measure(
-        partial(folds, figure="whole run", combination="ratio", scale=Scale.LOG), "{:.2f} times", _systems, Scale.LOG
+        partial(folds, figure="whole run", combination="ratio", scale=Scale.LOG),
+        "{:.2f} times",
+        _systems,
+        Scale.LOG,
+        _held,
     ),
     "solve time, %": Measure(
-        partial(folds, figure="seconds", combination="percent", scale=Scale.LOG), "{:.1f} %", _systems, Scale.LOG
+        partial(folds, figure="seconds", combination="percent", scale=Scale.LOG),
+        "{:.1f} %",
+        _systems,
+        Scale.LOG,
+        _held,
     ),
-    "first iteration": Measure(partial(folds, figure="first", scale=Scale.ODDS), "{:.1f} %", _systems, Scale.ODDS),
-    "better": Measure(partial(better, level=0.999), "{:.1f} %", _systems, Scale.ODDS),
-    "in the loop": Measure(in_the_loop, "{:+.2f} LAC", _systems),
+    "first iteration": Measure(
+        partial(folds, figure="first", scale=Scale.ODDS), "{:.1f} %", _systems, Scale.ODDS, _held
+    ),
+    "better": Measure(partial(better, level=0.999), "{:.1f} %", _systems, Scale.ODDS, _held),
+    "in the loop": Measure(in_the_loop, "{:+.2f} LAC points", _systems, held=_held),
 }

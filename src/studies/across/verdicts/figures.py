@@ -214,8 +214,7 @@ def _unit(item: Judged) -> str:
     assert item.claim is not None
     text = MEASURES[item.claim.measure].text
     unit = text[text.index("}") + 1 :].strip().removeprefix("(").removesuffix(")")
-    difference = {"%": "difference in %"} if "+" in text else {}
-    return {"": "points", "UAS": "points of UAS", **difference}.get(unit, unit)
+    return "difference in %" if "+" in text and unit == "%" else unit
 
 
 def _scale(item: Judged) -> Scale:

@@ -40,14 +40,17 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
     printed = compared.index.get_level_values("run") == "published"
     if printed.all():
         yield "No k was compared with no pruning here."
-    for rows, label in ((compared[~printed], "Pruning with k = 10"), (compared[printed], "In the paper it")):
+    for rows, label in (
+        (compared[~printed], "Pruning with k = 10"),
+        (compared[printed], "In the paper, pruning with k = 10"),
+    ):
         if len(rows):
             gains = (
                 f"{label} multiplies speed by {span(rows['speed'], '{:.1f}')} and changes UAS by "
                 f"{span(rows['UAS'], '{:+.2f}')} points "
                 f"({how_many_corpora(rows.index.get_level_values(0))}; not tested)."
             )
-            own = label.startswith("Pruning")
+            own = label == "Pruning with k = 10"
             yield f"{gains}{_unpruned(rows['unpruned'])}{_trained(trained)}" if own else gains, rows
     if (compared[~printed]["UAS"] > 0).any():
         yield (

@@ -16,8 +16,9 @@ import numpy as np
 
 from studies.site import sources
 from studies.site.claims.load import Claim, Paper
-from studies.site.claims.measured import Measured, Scale, by_treebank
+from studies.site.claims.measured import Measure, Measured, Scale, by_treebank
 from studies.site.claims.measures import MEASURES
+from studies.site.claims.untested import missing
 from studies.site.collect import Results
 from studies.site.pooled import Pooled, Z, holm, pool
 
@@ -29,6 +30,8 @@ VERDICTS = REPLICATED, SMALLER, NO_EFFECT, CONTRADICTED, INCONCLUSIVE, NOT_TESTE
     "inconclusive",
     "not tested",
 )
+#: verdicts in the order of the rows of a table of claims: first what a reader looks for, last what has no result
+SHOWN = (CONTRADICTED, REPLICATED, SMALLER, NO_EFFECT, INCONCLUSIVE, NOT_TESTED)
 _PASSES: dict[str, Callable[[float, float], bool]] = {
     "more": operator.gt,
     "less": operator.lt,
@@ -63,12 +66,14 @@ class Judged:
 
     claim     the claim; None if the file of the paper has no claims yet
     adjusted  p-value of `effect`, adjusted for all claims of the paper (Holm); None if there is no p-value
+    missing   what the run lacks to test the claim, as a clause, see `untested.missing`; empty if something was measured
     """
 
     paper: Paper
     claim: Claim | None
     measured: tuple[Measured, ...] = ()
     adjusted: float | None = None
+    missing: str = ""
 
     @cached_property
     def effect(self) -> Effect | None:
@@ -118,23 +123,10 @@ class Judged:
         if self.claim.needs:
             return f"A test of this claim needs {self.claim.needs}."
         if not self.measured:
-            return "The rows or corpora on which the claim is tested are missing."
-        text = MEASURES[self.claim.measure].text
+            return f"Not tested: {self.missing or 'the run has no figure for it'}."
         if self.effect is None:
-            below = [place for place in self.measured if place.value != 100]
-            places = f"{len(self.measured)} place{'s' * (len(self.measured) > 1)}"
-            if not below:
-                return f"The value is 100 % on every test set and for every row ({places})."
-            lowest = min(below, key=lambda place: place.value)
-            stopped = (
-                f" Searches without a proof were stopped after {self.claim.limit}, so they do not contradict the claim."
-                * bool(self.claim.limit)
-            )
-            return (
-                f"The value is below 100 % in {len(below)} of {places}; the lowest is "
-                f"{value_in_words(lowest, text)}.{stopped}"
-            )
-        description = _effect_in_words(self.effect, self.measured, text, brief)
+            return _all_in_words(self.claim, self.measured)
+        description = _effect_in_words(self.effect, self.measured, MEASURES[self.claim.measure], brief)
         if not brief and self.spread:
             description += f" {self.spread}"
         return (
@@ -151,7 +143,7 @@ class Judged:
         """
         if self.claim is None or self.effect is None:
             return ""
-        return _spread_in_words(self.claim, self.effect, self.verdict)
+        return _spread_in_words(self.claim, self.measured, self.effect, self.verdict)
 
     @property
     def figures(self) -> str:
@@ -245,7 +237,7 @@ def threshold(claim: Claim) -> str:
     text = MEASURES[claim.measure].text
     if claim.test == "within":
         assert claim.tolerance is not None
-        first, last = (_number(text).format(claim.than + x) for x in (-claim.tolerance, claim.tolerance))
+        first, last = _number(text).format(claim.than - claim.tolerance), text.format(claim.than + claim.tolerance)
         return f"{first} to {last}"
     parts = [f"{claim.test if claim.test.startswith('at') else f'{claim.test} than'} {text.format(claim.than)}"]
     if claim.effect is not None:
@@ -255,13 +247,35 @@ def threshold(claim: Claim) -> str:
     return ", ".join(parts)
 
 
-def _effect_in_words(effect: Effect, measured: Sequence[Measured], text: str, brief: bool) -> str:
+def _all_in_words(claim: Claim, measured: Sequence[Measured]) -> str:
+    """Describe the values of a claim whose test is `all`: rows, places of measurement, and values below 100 %."""
+    treebanks = list(dict.fromkeys(place.treebank for place in measured))
+    rows = f"Row {' and '.join(claim.rows)}: " if claim.rows else ""
+    every = f"all {len(measured)} treebanks" if len(measured) > 1 else f"the only treebank, {treebanks[0]}"
+    some = f"{len(measured)} treebanks" if len(measured) > 1 else "one treebank"
+    if len(treebanks) < len(measured):
+        some = f"{len(measured)} measurements ({'; '.join(place.place for place in measured)})"
+        every = f"each of {some}"
+    below = [place for place in measured if place.value != 100]
+    if not below:
+        return f"{rows}100 % on {every}."
+    lowest = min(below, key=lambda place: place.value)
+    stopped = (
+        f" Searches without a proof were stopped after {claim.limit}, so they do not contradict the claim."
+        * bool(claim.limit)
+    )
+    return (
+        f"{rows}below 100 % on {len(below)} of {some}; the lowest value is "
+        f"{value_in_words(lowest, MEASURES[claim.measure].text)}.{stopped}"
+    )
+
+
+def _effect_in_words(effect: Effect, measured: Sequence[Measured], measure: Measure, brief: bool) -> str:
     """Describe the effect of a claim, pooled over treebanks or measured on one.
 
-    text   format of a value with its unit
     brief  True says in two words that there is one treebank
     """
-    number = _number(text)
+    text, number = measure.text, _number(measure.text)
     if effect.pooled is None:
         (treebank,) = {place.treebank for place in measured}
         value = value_in_words(Measured(treebank, effect.value, effect.low, effect.high), text)
@@ -274,29 +288,38 @@ def _effect_in_words(effect: Effect, measured: Sequence[Measured], text: str, br
     counts = sorted({place.seeds for place in measured})
     seeds_text = f", {counts[0]} seeds" if counts[0] > 1 else ""
     seeds_text = f", {counts[0]} to {counts[-1]} seeds each" if len(counts) > 1 else seeds_text
-    return f"{text.format(effect.value)} {interval} over {effect.treebanks} treebanks{seeds_text}."
+    mean = " (geometric mean)" if measure.scale is Scale.LOG else ""
+    return f"{text.format(effect.value)}{mean} {interval} over {effect.treebanks} treebanks{seeds_text}."
 
 
-def _spread_in_words(claim: Claim, effect: Effect, verdict: str) -> str:
+def _spread_in_words(claim: Claim, measured: Sequence[Measured], effect: Effect, verdict: str) -> str:
     """Describe how much the pooled effect varies between treebanks, and which effects the test could detect."""
     measure, pooled = MEASURES[claim.measure], effect.pooled
-    number, description = _number(measure.text), ""
+    number = _number(measure.text)
+    text = number if "(" in measure.text else measure.text  # a unit in brackets would follow each number
     if pooled is None:
         return ""
+    lowest, highest = (choose(measured, key=lambda place: place.value) for choose in (min, max))
+    description = (
+        f"The values range from {number.format(lowest.value)} ({lowest.place}) to {text.format(highest.value)} "
+        f"({highest.place})."
+    )
     if effect.treebanks > 2:
-        ends = [number.format(measure.scale.back(float(x))) for x in (pooled.predicted_low, pooled.predicted_high)]
-        description = (
-            f"The effect expected on one more treebank lies between {ends[0]} and {ends[1]}; "
+        low, high = (measure.scale.back(float(x)) for x in (pooled.predicted_low, pooled.predicted_high))
+        description += (
+            f" The effect expected on one more treebank lies between {number.format(low)} and {text.format(high)}; "
             f"I² is {float(pooled.I2):.0f} %."
         )
     if verdict == INCONCLUSIVE and measure.scale is Scale.LINEAR and claim.test != "within":
+        assert claim.than is not None
+        upwards, half = claim.test in ("more", "at least"), (effect.high - effect.low) / 2
         description += (
-            " With an interval of this width, an estimate of at least "
-            f"{number.format((effect.high - effect.low) / 2).lstrip('+')} would be significant."
+            f" With an interval of this width, an estimate of {'at least' if upwards else 'at most'} "
+            f"{text.format(claim.than + (half if upwards else -half))} would be significant."
         )
         if claim.effect is not None and not effect.low <= claim.effect <= effect.high:
-            description += f" The published effect, {number.format(claim.effect)}, lies outside the interval."
-    return description.lstrip()
+            description += f" The published effect, {text.format(claim.effect)}, lies outside the interval."
+    return description
 
 
 def _number(text: str) -> str:
@@ -331,7 +354,11 @@ def judge(runs: Sequence[Results], papers: Sequence[Paper], page: str = "") -> l
                     for results in runs:
                         measured = MEASURES[claim.measure].read(results, claim.rows, claim.compare)
                         places += [m for m in measured if not claim.corpora or m.treebank in claim.corpora]
-            judged.append(Judged(paper, claim, tuple(place for place in places if place.value == place.value)))
+            known, lacks = tuple(place for place in places if place.value == place.value), ""
+            if claim is not None and claim.measure and not known:
+                with sources.unrecorded():
+                    lacks = missing(claim, runs)
+            judged.append(Judged(paper, claim, known, missing=lacks))
         verdicts += _adjusted(judged)
     return verdicts
 

@@ -79,7 +79,7 @@ class Claim(BaseModel):
     @property
     def short(self) -> str:
         """Return `brief`, or the first clause of the claim."""
-        return self.brief or re.split(r"[:.(]", self.claim)[0].strip()
+        return self.brief or re.split(r"[:(]|\.(?!\d)", self.claim)[0].strip()
 
     @field_validator("measure")
     @classmethod

@@ -11,6 +11,7 @@ import numpy as np
 
 from studies.common.params import Params
 from studies.site import pooled
+from studies.site.collect import Results
 from studies.site.pooled import Z
 
 
@@ -67,12 +68,14 @@ class Measure(NamedTuple):
     text   format of a value
     names  function from parameters to the row names that `read` accepts
     scale  scale on which the values of several treebanks are pooled
+    held   function from a run to the row names of which it has results on any corpus; None: `names` of its parameters
     """
 
     read: Callable[..., Iterator[Measured]]
     text: str
     names: Callable[[Params], Collection[str]] = lambda params: ()
     scale: Scale = Scale.LINEAR
+    held: Callable[[Results], Collection[str]] | None = None
 
 
 def exact(place: str, value: float, data: str = "") -> Measured:

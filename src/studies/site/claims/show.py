@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from studies.site import collect, sources
-from studies.site.claims.judge import REPLICATED, SMALLER, VERDICTS, Judged, judge, threshold
+from studies.site.claims.judge import REPLICATED, SHOWN, SMALLER, VERDICTS, Judged, judge, threshold
 from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
@@ -33,6 +33,9 @@ class Replication:
 
     Each paper has a table body with a row for each claim. On the page with the claims of all papers, the bodies are
     folded away, and a link to `verdicts-KEY` leads to the paper with this key. Narrow screens stack the cells.
+
+    The rows of a paper have the order of the verdicts in SHOWN, because a reader looks for a verdict. Claims with the
+    same verdict have the order of the paper. If there are several runs, the verdict that comes first in SHOWN counts.
 
     judged  verdicts of each run, all over the same claims; the values of the last run are shown
     file    name of the CSV file beside the page; empty: there is none
@@ -59,6 +62,7 @@ class Replication:
         for key, rows in groups:
             if not rows:
                 continue
+            rows = sorted(rows, key=lambda row: min(SHOWN.index(judged.verdict) for judged in row))
             paper = rows[0][-1].paper
             title = (
                 f"{escape(paper.cite)}: <cite>{escape(paper.title)}</cite>"
@@ -98,8 +102,7 @@ def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
         page = f' <a href="{last.claim.page}.ipynb#{name}">table</a>' if last.claim.page and not here else ""
         where = "" if last.claim.section == "ours" else f"section {escape(last.claim.section)}"
         section = f'<span class="where">{where}{page}</span>'
-        reason = last.brief if here else " ".join(filter(None, (last.brief, last.spread)))
-        ours = typeset(escape(f"{reason}{_p_values(last)}"))
+        ours = _result(last, here)
         test = typeset(escape(ZERO.sub("0", threshold(last.claim))))
         cells = [f"{escape(last.claim.claim)} {section}", escape(last.claim.published), ours, test]
     classes = [judged.verdict.replace(",", "").replace(" ", "-") for judged in row]
@@ -111,16 +114,30 @@ def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
     return f'<tr{anchor}><th scope="row">{cells[0]}</th>{body}</tr>'
 
 
+def _result(judged: Judged, here: bool) -> str:
+    """Return the cell with the result of a claim.
+
+    here  see `_row`; the page with all claims folds away the p-value before adjustment, and how effects vary between
+          treebanks
+    """
+    p, adjusted = judged.p, judged.adjusted
+    if p is None or adjusted is None:
+        shown, more = judged.brief, judged.spread
+    elif here:
+        shown = f"{judged.brief} p = {p:.2g}; adjusted for all claims of the paper, p = {adjusted:.2g}."
+        more = ""
+    else:
+        shown = f"{judged.brief} Adjusted p = {adjusted:.2g}."
+        more = f"{judged.spread} Before the adjustment for all claims of the paper, p = {p:.2g}."
+    if here or not more:
+        return typeset(escape(shown))
+    summary_line = "<summary>More about this result</summary>"
+    return f'{typeset(escape(shown))}<details class="more">{summary_line}{typeset(escape(more.strip()))}</details>'
+
+
 def _is_ours(judged: Judged) -> bool:
     """Return True if a claim is made by this project, not by a paper."""
     return judged.claim is not None and judged.claim.ours
-
-
-def _p_values(judged: Judged) -> str:
-    """Describe the p-values of a claim, or return an empty text if there are none."""
-    if judged.adjusted is None or judged.p is None:
-        return ""
-    return f" p = {judged.p:.2g}; adjusted for all claims of the paper, p = {judged.adjusted:.2g}."
 
 
 def verdicts(root: Path, run: Results, page: str = "") -> list[Judged]:

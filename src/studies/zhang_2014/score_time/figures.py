@@ -55,7 +55,7 @@ def relative(table: pd.DataFrame) -> pd.DataFrame:
 
     table  result of `tables.score_time`
     """
-    proof = table.xs(EXACT, level="method")["CPU us / word"].droplevel("patience")
+    proof = table.xs(EXACT, level="method")["CPU µs / word"].droplevel("patience")
     sampled = table.drop(index=EXACT, level="method")
-    times = sampled["CPU us / word"] / proof.reindex(sampled.index.droplevel(["method", "patience"])).to_numpy()
+    times = sampled["CPU µs / word"] / proof.reindex(sampled.index.droplevel(["method", "patience"])).to_numpy()
     return pd.DataFrame({"found": sampled["optima found, %"], "time": times})

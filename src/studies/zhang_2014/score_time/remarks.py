@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import LEVEL, Sentences, about, from_to, listing
+from studies.site.sentences import LEVEL, Sentences, about, from_to, how_many_corpora, listing
 from studies.site.show import p_in_words
 from studies.zhang_2014.score_time.measure import LONG
 
@@ -49,13 +49,14 @@ def walks(costs: pd.DataFrame, verdicts: pd.DataFrame) -> Sentences:
     verdicts  `site.claims.frame`, which has the p-values of the claim WALKS
     """
     last = costs.xs(costs.index[-1][0], level="run")
-    ratio, same, timed = (last[name] for name in ("walk / gibbs", "score, same patience", "score, equal time"))
+    ratio, same, timed = (last[name] for name in ("walk / Gibbs", "score, same patience", "score, equal time"))
     yield (
         f"One more run of a random walk costs {from_to(ratio, '{:.2f}')} times the CPU time of one more run of Gibbs "
-        f"sampling ({len(last)} corpora, non-projective trees, means over seeds). "
-        "The score of random walks minus the score of Gibbs sampling, in % of the best score, is on average over the "
-        f"corpora {same.mean():+.4f} ({from_to(same, '{:+.4f}')}) with the same patience, and {timed.mean():+.4f} "
-        f"({from_to(timed, '{:+.4f}')}) in equal time.",
+        f"sampling ({how_many_corpora(last.index)}, non-projective trees, means over seeds). "
+        "The score of random walks minus the score of Gibbs sampling, in % of the best score, is "
+        f"{'on average over the corpora ' * (len(last) > 1)}{same.mean():+.4f} with the same patience{_range(same)}, "
+        f"and {timed.mean():+.4f} in equal time"
+        f"{_range(timed)}.",
         costs,
     )
     if (ratio > 1).all() and timed.mean() < -2 * abs(same.mean()):
@@ -72,6 +73,11 @@ def walks(costs: pd.DataFrame, verdicts: pd.DataFrame) -> Sentences:
             f"all claims of the paper, {p_in_words(row['p_adjusted'])}: {weight} at the {100 * LEVEL:g} % level.",
             claim,
         )
+
+
+def _range(values: pd.Series) -> str:
+    """Return the range of values over corpora in brackets, after a space; empty for a single corpus."""
+    return f" (range over corpora: {from_to(values, '{:+.4f}')})" if len(values) > 1 else ""
 
 
 @about(NO_CURVES)

@@ -12,6 +12,8 @@ from studies.site.collect import Results
 from studies.zhang_2014.score_time.settings import ScoreTime
 
 METHODS = ("greedy", "gibbs", "random-walk")
+#: method -> its name in the headings of `per_run`
+IN_WORDS = {"greedy": "greedy search", "gibbs": "Gibbs", "random-walk": "random walk"}
 LISTS = (50, 500)  #: lengths of the lists of a reranker, as in the paper
 #: whether a model has head bigrams -> target share (%) of proved projective optima that a method finds, and target
 #: speed in words per CPU second
@@ -57,7 +59,7 @@ def score_time(results: Sequence[Results], wanted: Sequence[str] = (), model: st
             "of long sentences, %": 100 * means["long_optima"] / means["long"].replace(0, np.nan),
             "score lost, %": 100 * (1 - means["score"]),
             "runs": means["runs"],
-            "CPU us / word": 1e6 * means["cpu_s"] / means["words"],
+            "CPU µs / word": 1e6 * means["cpu_s"] / means["words"],
             "sentences": means["proved"],
             "long ones": means["long"],
         }
@@ -76,9 +78,9 @@ def largest_budget(table: pd.DataFrame) -> pd.DataFrame:
     last = table.groupby(level=keys, sort=False).tail(1).reset_index("patience")
     if not len(last):
         return last
-    proof = last.xs("branch-and-bound", level="method")["CPU us / word"]
+    proof = last.xs("branch-and-bound", level="method")["CPU µs / word"]
     last = last.drop(index="branch-and-bound", level="method")
-    last["times the speed of the proof"] = last["CPU us / word"].rdiv(
+    last["times the speed of the proof"] = last["CPU µs / word"].rdiv(
         proof.reindex(last.index.droplevel("method")).to_numpy()
     )
     names = ["patience", "optima found, %", "of long sentences, %", "times the speed of the proof"]
@@ -89,7 +91,7 @@ def per_run(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     """Compare random walks with Gibbs sampling: the cost of a run, and the scores with equal budgets and in equal time.
 
     Rows: (run, corpus), over non-projective trees, as means over seeds. Columns: the CPU time that one more run of
-    greedy search, of Gibbs sampling and of a random walk adds, in microseconds per word; `walk / gibbs`, the ratio of
+    greedy search, of Gibbs sampling and of a random walk adds, in microseconds per word; `walk / Gibbs`, the ratio of
     the last two; and the score of random walks minus the score of Gibbs sampling, in % of the score of the optima, with
     the same patience (mean over the budgets) and in equal time (`equal_time`). Corpora without both are left out.
     """
@@ -111,8 +113,8 @@ def per_run(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
             costs = {name: _slope(curves[name]) for name in METHODS if name in curves}
             more = 100 * (curves["random-walk"]["score"] - curves["gibbs"]["score"]).mean()
             rows[r.name, str(corpus)] = {
-                **{f"{name}, us per run": cost for name, cost in costs.items()},
-                "walk / gibbs": costs["random-walk"] / costs["gibbs"],
+                **{f"{IN_WORDS[name]}, µs per word and run": cost for name, cost in costs.items()},
+                "walk / Gibbs": costs["random-walk"] / costs["gibbs"],
                 "score, same patience": more,
                 "score, equal time": in_time[corpus],
             }
@@ -149,7 +151,7 @@ def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
         for corpus, rows in table.loc[r.name].groupby(level="corpus", sort=False) if len(table) else ():
             share, speed = TARGETS["head-bigram" in r.params.models[model].settings.families]
             sampled = rows.droplevel("corpus").loc["projective"].drop(index="branch-and-bound")
-            fast = sampled[sampled["CPU us / word"] <= 1e6 / speed].sort_values("CPU us / word")
+            fast = sampled[sampled["CPU µs / word"] <= 1e6 / speed].sort_values("CPU µs / word")
             line: dict[str, Any] = {"target, %": share, "words / CPU s": float(speed), "met": "no", "method": ""}
             line["optima found, %"] = np.nan
             if len(fast):
@@ -157,7 +159,7 @@ def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
                 row = fast.loc[best]
                 low, high = _interval(row["optima found, %"] / 100, n)
                 line |= {"method": f"{best[0]}, patience {best[1]}", "optima found, %": row["optima found, %"]}
-                line |= {"low": low, "high": high, "found at": 1e6 / row["CPU us / word"]}
+                line |= {"low": low, "high": high, "found at": 1e6 / row["CPU µs / word"]}
                 line |= {name: row[name] for name in ("of long sentences, %", "long ones", "sentences")}
                 line["met"] = "yes" if row["optima found, %"] >= share else "no"
                 line["interval contains target"] = "yes" if low < share <= high else "no"
