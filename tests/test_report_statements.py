@@ -379,7 +379,7 @@ def test_sentences_without_proof_are_in_the_note_of_their_row(root: Path, tmp_pa
     shutil.copytree(root, copy)
     synthetic_results.change_rows(copy / "results", "zh_gsd", "combined-unpruned", certified=57)
     notes = speed_tables.pruning_table([collect.this_run(copy)], "UAS")["", "note"]
-    assert "this run: not proved optimal: 3 of 60 sentences (zh_gsd)" in notes["branch and bound, no pruning"]
+    assert "not proved optimal: 3 of 60 sentences (zh_gsd)" in notes["branch and bound, no pruning"]
     assert "not proved" not in notes["branch and bound, k = 10"]
 
 
@@ -543,12 +543,12 @@ def contest(**proved: tuple[int, int]) -> pd.DataFrame:
 def test_the_arena_says_limits_and_who_gave_up() -> None:
     data = contest(branch_and_bound=(2, 2), incremental=(2, 1), explicit=(2, 0))
     text = str(integer_programs_remarks.arena(data, integer_programs_tables.arena_lengths(data)))
-    assert "Branch and bound proves 4 of 4 problems (" in text
-    assert "), without a limit and in 0.01 s at most" in text
+    assert "Branch and bound proves 4 of 4 problems. It has no limit, and the slowest problem takes 0.01 s." in text
     assert "Integer programs prove 2 (explicit) to 3 (incremental) of up to 4, with a limit of 5 s of wall" in text
-    assert "In 1 of 2 length bins, at least one program proves every sentence (" in text
-    assert "100.0 times at least (c, sib, projective, to 20 words, 2 sentences)" in text
-    assert "In 1 of 2 bins (this run) no program proved every sentence" in text
+    assert "The problems are divided into 2 bins by corpus, model, set of trees and length (" in text
+    assert "In 1 of the bins, at least one integer program proves every sentence." in text
+    assert "100 times as long as branch and bound in the median bin, and 100.0 times (c, sib, projective, to 20" in text
+    assert "In 1 of 2 bins (this run), no program proved every sentence" in text
 
 
 def test_a_constraint_family_without_effect_is_reported() -> None:

@@ -439,4 +439,9 @@ def test_html_table_has_scopes_spans_and_a_caption() -> None:
     assert '<th scope="rowgroup" rowspan="2">g</th>' in html
     assert "<td>1.2</td><td>1,000</td>" in html
     assert f"<td>{NOTHING}</td>" in html
-    assert '<td class="note">&lt;why&gt;</td>' in html
+    assert html.endswith('</table>\n<ul class="notes">\n<li>g, a: &lt;why&gt;</li>\n</ul>'), "notes are below the table"
+    assert "note</th>" not in html
+    shared = Table(data.droplevel(0, axis=1).assign(note=["x", "", "x"]), "c")._repr_html_()
+    assert "<li>g, a; h, a: x</li>" in shared, "rows with the same note share an item"
+    model = Table(pd.DataFrame({"x": [1]}, index=["carreras+sibling"]), "c")._repr_html_()
+    assert "carreras+<wbr>sibling" in model, "long names of models may break"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.hall_2006.classifiers.tables import LEVEL, MBL, SVM
-from studies.site.sentences import ONE_SEED, Sentences, about, from_to, joined, listing, named, span
+from studies.site.sentences import ONE_SEED, Sentences, about, from_to, joined, listing, short_labels
 
 HOW = (
     "No run on this page compares classifiers, which the default run leaves out. Run `make classifiers`, and list "
@@ -44,8 +44,9 @@ def duel(data: pd.DataFrame) -> Sentences:
 @about(HOW)
 def accuracy(best: pd.DataFrame) -> Sentences:
     """Name the learner with the highest UAS on each corpus, and report the training times. best: `tables.best`."""
+    labels = dict(zip(best.index, short_labels(best.index), strict=True))
     winners = [
-        f"{name} with {features} ({span(rows['UAS'])})"
+        f"{name} with {features} ({listing(f'{uas:.2f} on {labels[place]}' for place, uas in rows['UAS'].items())})"
         for (name, features), rows in best.groupby(["best learner", "features"], sort=False)
     ]
     tested, worse = int(best["other learners"].sum()), int(best["significantly worse"].sum())
@@ -65,8 +66,8 @@ def accuracy(best: pd.DataFrame) -> Sentences:
     timed = f"mean of {repeats:.0f} trainings each" if repeats > 1 else "one training each"
     yield (
         f"Training with the features of the best learner takes {best['fastest, CPU s'].min():,.0f} CPU s "
-        f"({best.loc[shortest, 'fastest training']}, {named(shortest)}) to {best['slowest, CPU s'].max():,.0f} CPU s "
-        f"({best.loc[longest, 'slowest training']}, {named(longest)}; {timed}).",
+        f"({best.loc[shortest, 'fastest training']}, {labels[shortest]}) to {best['slowest, CPU s'].max():,.0f} CPU s "
+        f"({best.loc[longest, 'slowest training']}, {labels[longest]}; {timed}).",
         best,
     )
 

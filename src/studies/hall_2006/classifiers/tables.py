@@ -201,6 +201,8 @@ def duel(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(list(lines.values()), index=index)
 
 
+#: columns of `best` about training times
+TIMES = ["fastest training", "fastest, CPU s", "slowest training", "slowest, CPU s", "trainings"]
 _DUEL = {"UAS": "uas", "training, CPU s": "train_cpu_s"}  #: heading -> column of `summed`
 
 
