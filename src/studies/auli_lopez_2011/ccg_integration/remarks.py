@@ -54,11 +54,16 @@ def _rules_compared(between: pd.DataFrame) -> str:
     """Say whether the decoders return their derivations by the same output rule. between: `contrasts.against_bp`."""
     own, other = between["rule of DD"], between["rule of BP"]
     if (own == other).all():
-        return f"Each comparison uses one output rule for both decoders ({joined(list(dict.fromkeys(own)))})."
+        return f"Each comparison uses one output rule for both decoders ({_names(own)})."
     return (
-        f"Their output rules differ, too: DD returns the best derivation ({joined(list(dict.fromkeys(own)))}), and BP "
-        f"the derivation of {joined(list(dict.fromkeys(other)))}, as in the paper. The differences include this choice."
+        f"Their output rules differ, too: DD returns the best derivation ({_names(own)}), and BP "
+        f"the derivation of {_names(other)}, as in the paper. The differences include this choice."
     )
+
+
+def _names(rules_of_rows: pd.Series) -> str:
+    """List the output rules of some rows, each once."""
+    return joined([rule for rule in RULES.values() if rule in set(rules_of_rows)])
 
 
 @about(HOW)
