@@ -64,7 +64,7 @@ def test_tables_show_the_output_of_the_stages(results: list[Results]) -> None:
     assert wide.loc[("this run", "xx"), ("", "sentences of dev")] == 50
     text = str(ccg_remarks.orders(wide))
     assert "in the chart changes by +7.00" in text
-    assert f"significantly for {len(wide)} of {len(wide)} parsers" in text
+    assert f"significantly higher for {len(wide)} of {len(wide)} parsers and lower for none" in text
     assert "50 sentences of dev" in text
 
 

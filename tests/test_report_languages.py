@@ -79,7 +79,8 @@ def test_sentences_and_picture(run: collect.Results) -> None:
     count = len({language for language, _ in table.index})
     assert f"mean of {count} languages ({len(run.corpora) - 1} treebanks)" in text
     assert "An error is due to the search" in text
-    assert f" of {len(gained.index.unique('pair'))} pairs of parsers. Treebank by treebank" in text
+    assert f" of {len(gained.index.unique('pair'))} pairs, and the second in " in text
+    assert "(95 % intervals). Treebank by treebank" in text
     labels = {
         label.get_text() for label in drawn(languages_tables.picture(gained), "another").axes[0].get_yticklabels()
     }

@@ -11,7 +11,7 @@ import repeated_sentences
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from studies.site.outcomes import outcomes
-from studies.site.sentences import significance_counts
+from studies.site.sentences import significance_counts, wins
 from studies.site.show import NOTHING, Remarks
 
 REPOSITORY = Path(__file__).parents[1]
@@ -79,7 +79,9 @@ def test_outcomes_count_significant_differences_by_group() -> None:
     assert outcomes(data.iloc[:0], ["pair"]).empty
     many = data.assign(difference=[0.5, 1.5, 2.0, 3.0])
     assert outcomes(many, ["pair"]).loc[("a",), "significantly better"] == "3, the largest: z +2.00"
-    assert significance_counts(data) == (
-        "2 of 4 differences are significantly above 0 at the 5 % level, and 1 are significantly below 0. By chance "
-        "alone, fewer than one would be significant."
+    assert significance_counts(data, "A is", "B") == (
+        "A is significantly better in 2 of 4 comparisons, and B in 1 (5 % level). By chance alone, fewer than one "
+        "would be significant."
     )
+    assert wins(data, 0.005) == (1, 0)
+    assert wins(by_interval) == (2, 1), "without p, the interval decides"

@@ -40,6 +40,8 @@ from studies.riedel_clarke_2006.constraints.settings import Constraints
 from studies.riedel_clarke_2006.integer_programs import remarks as integer_programs_remarks
 from studies.riedel_clarke_2006.integer_programs import tables as integer_programs_tables
 from studies.site import collect, export, frames, provenance, published, seen, sentences, show
+from studies.site.claims.judge import judge
+from studies.site.claims.load import load
 from studies.site.rows import main_rows, of_one_run
 
 REPOSITORY = Path(__file__).parents[1]
@@ -91,7 +93,8 @@ def test_gains_are_means_over_seeds_and_name_their_seeds() -> None:
     tested = gains(("a", "mira", 0.2, -0.26, 0.65, 1), ("b", "mira", 0.4, 0.1, 0.7, 3))
     text = str(comparison_gains.answer(tested))
     assert text.startswith("All factors change the UAS of the Carreras baseline by +0.30 [")
-    assert "points on average over 2 treebanks. On these 2 treebanks, 1 of 2 differences is significantly" in text
+    assert "over 2 treebanks. One by one, all factors are significantly better on 1 of 2 treebanks, and the" in text
+    assert "and the baseline on none, at the 5 % level (" in text
     assert "learner mira; means of 3 seeds on b; one training each elsewhere" in text
 
 
@@ -183,14 +186,18 @@ def test_the_readme_and_the_results_have_published_figures_of_neural_parsers() -
             assert row.source in page
             assert f"{row.UAS:.2f}" in page
             assert f"{row.LAS:.2f}" in page
-    own = pd.DataFrame({"UAS, best row": [87.75], "best row": ["x"]}, index=["en_ewt"])
-    remark = str(practice.practice(rows, own, {"en_ewt": "predicted"}))
-    assert "87.75 UAS on en_ewt (x, gold segmentation, predicted tags, punctuation left out), less than every" in remark
+    cells = {"best row": "x", "UAS, best row": 87.86, "best main row": "y", "UAS, best main row": 87.75}
+    own = pd.DataFrame([cells | {"tags": "predicted"}], index=["en_ewt"])
+    remark = str(practice.practice(rows, own))
+    assert "87.86 UAS on en_ewt (x; 87.75 in the main comparison, y; gold segmentation, predicted tags, " in remark
+    assert "punctuation left out), less than every" in remark
+    same = own.assign(**{"best main row": "x", "UAS, best main row": 87.86})
+    assert "87.86 UAS on en_ewt (x; gold segmentation" in str(practice.compared(rows, same))
     assert list(practice.table(rows)["source"]) == list(rows["source"])
-    alone = str(practice.compared(rows, own, {"en_ewt": "predicted"}))
+    alone = str(practice.compared(rows, own))
     assert remark.endswith(alone)
     assert not alone.startswith("Published figures")
-    above = str(practice.practice(rows, own.assign(**{"UAS, best row": 92.0}), {"en_ewt": "gold"}))
+    above = str(practice.practice(rows, own.assign(**{"UAS, best row": 92.0})))
     assert "less than every" not in above
 
 
@@ -263,8 +270,8 @@ def test_a_family_is_better_or_worse_only_where_that_is_significant(this: collec
     tested.loc[(RUN, "tr_twt", "mira", "carreras+comb"), ["difference", "low", "high"]] = -0.3, -0.5, -0.1
     text = str(comparison_gains.families(tested, "mira"))
     rows = tested.xs("mira", level="learner")
-    assert f"0 of {len(rows)} differences are significantly above 0 at the 5 % level, and 1 is significantly" in text
-    assert "below 0 (tr_twt · carreras+comb -0.30 [-0.50, -0.10]" in text
+    assert f"the model is significantly better in none of {len(rows)} comparisons, and the baseline in 1, at" in text
+    assert "at the 5 % level (tr_twt · carreras+comb -0.30 [-0.50, -0.10]" in text
     assert "by chance alone, about 2 would be significant" in text
 
 
@@ -275,11 +282,12 @@ def test_a_sentence_names_at_most_two_significant_differences_the_largest_ones()
         columns=["difference", "low", "high"],
         index=[name for name, _ in values],
     )
-    text = comparison_remarks.counted(data)
-    assert text.startswith("3 of 5 differences are significantly above 0 at the 5 % level, and 1 is significantly")
+    text = comparison_remarks.counted(data, "it is")
+    assert text.startswith("it is significantly better in 3 of 5 comparisons, and the baseline in 1, at the 5 % level")
     assert text.endswith(" (largest: b -0.90 [-1.00, -0.80], d +0.60 [+0.50, +0.70])")
-    assert comparison_remarks.counted(data, most=0).endswith("below 0")
-    assert comparison_remarks.counted(data.loc[["e"]]).endswith("and 0 are significantly below 0")
+    assert comparison_remarks.counted(data, "it is", most=0).endswith("at the 5 % level")
+    single = comparison_remarks.counted(data.loc[["e"]], "it is")
+    assert single == "it is significantly better in none of 1 comparisons, and the baseline in none, at the 5 % level"
 
 
 def test_the_answer_gives_the_mean_over_all_treebanks_beside_the_mean_over_those_of_the_page() -> None:
@@ -372,7 +380,7 @@ def test_sentences_without_proof_are_in_the_note_of_their_row(root: Path, tmp_pa
     shutil.copytree(root, copy)
     synthetic_results.change_rows(copy / "results", "zh_gsd", "combined-unpruned", certified=57)
     notes = speed_tables.pruning_table([collect.this_run(copy)], "UAS")["", "note"]
-    assert "this run: not proved optimal: 3 of 60 sentences (zh_gsd)" in notes["branch and bound, no pruning"]
+    assert "not proved optimal: 3 of 60 sentences (zh_gsd)" in notes["branch and bound, no pruning"]
     assert "not proved" not in notes["branch and bound, k = 10"]
 
 
@@ -536,12 +544,12 @@ def contest(**proved: tuple[int, int]) -> pd.DataFrame:
 def test_the_arena_says_limits_and_who_gave_up() -> None:
     data = contest(branch_and_bound=(2, 2), incremental=(2, 1), explicit=(2, 0))
     text = str(integer_programs_remarks.arena(data, integer_programs_tables.arena_lengths(data)))
-    assert "Branch and bound proves 4 of 4 problems (" in text
-    assert "), without a limit and in 0.01 s at most" in text
+    assert "Branch and bound proves 4 of 4 problems. It has no limit, and the slowest problem takes 0.01 s." in text
     assert "Integer programs prove 2 (explicit) to 3 (incremental) of up to 4, with a limit of 5 s of wall" in text
-    assert "In 1 of 2 length bins, at least one program proves every sentence (" in text
-    assert "100.0 times at least (c, sib, projective, to 20 words, 2 sentences)" in text
-    assert "In 1 of 2 bins (this run) no program proved every sentence" in text
+    assert "The problems are divided into 2 bins by corpus, model, set of trees and length (" in text
+    assert "In 1 of the bins, at least one integer program proves every sentence." in text
+    assert "100 times as long as branch and bound in the median bin, and 100.0 times (c, sib, projective, to 20" in text
+    assert "In 1 of 2 bins (this run), no program proved every sentence" in text
 
 
 def test_a_constraint_family_without_effect_is_reported() -> None:
@@ -592,3 +600,17 @@ def test_what_the_paper_trained_is_shown() -> None:
     ):
         source = (REPOSITORY / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8").replace('\\"', '"')
         assert call in source
+
+
+def test_the_gains_of_families_are_those_of_the_claims(this: collect.Results) -> None:
+    judged = {RUN: judge([this], load())}
+    table = comparison_gains.by_family(judged)
+    by_name = {entry.claim.name: entry for entry in judged[RUN] if entry.claim is not None}
+    families = [family for _, family in table.index]
+    measured = [family for name, family in comparison_gains.CLAIMED.items() if by_name[name].effect is not None]
+    assert families == measured
+    assert "pairs of siblings" in families
+    row, claim = table.loc[(RUN, "pairs of siblings")], by_name["sibling"]
+    assert (row["gain"], row["treebanks"]) == (claim.effect.value, claim.effect.treebanks)
+    assert row[["PTB, published", "CTB, published"]].tolist() == [0.19, 0.16], "as in Table 2 of the paper"
+    assert comparison_gains.by_family({RUN: []}).empty

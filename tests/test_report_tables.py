@@ -320,7 +320,7 @@ def test_remarks_follow_the_data(results: list[collect.Results]) -> None:
     table, tested = comparison_tables.comparison(results, "mira"), headlines.gains(results, models=gains.FAMILIES)
     text = str(gains.families(tested, "mira"))
     assert "In the paper all non-local factors together bring +0.36 UAS" in text
-    assert "non-local factors and the learner mira, compared with our baseline in UAS: 0 of" in text
+    assert "non-local factors and the learner mira, compared with our baseline in UAS: the model is" in text
     assert "has no gains" in str(gains.families(tested.iloc[:0], "mira"))
     lifted = table.copy()
     ours = lifted.columns.get_level_values(0).isin(["reference", "this run"])
@@ -344,9 +344,9 @@ def test_significant_differences_are_counted_and_named() -> None:
     data = pd.DataFrame(rows, columns=["corpus", "learner", "system", "difference", "p"])
     data = data.assign(**{"p (words)": data["p"]}).set_index(["corpus", "learner", "system"])
     text = str(comparison_remarks.significance(data))
-    assert "2 of 5 differences are significantly above 0 at the 5 % level, and 1 are significantly below 0." in text
+    assert "the system is significantly better in 2 of 5 comparisons, and the baseline in 1 (5 % level)." in text
     assert text.endswith("By chance alone, fewer than one would be significant.")
-    assert "and 0 are significantly below 0" in str(comparison_remarks.significance(data.iloc[:2]))
+    assert "2 of 2 comparisons, and the baseline in none" in str(comparison_remarks.significance(data.iloc[:2]))
     named = outcomes(data, ["corpus", "learner"])
     assert named.loc[("a", "mira"), "significantly better"] == "y +0.70; x +0.50"
     assert named.loc[("b", "mira"), "significantly worse"] == "x \N{MINUS SIGN}0.25"
@@ -439,4 +439,9 @@ def test_html_table_has_scopes_spans_and_a_caption() -> None:
     assert '<th scope="rowgroup" rowspan="2">g</th>' in html
     assert "<td>1.2</td><td>1,000</td>" in html
     assert f"<td>{NOTHING}</td>" in html
-    assert '<td class="note">&lt;why&gt;</td>' in html
+    assert html.endswith('</table>\n<ul class="notes">\n<li>g, a: &lt;why&gt;</li>\n</ul>'), "notes are below the table"
+    assert "note</th>" not in html
+    shared = Table(data.droplevel(0, axis=1).assign(note=["x", "", "x"]), "c")._repr_html_()
+    assert "<li>g, a; h, a: x</li>" in shared, "rows with the same note share an item"
+    model = Table(pd.DataFrame({"x": [1]}, index=["carreras+sibling"]), "c")._repr_html_()
+    assert "carreras+<wbr>sibling" in model, "long names of models may break"

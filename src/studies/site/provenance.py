@@ -14,6 +14,7 @@ from treebound.core.parse import Parse
 
 #: column of `training`: share of training sentences whose decoding reached the limit on dynamic-program calls
 CAPPED = "at the limit, %"
+MORE = "reference, more corpora"  #: heading of `provenance` for the reference's run on more corpora
 
 
 def times(results: Results) -> pd.DataFrame:
@@ -27,19 +28,23 @@ def times(results: Results) -> pd.DataFrame:
     return data.drop_duplicates("stage", keep="last").reset_index(drop=True)
 
 
-def provenance(results: Sequence[Results]) -> pd.DataFrame:
+def provenance(results: Sequence[Results], more: Results | None = None) -> pd.DataFrame:
     """Return facts about the runs (commit, data, machine, cost), one column per run and one row per fact.
 
     Facts about this run come from its parameters and metrics files.
+
+    more  the reference's run on more corpora, whose parsing was not timed; None adds no column
     """
     columns = {}
-    for r in results:
-        decoded, timed = frames.decode(r), frames.benchmark(r)
-        trained = [r.read("timing", "train", corpus, f"{name}.json") for corpus, name in models(r)]
+    named = [(r.name, r) for r in results] + ([(MORE, more)] if more is not None else [])
+    for name, r in named:
+        decoded = frames.decode(r)
+        parsing = "not timed" if r is more else f"{frames.benchmark(r)['cpu_s'].sum():,.1f}"
+        trained = [r.read("timing", "train", corpus, f"{model}.json") for corpus, model in models(r)]
         sums = decoded.groupby("corpus", sort=False)["corpus_checksum"].first()
         machine = dict(r.info.get("machine", {}))
         machine |= machine.pop("versions", {})
-        columns[r.name] = {
+        columns[name] = {
             "commit": str(r.info["commit"])[:12] if "commit" in r.info else "the sources in this folder",
             "stages computed at other commits with the same code": _elsewhere(r.info) or "none",
             "date": str(r.info.get("date", "not recorded, so that the same run gives the same pages")),
@@ -51,7 +56,7 @@ def provenance(results: Sequence[Results]) -> pd.DataFrame:
             "training these models, CPU seconds": f"{sum(seconds['cpu_s'] for seconds in trained):,.0f}",
             "graph-based rows that all corpora have, tested": str(len(decoded)),
             "test sentences that these rows parsed": f"{decoded['sentences'].sum():,}",
-            "parsing these sentences once, CPU seconds (timed rows only)": f"{timed['cpu_s'].sum():,.1f}",
+            "parsing these sentences once, CPU seconds (timed rows only)": parsing,
         }
     return pd.DataFrame(columns)
 

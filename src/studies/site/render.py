@@ -264,7 +264,9 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode, page: Page, c
     below = _below(anchor, "table", files, _source(data, page, cell, f"{rows} row{'s' * (rows != 1)}"))
     if caption is None or (tally and linked_file):
         return f"{opening}{markup}</div>{below}"
-    content = f"{opening}{markup.replace(caption[0], '', 1)}</div>{below}"
+    notes = re.search('<ul class="notes">.*?</ul>', markup, re.S)
+    framed = markup.replace(caption[0], "", 1).replace(notes[0] if notes else "", "", 1)
+    content = f"{opening}{framed}</div>{notes[0] if notes else ''}{below}"
     scrolls = 'class="figures leaderboard"' in markup  # the frame of a leaderboard has a limited height
     if (rows <= LONG or scrolls) and not tally:  # a caption outside the frame stays visible when the table scrolls
         return f'<p class="caption">{caption[1]}</p>{content}'

@@ -145,26 +145,55 @@ def significance_text(rows: pd.DataFrame, level: float = LEVEL, short: bool = Fa
     )
 
 
-def significance_counts(rows: pd.DataFrame, level: float = LEVEL) -> str:
-    """Count the significantly better and worse rows of a table whose rows are listed elsewhere on the page.
+def wins(rows: pd.DataFrame, level: float = LEVEL) -> tuple[int, int]:
+    """Count the comparisons in which the first side, and in which the second side, is significantly better.
 
-    rows  see `significance_text`
+    rows  see `significance_text`; `difference` is the score of the first side minus the score of the second side
     """
-    better, worse = (int((significant(rows, level) & (rows["difference"] * sign > 0)).sum()) for sign in (1, -1))
-    chance = f" By chance alone, {by_chance(len(rows), level)} would be significant." if len(rows) > 1 else ""
+    chosen = significant(rows, level).to_numpy(bool)
+    first, second = (int((chosen & (rows["difference"] * sign > 0).to_numpy()).sum()) for sign in (1, -1))
+    return first, second
+
+
+def who_is_better(
+    rows: pd.DataFrame, first: str, second: str, what: tuple[str, str] = ("in", "comparisons"), level: float = LEVEL
+) -> str:
+    """Say who is significantly better how often: `DD is significantly better in 1 of 10 comparisons, and BP in none`.
+
+    rows    see `wins`
+    first   the first side with its verb, for example `DD is`
+    second  the second side
+    what    preposition and noun of the comparisons
+    """
+    better, worse = wins(rows, level)
+    preposition, noun = what
     return (
-        f"{better} of {len(rows)} differences are significantly above 0 at the {100 * level:g} % level, and {worse} "
-        f"are significantly below 0.{chance}"
+        f"{first} significantly better {preposition} {better or 'none'} of {len(rows)} {noun}, and {second} "
+        f"{preposition} {worse or 'none'}"
     )
 
 
-def share(part: int, whole: int) -> str:
-    """Describe a share in % with its 95 % interval and its total.
+def significance_counts(rows: pd.DataFrame, first: str, second: str, level: float = LEVEL) -> str:
+    """Say who is better how often in a table whose rows are listed elsewhere on the page.
+
+    rows, first, second  see `who_is_better`
+    """
+    chance = f" By chance alone, {by_chance(len(rows), level)} would be significant." if len(rows) > 1 else ""
+    return f"{who_is_better(rows, first, second, level=level)} ({100 * level:g} % level).{chance}"
+
+
+def percent(part: int, whole: int) -> str:
+    """Describe a share in % with its 95 % interval.
 
     The Wilson interval assumes that the counted cases are independent.
     """
     low, high = (100 * end for end in wilson(part, whole))
-    return f"{100 * part / whole if whole else float('nan'):.1f} % [{low:.1f}, {high:.1f}] of {whole:,}"
+    return f"{100 * part / whole if whole else float('nan'):.1f} % [{low:.1f}, {high:.1f}]"
+
+
+def share(part: int, whole: int) -> str:
+    """Describe a share in % with its 95 % interval and its total; see `percent`."""
+    return f"{percent(part, whole)} of {whole:,}"
 
 
 def span(values: pd.Series, text: str = "{:.2f}") -> str:

@@ -15,6 +15,8 @@ from studies.site import sources
 
 #: text of a table cell that has no value
 NOTHING = "–"
+MANY = 10  #: a table with this many columns, row names included, has narrower columns
+NOTE = "note"  #: name of a column whose texts are listed below the table
 #: largest number of table rows that are stored with a sentence about the table; MIME type of sentences with their cells
 CELLS, STATEMENTS = 40, "application/vnd.treebound.statements+json"
 #: MIME type that marks an output that only says that there are no results
@@ -38,7 +40,8 @@ class Table:
 
     The index and the columns may have any number of levels. If the notebook shows a single run, the HTML leaves out
     columns and index levels that repeat its name. A cell with an address links to its site. Floats are shown with
-    `digits` decimals. `by_column` maps names of columns (of the innermost level) to other numbers of decimals.
+    `digits` decimals. `by_column` maps names of columns (of the innermost level) to other numbers of decimals. The
+    texts of a column called NOTE are listed below the table, with the names of their rows.
     """
 
     data: pd.DataFrame
@@ -58,14 +61,20 @@ class Table:
     def _repr_html_(self) -> str:
         if not len(self.data):
             return f"<p>{escape(self.caption)}: no run has results for this table.</p>"
-        return replace(self, data=_without_run(self.data))._markup()
+        data = _without_run(self.data)
+        is_note = [str(_levels(column)[-1]) == NOTE for column in data.columns]
+        if all(is_note):
+            return replace(self, data=data)._markup()
+        shown = replace(self, data=data.loc[:, [not note for note in is_note]])
+        return "\n".join([shown._markup(), *_notes(data.loc[:, is_note])])
 
     def _markup(self) -> str:
         """Return a table that has rows as HTML."""
         head, body = self._head(), [self._row(i) for i in range(len(self.data))]
+        width = self.data.index.nlevels + self.data.shape[1]
         return "\n".join(
             [
-                f'<table class="figures{"" if head else " facts"}">',
+                f'<table class="figures{"" if head else " facts"}{" many" if width >= MANY else ""}">',
                 f"<caption>{escape(self.caption)}</caption>",
                 "<thead>",
                 *head,
@@ -89,7 +98,7 @@ class Table:
             for _, run in groupby(_levels(column)[: level + 1] for column in columns):
                 width = len(list(run))
                 label = escape(typeset(str(_levels(columns[start])[level]))).replace(" = ", "\u00a0=\u00a0")
-                label = label.replace("+", "+<wbr>")  # names of models are long: allow line breaks
+                label = _breakable(label)
                 scope = "colgroup" if level + 1 < columns.nlevels else "col"
                 kind = f' class="{self._kind(start)}"' if self._kind(start) != "number" else ""
                 span = f' colspan="{width}"' if width > 1 else ""
@@ -116,7 +125,7 @@ class Table:
             while not last and i + span < len(index) and _levels(index[i + span])[: level + 1] == prefix:
                 span += 1
             scope = 'scope="row"' if last else f'scope="rowgroup" rowspan="{span}"'
-            cells.append(f"<th {scope}>{escape(str(prefix[-1]))}</th>")
+            cells.append(f"<th {scope}>{_breakable(escape(str(prefix[-1])))}</th>")
         for j in range(self.data.shape[1]):
             kind = self._kind(j)
             classes = "" if kind == "number" else f' class="{kind}"'
@@ -127,9 +136,7 @@ class Table:
         return "<tr>" + "".join(cells) + "</tr>"
 
     def _kind(self, column: int) -> str:
-        """Return the kind of a column: number, text, or note (the column called `note`)."""
-        if self._name(column) == "note":
-            return "note"
+        """Return the kind of a column: number or text."""
         values = self.data.iloc[:, column]
         return "text" if len(values) and values.map(lambda v: isinstance(v, str)).all() else "number"
 
@@ -147,6 +154,26 @@ class Table:
             digits = (self.by_column or {}).get(self._name(column), self.digits)
             return p_value(value, digits) if is_p(self._name(column)) else typeset(f"{value:,.{digits}f}")
         return typeset(f"{value:,d}")
+
+
+def _breakable(markup: str) -> str:
+    """Allow line breaks inside the long names of models, such as `carreras+grandchild+sibling`."""
+    return re.sub(r"(?<=\w)\+(?=\w)", "+<wbr>", markup)
+
+
+def _notes(notes: pd.DataFrame) -> list[str]:
+    """Return the notes on rows as an HTML list. Rows with the same note share an item.
+
+    notes  columns called NOTE, whose cells are texts; an empty text is no note
+    """
+    rows: dict[str, list[str]] = {}
+    inner = notes.index.get_level_values(-1)
+    labels = inner if inner.is_unique else notes.index
+    for label, (_, *texts) in zip(labels, notes.itertuples(name=None), strict=True):
+        for text in filter(None, texts):
+            rows.setdefault(str(text), []).append(", ".join(str(level) for level in _levels(label) if str(level)))
+    items = [f"<li>{escape('; '.join(names))}: {escape(typeset(text))}</li>" for text, names in rows.items()]
+    return ['<ul class="notes">', *items, "</ul>"] if items else []
 
 
 def _without_run(data: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 from studies.across.approximations.anytime import approximations, highest
 from studies.across.approximations.contestants import EXACT
 from studies.across.approximations.tables import FASTER, SAME
-from studies.site.sentences import Sentences, about, each, listing, share, span
+from studies.site.sentences import Sentences, about, each, from_to, listing, share, span
 from studies.site.show import NOTHING
 
 HOW = "No run on this page compares approximations. Run `python -m studies.pipeline.run approximations`."
@@ -39,14 +39,16 @@ def answer(table: pd.DataFrame) -> Sentences:
     rows = table.xs(last, level="model")
     (space, first), *others = each(rows, "space")
     yield (
-        f"{space.capitalize()} trees (model {last}, {rows['sentences'].max():,} test sentences, one run): "
-        + " ".join([_price(first), *(_count(other, group) for other, group in others)]),
+        f"With {space} trees, {_price(first)} "
+        + " ".join(_count(other, group) for other, group in others)
+        + f"{' ' * bool(others)}These figures are for the scores of the model {last} on "
+        f"{rows['sentences'].max():,} test sentences, in one run.",
         rows,
     )
     yield (
-        f"On the test sentences of {listing(corpora)} together, an approximation counts as better if it is at least "
-        f"{FASTER:g} times as fast as {EXACT} and as accurate, to within {SAME} points of UAS (one run, not tested). "
-        f"Better are {_how_many(worthwhile)}."
+        f"On the test sentences of {listing(corpora)} together, an approximation counts as a better choice if it is at "
+        f"least {FASTER:g} times as fast as {EXACT} and loses at most {SAME} points of UAS (one run, not tested). "
+        f"Better choices are {_how_many(worthwhile)}."
     )
     yield ONE_RUN
     if "non-projective" in worthwhile.index.get_level_values("space"):
@@ -60,15 +62,19 @@ def _price(rows: pd.DataFrame) -> str:
     """
     good, fastest = rows[rows["worth it"].astype(bool)], rows["times as fast"].idxmax()
     speed, change = rows.loc[fastest, "times as fast"], rows.loc[fastest, "UAS"]
-    all_of_them = f"the fastest of all ({fastest}) is {speed:.1f} times as fast and changes UAS by {change:+.2f}."
+    all_of_them = (
+        f"The fastest of all approximations ({fastest}) is {speed:.1f} times as fast and changes UAS by {change:+.2f} "
+        "points."
+    )
     if good.empty:
-        return f"no approximation is as accurate as {EXACT} and faster; {all_of_them}"
+        return f"no approximation is as accurate as {EXACT} and faster. {all_of_them}"
     best = good["times as fast"].idxmax()
     text = (
-        f"the fastest approximation as accurate as {EXACT} ({best}) is {good.loc[best, 'times as fast']:.1f} times as "
-        f"fast and finds {good.loc[best, 'best tree, %']:.1f} % of the best trees"
+        f"the fastest approximation that is as accurate as {EXACT} ({best}) is "
+        f"{good.loc[best, 'times as fast']:.1f} times as fast and finds {good.loc[best, 'best tree, %']:.1f} % of the "
+        "best trees."
     )
-    return f"{text}." if best == fastest else f"{text}; {all_of_them}"
+    return text if best == fastest else f"{text} {all_of_them}"
 
 
 def _count(space: str, rows: pd.DataFrame) -> str:
@@ -78,9 +84,11 @@ def _count(space: str, rows: pd.DataFrame) -> str:
     """
     good = rows[rows["worth it"].astype(bool)]["times as fast"]
     unseen = ", on which the models were not trained" * (space == "non-projective")
-    ratio = f", up to {good.max():.1f} times as fast" * bool(len(good))
-    comma = "," * bool(unseen)
-    return f"With {space} trees{unseen}{comma} {len(good)} of {len(rows)} approximations are as accurate{ratio}."
+    ratio = f", the fastest of them {good.max():.1f} times as fast" * bool(len(good))
+    return (
+        f"With {space} trees{unseen}, {len(good)} of {len(rows)} approximations are as accurate as {EXACT} and "
+        f"faster{ratio}."
+    )
 
 
 def _how_many(worthwhile: pd.DataFrame) -> str:
@@ -93,6 +101,14 @@ def _how_many(worthwhile: pd.DataFrame) -> str:
         f"for {space} trees"
         for space, rows in worthwhile.groupby(level="space", sort=False)
     )
+
+
+def proved(best: pd.DataFrame) -> str:
+    """Return the numbers of sentences and of proofs as the end of a caption. best: `tables.best_approximations`."""
+    if best.empty:
+        return ""
+    sentences, proofs = (from_to(best[name]) for name in ("sentences", "proved"))
+    return f" ({sentences} test sentences for each kind of scores and trees; {EXACT} proves {proofs})"
 
 
 @about(HOW)
@@ -134,9 +150,9 @@ def over_time(curves: pd.DataFrame, chosen: Sequence[str], ms: float = 10.0) -> 
     some, best = highest(curves, chosen), highest(curves, everything)
     yield (
         f"The figure shows {EXACT} and {len(chosen)} of {len(everything)} approximations: {'; '.join(chosen)}. "
-        f"A program chose them. If the best of them is taken at each time and in each panel, it finds {some:.1f} % of "
-        f"the best trees on average, and no other {len(chosen)} different methods reach a higher average. With all "
-        f"{len(everything)} approximations, the average is {best:.1f} %.",
+        f"A program chose them: the best of them at each time and in each panel finds {some:.1f} % of the best trees "
+        f"on average. No other {len(chosen)} different methods reach a higher average. The best of all "
+        f"{len(everything)} approximations finds {best:.1f} %.",
         curves,
     )
     rows = curves[curves["ms"] == ms]
@@ -146,7 +162,7 @@ def over_time(curves: pd.DataFrame, chosen: Sequence[str], ms: float = 10.0) -> 
         )
         yield (
             f"Within {ms:g} ms of CPU time per sentence, {EXACT} has the best tree for "
-            f"{span(table.loc[EXACT, 'best'], '{:.1f} %')} of the sentences with {space} trees and proves "
+            f"{span(table.loc[EXACT, 'best'], '{:.1f} %')} of the sentences with {space} trees, and a proof for "
             f"{span(table.loc[EXACT, 'proved'], '{:.1f} %')}.",
             table,
         )

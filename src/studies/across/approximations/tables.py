@@ -5,7 +5,7 @@ The tables are empty if no run has the results of the stage.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, get_args
 
@@ -88,25 +88,41 @@ def costs(data: pd.DataFrame) -> pd.DataFrame:
             "loss": totals["loss"] / totals["found"].where(totals["found"] > 0),
             "UAS": 100 * totals["correct"] / totals["scored"],
             "LAS": 100 * totals["correct_labelled"] / totals["scored"],
-            "words per CPU second": totals["words"] / totals["seconds"],
+            "words / CPU s": totals["words"] / totals["seconds"],
             "slowest, ms": 1e3 * totals["slowest"],
         }
     )
 
 
 def lengths(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the share (%) of sentences for which each decoder (column) finds the best tree, by sentence length.
+    """Return the share (%) of sentences for which each decoder finds the best tree, by sentence length.
 
-    The first column is the number of sentences.
+    Rows: (run, corpus, model, space, decoder). The first row of a space has the number of sentences. Columns: lengths
+    in words, as `1–10`.
     """
     if data.empty:
         return pd.DataFrame()
-    index = [*KEYS, "longer_than"]
-    table = data.assign(share=100 * data["best"] / data["sentences"])
-    wide = table.pivot_table(index=index, columns="solver", values="share", sort=False)
-    wide = wide[list(dict.fromkeys(data["solver"]))]
-    wide.insert(0, "sentences", data[data["solver"] == EXACT].set_index(index)["sentences"])
-    return wide
+    names = _bins(data["longer_than"])
+    share, counts = 100 * data["best"] / data["sentences"], data[data["solver"] == EXACT]
+    long = pd.concat(
+        [counts.assign(solver="sentences", shown=counts["sentences"].astype(float)), data.assign(shown=share)]
+    )
+    long = long.assign(words=pd.Categorical(long["longer_than"].map(names), list(names.values())))
+    wide = long.pivot_table(index=[*KEYS, "solver"], columns="words", values="shown", sort=False, observed=False)
+    places, solvers = data.groupby(KEYS, sort=False).size().index, ["sentences", *dict.fromkeys(data["solver"])]
+    order = [(*place, solver) for place in places for solver in solvers if (*place, solver) in wide.index]
+    out = wide.loc[order, list(names.values())].rename_axis(index={"solver": "decoder"}).astype(object)
+    is_count = out.index.get_level_values("decoder") == "sentences"
+    out[is_count] = out[is_count].fillna(0).astype(int)
+    return out
+
+
+def _bins(lows: Iterable[int]) -> dict[int, str]:
+    """Map the lower end of each bin of sentence lengths to the name of the bin, for example 0 to `1–10`."""
+    ordered = sorted(set(lows))
+    return {low: f"{low + 1}–{following}" for low, following in pairwise(ordered)} | {
+        ordered[-1]: f"over {ordered[-1]}"
+    }
 
 
 def synthetic(data: pd.DataFrame) -> pd.DataFrame:
@@ -145,8 +161,7 @@ def by_length(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `synthetic` with headings for readers. Rows: (scores, trees, words), words as `1–10`."""
     if table.empty:
         return table
-    lows = sorted(set(table.index.get_level_values("longer_than")))
-    names = {low: f"{low + 1}–{following}" for low, following in pairwise(lows)} | {lows[-1]: f"over {lows[-1]}"}
+    names = _bins(table.index.get_level_values("longer_than"))
     named = table.rename(index=names, level="longer_than").rename_axis(["scores", "trees", "words"])
     return named.rename(columns={"ms": "CPU ms"})
 
@@ -323,7 +338,7 @@ def front(data: pd.DataFrame) -> pd.DataFrame:
             "system": table["solver"],
             "label": "",
             "uas": table["UAS"],
-            "words_per_cpu_s": table["words per CPU second"],
+            "words_per_cpu_s": table["words / CPU s"],
             "proved": table["proved, %"],
         }
     )

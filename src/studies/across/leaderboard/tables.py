@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -58,7 +59,7 @@ class Leaderboard(Table):
 
     def _repr_html_(self) -> str:
         opening = f'<table class="figures leaderboard" data-filters="{escape("|".join(self.filters))}">'
-        return super()._repr_html_().replace('<table class="figures">', opening, 1)
+        return re.sub(r'<table class="figures[ a-z]*">', lambda _: opening, super()._repr_html_(), count=1)
 
 
 def ranked(parsers: pd.DataFrame) -> pd.DataFrame:

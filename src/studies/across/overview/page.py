@@ -75,7 +75,7 @@ def headline(root: Path) -> tuple[str, dict[Path, Svg]]:
         "",
         *_systems(reference),
         "",
-        str(practice.practice(practice.published(), data, {c: reference.params.tags_of(c) for c in data.index})),
+        str(practice.practice(practice.published(), practice.own(reference, data))),
         "",
         f"**Does it replicate?** {claims.summary(claims.verdicts(root, reference))} See each "
         f"[claim](../{CLAIMS}) with its figures.",

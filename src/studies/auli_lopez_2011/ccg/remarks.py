@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Sentences, about, from_to, span
+from studies.site.sentences import Sentences, about, from_to, span, wins
 
 HOW = "No run on this page has CCG parsers. List parsers under `ccg: parsers:` in params.yaml, and run make reproduce."
 PARSER = ["run", "parser"]
@@ -25,17 +25,21 @@ def orders(gains: pd.DataFrame) -> Sentences:
     sizes = gains["", "sentences of dev"]
     yield (
         "With wide charts (reverse) instead of narrow charts (AST), the labelled F-score of the best derivation in the "
-        f"chart changes by {span(best['difference'], '{:+.2f}')}, significantly for {_sure(best)} of {len(best)} "
-        f"parsers (95 % intervals; {from_to(sizes)} sentences of dev; one training each).",
+        f"chart changes by {span(best['difference'], '{:+.2f}')} points. It is {_sure(best)} "
+        f"(95 % intervals; {from_to(sizes)} sentences of dev; one training each).",
         gains,
     )
     yield (
         f"The labelled F-score of the derivation that the parser chooses changes by "
-        f"{span(own['difference'], '{:+.2f}')}, significantly for {_sure(own)} of {len(own)} parsers.",
+        f"{span(own['difference'], '{:+.2f}')} points. It is {_sure(own)}.",
         gains,
     )
 
 
-def _sure(rows: pd.DataFrame) -> int:
-    """Count the rows whose difference has an interval (columns low and high) that excludes 0."""
-    return int(((rows["low"] > 0) | (rows["high"] < 0)).sum())
+def _sure(rows: pd.DataFrame) -> str:
+    """Say for how many parsers wide charts are significantly better, and for how many significantly worse.
+
+    rows  one row per parser, with difference and its interval (low, high)
+    """
+    better, worse = wins(rows[["difference", "low", "high"]])
+    return f"significantly higher for {better or 'none'} of {len(rows)} parsers and lower for {worse or 'none'}"

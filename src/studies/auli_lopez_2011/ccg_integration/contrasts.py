@@ -26,8 +26,8 @@ def against_bp(results: Sequence[Results], split: str = "test") -> pd.DataFrame:
     Both columns have the same output rule. An older run has only the rules of the paper: belief propagation returns the
     derivation of least risk, and dual decomposition the best derivation.
 
-    Rows: (run, parser, order, decoder). Columns: difference, low, high (95 % interval), sentences, iterations. Only the
-    largest number of iterations of each parser is shown.
+    Rows: (run, parser, order, decoder). Columns: difference, low, high (95 % interval), sentences, iterations, and the
+    output rules of both decoders. Only the largest number of iterations of each parser is shown.
     """
     parts = []
     for run_and_parser, metrics in _measured(results):
@@ -36,15 +36,16 @@ def against_bp(results: Sequence[Results], split: str = "test") -> pd.DataFrame:
         pairs = [(row, a, b) for row, a, b in pairs if {a[1].decoder, b[1].decoder} & {"bp"} and _same_k(a[1], b[1])]
         same_rule = [pair for pair in pairs if pair[1][1].output == pair[2][1].output]
         for row, (order, a), (_, b) in same_rule or pairs:
-            sign, dual = (1, a) if b.decoder == "bp" else (-1, b)
+            sign, dual, other = (1, a, b) if b.decoder == "bp" else (-1, b, a)
             ends = sorted((sign * row["low"], sign * row["high"]))
             parts.append(
                 run_and_parser
                 | {"order": order, "decoder": titled(dual.name(order)), "difference": sign * row["value"]}
                 | {"low": ends[0], "high": ends[1], "sentences": row["sentences"], "iterations": dual.iterations}
+                | {"rule of DD": RULES[dual.output], "rule of BP": RULES[other.output]}
             )
     keys = ["run", "parser", "order", "decoder"]
-    columns = [*keys, "difference", "low", "high", "sentences", "iterations"]
+    columns = [*keys, "difference", "low", "high", "sentences", "iterations", "rule of DD", "rule of BP"]
     data = pd.DataFrame(parts, columns=columns).set_index(keys)
     most = data.groupby(level=["run", "parser"])["iterations"].transform("max") if len(data) else data["iterations"]
     return data[data["iterations"] == most]

@@ -11,12 +11,12 @@ from treebound.plots.style import CYCLE, MARKERS, end_labels, log_axis, panels, 
 
 
 def training_cost(data: pd.DataFrame) -> Figure:
-    """Draw LAS and CPU seconds of training by feature model, one row of panels per corpus and one curve per learner.
+    """Draw UAS and CPU seconds of training by feature model, one row of panels per corpus and one curve per learner.
 
-    LAS is drawn as a difference to the LAS of SVM, or of the first learner if there is no SVM. The gains of richer
+    UAS is drawn as a difference to the UAS of SVM, or of the first learner if there is no SVM. The gains of richer
     features are many times larger than the differences between learners.
 
-    data  run, corpus, learner, features (poor models first), las (%), train_cpu_s. Only the last run of a corpus is
+    data  run, corpus, learner, features (poor models first), uas (%), train_cpu_s. Only the last run of a corpus is
           drawn
     """
     places = _corpora(data)
@@ -27,11 +27,11 @@ def training_cost(data: pd.DataFrame) -> Figure:
             rows = rows.assign(position=[models.index(name) for name in rows["features"]])
             accuracy, time = axes[2 * i : 2 * i + 2]
             reference = SVM if SVM in set(rows["learner"]) else sorted(set(rows["learner"]))[0]
-            level = rows[rows["learner"] == reference].set_index("features")["las"]
-            _curves(accuracy, rows.assign(gain=rows["las"] - rows["features"].map(level)), "position", "gain")
+            level = rows[rows["learner"] == reference].set_index("features")["uas"]
+            _curves(accuracy, rows.assign(gain=rows["uas"] - rows["features"].map(level)), "position", "gain")
             _curves(time, rows, "position", "train_cpu_s")
             log_axis(time, "y")
-            accuracy.set_ylabel(f"LAS minus LAS of {reference}")
+            accuracy.set_ylabel(f"UAS minus UAS of {reference}")
             time.set_ylabel("training, CPU s (log scale)")
             for panel, title in ((accuracy, "accuracy"), (time, "training time")):
                 panel.set_title(f"{corpus}: {title}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.hall_2006.classifiers.tables import LEVEL, MBL, SVM
-from studies.site.sentences import ONE_SEED, Sentences, about, from_to, listing, named, span
+from studies.site.sentences import ONE_SEED, Sentences, about, from_to, joined, listing, short_labels
 
 HOW = (
     "No run on this page compares classifiers, which the default run leaves out. Run `make classifiers`, and list "
@@ -20,22 +20,22 @@ def duel(data: pd.DataFrame) -> Sentences:
         yield HOW
         return
     last = data.xs(data.index[-1][0], level="run")
-    las = last[f"LAS, {SVM}"] - last[f"LAS, {MBL}"]
+    uas = last[f"UAS, {SVM}"] - last[f"UAS, {MBL}"]
     cost = last[f"training, CPU s, {SVM}"] / last[f"training, CPU s, {MBL}"]
     speed = last[f"words / CPU s, {SVM}"] / last[f"words / CPU s, {MBL}"]
     features = dict.fromkeys(last.index.get_level_values("features"))
     tested = last.dropna(subset="p") if "p" in last else last.iloc[:0]
     better = int(((tested["p"] < LEVEL) & (tested["SVM minus MBL, UAS"] > 0)).sum()) if len(tested) else 0
     significance = (
-        f" Their UAS is significantly higher on {better} of {len(tested)} corpora (McNemar's test over words, "
-        f"{100 * LEVEL:g} % level)."
+        f" The UAS of SVM is significantly higher on {better} of {len(tested)} corpora (McNemar's test over the words "
+        f"of each corpus, {100 * LEVEL:g} % level)."
         if len(tested)
         else ""
     )
     yield (
-        "Support vector machines (SVM) have a higher LAS than memory-based learning (MBL) on "
-        f"{int((las > 0).sum())} of {len(last)} corpora with the richest features ({listing(features)}): "
-        f"{from_to(las, '{:+.2f}')} points.{significance} Training takes {from_to(cost, '{:.1f}')} times as "
+        "Support vector machines (SVM) have a higher UAS than memory-based learning (MBL) on "
+        f"{int((uas > 0).sum())} of {len(last)} corpora with the richest features of this page ({listing(features)}): "
+        f"{from_to(uas, '{:+.2f}')} points.{significance} Training takes {from_to(cost, '{:.1f}')} times as "
         f"long, and parsing is {from_to(speed, '{:,.0f}')} times as fast. {ONE_SEED}",
         data,
     )
@@ -43,9 +43,12 @@ def duel(data: pd.DataFrame) -> Sentences:
 
 @about(HOW)
 def accuracy(best: pd.DataFrame) -> Sentences:
-    """Name the learner that has the highest LAS on most corpora, and report the training times. best: `tables.best`."""
-    name, features = best.groupby(["best learner", "features"], sort=False).size().idxmax()
-    rows = best[(best["best learner"] == name) & (best["features"] == features)]
+    """Name the learner with the highest UAS on each corpus, and report the training times. best: `tables.best`."""
+    labels = dict(zip(best.index, short_labels(best.index), strict=True))
+    winners = [
+        f"{name} with {features} ({listing(f'{uas:.2f} on {labels[place]}' for place, uas in rows['UAS'].items())})"
+        for (name, features), rows in best.groupby(["best learner", "features"], sort=False)
+    ]
     tested, worse = int(best["other learners"].sum()), int(best["significantly worse"].sum())
     significance = (
         f" The best learner of each corpus was compared with the other learners with the same features. Its UAS is "
@@ -54,8 +57,8 @@ def accuracy(best: pd.DataFrame) -> Sentences:
         else " The heads of the best learner were not compared with the heads of other learners."
     )
     yield (
-        f"The learner {name} with {features} has the highest LAS on {len(rows)} of {len(best)} corpora, "
-        f"{span(rows['LAS'])} (one seed).{significance}",
+        f"The highest UAS of each corpus, of all learners and feature models, comes from {joined(winners)}; one "
+        f"seed.{significance}",
         best,
     )
     shortest, longest = best["fastest, CPU s"].idxmin(), best["slowest, CPU s"].idxmax()
@@ -63,8 +66,8 @@ def accuracy(best: pd.DataFrame) -> Sentences:
     timed = f"mean of {repeats:.0f} trainings each" if repeats > 1 else "one training each"
     yield (
         f"Training with the features of the best learner takes {best['fastest, CPU s'].min():,.0f} CPU s "
-        f"({best.loc[shortest, 'fastest training']}, {named(shortest)}) to {best['slowest, CPU s'].max():,.0f} CPU s "
-        f"({best.loc[longest, 'slowest training']}, {named(longest)}; {timed}).",
+        f"({best.loc[shortest, 'fastest training']}, {labels[shortest]}) to {best['slowest, CPU s'].max():,.0f} CPU s "
+        f"({best.loc[longest, 'slowest training']}, {labels[longest]}; {timed}).",
         best,
     )
 

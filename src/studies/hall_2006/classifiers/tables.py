@@ -175,7 +175,7 @@ def significance(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.D
 def duel(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     """Compare memory-based learning with support vector machines, with the richest features of each corpus.
 
-    Rows: (run, corpus, features). Columns: LAS (%), CPU seconds of training and words per CPU second of both learners;
+    Rows: (run, corpus, features). Columns: UAS (%), CPU seconds of training and words per CPU second of both learners;
     the UAS of SVM minus the UAS of MBL, and p of McNemar's test, if the two were tested. Corpora without both learners
     are left out.
 
@@ -201,23 +201,25 @@ def duel(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(list(lines.values()), index=index)
 
 
-_DUEL = {"LAS": "las", "training, CPU s": "train_cpu_s"}  #: heading -> column of `summed`
+#: columns of `best` about training times
+TIMES = ["fastest training", "fastest, CPU s", "slowest training", "slowest, CPU s", "trainings"]
+_DUEL = {"UAS": "uas", "training, CPU s": "train_cpu_s"}  #: heading -> column of `summed`
 
 
 def best(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
-    """Return the learner and the feature model with the highest LAS of each corpus, one row per run and corpus.
+    """Return the learner and the feature model with the highest UAS of each corpus, one row per run and corpus.
 
     data   result of `summed`; only cells with the whole training set count
     tests  result of `significance`
 
-    Columns: tags, tested sentences, best learner, features and LAS (%). `other learners` counts the learners that are
+    Columns: tags, tested sentences, best learner, features and UAS (%). `other learners` counts the learners that are
     tested with the same features, and `significantly worse` counts those that the best learner beats at `LEVEL`. The
     last columns name the learners with the shortest and the longest training on these features, with their CPU seconds,
     and the number of trainings.
     """
     whole, lines = data[(data["share"] == 100) & (data["missing"] == "")], {}
     for key, rows in whole.groupby(["run", "corpus"], sort=False):
-        row = rows.loc[rows["las"].idxmax()]
+        row = rows.loc[rows["uas"].idxmax()]
         seconds = rows[rows["features"] == row["features"]].set_index("learner")["train_cpu_s"]
         pairs = [pair for pair in tests.index if pair[:3] == (*key, row["features"]) and row["learner"] in pair[3:]]
         lines[key] = {
@@ -225,7 +227,7 @@ def best(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
             "tested on": row["tested"],
             "best learner": row["learner"],
             "features": row["features"],
-            "LAS": row["las"],
+            "UAS": row["uas"],
             "other learners": len(pairs),
             "significantly worse": int((tests.loc[pairs, "better"] == row["learner"]).sum()),
             "fastest training": seconds.idxmin(),

@@ -118,16 +118,21 @@ def measured(results: Results) -> pd.DataFrame:
 def parsers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return accuracy and speed of the transition-based parsers of the main comparison. Rows: (run, corpus, parser).
 
-    Parsers have the names `short_name`. The column `not installed` exists only if a parser lacks a package.
+    Parsers have the names `short_name`. `features` is the name of the feature model. The column `not installed` exists
+    only if a parser lacks a package.
     """
     parts = [measured(r).assign(run=r.name) for r in results]
+    parts = [
+        data.assign(features=[r.params.models[name].settings.features for name in data["model"]])
+        for r, data in zip(results, parts, strict=True)
+    ]
     data = pd.concat(parts, ignore_index=True)
     data = data[data["corpus"].isin(wanted or set(data["corpus"]))].assign(parser=data["row"].map(short_name))
     data = data.set_index(["run", "corpus", "parser"])
     names = {"uas": "UAS", "las": "LAS", "complete": "complete, %", "train_cpu_s": "training, CPU s"}
     data = data.rename(columns=names | {"words_per_cpu_s": "words / CPU s", "missing": "not installed"})
     lacking = ["not installed"] * bool(data["not installed"].astype(bool).any())
-    return data[["tags", *names.values(), "words / CPU s", *lacking]]
+    return data[["tags", "features", *names.values(), "words / CPU s", *lacking]]
 
 
 def points(table: pd.DataFrame) -> pd.DataFrame:

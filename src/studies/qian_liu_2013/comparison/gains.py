@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pandas as pd
 
 from studies.qian_liu_2013.comparison.remarks import counted
 from studies.qian_liu_2013.comparison.tables import PEERS
+from studies.site.claims.judge import Judged
 from studies.site.collect import THIS_RUN
 from studies.site.published import QIAN_LIU, table
 from studies.site.sentences import (
@@ -40,6 +43,19 @@ FAMILIES = tuple(
 )
 
 
+#: claim about a factor family -> name of the family in `by_family`
+CLAIMED = {
+    "grandchild": "grandchildren",
+    "sibling": "pairs of siblings",
+    "great-grandchild": "great-grandchildren",
+    "tri-sibling": "triples of siblings",
+    "comb": "combs",
+    "hand-crafted": "hand-crafted patterns",
+    "all-factors": "all together",
+}
+PRINTED = ("PTB", "CTB")  #: treebanks of the paper, in the order of the published effects of a claim
+
+
 @about("This run has no gains of all factors over the baseline.")
 def answer(gains: pd.DataFrame, everywhere: pd.DataFrame | None = None) -> Sentences:
     """Describe the gain of all factors over the baseline, with one sentence for each run and learner.
@@ -62,7 +78,8 @@ def answer(gains: pd.DataFrame, everywhere: pd.DataFrame | None = None) -> Sente
             )
         else:
             text = f"All factors change the UAS of the Carreras baseline by {mean} points on average over {count}."
-        tested = f" On these {count}, {counted(rows, most=0)}" if len(rows) > 1 else ""
+        wins = counted(rows, "all factors are", most=0, what=("on", "treebanks"))
+        tested = f" One by one, {wins}" if len(rows) > 1 else ""
         if len(rows) == 1 and len(wide) <= 1:
             text = (
                 f"On {rows.index[0]}, all factors change the UAS of the Carreras baseline by {difference(rows.iloc[0])}"
@@ -91,7 +108,7 @@ def families(gained: pd.DataFrame, learner: str) -> Sentences:
     if len(rows):
         yield (
             f"Models with some of the non-local factors and the learner {learner}, compared with our baseline in UAS: "
-            f"{counted(rows)}"
+            f"{counted(rows, 'the model is')}"
             f"{f'; by chance alone, {by_chance(len(rows))} would be significant' if len(rows) > 1 else ''}; "
             f"{seeds_in_words(rows['seeds'])}.",
             rows,
@@ -104,6 +121,33 @@ def families(gained: pd.DataFrame, learner: str) -> Sentences:
         "the largest gain.",
         printed,
     )
+
+
+def by_family(judged: Mapping[str, Sequence[Judged]]) -> pd.DataFrame:
+    """Return the pooled gain in UAS of each factor family over the baseline, from the claims about the families.
+
+    judged  run -> verdicts on the claims of a page
+
+    Rows: (run, family), with the families of CLAIMED. Columns: gain (points), low, high (95 % interval over treebanks),
+    treebanks, and the gains that the paper prints for PTB and CTB. Families that a run has not measured are left out.
+    """
+    lines = {}
+    for run, entries in judged.items():
+        by_name = {entry.claim.name: entry for entry in entries if entry.claim is not None}
+        for name, family in CLAIMED.items():
+            entry = by_name.get(name)
+            if entry is None or entry.effect is None or entry.claim is None:
+                continue
+            printed = dict(zip(PRINTED, entry.claim.effects, strict=False))
+            lines[run, family] = {
+                "gain": entry.effect.value,
+                "low": entry.effect.low,
+                "high": entry.effect.high,
+                "treebanks": entry.effect.treebanks,
+                **{f"{name}, published": printed.get(name, np.nan) for name in PRINTED},
+            }
+    index = pd.MultiIndex.from_tuples(list(lines) or [("", "")], names=["run", "family"])[: len(lines)]
+    return pd.DataFrame(list(lines.values()), index=index)
 
 
 def learners(perceptron: pd.DataFrame, mira: pd.DataFrame) -> Remarks:

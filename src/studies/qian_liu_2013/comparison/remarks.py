@@ -7,6 +7,7 @@ import pandas as pd
 from studies.qian_liu_2013.comparison.tables import AGAINST
 from studies.site.provenance import CAPPED
 from studies.site.sentences import (
+    LEVEL,
     ONE_SEED,
     UNTESTED,
     Sentences,
@@ -15,39 +16,37 @@ from studies.site.sentences import (
     each,
     from_to,
     listing,
-    mean_with_interval,
-    seeds_in_words,
     short_labels,
     significance_counts,
     significant,
     span,
+    who_is_better,
 )
 
 ALL = "combined"  #: model with all factors
 MOST = 2  #: number of significant differences that a sentence names
 
 
-def counted(rows: pd.DataFrame, most: int = MOST) -> str:
-    """Count the differences that are significant at the 5 % level, and name at most `most` of them, largest first.
+def counted(rows: pd.DataFrame, systems: str, most: int = MOST, what: tuple[str, str] = ("in", "comparisons")) -> str:
+    """Say how often systems or the baseline are better at the 5 % level, and name at most `most` cases, largest first.
 
-    rows  see `sentences.significance_text`
+    rows     see `sentences.significance_text`
+    systems  the systems with their verb
+    what     see `sentences.who_is_better`
     """
     rows, chosen = rows.set_axis(short_labels(rows.index)), significant(rows).to_numpy()
-    better, worse = (int((chosen & (rows["difference"] * sign > 0).to_numpy()).sum()) for sign in (1, -1))
     own = rows[chosen]
     named = own.iloc[own["difference"].abs().argsort(kind="stable").iloc[::-1][:most]]
     examples = listing(f"{place} {difference(row)}" for place, row in named.iterrows())
     largest = f" ({'largest: ' if len(own) > most else ''}{examples})" if len(named) else ""
-    return (
-        f"{better} of {len(rows)} differences {'is' if better == 1 else 'are'} significantly above 0 at the 5 % level, "
-        f"and {worse} {'is' if worse == 1 else 'are'} significantly below 0{largest}"
-    )
+    return f"{who_is_better(rows, systems, 'the baseline', what)}, at the {100 * LEVEL:g} % level{largest}"
 
 
 @about("This run has no baseline to compare with.")
 def significance(data: pd.DataFrame) -> Sentences:
     """Count the systems of `tables.significance` that differ significantly from the baseline."""
-    yield f"Bootstrap over test sentences, only models with the seed of the run: {significance_counts(data)}"
+    counts = significance_counts(data, "the system is", "the baseline")
+    yield f"Bootstrap over test sentences, only models with the seed of the run: {counts}"
 
 
 @about("No row was trained with several seeds: see variants in params.yaml.")
@@ -141,25 +140,3 @@ def against(more: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
         )
         for group in groups
     ]
-
-
-def over_corpora(system: str, rows: pd.DataFrame, learner: str = "") -> str:
-    """Describe the gains of a system over the baseline: the mean over treebanks, and the significance of each gain.
-
-    With more than two languages, the text also has the range of the means that leave out one language.
-
-    system, rows  one pair of the result of `against`
-    """
-    pooled, without_one = mean_with_interval(rows["difference"]), ""
-    if "language" in rows.index.names:
-        languages = rows.index.get_level_values("language")
-        without = [rows["difference"][languages != name].mean() for name in languages.unique()]
-        if len(without) > 2:
-            without_one = f"; leaving out any one language gives {min(without):+.2f} to {max(without):+.2f}"
-        rows = rows.droplevel("language")
-    seeds = seeds_in_words(rows["seeds"]) if "seeds" in rows else "one training each"
-    return (
-        f"On {len(rows)} more corpora the system {system} gains on average {pooled} UAS over the baseline "
-        f"({f'learner {learner}, ' if learner else ''}{seeds}; 95 % interval over treebanks{without_one}); "
-        f"one by one, {counted(rows)}."
-    )

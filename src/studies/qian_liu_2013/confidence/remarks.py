@@ -8,7 +8,7 @@ import pandas as pd
 
 from studies.common.params import Row
 from studies.qian_liu_2013.confidence.settings import Confidence
-from studies.site.sentences import Sentences, about, listing, share
+from studies.site.sentences import Sentences, about, listing, percent
 from studies.site.show import Remarks
 
 
@@ -39,10 +39,10 @@ def confidence(words: pd.DataFrame, measured: pd.Series, model: str) -> Sentence
     low = words.loc[words["margin"] <= words["margin"].quantile(0.1), "correct"]
     lists = {int(k): uas for k, uas in measured["best_of_list"].items()}
     yield (
-        f"Margins of {model} tell right heads from wrong ones. In {measured['sentences']} test sentences of "
-        f"{measured.name}, the head is right for "
-        f"{share(int(top.sum()), len(top))} words with the larger half of the margins, and for "
-        f"{share(int(low.sum()), len(low))} with the smallest tenth (95 % intervals that treat words as independent)."
+        f"Margins of {model} tell right heads from wrong ones. Of the {len(top):,} words with the larger margins, "
+        f"{percent(int(top.sum()), len(top))} have the right head. Of the {len(low):,} words with the smallest margins "
+        f"(a tenth of all words), {percent(int(low.sum()), len(low))} have the right head ({measured['sentences']} "
+        f"test sentences of {measured.name}; 95 % intervals that treat words as independent)."
     )
     yield (
         f"The calibration error of the marginals is {100 * measured['calibration_error']:.1f} points on average. One "

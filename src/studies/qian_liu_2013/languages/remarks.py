@@ -15,8 +15,8 @@ from studies.site.sentences import (
     correlation,
     listing,
     mean_with_interval,
-    significant,
     span,
+    wins,
 )
 
 #: systems that the answer of the page describes
@@ -62,11 +62,10 @@ def _gain(rows: pd.DataFrame) -> str:
 
     rows  one table of the result of `against`
     """
-    clear = significant(rows.drop(columns="p", errors="ignore"))
-    above, below = (int((clear & (sign * rows["difference"] > 0)).sum()) for sign in (1, -1))
+    better, worse = wins(rows.drop(columns="p", errors="ignore"))
     return (
-        f"{mean_with_interval(rows['difference'])} (significantly above 0 on {above} of {len(rows)} corpora, "
-        f"below 0 on {below})"
+        f"{mean_with_interval(rows['difference'])} (significantly better on {better or 'none'} of {len(rows)} corpora, "
+        f"worse on {worse or 'none'})"
     )
 
 

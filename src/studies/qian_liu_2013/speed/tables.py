@@ -52,7 +52,7 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
             for corpus in keep[r.name]:
                 row[r.name, corpus] = own_figures[r.name].get((corpus, i), float("nan"))
             if figure != "w/s" and (missing := unproved(r, keep[r.name]).get(i[2:])):
-                notes.append(f"{r.name}: not proved optimal: {missing}")
+                notes.append(f"{f'{r.name}: ' * (len(results) > 1)}not proved optimal: {missing}")
         if len(set(models.values())) > 1:
             notes += [f"{name}: {model}" for name, model in models.items()]
         cells.append({**row, ("", "note"): "; ".join(notes)})

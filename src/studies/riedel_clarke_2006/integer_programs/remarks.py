@@ -18,11 +18,12 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
         exact = rows[(rows["solver"] != BRANCH_AND_BOUND) & ~rows["solver"].str.startswith(RELAXATION)]
         proved = exact.groupby("solver", sort=False)[["proved", "sentences"]].sum()
         yield (
-            f"Branch and bound proves {bb['proved'].sum()} of {bb['sentences'].sum()} problems ({run}; "
-            f"{how_many_corpora(dict.fromkeys(bb['corpus']))}, models {listing(dict.fromkeys(bb['model']))}, trees "
-            f"{listing(dict.fromkeys(bb['space']))}), without a limit and in {bb['slowest'].max():.2g} s at most. "
-            f"Integer programs prove {span(proved['proved'], '{:,}')} of up to {proved['sentences'].max():,}, "
-            f"{_limited(exact)}. If two solvers prove an optimum, they agree on its score.",
+            f"Branch and bound proves {bb['proved'].sum()} of {bb['sentences'].sum()} problems. It has no limit, and "
+            f"the slowest problem takes {bb['slowest'].max():.2g} s. Integer programs prove "
+            f"{span(proved['proved'], '{:,}')} of up to {proved['sentences'].max():,}, {_limited(exact)}. If two "
+            "solvers prove an optimum, they agree on its score. A problem is a test sentence with the scores of a "
+            f"model and a set of trees ({run}; {how_many_corpora(dict.fromkeys(bb['corpus']))}; models "
+            f"{listing(dict.fromkeys(bb['model']))}; {listing(dict.fromkeys(bb['space']))} trees).",
             rows,
         )
         yield from _ratios(lengths[lengths.index.get_level_values("run") == run], run)
@@ -34,17 +35,18 @@ def _ratios(lengths: pd.DataFrame, run: str) -> Sentences:
     if len(known := ratio.dropna()):
         low, high = known.idxmin(), known.idxmax()
         yield (
-            f"In {len(known)} of {len(ratio)} length bins, at least one program proves every sentence ({run}).",
+            f"The problems are divided into {len(ratio)} bins by corpus, model, set of trees and length ({run}). In "
+            f"{len(known)} of the bins, at least one integer program proves every sentence.",
             lengths,
         )
         yield (
-            "Compared with branch and bound, the fastest such program takes "
-            f"{known.median():,.0f} times as long in the median bin, {known.min():,.1f} times at least "
-            f"({_place(low, lengths)}) and {known.max():,.0f} times at most ({_place(high, lengths)}).",
+            "In these bins, the fastest program takes "
+            f"{known.median():,.0f} times as long as branch and bound in the median bin, and {known.min():,.1f} times "
+            f"({_place(low, lengths)}) to {known.max():,.0f} times ({_place(high, lengths)}) as long in single bins.",
             lengths,
         )
     if unknown := len(ratio) - len(known):
-        yield f"In {unknown} of {len(ratio)} bins ({run}) no program proved every sentence, so there is no ratio."
+        yield f"In {unknown} of {len(ratio)} bins ({run}), no program proved every sentence, so there is no ratio."
 
 
 def _limited(exact: pd.DataFrame) -> str:

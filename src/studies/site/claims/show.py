@@ -202,7 +202,8 @@ def _tally(judged: Sequence[Judged]) -> str:
     claims = "claims that are" if len(replicated) > 1 else "claim that is"
     return (
         f"{text} {significant} of {len(replicated)} {claims} replicated over several treebanks "
-        f"{'stays' if significant == 1 else 'stay'} significant after adjustment for the number of claims of the paper."
+        f"{'stays' if significant == 1 else 'stay'} significant after adjustment for the number of claims of the paper "
+        "(test over treebanks)."
     )
 
 

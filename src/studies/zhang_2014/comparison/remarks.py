@@ -12,12 +12,13 @@ from studies.site.sentences import (
     each,
     seeds_in_words,
     significance_counts,
-    significant,
     span,
+    who_is_better,
 )
 from studies.site.show import Remarks
 
 LEVEL = 0.01  #: significance level that the sentences about gains use
+SIDES = ("the first parser is", "the second")  #: the two parsers of a pair in the sentences that count many pairs
 
 
 def gains(compared: pd.DataFrame, table: pd.DataFrame) -> Remarks:
@@ -51,14 +52,13 @@ def _gains(data: pd.DataFrame) -> Sentences:
     for run, rows in each(data, "run"):
         first = rows.index.get_level_values("pair")[0]
         pair = rows.xs(first, level="pair")
-        clear = significant(pair, LEVEL)
-        above, below = (int((clear & (sign * pair["difference"] > 0)).sum()) for sign in (1, -1))
+        sides = first.split(" minus ")
+        better = who_is_better(pair, f"The parser {sides[0]} is", sides[1], ("on", "corpora"), LEVEL)
         yield (
-            f"UAS of {first.replace(' minus ', ' minus UAS of ')} ({run}): {span(pair['difference'], '{:+.2f}')}. The "
-            f"difference is significantly above 0 on {above} of {len(pair)} corpora and below 0 on {below} "
+            f"UAS of {' minus UAS of '.join(sides)} ({run}): {span(pair['difference'], '{:+.2f}')}. {better} "
             f"(McNemar's test over words, {100 * LEVEL:g} % level; {seeds_in_words(pair['seeds'])}).",
             pair,
         )
     for run, rows in each(data, "run"):
         pairs = rows.index.get_level_values("pair").nunique()
-        yield f"In all {pairs} pairs of parsers ({run}), {significance_counts(rows, LEVEL)}", rows
+        yield f"In all {pairs} pairs of parsers ({run}), {significance_counts(rows, *SIDES, LEVEL)}", rows

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Sentences, about, difference, seeds_in_words, significance_counts, span
-from studies.zhang_2014.comparison.remarks import LEVEL
+from studies.site.sentences import (
+    Sentences,
+    about,
+    difference,
+    seeds_in_words,
+    significance_counts,
+    span,
+    who_is_better,
+)
+from studies.zhang_2014.comparison.remarks import LEVEL, SIDES
 
 NO_LANGUAGES = "The reference run has no such part yet (`make reference`)."
 
@@ -26,10 +34,10 @@ def languages(means: pd.DataFrame, gained: pd.DataFrame, table: pd.DataFrame) ->
         f"{seeds_in_words(rows['seeds'])}); ahead in {mean['ahead']:.0f}.",
         means,
     )
-    sure = int(((means["low"] > 0) | (means["high"] < 0)).sum())
+    by_interval = who_is_better(means[["difference", "low", "high"]], *SIDES, ("in", "pairs"))
     yield (
-        f"The 95 % interval of the mean excludes 0 for {sure} of {len(means)} pairs of parsers. Treebank by treebank "
-        f"(McNemar's test over words), {significance_counts(gained, LEVEL)}",
+        f"In the mean over languages, {by_interval} (95 % intervals). Treebank by treebank "
+        f"(McNemar's test over words), {significance_counts(gained, *SIDES, LEVEL)}",
         gained,
     )
     errors = table["search errors, %"].droplevel("language")
