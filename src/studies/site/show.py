@@ -34,6 +34,12 @@ def typeset(text: str) -> str:
     return re.sub(r"(?<![\w.)\]-])-(?=\.?\d)", "\N{MINUS SIGN}", text)
 
 
+def as_csv(data: pd.DataFrame) -> str:
+    """Return a table as CSV with six significant digits, also in columns of numbers and texts."""
+    rounded = data.map(lambda value: float(DIGITS % value) if isinstance(value, float) else value)
+    return rounded.to_csv(lineterminator="\n", float_format=DIGITS)
+
+
 @dataclass(frozen=True)
 class Table:
     """A DataFrame as an HTML table with a caption, and as CSV for programs.
@@ -56,7 +62,7 @@ class Table:
         data: dict[str, Any] = {"text/plain": self.caption, "text/html": self._repr_html_()}
         if not len(self.data):
             return data | {ABSENT: True}
-        return data | {"text/csv": self.data.to_csv(lineterminator="\n", float_format=DIGITS)} | sources.bundle()
+        return data | {"text/csv": as_csv(self.data)} | sources.bundle()
 
     def _repr_html_(self) -> str:
         if not len(self.data):

@@ -14,7 +14,7 @@ import pandas as pd
 
 from studies.across.leaderboard.parsers import OTHER, reason
 from studies.across.overview.shares import POINT, rounded
-from studies.site.show import NOTHING, Table
+from studies.site.show import NOTHING, Table, as_csv
 
 MEAN = "mean of the corpora"  #: name of the overall ranking among the corpora
 #: headings of `winners`
@@ -54,7 +54,7 @@ class Leaderboard(Table):
     def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
         data = super()._repr_mimebundle_(**options)
         if self.complete is not None and "text/csv" in data:
-            data["text/csv"] = self.complete.to_csv(lineterminator="\n")
+            data["text/csv"] = as_csv(self.complete)
         return data
 
     def _repr_html_(self) -> str:
