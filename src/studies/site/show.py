@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import groupby
+from math import isfinite
 from typing import Any
 
 import pandas as pd
@@ -22,9 +23,6 @@ CELLS, STATEMENTS = 40, "application/vnd.treebound.statements+json"
 #: MIME type that marks an output that only says that there are no results
 ABSENT = "application/vnd.treebound.absent+json"
 
-#: format of the floats in the CSV of a table: more digits than any measurement has
-DIGITS = "%.6g"
-
 
 def typeset(text: str) -> str:
     """Replace the hyphen before a negative number by a minus sign, in text that people read.
@@ -35,9 +33,15 @@ def typeset(text: str) -> str:
 
 
 def as_csv(data: pd.DataFrame) -> str:
-    """Return a table as CSV with six significant digits, also in columns of numbers and texts."""
-    rounded = data.map(lambda value: float(DIGITS % value) if isinstance(value, float) else value)
-    return rounded.to_csv(lineterminator="\n", float_format=DIGITS)
+    """Return a table as CSV. Numbers have five significant digits, or all digits before the decimal point."""
+    return str(data.map(_shortened).to_csv(lineterminator="\n"))
+
+
+def _shortened(value: Any) -> Any:
+    """Return a number as `as_csv` writes it; other values stay as they are."""
+    if not isinstance(value, float) or not isfinite(value):
+        return value
+    return f"{value:.0f}" if abs(value) >= 10_000 else f"{value:.5g}"
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ OVER_SENTENCES, OVER_WORDS = "test sentences", "words"  #: units that the interv
 COLUMNS = ["corpus", "system", "family", "uas", "low", "high", "unit", "las", "seeds", "words_per_cpu_s"]
 COLUMNS += ["train_cpu_s", "peak_mb", "proved", "sees", "model", "unranked", "row"]
 
-NOT_TIMED = "not timed: the benchmark times only the rows that params.yaml selects"
-NO_MEMORY = "not measured: this run is older than the measurement of memory"
-NO_PROOF = "proves nothing: this kind of parser has no search for the best tree that could prove it"
-NO_LABELS = "has no labels: the model predicts heads alone"
+NOT_TIMED = "not timed: not selected in params.yaml"
+NO_MEMORY = "not measured in this older run"
+NO_PROOF = "this kind of parser proves nothing"
+NO_LABELS = "no labels: the model predicts heads alone"
 PART = "not ranked: only the first sentences of the test set were parsed"
 OTHER_TAGS = "not ranked: sees other tags than the ranked rows of this corpus"
 OUTSIDE = (
