@@ -139,18 +139,19 @@ def leaderboard(board: pd.DataFrame, caption: str) -> tuple[Leaderboard, Table]:
     several = board["run"].nunique() > 1 if len(board) else False
     shown, missing = [], []
     for _, row in board.iterrows():
-        cells, absent = {"run": row["run"]} if several else {}, []
+        cells: dict[str, object] = {"run": row["run"]} if several else {}
+        absent: dict[str, list[str]] = {}  # reason -> headings of the cells that it explains
         for column, heading in HEADINGS.items():
             value = _value(row, column)
             if isinstance(value, float) and np.isnan(value):
                 why = reason("rank" if column == "range" else column, row)
                 letter = letters.setdefault(why, ascii_lowercase[len(letters)])
                 counts[why] = counts.get(why, 0) + 1
-                absent.append(f"{heading}: {why}")
+                absent.setdefault(why, []).append(heading)
                 value = f"{NOTHING} {letter}"
             cells[heading] = value
         shown.append(cells)
-        missing.append("; ".join(absent))
+        missing.append("; ".join(f"{' & '.join(headings)}: {why}" for why, headings in absent.items()))
     index = pd.Index(board["system"], name="parser")
     names = [*["run"] * several, *HEADINGS.values()]
     whole = {HEADINGS[column]: 0 for column in WHOLE} | {HEADINGS["proved"]: 1}
