@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from oracles.trees import trees
+from own_scores import winners
 from strategies import tries
-from test_scores import winners
 
 import treebound
 from treebound.constraints import parse as parse_constraints
