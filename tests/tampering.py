@@ -39,6 +39,7 @@ def real_proof(rng, space, stars):
 def is_true(problem, parse, space):
     """Return whether enumeration confirms a claim; real scores are compared with the tolerance of the checker."""
     slack = 0 if problem.unit or math.isinf(parse.bound) else 4 * TOLERANCE * max(1.0, abs(parse.bound))
+    rounding = 0 if problem.unit else 4 * TOLERANCE * problem.total
     top = best(problem, space)[0]
     if parse.status not in STATUSES[:5] or parse.value != parse.value or parse.bound != parse.bound:
         return False
@@ -50,7 +51,7 @@ def is_true(problem, parse, space):
     if not rows:
         return False
     score = scores(problem, space)[rows[0]]
-    if math.isinf(parse.value) or not abs(score - parse.value) <= slack or top > parse.bound + slack:
+    if math.isinf(parse.value) or not abs(score - parse.value) <= slack + rounding or top > parse.bound + slack:
         return False
     if parse.status == "heuristic":
         return parse.bound == math.inf
