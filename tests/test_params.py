@@ -118,6 +118,12 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
         ("seed: 1\n", "seed: 2020-99-99\n", "seed: 2020-99-99", "'2020-99-99' is not a valid value"),
         ("seed: 1\n", "seed: a\0b\n", "seed: a", "YAML does not allow the character 0x0; delete it"),
         ("seed: 1\n", f"seed: {'[' * 3000}1{']' * 3000}\n", None, "nested too deeply"),
+        (
+            "samplerank: {system: sampling, schedule: sample,",
+            "samplerank: {system: sampling,",
+            "samplerank: {",
+            "models.samplerank.proposal: random walks build trees with crossing arcs",
+        ),
         ("paths: {}", 'paths: {ptb: "a\\0b"}', "paths: {ptb", "paths.ptb: 'a\\x00b' cannot be a path"),
         ("paths: {}", 'paths: {ptb: "\\ud800"}', "paths: {ptb", "paths.ptb: '\\ud800' cannot be a path"),
     ],

@@ -25,7 +25,7 @@ from studies.common.paths import modules_of_questions
 from treebound.core.errors import InputError
 from treebound.core.spaces import Space
 from treebound.support import yamlfile
-from treebound.support.settings import Seed
+from treebound.support.settings import Seed, SettingError
 from treebound.systems.graph.settings import Family, Learner, Settings
 from treebound.systems.sampling.settings import Settings as Sampling
 from treebound.systems.transition.settings import Settings as Transition
@@ -482,6 +482,10 @@ def load(path: Path = Path("params.yaml")) -> Params:
         params = TypeAdapter(Params).validate_python(core | {"questions": section_settings})
     except ValidationError as error:
         raise _input_error(error, place, path, tree, data, kinds) from None
+    except SettingError as error:  # settings of a system that do not fit together
+        loc = (*place, error.key)
+        reason = f"{'.'.join(map(str, loc))}: {error.reason}"
+        raise InputError(reason, path=path, line=yamlfile.line_of(tree, loc), hint=error.hint) from None
     for name, settings in {"corpora": params, **section_settings}.items():
         try:
             settings.check(params)
