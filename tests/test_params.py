@@ -124,6 +124,8 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
             "samplerank: {",
             "models.samplerank.proposal: random walks build trees with crossing arcs",
         ),
+        ("seed: 1\n", 'seed: 1\n"a\\nb": 1\n', '"a\\nb"', r"a\nb: unknown key"),
+        ("arc: {families: []}", '"a\\nb": {families: [], same_as: x}', None, r"models.a\nb"),
         ("paths: {}", 'paths: {ptb: "a\\0b"}', "paths: {ptb", "paths.ptb: 'a\\x00b' cannot be a path"),
         ("paths: {}", 'paths: {ptb: "\\ud800"}', "paths: {ptb", "paths.ptb: '\\ud800' cannot be a path"),
     ],
