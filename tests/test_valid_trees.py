@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from valid_rules import NAMES, RULES, decoder, every_value, random_scores
+from valid_rules import NAMES, RULES, decoder, every_value, random_scores, words_of
 
+from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
+from treebound.decoders.exact.valid_trees import ValidDecoder
 from treebound.decoders.kbest import kbest, margins
 
 
@@ -66,6 +68,40 @@ def test_a_limit_is_reported_and_the_tree_is_valid():
         elif parse.status == "optimal":
             assert parse.value == max(values.values())
     assert statuses >= {"limit", "optimal"}
+
+
+def test_a_limit_bounds_all_regions():
+    """Check searches that give up a region without a tree while regions with higher bounds are open.
+
+    The first two seeds are such searches.
+    """
+    statuses = set()
+    for seed in (2003, 2242, *range(60)):
+        scores = random_scores(
+            np.random.default_rng(seed), "non-projective", "mixed", ("comb", "sibling", "grandchild"), 0.6
+        )
+        values = every_value(scores, RULES["all"], "non-projective")
+        parse = decoder(scores, RULES["all"], "non-projective", most_regions=1).decode(scores.problem)
+        assert parse.bound >= max(values.values(), default=-np.inf), seed
+        assert values.get(tuple(parse.heads.tolist()), -np.inf) >= parse.value, seed
+        statuses.add((parse.status, parse.value > -np.inf))
+    assert statuses >= {("limit", True), ("limit", False), ("optimal", True)}
+
+
+def test_a_search_above_a_floor_with_a_limit_proves_nothing_false():
+    limited = 0
+    for seed in range(60):
+        space = ("projective", "non-projective")[seed % 2]
+        scores = random_scores(np.random.default_rng(seed), space, "mixed")
+        best = max(every_value(scores, RULES["all"], space).values(), default=-np.inf)
+        search = ValidDecoder(
+            BranchAndBound(space=space, max_dp_calls=1), scores, words_of(scores), RULES["all"], most_regions=2
+        )
+        for floor in (best - 1, best, -100.0):
+            parse = search.decode_above(scores.problem, floor)
+            assert parse is not None or best <= floor, seed
+            limited += parse is not None and parse.status == "limit"
+    assert limited > 10
 
 
 def test_a_tree_that_is_valid_already_costs_one_search():

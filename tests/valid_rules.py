@@ -116,10 +116,11 @@ RULES = {
 }
 
 
-def random_scores(rng, space, kind="tied"):
-    problem = random_problem(rng, FAMILIES, max_n=4, integer=True, kind=kind, space=space)
+def random_scores(rng, space, kind="tied", families=FAMILIES, forbidden=0.15):
+    """Return the scores of a random sentence; on average, the share `forbidden` of its labelled arcs is forbidden."""
+    problem = random_problem(rng, families, max_n=4, integer=True, kind=kind, space=space)
     labels = rng.integers(-6, 7, (problem.arcs, len(NAMES))).astype(float)
-    labels[rng.random(labels.shape) < 0.15] = -np.inf
+    labels[rng.random(labels.shape) < forbidden] = -np.inf
     table = problem.arc[:, None] + labels
     return LabelScores(problem, table, NAMES)
 
@@ -143,6 +144,11 @@ def every_value(scores, rules, space):
     return values
 
 
+def words_of(scores):
+    """Return words without properties, which the invented rules do not read."""
+    return Words.of(["w"] * scores.problem.n, ["X"] * scores.problem.n)
+
+
 def decoder(scores, rules, space, **options):
-    words = Words.of(["w"] * scores.problem.n, ["X"] * scores.problem.n)
-    return ValidDecoder(BranchAndBound(space=space), scores, words, rules, **options)
+    """Return a search for the best valid tree of a sentence."""
+    return ValidDecoder(BranchAndBound(space=space), scores, words_of(scores), rules, **options)

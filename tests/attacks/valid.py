@@ -127,8 +127,8 @@ def check_lists(case: Case, search: ValidDecoder, parse: Parse, valid: list, k: 
         assert margin[m] == right or abs(margin[m] - right) <= slack, f"{note}: margin {margin[m]} of {m}, not {right}"
 
 
-def check_limit(search: ValidDecoder, case: Case, valid: list, note: str) -> None:
-    """Check that a search with a limit claims nothing that is false."""
+def check_limit(search: ValidDecoder, case: Case, valid: list, rng: np.random.Generator, note: str) -> None:
+    """Check that a search with a limit claims nothing that is false, also above a floor and in a list."""
     parse = search.decode(case.labelled.problem)
     slack = slack_of(case)
     best = valid[0][0] if valid else -np.inf
@@ -139,6 +139,16 @@ def check_limit(search: ValidDecoder, case: Case, valid: list, note: str) -> Non
     assert parse.status != "optimal" or abs(parse.value - best) <= slack, note
     if parse.labels is not None:
         assert any(t[1] == parse.heads.tolist() and t[2][1:] == parse.labels[1:].tolist() for t in valid), note
+    floor = float(rng.choice([best - 1, best + 1, 0.0, *(t[0] - 0.5 for t in valid[:9])])) if valid else 0.0
+    above = search.decode_above(case.labelled.problem, floor)
+    assert above is not None or best <= floor + slack, f"{note}: nothing above {floor}"
+    listed = kbest(search, case.labelled.problem, 3)
+    if listed.complete:
+        scores = {tuple(heads): score for score, heads, *_ in reversed(valid)}
+        top = sorted(scores.values(), reverse=True)[:3]
+        values = [p.value for p in listed.parses]
+        assert len(values) == len(top), f"{note}: {values}, not {top}"
+        assert np.abs(np.array(values) - top).max(initial=0.0) <= slack, f"{note}: {values}, not {top}"
 
 
 def rules_case(rng: np.random.Generator) -> list[str]:
@@ -154,8 +164,9 @@ def rules_case(rng: np.random.Generator) -> list[str]:
     check_rules(case, rules, note)
     check_parse(case, rules, parse, valid, note)
     check_lists(case, search, parse, valid, int(rng.integers(1, 6)), note)
-    limited = ValidDecoder(BranchAndBound(**options), scores, case.words, selected, int(rng.integers(1, 4)))
-    check_limit(limited, case, valid, note)
+    calls = BranchAndBound(**options, max_dp_calls=int(rng.choice([0, 1, 2])))
+    limited = ValidDecoder(calls, scores, case.words, selected, int(rng.integers(1, 4)))
+    check_limit(limited, case, valid, rng, note)
     changed = "valid already" if parse.work["regions"] == 1 else "searched"
     return [f"{space}: {parse.status}, {changed}", f"n {scores.problem.n}"]
 
