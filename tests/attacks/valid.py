@@ -138,7 +138,9 @@ def check_limit(search: ValidDecoder, case: Case, valid: list, rng: np.random.Ge
     assert parse.status != "infeasible" or not valid, note
     assert parse.status != "optimal" or abs(parse.value - best) <= slack, note
     if parse.labels is not None:
-        assert any(t[1] == parse.heads.tolist() and t[2][1:] == parse.labels[1:].tolist() for t in valid), note
+        own = [t for t in valid if t[1] == parse.heads.tolist()]
+        assert any(t[2][1:] == parse.labels[1:].tolist() for t in own), f"{note}: its labels break a rule"
+        assert abs(parse.value - own[0][0]) <= slack, f"{note}: its best valid labels score {own[0][0]}"
     floor = float(rng.choice([best - 1, best + 1, 0.0, *(t[0] - 0.5 for t in valid[:9])])) if valid else 0.0
     above = search.decode_above(case.labelled.problem, floor)
     assert above is not None or best <= floor + slack, f"{note}: nothing above {floor}"

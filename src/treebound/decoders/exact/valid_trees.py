@@ -248,7 +248,8 @@ class _Search:
             self.best = self._relabelled(self.root)
 
     def _relabelled(self, parse: Parse) -> Parse | None:
-        """Return the parse's tree with its best valid labels; None if no valid labelling scores more than `floor`."""
+        """Return a labelled tree with its best valid labels; None if no valid labelling scores more than `floor`."""
+        assert parse.labels is not None
         problem = self.scores.problem
         arcs = np.flatnonzero(parse.heads[problem.mod] == problem.head)
         arcs = arcs[np.argsort(problem.mod[arcs])]
@@ -258,14 +259,17 @@ class _Search:
         chosen = ValidDecoder(OnlyTree(parse.heads, decoder.space), scores, decoder.words, decoder.rules).decode(only)
         if chosen.labels is None:
             return None
-        value = parse.value - float(self.arc[arcs].sum()) + chosen.value
+        value = parse.value - float(self.table[arcs, parse.labels[1:]].sum()) + chosen.value
         return replace(parse, labels=chosen.labels, value=value, record=None) if value > self.floor else None
 
     def _unproved(self, bound: float) -> Parse:
-        """Return the best valid tree so far, with a bound on all valid trees; without a valid tree, return no tree."""
-        if self.best is not None:
-            bound = max(bound, self.best.value)
-            return replace(self.best, bound=bound, status="limit", work=self.work, record=None)
+        """Return the best valid tree so far, with its best valid labels and a bound on all valid trees.
+
+        Without a valid tree, return no tree.
+        """
+        best = None if self.best is None else self._relabelled(self.best)
+        if best is not None:
+            return replace(best, bound=max(bound, best.value), status="limit", work=self.work, record=None)
         return self._no_tree(bound, "limit")
 
     def _no_tree(self, bound: float, status: Status) -> Parse:
