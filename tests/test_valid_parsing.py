@@ -186,6 +186,18 @@ def test_proofs_are_checked_from_a_file_and_as_a_search_proposes_them(folder: Pa
         assert "150 sentences: 150 proved optimal; 0 faults" in done.stderr
 
 
+def test_bounds_of_limited_searches_are_proved(folder: Path, tmp_path: Path) -> None:
+    parsed, proofs = tmp_path / "parsed.conllu", tmp_path / "proofs.gz"
+    done = run("parse", folder / "model.npz", folder / "test.conllu", "--valid", "ud", "-o", parsed,
+               "--certificates", proofs, "--max-dp-calls", 1)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert parsed.read_text().count("# treebound_status = limit\n") >= 5
+    for options in (("--certificates", proofs), ()):
+        done = run("check", folder / "model.npz", parsed, "--valid", "ud", *options)
+        assert done.returncode == 0, done.stdout
+        assert "with a proved bound; 0 faults" in done.stderr
+
+
 def test_rules_must_be_those_of_the_parse(folder: Path, parsed: Path) -> None:
     done = run("check", folder / "model.npz", parsed)
     assert done.returncode == 1

@@ -134,6 +134,44 @@ def check_claims(honest: str, changed: str, report: str) -> None:
         assert all(a <= b for a, b in zip(listed, best, strict=False)), note
 
 
+def sentences(rng: random.Random) -> str:
+    """Return random sentences with universal tags, some of which are replaced, so that few trees are valid."""
+    share, lines = rng.choice((0.0, 0.1, 0.4)), []
+    treebank = universal(synthetic_treebank(rng.randint(1, 6), rng.getrandbits(31), rng.choice((2, 6, 10))))
+    forms, tags = treebank.strings("form"), treebank.strings("upos")
+    for start, length in zip(np.cumsum([0, *treebank.lengths[:-1]]).tolist(), treebank.lengths.tolist(), strict=True):
+        for m in range(length):
+            tag = rng.choice(("PUNCT", "ADP", "AUX", "DET", "CCONJ", "VERB", "X")) if rng.random() < share else None
+            tag = tag or tags[start + m]
+            lines.append(f"{m + 1}\t{forms[start + m]}\t_\t{tag}\t{tag}\t_\t_\t_\t_\t_")
+        lines.append("")
+    return "\n".join([*lines, ""])
+
+
+def round_trip(files: Files, rng: random.Random) -> list[str]:
+    """Parse random sentences with random options; the check with the same options must find no fault."""
+    shared: list[Any] = ["--valid", "ud"] if rng.random() < 0.5 else []
+    shared += ["--k", rng.choice((1, 2, 5, "none"))] if rng.random() < 0.4 else []
+    shared += ["--threshold", rng.choice((0, 0.01, 0.5))] if rng.random() < 0.2 else []
+    own: list[Any] = ["--max-dp-calls", rng.choice((1, 2, 5))] if rng.random() < 0.4 else []
+    own += ["--k-best", rng.choice((1, 2, 5))] if rng.random() < 0.4 else []
+    own += [x for x in ("--margins", "--marginals") if rng.random() < 0.2]
+    own += ["--config", "published"] if not shared and rng.random() < 0.2 else []
+    text = files.write("text.conllu", sentences(rng).encode())
+    parsed, proofs = files.odd / "parsed.conllu", files.odd / "proofs.gz"
+    stored = ["--certificates", proofs] if "published" not in own and rng.random() < 0.6 else []
+    if not files.is_new(text.read_bytes(), shared, own, stored):
+        return []
+    done = run("parse", files.models["graph"], text, "-o", parsed, *shared, *own, *stored)
+    assert done.returncode == 0, f"{shared} {own}: {done.stderr}"
+    checked = run("check", files.models["graph"], parsed, *shared, *stored)
+    report = f"{shared} {own} {stored}: {checked.stdout} {checked.stderr}"
+    assert checked.returncode == 0, report
+    assert "; 0 faults" in checked.stderr, report
+    kind = "valid" if "--valid" in shared else "plain"
+    return [f"round trip, {kind}, {'limited' if '--max-dp-calls' in own else 'no limit'}: success"]
+
+
 def parameters(files: Files, rng: random.Random) -> list[str]:
     """Read a changed params.yaml: the result is valid, or the error is one line that names the file."""
     lines = PARAMS.read_text(encoding="utf-8").split("\n")
@@ -175,8 +213,9 @@ def cases(folder: Path) -> Callable[[int], list[str]]:
         rng = random.Random(seed)
         shutil.rmtree(files.odd, ignore_errors=True)
         files.odd.mkdir()
-        if rng.random() < 0.07:
-            return parameters(files, rng)
+        chance = rng.random()
+        if chance < 0.15:
+            return (parameters if chance < 0.07 else round_trip)(files, rng)
         (kind,) = rng.choices(list(KINDS), list(KINDS.values()))
         return files.outcome(kind(files, rng))
 

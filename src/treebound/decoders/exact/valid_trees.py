@@ -269,7 +269,8 @@ class _Search:
         """
         best = None if self.best is None else self._relabelled(self.best)
         if best is not None:
-            return replace(best, bound=max(bound, best.value), status="limit", work=self.work, record=None)
+            bound = max(bound, best.value)
+            return replace(best, bound=bound, status="limit", work=self.work, record=self._record())
         return self._no_tree(bound, "limit")
 
     def _no_tree(self, bound: float, status: Status) -> Parse:
@@ -279,7 +280,10 @@ class _Search:
         return Parse(heads, -np.inf, bound, status, self.work)
 
     def _record(self) -> ValidRecord | None:
-        """Return the proof as a record, None if no proof was requested."""
+        """Return the regions as a record, None if no proof was requested.
+
+        The certificate of an open region proves its bound.
+        """
         return ValidRecord(ValidityProof(self.regions)) if self.decoder.record else None
 
     def _region(self, parent: int, inside: bool) -> int:
