@@ -197,8 +197,8 @@ def claims(files: Folder, rng: random.Random) -> Command:
         proofs = b"\n".join(rows)
     packed = gzip.compress(proofs)
     path = files.write("proofs.gz", flipped(packed, rng) if rng.random() < 0.1 else packed)
-    given: list[Any] = ["--certificates", path] if rng.random() < 0.7 else []
-    arguments = ["check", files.models["graph"], parsed, *given, *options]
+    stored: list[Any] = ["--certificates", path] if rng.random() < 0.7 else []
+    arguments = ["check", files.models["graph"], parsed, *stored, *options]
     return Command(f"claims, {name}, check", arguments, checks=True, claims=honest)
 
 
@@ -233,15 +233,15 @@ def line(files: Folder, rng: random.Random) -> Command:
         "mine": [files.good, "-o", files.odd / "out.tsv", *QUICK, "--folds", 2],
         "train-many": [files.good, "-o", out],
     }
-    given = [name, *arguments[name]]
+    words = [name, *arguments[name]]
     for _ in range(rng.choice((1, 1, 2, 3))):
         option = rng.choice(files.options[name] or ["--x"])
         value = rng.choice(PLAUSIBLE if rng.random() < 0.6 else ODD)
-        given += [option] if rng.random() < 0.2 else [option, value]
+        words += [option] if rng.random() < 0.2 else [option, value]
     if rng.random() < 0.1:
-        place = rng.randrange(1, len(given))
-        given[place] = rng.choice((*PLAUSIBLE, *ODD, files.good.parent, files.good.with_name("none"), "--", "-x"))
-    return Command(f"command line, {name}", given, checks=name == "check")
+        place = rng.randrange(1, len(words))
+        words[place] = rng.choice((*PLAUSIBLE, *ODD, files.good.parent, files.good.with_name("none"), "--", "-x"))
+    return Command(f"command line, {name}", words, checks=name == "check")
 
 
 #: functions that return random commands, with the shares of cases
