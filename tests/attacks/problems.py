@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from disguises import disguised
+from masked_scores import MASKS, random_masked, with_masks
 from oracles.score import scores
 from oracles.trees import trees
+from own_scores import random_scores, winners
 from strategies import FAMILIES, random_problem
 
+import treebound
 from attacks.scales import resized
 from treebound.checker.certificates import check_parse
+from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
@@ -26,6 +31,10 @@ from cells import BUDGET, OPTIONS
 
 SPACES = ("projective", "non-projective")
 DYNAMIC_PROGRAMS = ("eisner", "carreras", "grandparent-sibling", "koo-model0", "koo-model1", "chu-liu-edmonds")
+#: options of the search that `treebound.decode` takes
+PUBLIC = frozenset(
+    {"start", "order", "scheme", "branching", "eliminate", "root_steps", "node_steps", "rho", "patience"}
+)
 TOLERANCE = 1e-9  #: relative error that `optimal` permits for real scores
 
 
@@ -108,9 +117,52 @@ def check_above(problem: Problem, decoder: Any, total: np.ndarray, rng: np.rando
         assert parse.value > floor, note
 
 
+def own_case(rng: np.random.Generator) -> list[str]:
+    """Check `treebound.decode` on random scores of a user, with labels, tensors of parts, and masks."""
+    names = [name for name in ("labels", "siblings", "grandparents", "adjacent_siblings") if rng.random() < 0.3]
+    how = {"space": str(rng.choice(SPACES)), "single_root": bool(rng.random() < 0.5)}
+    integer = bool(rng.random() < 0.5)
+    if rng.random() < 0.5:
+        drawn, masked = random_masked(rng, tuple(names))
+        scored, right = (with_masks(drawn, masked, mask) for mask in (float(rng.choice(MASKS)), -np.inf))
+        kind = "masks"
+    else:
+        names += ["allowed"] if rng.random() < 0.3 else []
+        scored = right = random_scores(rng, tuple(names), integer)
+        kind = "integers" if integer else "real numbers"
+        how |= {"unit": 1.0} if integer else {}
+    options: dict[str, Any] = {}
+    if rng.random() < 0.5:
+        options = {name: x for name, x in random_search(rng).items() if name in PUBLIC}
+    best_first = winners(right, how["space"], how["single_root"])
+    parse = None
+    with suppress(InputError):  # there is no tree
+        parse = treebound.decode(**scored, **how, **options)
+    note = (
+        f"{kind} {names} {how} {options}: {parse and (parse.value, parse.heads, parse.status)}, best {best_first[:2]}"
+    )
+    if not best_first:
+        assert parse is None or kind == "masks", note  # a mask that every tree needs is an ordinary score
+        return [f"own scores, {kind}: no tree"]
+    assert parse is not None, note
+    slack = 1e-8 * max(1.0, abs(best_first[0][0]))
+    assert parse.status in ("optimal", "gap"), note
+    assert abs(parse.value - best_first[0][0]) <= slack, note
+    assert any(heads == tuple(parse.heads.tolist()) for value, heads in best_first if value >= parse.value - slack), (
+        note
+    )
+    if parse.labels is not None:
+        chosen = right["labels"][parse.heads[1:], np.arange(1, len(parse.heads))]
+        assert (chosen[np.arange(len(chosen)), parse.labels[1:]] == chosen.max(axis=1)).all(), f"{note}: {parse.labels}"
+    assert not treebound.check(treebound.problem(**scored, **how), parse), note
+    return [f"own scores, {kind}: {parse.status}"]
+
+
 def case(seed: int) -> list[str]:
     """Decode one random problem with one random decoder and check the parse."""
     rng = np.random.default_rng(seed)
+    if rng.random() < 0.2:
+        return own_case(rng)
     name, options, decoder = random_decoder(rng)
     slow = name in BUDGET
     supported = [f for f in FAMILIES if f in decoder.supports]
