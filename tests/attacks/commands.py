@@ -63,7 +63,7 @@ class Folder(Protocol):
     good      a treebank
     models    system -> model file
     contents  system -> content of the model file
-    claims    name -> (parses, proofs, options of the check)
+    claims    name -> (model file, parses, proofs, options of the check)
     options   command -> its options
     """
 
@@ -71,7 +71,7 @@ class Folder(Protocol):
     good: Path
     models: dict[str, Path]
     contents: dict[str, bytes]
-    claims: dict[str, tuple[str, bytes, tuple[str, ...]]]
+    claims: dict[str, tuple[Path, str, bytes, tuple[str, ...]]]
     options: dict[str, list[str]]
 
     def write(self, name: str, content: bytes) -> Path:
@@ -186,7 +186,7 @@ def _changed_claims(text: str, rng: random.Random) -> str:
 def claims(files: Folder, rng: random.Random) -> Command:
     """Return a command that checks changed parses or damaged proofs."""
     name = rng.choice(list(files.claims))
-    honest, proofs, options = files.claims[name]
+    path_of_model, honest, proofs, options = files.claims[name]
     text = _changed_claims(honest, rng) if rng.random() < 0.7 else honest
     parsed = files.write("parsed.conllu", text.encode("utf-8", "surrogatepass"))
     if rng.random() < 0.4:
@@ -198,7 +198,7 @@ def claims(files: Folder, rng: random.Random) -> Command:
     packed = gzip.compress(proofs)
     path = files.write("proofs.gz", flipped(packed, rng) if rng.random() < 0.1 else packed)
     stored: list[Any] = ["--certificates", path] if rng.random() < 0.7 else []
-    arguments = ["check", files.models["graph"], parsed, *stored, *options]
+    arguments = ["check", path_of_model, parsed, *stored, *options]
     return Command(f"claims, {name}, check", arguments, checks=True, claims=honest)
 
 

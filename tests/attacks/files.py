@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ccg_corpus import write_auto
 from mutants import JUNK, TEXT, flipped
 from synthetic import synthetic_treebank
 from test_cli import run
@@ -24,6 +25,7 @@ from studies.common import params
 from treebound.core.errors import InputError
 
 SECONDS = 60  #: longest time of a command
+CCG = "--chart-bits 12 --tag-bits 12 --tag-iterations 5 --iterations 5"  #: options of a quick training
 PARAMS = Path(__file__).parents[2] / "params.yaml"
 #: values and texts that replace a value in params.yaml
 YAML = ("[", "{", "&a *a", "!!python/x", "'", "- 1", "2020-01-01", "1:1", ".nan", "0o7", "~", *map(json.dumps, JUNK))
@@ -46,14 +48,23 @@ class Files:
             path = self.models[name] = folder / f"{name}.npz"
             self.succeed("train", "--system", name, train, few, "-o", path, *options.split())
             self.contents[name] = path.read_bytes()
-        self.claims: dict[str, tuple[str, bytes, tuple[str, ...]]] = {}
+        self.claims: dict[str, tuple[Path, str, bytes, tuple[str, ...]]] = {}
         for name, valid in (("plain", ()), ("valid", ("--valid", "ud"))):
-            parsed, proofs = folder / f"{name}.conllu", folder / f"{name}.gz"
-            more = ("--certificates", proofs, "--k-best", 3, "--margins")
-            self.succeed("parse", self.models["graph"], few, "-o", parsed, *valid, *more)
-            self.claims[name] = parsed.read_text(encoding="utf-8"), gzip.decompress(proofs.read_bytes()), valid
+            self.claim(name, self.models["graph"], few, ("--k-best", 3, "--margins"), valid)
+        derivations, ccg = folder / "train.auto", folder / "ccg.npz"
+        write_auto(derivations, 1, 40)
+        write_auto(folder / "few.auto", 3, 3)
+        self.succeed("train", "--system", "ccg", derivations, derivations, "-o", ccg, *CCG.split())
+        self.claim("ccg", ccg, folder / "few.auto", ("--integrate", "exact"), ())
         helps = {command: self.succeed(command, "--help") for command in COMMANDS}
         self.options = {c: sorted({*re.findall(r"--[a-zA-Z][a-zA-Z-]*", text)} - EXCLUDED) for c, text in helps.items()}
+
+    def claim(self, name: str, model: Path, text: Path, options: tuple[Any, ...], shared: tuple[str, ...]) -> None:
+        """Parse a text, and store the parses with their proofs; the check has the options `shared` as well."""
+        parsed, proofs = self.folder / f"{name}.conllu", self.folder / f"{name}.gz"
+        self.succeed("parse", model, text, "-o", parsed, "--certificates", proofs, *options, *shared)
+        content = parsed.read_text(encoding="utf-8"), gzip.decompress(proofs.read_bytes())
+        self.claims[name] = model, *content, shared
 
     def succeed(self, *arguments: Any) -> str:
         """Run a command that must succeed; return what it prints."""
@@ -107,13 +118,14 @@ class Files:
         return [f"{command.kind}: refused"]
 
 
-def _claims_of(text: str) -> dict[str, dict[str, str]]:
-    """Return sent_id -> comments of treebound, for all sentences with a sent_id."""
-    blocks = [block for block in text.replace("\r\n", "\n").split("\n\n") if "# sent_id = " in block]
-    names = [block.split("# sent_id = ")[1].split("\n")[0] for block in blocks]
-    return {
-        name: dict(re.findall(r"^# treebound_(\w+) = (.*)$", x, re.M)) for name, x in zip(names, blocks, strict=True)
-    }
+def _claims_of(text: str) -> dict[tuple[str, ...], dict[str, str]]:
+    """Return the comments of treebound by the forms of a sentence, for all sentences with such comments."""
+    claimed = {}
+    for block in text.replace("\r\n", "\n").split("\n\n"):
+        forms = tuple(re.findall(r"^\d+\t([^\t]*)", block, re.M))
+        comments = dict(re.findall(r"^# treebound_(\w+) = (.*)$", block, re.M))
+        claimed |= {forms: comments} if comments and forms else {}
+    return claimed
 
 
 def check_claims(honest: str, changed: str, report: str) -> None:
@@ -122,8 +134,8 @@ def check_claims(honest: str, changed: str, report: str) -> None:
     The score of the best tree is unique, and so is the score at each place of a list of k best trees.
     """
     right = _claims_of(honest)
-    for name, comments in _claims_of(changed).items():
-        true, score, bound = right[name], float(comments["score"]), float(comments["bound"])
+    for forms, comments in _claims_of(changed).items():
+        true, score, bound = right[forms], float(comments["score"]), float(comments["bound"])
         note = f"{report}: accepts {comments}, true is {true}"
         if comments["status"] == "optimal":
             assert score == bound == float(true["score"]), note
