@@ -136,6 +136,8 @@ def _forge_header(header: Any, rng: random.Random) -> Any:
 
 
 def _forge_array(array: np.ndarray, rng: random.Random) -> np.ndarray:
+    if not len(array):
+        return np.zeros(3, array.dtype)
     match rng.randrange(8):
         case 0:
             return array[: rng.choice((0, 1, 3, len(array) // 2, len(array) - 1))]

@@ -374,3 +374,12 @@ def test_majorants_are_above_every_count_and_meet_the_concave_envelope():
         assert envelope.max() >= score.max()
         # the slope 0 meets the largest score
         assert envelope[score.argmax()] == score.max()
+
+
+@pytest.mark.parametrize("score", [5e-324, 1.5e-323, 3.5e-323, 1e-300, 1.0, 1e20])
+def test_first_shares_of_a_product_are_not_negative(score: float) -> None:
+    """A fifth of three times the smallest number is rounded to the smallest number, so that four fifths exceed it."""
+    for size in range(2, 7):
+        made = make_products(np.arange(size, dtype=np.int32)[None], np.array([score]), 0.0, 0)
+        assert (made.share >= 0.0).all()
+        assert made.share.sum() == pytest.approx(score, rel=1e-12, abs=0.0)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -31,6 +29,7 @@ from broken import (
 from ccg_corpus import write_auto
 from synthetic import inflected_conllu
 from test_cli import run
+from time_limits import at_most
 
 from treebound.treebanks.document import read
 
@@ -126,25 +125,6 @@ class InputFolder:
 
     def parts(self, case: Case) -> list[str]:
         return [" ".join(self.arguments(part)) if part.startswith("{") else part for part in case.message or ()]
-
-
-@contextmanager
-def at_most(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in a block that takes longer than `seconds`.
-
-    A block may wait forever, for instance if it reads a pipe without a writer.
-    """
-
-    def late(*_: object) -> None:
-        raise TimeoutError(f"took more than {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(scope="module", params=TRAINED)

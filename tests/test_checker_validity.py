@@ -1,66 +1,18 @@
 """Test that the checker's rules of Universal Dependencies agree with the official validator, and their soundness."""
 
 from collections import Counter
-from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 from oracles import udvalidate
 from oracles.trees import is_acyclic, is_projective, trees
+from ud_columns import FAMILIES, LABELS, TAGS, columns, random_family
 
 from treebound.checker.ud_rules import RULES, broken_rules, surely_broken
 from treebound.checker.ud_words import WordFacts
-from treebound.constraints.rows import Words
-
-TAGS = [*"ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM".split(), *"PART PRON PROPN PUNCT SCONJ SYM VERB X".split()]  # noqa: SIM905
-#: labels and tags that concern a family of rules
-FAMILIES = {
-    "subjects": (["root", "nsubj", "nsubj:outer", "csubj:pass"], ["NOUN"]),
-    "objects": (["root", "obj", "obj:x", "iobj"], ["NOUN", "VERB"]),
-    "oblique": (["root", "nsubj", "obl", "obl:arg", "cop"], ["NOUN", "VERB", "PRON"]),
-    "orphan": (["root", "orphan", "conj", "nsubj"], ["NOUN", "VERB"]),
-    "mark": (["root", "mark", "case", "advmod"], ["SCONJ", "ADV", "PART", "ADP", "PRON"]),
-    "aux": (["root", "aux", "cop:x", "advmod"], ["AUX", "ADV", "VERB"]),
-    "det": (["root", "det", "acl:relcl", "advmod"], ["DET", "PART", "NOUN"]),
-    "clf": (["root", "clf", "obl", "nmod"], ["NOUN"]),
-    "cc": (["root", "cc", "fixed", "advmod"], ["CCONJ", "ADV", "PROPN"]),
-    "fixed": (["root", "fixed", "punct", "conj"], ["ADP", "PUNCT", "PROPN"]),
-    "goeswith": (["root", "goeswith", "punct", "advmod"], ["X", "PUNCT", "ADV", "NOUN"]),
-    "punct": (["root", "punct", "nsubj"], ["PUNCT", "NOUN"]),
-    "direction": (["root", "conj", "flat:name", "appos"], ["NOUN"]),
-    "foreign": (["root", "flat:foreign", "flat"], ["X", "X", "NOUN"]),
-    "numbers": (["root", "nummod", "expl"], ["NUM", "NOUN", "PRON", "SYM"]),
-    "unknown": (["root", "unknown", "Root", "punctual"], ["NOUN", "PUNCT"]),
-}
-LABELS = sorted({label for labels, _ in FAMILIES.values() for label in labels} | {"aux:pass", "advcl", "parataxis"})
-FEATS = [
-    "_",
-    "_",
-    "Polarity=Neg",
-    "Poss=Yes",
-    "Typo=Yes",
-    "ExtPos=ADV",
-    "ExtPos=ADJ,ADV",
-    "ExtPos=PUNCT",
-    "ExtPos=PROPN",
-]
-MISC = ["_", "_", "_", "SpaceAfter=No", "Subject=Outer", "Gloss=x|SpaceAfter=No"]
-
-
-def columns(rng, n, tags, known=True):
-    """Return random columns of a sentence; FEATS and MISC are unknown if `known` is false.
-
-    If they are known, at least one word has a feature, because the validator checks one rule about features only
-    after it has read a feature in the file.
-    """
-    forms = [f"w{m}" for m in range(1, n + 1)]
-    classes = rng.choice(tags, n).tolist()
-    if not known:
-        return Words.of(forms, classes)
-    feats, misc, lemma = (rng.choice(column, n).tolist() for column in (FEATS, MISC, ["_", "a"]))
-    feats[0] = "Number=Sing" if set(feats) == {"_"} else feats[0]
-    return replace(Words.of(forms, classes, feats, misc), lemma=("", *lemma))
+from treebound.constraints.ud import RULES as SEARCHED
+from treebound.constraints.ud import LabelledTree, violations
 
 
 def small_trees(rng, labels, tags):
@@ -80,15 +32,6 @@ def random_tree(rng, labels, tags, known=True):
     names = rng.choice(labels, n).tolist()
     names = ["root" if h == 0 and rng.random() < 0.9 else name for h, name in zip(heads[1:], names, strict=True)]
     return columns(rng, n, tags, known), heads, ["", *names]
-
-
-def random_family(rng):
-    """Return the labels and tags of a random family of rules.
-
-    They are few, so that rules about several words are often broken.
-    """
-    labels, tags = FAMILIES[str(rng.choice(list(FAMILIES)))]
-    return [*labels, "punct", "goeswith"], [*tags, "PUNCT", "X"]
 
 
 def compare(cases, folder, rules=RULES):
@@ -199,3 +142,24 @@ def test_a_rule_is_surely_broken_once_its_words_are_decided():
             assert any(surely_broken(rule, words, d, "projective") for d in domains), (rule, words, heads, labels)
             decided[rule] += 1
     assert decided.keys() == CAUSES.keys()
+
+
+def test_the_rules_of_the_search_judge_alike():
+    """Check the rules of the search and of the checker on the same trees, also where the validator crashes.
+
+    A set of rules may lack `0-is-not-root`, so that words below the root have any label.
+    """
+    rng = np.random.default_rng(7)
+    rules = [SEARCHED[rule] for rule in SEARCHED if rule in RULES]
+    orphans = 0
+    for _ in range(1500):
+        names, tags = random_family(rng)
+        words, heads, labels = random_tree(rng, names, tags)
+        labels[heads.index(0)] = str(rng.choice(names))
+        orphans += labels[heads.index(0)] == "orphan"
+        tree = LabelledTree(
+            words, np.array(heads, np.int32), tuple(labels), tuple(sorted(set(names))), "non-projective"
+        )
+        broken = broken_rules([rule.id for rule in rules], WordFacts.read(words), heads, labels, projective=False)
+        assert {violation.rule for violation in violations(rules, tree)} == set(broken)
+    assert orphans > 0

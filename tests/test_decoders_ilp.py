@@ -1,4 +1,6 @@
-"""Test the time limit of the integer program; tests/contract and tests/cross test everything else."""
+"""Test limits and odd scores of the integer programs; tests/contract and tests/cross test everything else."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -30,3 +32,14 @@ def test_an_interrupted_search_has_the_status_limit(hard, space):
 def test_unknown_space():
     with pytest.raises(UnsupportedError, match="planar"):
         DECODERS["ilp"](space="planar")
+
+
+@pytest.mark.parametrize("name", ["ilp", "stated-ilp", "incremental-ilp"])
+def test_denormal_scores_are_scaled_to_finite_coefficients(name):
+    """The factor that would scale scores of 5e-324 to the size of ordinary scores is infinite."""
+    decoder = DECODERS[name]()
+    problem = build_problem(3, np.random.default_rng(1), (), kind="tied", space=decoder.space)
+    problem = replace(problem, arc=problem.arc * 5e-324, unit=0.0)
+    parse = decoder.decode(problem)
+    assert parse.status == "optimal"
+    assert check_parse(problem, parse, space=decoder.space) == []

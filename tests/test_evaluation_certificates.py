@@ -310,3 +310,18 @@ def test_tree_faults(heads, space, single_root, fault):
     n = 2 if heads == [-1, 0] else len(heads) - 1
     faults = tree_faults(np.array(heads), n, space, single_root)
     assert (faults == []) if fault is None else fault in faults[0]
+
+
+def test_proofs_of_scores_of_the_size_of_the_tolerance_are_accepted():
+    """Check scores that are multiples of the tolerance, so that many bounds are at its limit."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        families = ["grandchild", "sibling", "head-bigram", "pattern", "comb", "outermost-grandchild"]
+        drawn = random_problem(rng, families, max_n=5, kind="tied", feasible=True)
+        parts = {f: PartTable(f, table.arcs, table.score * 1e-9) for f, table in drawn.parts.items()}
+        problem = dataclasses.replace(drawn, arc=drawn.arc * 1e-9, parts=parts, unit=0.0)
+        for scheme in ("polyak", "block-coordinate"):
+            search = BranchAndBound(record=True, root_steps=1, scheme=scheme, backbone="carreras")
+            parse = search.decode(problem)
+            assert parse.status == "optimal"
+            assert check_parse(problem, parse, certificate(parse.record)) == [], (seed, scheme)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import random
 import sys
 from collections import Counter
@@ -13,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from mutants import TEXT, flipped, input_mutants
+from other_formats import ALPINO, BRACKETS, COMPRESSED
 
 from treebound import cli
 from treebound.core.errors import InputError
@@ -142,17 +140,6 @@ def test_commands_accept_or_refuse_many_files(
     models: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check_commands(4, 1000, models, tmp_path, capsys)
-
-
-BRACKETS = "( (S (NP (DT a) (NN dog)) (VP (VBZ sees) (NP (-NONE- *) (NNS cats))) (. .)) )\n( (S (NN birds)) )\n"
-ALPINO = """<?xml version="1.0" encoding="UTF-8"?>
-<treebank><alpino_ds version="1.3"><node begin="0" cat="top" end="2" id="0" rel="top">
-<node begin="0" cat="smain" end="2" id="1" rel="--">
-<node begin="0" end="1" id="2" pos="noun" rel="su" root="hij" word="Hij"/>
-<node begin="1" end="2" id="3" pos="verb" rel="hd" root="slaap" word="slaapt"/>
-</node></node><sentence>Hij slaapt</sentence></alpino_ds></treebank>
-"""
-COMPRESSED = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
 @pytest.mark.parametrize("suffix", [".mrg", ".xml", *COMPRESSED])

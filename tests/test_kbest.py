@@ -57,8 +57,10 @@ def test_k_best_is_not_called_complete_when_a_limit_was_hit():
         problem = feasible(rng, kind="mixed")
         result = kbest(BranchAndBound(backbone="carreras", max_dp_calls=3), problem, 5)
         best = np.sort(scores(problem))[::-1][:5]
+        values = [p.value for p in result.parses]
+        assert values == sorted(values, reverse=True)
         if result.complete:
-            assert [p.value for p in result.parses] == best[: len(result.parses)].tolist()
+            assert values == best[: len(values)].tolist()
         states.add(result.complete)
     assert states == {True, False}
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from masked_scores import MASKS, SCORES, random_masked, with_masks
 from oracles.trees import trees
+from own_scores import winners
 from strategies import tries
-from test_scores import winners
 
 import treebound
 from treebound.constraints import parse as parse_constraints
@@ -17,34 +18,10 @@ from treebound.constraints.rows import Words
 from treebound.core.errors import InputError
 
 SPACES = ("projective", "non-projective")
-#: masks that neural parsers use; masks of the first row are treated as ordinary scores and decoded exactly
-SCORES = (-1e4, -65504.0, -1e5, -1e6)
-MASKS = (-1e8, -1e9, -1e15, -1e16, -1e32, float(np.finfo(np.float32).min), float(np.finfo(np.float64).min))
 every_space = pytest.mark.parametrize("space", SPACES)
 every_root = pytest.mark.parametrize("single_root", [True, False], ids=["one-root", "several"])
 
 pytestmark = pytest.mark.filterwarnings("error")
-
-
-def random_masked(rng: np.random.Generator, names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return random scores for 1 to 5 words, and for each array the positions that are masked."""
-    n = int(rng.integers(1, 6))
-    shapes = {"arc": [n + 1] * 2, "labels": [n + 1, n + 1, 3]}
-    scores, masked = {}, {}
-    for name in ("arc", *names):
-        shape = shapes.get(name, [n + 1] * 3)
-        ties = rng.random() < 0.3
-        scores[name] = rng.integers(-2, 3, shape).astype(float) if ties else rng.normal(size=shape)
-        share = rng.choice([0.0, 0.2, 0.5, 0.8]) if name in ("arc", "labels") else rng.choice([0.0, 0.1])
-        masked[name] = rng.random(shape) < share
-    for name in {"siblings"} & scores.keys():
-        scores[name], masked[name] = np.triu(scores[name], 1), np.triu(masked[name], 1)
-        scores[name][0], masked[name][0] = 0.0, False
-    return scores, masked
-
-
-def with_masks(scores: dict[str, Any], masked: dict[str, np.ndarray], mask: float) -> dict[str, Any]:
-    return {name: np.where(masked[name], mask, x) for name, x in scores.items()}
 
 
 ARGUMENTS = [(), ("labels",), ("siblings",), ("grandparents",), ("labels", "adjacent_siblings", "grandparents")]

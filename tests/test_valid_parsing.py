@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,14 +12,13 @@ import numpy as np
 import pytest
 from synthetic import synthetic_treebank
 from test_cli import assert_one_line, run
+from universal_treebanks import universal, written
 
 import treebound
 from treebound.constraints import CONSTRAINTS, TREE
 from treebound.constraints.rows import Words
 from treebound.constraints.ud import load
 from treebound.core.labelled import best_labels
-from treebound.core.treebank import Treebank
-from treebound.core.vocabulary import Vocabulary
 from treebound.decoders.confidence import Assess
 from treebound.decoders.exact.programs.incremental import IncrementalProgram
 from treebound.systems.graph.parser import Parser, _table
@@ -26,50 +26,6 @@ from treebound.systems.registry import SYSTEMS
 from treebound.treebanks.document import read
 
 VALIDATOR = Path(sys.executable).with_name("udvalidate")
-TAGS = {"V": "VERB", "N": "NOUN", "P": "ADP", "C": "CCONJ", "J": "ADJ", "D": "DET", "A": "ADV", ".": "PUNCT"}
-#: (tag of the head, tag of the dependent) -> labels to the left and to the right
-LABELS = {
-    ("V", "N"): ("nsubj", "obj"),
-    ("N", "N"): ("compound", "nmod"),
-    ("V", "V"): ("advcl", "xcomp"),
-    ("N", "V"): ("acl", "acl"),
-}
-OTHERS = {"A": "advmod", "D": "det", "J": "amod", ".": "punct", "P": "obl", "C": "cc", "V": "ccomp", "N": "obl"}
-
-
-def universal(treebank: Treebank) -> Treebank:
-    """Return the synthetic treebank with universal tags and labels.
-
-    Words below a preposition make some trees invalid, as in real treebanks.
-    """
-    tags = treebank.strings("upos")
-    labels, start = [], 0
-    for length in treebank.lengths.tolist():
-        heads = treebank.head[start : start + length]
-        for m, h in enumerate(heads.tolist(), 1):
-            own = tags[start + m - 1]
-            head = tags[start + h - 1] if h else ""
-            sides = LABELS.get((head, own))
-            labels.append("root" if not h else sides[m > h] if sides else OTHERS[own])
-        start += length
-    columns, vocab = dict(treebank.columns), dict(treebank.vocab)
-    for name, strings in (("upos", [TAGS[tag] for tag in tags]), ("deprel", labels)):
-        vocab[name] = Vocabulary(["_"])
-        columns[name] = np.array([vocab[name].add(string) for string in strings], np.int32)
-    columns["xpos"], vocab["xpos"] = columns["upos"], vocab["upos"]
-    return replace(treebank, columns=columns, vocab=vocab)
-
-
-def written(treebank: Treebank, path: Path) -> Path:
-    with path.open("w", encoding="utf-8") as file:
-        for i, sentence in enumerate(treebank):
-            rows = zip(*(sentence.strings(name) for name in ("form", "lemma", "upos", "xpos", "feats")), strict=True)
-            tails = zip(sentence.heads[1:].tolist(), sentence.strings("deprel"), strict=True)
-            file.write(f"# sent_id = {i + 1}\n# text = {' '.join(sentence.strings('form'))}\n")
-            for m, (row, (head, label)) in enumerate(zip(rows, tails, strict=True), 1):
-                file.write("\t".join([str(m), *row, str(head), label, "_", "_"]) + "\n")
-            file.write("\n")
-    return path
 
 
 def errors(path: Path) -> set[tuple[str, str]]:
@@ -87,6 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     written(universal(synthetic_treebank(150, 1, 14)), folder / "train.conllu")
     written(universal(synthetic_treebank(40, 2, 14)), folder / "dev.conllu")
     written(universal(synthetic_treebank(150, 3, 12)), folder / "test.conllu")
+    written(universal(synthetic_treebank(6, 4, 8)), folder / "few.conllu")
     for name, families in (("model", "adjacent-sibling,grandchild,sibling"), ("arcs", "")):
         done = run("train", folder / "train.conllu", folder / "dev.conllu", "-o", folder / f"{name}.npz",
                    "--epochs", 1, "--bits", 14, "--families", families)  # fmt: skip
@@ -158,13 +115,24 @@ def test_sentences_without_a_valid_tree_are_named_and_written(folder: Path, tmp_
     assert done.returncode == 0, done.stderr
     text = tmp_path / "text.conllu"
     text.write_text("".join(f"1\tv{i}\tv{i}\tVERB\tVERB\t_\t_\t_\t_\t_\n\n" for i in range(12)))
-    done = run("parse", tmp_path / "rootless.npz", text, "--valid", "ud", "--certificates", tmp_path / "proofs.jsonl")
+    done = run("parse", tmp_path / "rootless.npz", text, "--valid", "ud", "--certificates", tmp_path / "proofs.jsonl",
+               "--k-best", 2)  # fmt: skip
     assert done.returncode == 0, done.stderr
     (tmp_path / "parsed.conllu").write_text(done.stdout)
     for options in (("--certificates", tmp_path / "proofs.jsonl"), ()):
         checked = run("check", tmp_path / "rootless.npz", tmp_path / "parsed.conllu", "--valid", "ud", *options)
         assert checked.returncode == 0, checked.stdout + checked.stderr
         assert "12 proved to have no tree; 0 faults" in checked.stderr
+    for old, new, fault in (
+        ("score = ", "score = 1", "sentence 1: the tree scores "),
+        ("kbest = ", "kbest = 1", "sentence 1: tree 1 of kbest: the tree scores "),
+        ("\t0\tdep", "\t0\tnsubj", "sentence 1: word 1: label nsubj, the model's is dep"),
+    ):
+        assert old in done.stdout
+        (tmp_path / "forged.conllu").write_text(done.stdout.replace(old, new, 1))
+        checked = run("check", tmp_path / "rootless.npz", tmp_path / "forged.conllu", "--valid", "ud")
+        assert checked.returncode == 1, checked.stderr
+        assert fault in checked.stdout
     assert done.stdout.count("# treebound_valid = none") == 12
     assert done.stdout.count("\t0\tdep\t") == 12
     assert "sentence 1: no tree of its arcs keeps the rules 0-is-not-root of ud" in done.stderr
@@ -218,6 +186,18 @@ def test_proofs_are_checked_from_a_file_and_as_a_search_proposes_them(folder: Pa
         assert "150 sentences: 150 proved optimal; 0 faults" in done.stderr
 
 
+def test_bounds_of_limited_searches_are_proved(folder: Path, tmp_path: Path) -> None:
+    parsed, proofs = tmp_path / "parsed.conllu", tmp_path / "proofs.gz"
+    done = run("parse", folder / "model.npz", folder / "test.conllu", "--valid", "ud", "-o", parsed,
+               "--certificates", proofs, "--max-dp-calls", 1)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert parsed.read_text().count("# treebound_status = limit\n") >= 5
+    for options in (("--certificates", proofs), ()):
+        done = run("check", folder / "model.npz", parsed, "--valid", "ud", *options)
+        assert done.returncode == 0, done.stdout
+        assert "with a proved bound; 0 faults" in done.stderr
+
+
 def test_rules_must_be_those_of_the_parse(folder: Path, parsed: Path) -> None:
     done = run("check", folder / "model.npz", parsed)
     assert done.returncode == 1
@@ -237,6 +217,27 @@ def test_a_tree_that_breaks_a_rule_is_found(folder: Path, parsed: Path, tmp_path
     done = run("check", folder / "model.npz", tmp_path / "changed.conllu", "--valid", "ud", "--fast")
     assert done.returncode == 1
     assert "its labels break the rule 0-is-not-root" in done.stdout
+
+
+def test_forged_lists_of_valid_trees_are_found(folder: Path, tmp_path: Path) -> None:
+    """The second tree of a list gets another score, or breaks a rule."""
+    parsed = tmp_path / "parsed.conllu"
+    done = run("parse", folder / "model.npz", folder / "few.conllu", "--valid", "ud", "--k-best", 3, "-o", parsed)
+    assert done.returncode == 0, done.stderr
+    text = parsed.read_text()
+    honest = run("check", folder / "model.npz", parsed, "--valid", "ud")
+    assert honest.returncode == 0, honest.stdout
+    score, heads = re.search(r"kbest = [^|\n]* \| (-?\d+): ([\d ]+) \|", text).groups()  # type: ignore[union-attr]
+    root = " ".join("0" for _ in heads.split())
+    for forged in (
+        text.replace(f"| {score}:", f"| {int(score) - 1}:", 1),
+        text.replace(f": {heads} |", f": {root} |", 1),
+    ):
+        assert forged != text
+        parsed.write_text(forged)
+        done = run("check", folder / "model.npz", parsed, "--valid", "ud")
+        assert done.returncode == 1, done.stderr
+        assert "tree 2 of kbest: " in done.stdout
 
 
 def test_a_better_valid_tree_is_found(folder: Path, parsed: Path, tmp_path: Path) -> None:

@@ -2,150 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
-from oracles.score import scores as tree_scores
-from oracles.trees import trees
-from strategies import random_problem
+from valid_rules import NAMES, RULES, decoder, every_value, random_scores, words_of
 
-from treebound.constraints.rows import Words
-from treebound.constraints.ud.violations import Fact, Violation
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
-from treebound.decoders.exact.valid_trees import LabelScores, ValidDecoder
+from treebound.decoders.exact.valid_trees import ValidDecoder
 from treebound.decoders.kbest import kbest, margins
-
-NAMES = ("a", "b", "c", "d")
-FAMILIES = ("grandchild", "sibling")
-
-
-class Rule:
-    """A rule with unknown causes, so that any label may cause a violation."""
-
-    def causes(self, names):
-        return frozenset(names)
-
-
-class AtMostOne(Rule):
-    """Rule about pairs of words: no head has two dependents with the label a."""
-
-    id, level = "at-most-one-a", 3
-
-    def violations(self, tree):
-        words = [m for m in range(1, len(tree.heads)) if tree.labels[m] == "a"]
-        for i, m in enumerate(words):
-            for other in words[i + 1 :]:
-                if tree.heads[m] == tree.heads[other]:
-                    head, label = frozenset([int(tree.heads[m])]), frozenset("a")
-                    yield Violation(self.id, (Fact(m, head, label), Fact(other, head, label)))
-
-    def keeps(self, heads, labels):
-        pairs = [(h, label) for h, label in zip(heads[1:], labels[1:], strict=True) if label == "a"]
-        return len(set(pairs)) == len(pairs)
-
-
-class Leaf(Rule):
-    """Rule about dependents: a word with the label b only has dependents with the label b."""
-
-    id, level = "leaf-b", 3
-
-    def violations(self, tree):
-        for m in range(1, len(tree.heads)):
-            h = int(tree.heads[m])
-            if h and tree.labels[h] == "b" and tree.labels[m] != "b":
-                others = frozenset(NAMES) - {"b"}
-                yield Violation(self.id, (Fact(h, None, frozenset("b")), Fact(m, frozenset([h]), others)))
-
-    def keeps(self, heads, labels):
-        return all(labels[h] != "b" or labels[m] == "b" for m, h in enumerate(heads) if m and h)
-
-
-class Needs(Rule):
-    """Rule about missing words: a word with the label c has a dependent with the label d."""
-
-    id, level = "c-needs-d", 3
-
-    def violations(self, tree):
-        n = len(tree.heads) - 1
-        for m in range(1, n + 1):
-            if tree.labels[m] != "c":
-                continue
-            if not any(tree.heads[k] == m and tree.labels[k] == "d" for k in range(1, n + 1)):
-                missing = [Fact(k, frozenset([m]), frozenset("d"), holds=False) for k in range(1, n + 1) if k != m]
-                yield Violation(self.id, (Fact(m, None, frozenset("c")), *missing))
-
-    def keeps(self, heads, labels):
-        needing = [m for m in range(1, len(heads)) if labels[m] == "c"]
-        return all(any(heads[k] == m and labels[k] == "d" for k in range(1, len(heads))) for m in needing)
-
-
-class RootLabel(Rule):
-    """Rule about single arcs: the label of the root's dependent is d."""
-
-    id, level = "root-d", 2
-
-    def violations(self, tree):
-        for m in range(1, len(tree.heads)):
-            if tree.heads[m] == 0 and tree.labels[m] != "d":
-                yield Violation(self.id, (Fact(m, frozenset([0])), Fact(m, None, frozenset("d"), holds=False)))
-
-    def keeps(self, heads, labels):
-        return all(labels[m] == "d" for m in range(1, len(heads)) if heads[m] == 0)
-
-
-class Impossible(Rule):
-    """Rule that no tree satisfies."""
-
-    id, level = "never", 3
-
-    def violations(self, tree):
-        yield Violation(self.id, (Fact(1),))
-
-    def keeps(self, heads, labels):
-        return False
-
-
-RULES = {
-    "pairs": [AtMostOne()],
-    "leaves": [Leaf()],
-    "missing": [Needs()],
-    "arcs": [RootLabel()],
-    "all": [AtMostOne(), Leaf(), Needs(), RootLabel()],
-    "none": [Impossible()],
-}
-
-
-def random_scores(rng, space, kind="tied"):
-    problem = random_problem(rng, FAMILIES, max_n=4, integer=True, kind=kind, space=space)
-    labels = rng.integers(-6, 7, (problem.arcs, len(NAMES))).astype(float)
-    labels[rng.random(labels.shape) < 0.15] = -np.inf
-    table = problem.arc[:, None] + labels
-    return LabelScores(problem, table, NAMES)
-
-
-def every_value(scores, rules, space):
-    """Return the best score of a valid labelling by tuple of heads, for all trees that have one, by enumeration."""
-    problem, n = scores.problem, scores.problem.n
-    arc_of = {(int(h), int(m)): a for a, (h, m) in enumerate(zip(problem.head, problem.mod, strict=True))}
-    bare = problem.with_arc(np.zeros(problem.arcs))
-    values = {}
-    for heads, parts in zip(trees(n, space, problem.single_root), tree_scores(bare, space), strict=True):
-        if parts == -np.inf:
-            continue
-        rows = scores.table[[arc_of[int(heads[m]), m] for m in range(1, n + 1)]]
-        for labels in product(range(len(NAMES)), repeat=n):
-            value = parts + rows[np.arange(n), labels].sum()
-            names = ["", *(NAMES[i] for i in labels)]
-            if value > -np.inf and all(rule.keeps(heads, names) for rule in rules):
-                key = tuple(heads.tolist())
-                values[key] = max(value, values.get(key, -np.inf))
-    return values
-
-
-def decoder(scores, rules, space, **options):
-    words = Words.of(["w"] * scores.problem.n, ["X"] * scores.problem.n)
-    return ValidDecoder(BranchAndBound(space=space), scores, words, rules, **options)
 
 
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
@@ -201,10 +64,44 @@ def test_a_limit_is_reported_and_the_tree_is_valid():
         if parse.status == "limit":
             assert parse.bound >= max(values.values(), default=-np.inf)
             if parse.value > -np.inf:
-                assert values[tuple(parse.heads.tolist())] >= parse.value
+                assert values[tuple(parse.heads.tolist())] == parse.value
         elif parse.status == "optimal":
             assert parse.value == max(values.values())
     assert statuses >= {"limit", "optimal"}
+
+
+def test_a_limit_bounds_all_regions():
+    """Check searches that give up a region without a tree while regions with higher bounds are open.
+
+    The first two seeds are such searches.
+    """
+    statuses = set()
+    for seed in (2003, 2242, *range(60)):
+        scores = random_scores(
+            np.random.default_rng(seed), "non-projective", "mixed", ("comb", "sibling", "grandchild"), 0.6
+        )
+        values = every_value(scores, RULES["all"], "non-projective")
+        parse = decoder(scores, RULES["all"], "non-projective", most_regions=1).decode(scores.problem)
+        assert parse.bound >= max(values.values(), default=-np.inf), seed
+        assert values.get(tuple(parse.heads.tolist()), -np.inf) == parse.value, seed
+        statuses.add((parse.status, parse.value > -np.inf))
+    assert statuses >= {("limit", True), ("limit", False), ("optimal", True)}
+
+
+def test_a_search_above_a_floor_with_a_limit_proves_nothing_false():
+    limited = 0
+    for seed in range(60):
+        space = ("projective", "non-projective")[seed % 2]
+        scores = random_scores(np.random.default_rng(seed), space, "mixed")
+        best = max(every_value(scores, RULES["all"], space).values(), default=-np.inf)
+        search = ValidDecoder(
+            BranchAndBound(space=space, max_dp_calls=1), scores, words_of(scores), RULES["all"], most_regions=2
+        )
+        for floor in (best - 1, best, -100.0):
+            parse = search.decode_above(scores.problem, floor)
+            assert parse is not None or best <= floor, seed
+            limited += parse is not None and parse.status == "limit"
+    assert limited > 10
 
 
 def test_a_tree_that_is_valid_already_costs_one_search():

@@ -25,7 +25,7 @@ from studies.common.paths import modules_of_questions
 from treebound.core.errors import InputError
 from treebound.core.spaces import Space
 from treebound.support import yamlfile
-from treebound.support.settings import Seed
+from treebound.support.settings import Seed, SettingError
 from treebound.systems.graph.settings import Family, Learner, Settings
 from treebound.systems.sampling.settings import Settings as Sampling
 from treebound.systems.transition.settings import Settings as Transition
@@ -463,7 +463,9 @@ def load(path: Path = Path("params.yaml")) -> Params:
     data = data if isinstance(data, dict) else {}
     if unknown := [key for key in data if key not in kinds]:
         line = yamlfile.line_of(tree, (unknown[0],))
-        raise InputError(f"{unknown[0]}: unknown key", path=path, line=line, hint=f"valid keys are {', '.join(kinds)}")
+        raise InputError(
+            f"{_dotted(unknown[:1])}: unknown key", path=path, line=line, hint=f"valid keys are {', '.join(kinds)}"
+        )
     place: tuple[int | str, ...] = ()
     try:
         section_settings: dict[str, Any] = {}
@@ -482,12 +484,21 @@ def load(path: Path = Path("params.yaml")) -> Params:
         params = TypeAdapter(Params).validate_python(core | {"questions": section_settings})
     except ValidationError as error:
         raise _input_error(error, place, path, tree, data, kinds) from None
+    except SettingError as error:  # settings of a system that do not fit together
+        loc = (*place, error.key)
+        line, reason = yamlfile.line_of(tree, loc), f"{_dotted(loc)}: {error.reason}"
+        raise InputError(reason, path=path, line=line, hint=error.hint) from None
     for name, settings in {"corpora": params, **section_settings}.items():
         try:
             settings.check(params)
         except ValueError as error:
             raise InputError(f"{name}: {error}", path=path, line=yamlfile.line_of(tree, (name,))) from None
     return params
+
+
+def _dotted(loc: Sequence[int | str]) -> str:
+    """Return the keys `loc` with dots between them; line breaks and other control characters are escaped."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in ".".join(map(str, loc)))
 
 
 def _input_error(
@@ -506,7 +517,7 @@ def _input_error(
     )  # report an unknown key first: a misspelt key also counts as missing
     first = min(error.errors(), key=lambda e: e["type"] not in unknown)
     loc = (*place, *first["loc"])
-    where = ".".join(map(str, loc))
+    where = _dotted(loc)
     reason, hint = first["msg"].removeprefix("Value error, "), ""
     if first["type"] in unknown:
         known = _model_keys(data["models"][loc[1]]) if loc[0] == "models" else _keys(kinds[str(loc[0])], loc[1:-1])

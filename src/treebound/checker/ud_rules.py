@@ -244,9 +244,9 @@ def _orphans_head(words: WordFacts, domains: Domains, _: bool) -> bool:
     """Decide whether every tree breaks the rule `orphan-parent`.
 
     The rule says that the head of an orphan has a label of ORPHANS_HEADS. The validator stops with an error if
-    the head is the root; this counts as broken.
+    the head is the root; such a tree breaks `0-is-not-root`, but not this rule.
     """
-    return _some_by_head(domains, {"orphan"}, lambda h: h == 0 or domains.unlabelled(h, ORPHANS_HEADS))
+    return _some_by_head(domains, {"orphan"}, lambda h: h > 0 and domains.unlabelled(h, ORPHANS_HEADS))
 
 
 def _some_by_head(domains: Domains, labels: Collection[str], is_bad: Callable[[int], bool]) -> bool:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -22,7 +24,6 @@ from treebound.core.errors import InputError
 from treebound.core.limits import TooLargeError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
-from treebound.core.spaces import Space
 from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.systems.graph.parser import Parser
 from treebound.treebanks.claims import CLAIMS, COMMENT, KBEST, VALID, claims_in, number_in
@@ -129,11 +130,8 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
                     unchecked = f"the proof of sentence {claimed.number} ({error.reason})"
                     return Checked([], "unproved", ignored | {unchecked})
             verdict = "infeasible" if status == "infeasible" else "optimal" if status == "optimal" else "bounded"
-    faults = faults or _kbest_faults(problem, parse, comments, space)
-    if not faults and parser.model.labelling.names and score > -math.inf:
-        best = parser.model.label_names(parser.labelled(parse, document.treebank, 0))
-        words = enumerate(zip(document.treebank.strings("deprel"), best, strict=True), 1)
-        faults = [f"word {m}: label {a}, the model's is {b}" for m, (a, b) in words if a != b]
+    faults = faults or kbest_faults(parse, comments, partial(check_parse, problem, space=space))
+    faults = faults or label_faults(parser, parse, document)
     return Checked(faults, "faulty" if faults else verdict, ignored)
 
 
@@ -142,6 +140,19 @@ def _proposed(parser: Parser, problem: Problem, bound: float) -> Certificate | N
     # a float avoids a second compilation of the search; the checker uses the exact bound
     record = cast("Any", parser.decoder).proof(problem, float(bound))
     return None if record is None else certificate(record)
+
+
+def label_faults(parser: Parser, parse: Parse, document: Document) -> list[str]:
+    """Return the labels of a tree that are not the labels that the model chooses for it."""
+    if not parser.model.labelling.names or parse.value == -math.inf:
+        return []
+    return other_labels(document, parser.model.label_names(parser.labelled(parse, document.treebank, 0)))
+
+
+def other_labels(document: Document, best: Sequence[str]) -> list[str]:
+    """Return one fault for each word whose label is not the label in `best`."""
+    words = enumerate(zip(document.treebank.strings("deprel"), best, strict=True), 1)
+    return [f"word {m}: label {a}, the model's is {b}" for m, (a, b) in words if a != b]
 
 
 def comments_in(parsed: str, claimed: Claimed) -> tuple[dict[str, str], list[str]]:
@@ -170,8 +181,11 @@ def ignored_claims(document: Document, comments: dict[str, str]) -> frozenset[st
     return frozenset(ignored)
 
 
-def _kbest_faults(problem: Problem, parse: Parse, comments: dict[str, str], space: Space) -> list[str]:
-    """Return the faults of a list of k best trees, which must be trees with their true scores, the best tree first."""
+def kbest_faults(parse: Parse, comments: dict[str, str], faults_of: Callable[[Parse], list[str]]) -> list[str]:
+    """Return the faults of a list of k best trees, which must be trees with their true scores, the best tree first.
+
+    faults_of  function that returns the faults of a tree and its score
+    """
     if comments.get("kbest_complete", "no") not in ("yes", "no"):
         return [f"kbest_complete is {comments['kbest_complete'][:40]!r}"]
     if parse.value == -math.inf:  # the sentence has no tree, and its list must be empty
@@ -187,8 +201,7 @@ def _kbest_faults(problem: Problem, parse: Parse, comments: dict[str, str], spac
         if value is None or not re.fullmatch(r"\d{1,9}( \d{1,9})*", heads.strip(), re.ASCII):
             return [f"tree {number} of kbest is not written as SCORE: HEADS"]
         tree = (-1, *map(int, heads.split()))
-        faults = check_parse(problem, Parse(np.array(tree, INDEX), value, math.inf, "heuristic"), space=space)
-        if faults:
+        if faults := faults_of(Parse(np.array(tree, INDEX), value, math.inf, "heuristic")):
             return [f"tree {number} of kbest: {fault}" for fault in faults]
         if value > last or tree in trees:
             return [f"tree {number} of kbest scores more than the tree before it, or appears twice"]

@@ -5,22 +5,36 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
+from treebound.checker.certificates import check_parse
 from treebound.checker.ud_rules import broken_rules
 from treebound.checker.ud_words import WordFacts
 from treebound.checker.validity import validity_faults
 from treebound.checker.validity_proofs import read_validity
-from treebound.cli.checking import Checked, Checking, Claimed, Verdict, comments_in, ignored_claims
+from treebound.cli.checking import (
+    Checked,
+    Checking,
+    Claimed,
+    Verdict,
+    comments_in,
+    ignored_claims,
+    kbest_faults,
+    label_faults,
+    other_labels,
+)
 from treebound.core.labelled import LabelledProblem, best_labels
 from treebound.core.limits import TooLargeError
 from treebound.core.parse import Parse, Status
 from treebound.core.validity import ValidityProof
 from treebound.decoders.exact.valid_trees import ValidRecord
+from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.validity import SentenceDecoder
 from treebound.treebanks.claims import ALL_ARCS, NONE, VALID, number_in
+from treebound.treebanks.document import Document
 
 Faults = list[str]
 
@@ -54,7 +68,11 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
         return Checked([], "unproved", ignored | {unchecked})
     if not faults and claimed.prove and proof is None and (none or bound < math.inf):
         faults = ["no proof of its bound"]
-    faults = faults or ([] if none else _label_faults(how, claimed, decoder, parse))
+    if none:
+        faults = faults or _other_tree(how.parser, parse, comments, document)
+    else:
+        faults = faults or kbest_faults(parse, comments, partial(_best_valid_tree, decoder=decoder, proof=None))
+        faults = faults or _label_faults(how, claimed, decoder, parse)
     return Checked(faults, "faulty" if faults else _verdict(parse, proof, none), ignored)
 
 
@@ -97,13 +115,19 @@ def _best_valid_tree(parse: Parse, decoder: SentenceDecoder, proof: ValidityProo
 
 
 def _no_valid_tree(parse: Parse, decoder: SentenceDecoder, proof: ValidityProof | None) -> Faults:
-    """Return the faults of the claim that no tree is valid. The tree in the file then has no claims."""
+    """Return the faults of the claim that no tree is valid. The tree in the file is another one, see `_other_tree`."""
     if parse.status != "heuristic" or parse.bound != math.inf:
         return [f"no valid tree is claimed, but the tree is called {parse.status} with the bound {parse.bound}"]
     heads = np.zeros(len(parse.heads), np.int32)
     heads[0] = -1
     nothing = Parse(heads, -math.inf, -math.inf, "infeasible")
     return validity_faults(_statement(decoder), decoder.words, _rules(decoder), nothing, proof, decoder.space)
+
+
+def _other_tree(parser: Parser, parse: Parse, comments: dict[str, str], document: Document) -> Faults:
+    """Return the faults of the tree of a sentence without a valid tree: its score, its k-best list and its labels."""
+    faults_of = partial(check_parse, parser.problem(document.treebank, 0), space=parser.decoder.space)
+    return faults_of(parse) or kbest_faults(parse, comments, faults_of) or label_faults(parser, parse, document)
 
 
 def _label_faults(how: Checking, claimed: Claimed, decoder: SentenceDecoder, parse: Parse) -> Faults:
@@ -115,6 +139,4 @@ def _label_faults(how: Checking, claimed: Claimed, decoder: SentenceDecoder, par
     broken = broken_rules(_rules(decoder), facts, heads, ["", *written], decoder.space == "projective")
     if broken:
         return [f"its labels break the rule {rule}" for rule in broken]
-    best = parser.model.label_names(validity.labelled(parse, treebank, 0, decoder))
-    words = enumerate(zip(written, best, strict=True), 1)
-    return [f"word {m}: label {a}, the model's is {b}" for m, (a, b) in words if a != b]
+    return other_labels(claimed.document, parser.model.label_names(validity.labelled(parse, treebank, 0, decoder)))

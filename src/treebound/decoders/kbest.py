@@ -110,6 +110,8 @@ def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
             solve(forbidden, m - 1, (*excluded, arc) if m == fixed + 1 else (arc,))
             forbidden[problem.mod == m] = True
             forbidden[arc] = False
+    # a search at its limit may have missed the best tree of a set, and a part of the set may have a better one
+    parses.sort(key=lambda parse: -parse.value)
     return KBest(parses, complete, count)
 
 

@@ -120,6 +120,7 @@ def make_products(arcs, phi, unit, start):
                 part = phi[i] / size
                 if unit > 0.0:
                     part = np.floor(part)
+                part = min(part, remainder)  # a fraction of a denormal number may be rounded to a larger one
                 share[j] = part if j < k - 1 else remainder
                 remainder -= part
         score[c] = phi[i]

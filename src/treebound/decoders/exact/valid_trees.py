@@ -147,7 +147,7 @@ class ValidDecoder:
     def decode_above(self, problem: Problem, floor: float) -> Parse | None:
         """Return the best valid tree, None if it is proved that no valid tree scores more than `floor`."""
         parse, below = _Search(self, np.isneginf(problem.arc), floor).run()
-        return None if below and parse.value == -np.inf else parse
+        return None if below and parse.status == "infeasible" else parse
 
     def violation(self, parse: Parse) -> Violation | None:
         """Return the violation with the fewest facts in a labelled tree, None if the tree keeps all rules."""
@@ -203,7 +203,7 @@ class _Search:
     def run(self, relaxed: Parse | None = None) -> tuple[Parse, bool]:
         """Return the best valid tree, and whether regions were closed because they cannot beat `floor`."""
         self._bound_region(self._region(-1, True), {}, 0, relaxed)
-        dives = 0
+        dives, given_up = 0, -np.inf  # given_up: the highest bound of a region that was neither divided nor closed
         while self.open:
             self._check_limits()
             if not self.limited:
@@ -214,12 +214,15 @@ class _Search:
                 bound, depth, _, node = self.open.pop(deepest)
                 heapq.heapify(self.open)
             else:
-                return self._unproved(-self.open[0][0], "limit"), self.below
+                return self._unproved(max(given_up, -self.open[0][0])), self.below
             if self.best is not None and self.best.value >= -bound:
                 break  # no open region has a higher bound: the certificates of the relaxations close them
-            if node.violation is None:  # the tree is valid, but the relaxation is not solved to optimality
-                return self._unproved(-bound, node.parse.status), self.below
+            if node.violation is None:  # the relaxation is not solved to optimality, and no tree shows how to divide it
+                given_up = max(given_up, -bound)
+                continue
             self._branch(node, -depth)
+        if given_up > (-np.inf if self.best is None else self.best.value):
+            return self._unproved(given_up), self.below
         if self.best is None:
             none = self._no_tree(-np.inf, "infeasible")
             return replace(none, record=ValidRecord(ValidityProof(self.regions))), self.below
@@ -245,7 +248,8 @@ class _Search:
             self.best = self._relabelled(self.root)
 
     def _relabelled(self, parse: Parse) -> Parse | None:
-        """Return the parse's tree with its best valid labels; None if no valid labelling scores more than `floor`."""
+        """Return a labelled tree with its best valid labels; None if no valid labelling scores more than `floor`."""
+        assert parse.labels is not None
         problem = self.scores.problem
         arcs = np.flatnonzero(parse.heads[problem.mod] == problem.head)
         arcs = arcs[np.argsort(problem.mod[arcs])]
@@ -255,14 +259,18 @@ class _Search:
         chosen = ValidDecoder(OnlyTree(parse.heads, decoder.space), scores, decoder.words, decoder.rules).decode(only)
         if chosen.labels is None:
             return None
-        value = parse.value - float(self.arc[arcs].sum()) + chosen.value
+        value = parse.value - float(self.table[arcs, parse.labels[1:]].sum()) + chosen.value
         return replace(parse, labels=chosen.labels, value=value, record=None) if value > self.floor else None
 
-    def _unproved(self, bound: float, status: Status) -> Parse:
-        """Return the best valid tree so far, with a bound on all valid trees; without a valid tree, return no tree."""
-        if self.best is not None:
-            bound = np.inf if status == "heuristic" else max(bound, self.best.value)
-            return replace(self.best, bound=bound, status=status, work=self.work, record=None)
+    def _unproved(self, bound: float) -> Parse:
+        """Return the best valid tree so far, with its best valid labels and a bound on all valid trees.
+
+        Without a valid tree, return no tree.
+        """
+        best = None if self.best is None else self._relabelled(self.best)
+        if best is not None:
+            bound = max(bound, best.value)
+            return replace(best, bound=bound, status="limit", work=self.work, record=self._record())
         return self._no_tree(bound, "limit")
 
     def _no_tree(self, bound: float, status: Status) -> Parse:
@@ -272,7 +280,10 @@ class _Search:
         return Parse(heads, -np.inf, bound, status, self.work)
 
     def _record(self) -> ValidRecord | None:
-        """Return the proof as a record, None if no proof was requested."""
+        """Return the regions as a record, None if no proof was requested.
+
+        The certificate of an open region proves its bound.
+        """
         return ValidRecord(ValidityProof(self.regions)) if self.decoder.record else None
 
     def _region(self, parent: int, inside: bool) -> int:

@@ -54,6 +54,7 @@ from treebound.decoders.exact.branch_and_bound.share_steps import (
     step_length,
 )
 from treebound.decoders.exact.branch_and_bound.state import (
+    CLOSING,
     EVERYTHING,
     LIMIT,
     MAX_MARGINAL,
@@ -412,7 +413,7 @@ def eliminate(run, star, beyond, marking, last, number):
     cut = NEG
     if marking:
         cut = run.best - beyond
-        cut = cut + 0.5 if run.task.unit > 0.0 else cut + 1e-9 * max(1.0, abs(run.best))
+        cut = cut + 0.5 if run.task.unit > 0.0 else cut + CLOSING * max(1.0, abs(run.best))
     edges, items = bound_variables(
         run.state.graph, run.task.arcs, weight, run.task.parts.single_root, cut, run.scratch.chosen, arc_max,
         run.scratch.oracle,

@@ -23,6 +23,9 @@ DEPTH_FIRST, BEST_FIRST, LEVEL = range(3)
 SLACK, MAX_MARGINAL = range(2)
 OPTIMAL, LIMIT, INFEASIBLE = range(3)
 EVERYTHING = 1e300  #: bound of a node before its first tree
+#: relative difference up to which a bound of real scores closes a node. It is half of the checker's tolerance, so that
+#: a bound at the limit does not exceed the tolerance in the checker's exact arithmetic
+CLOSING = 5e-10
 
 
 class Task(NamedTuple):
@@ -244,7 +247,7 @@ def closed(bound, value, unit, rounding):
     """
     if unit > 0.0:
         return bound < value + 1.0 - rounding
-    return bound <= value + 1e-9 * max(1.0, abs(value))
+    return bound <= value + CLOSING * max(1.0, abs(value))
 
 
 @kernel

@@ -27,11 +27,10 @@ from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.spaces import Space
 from treebound.decoders.base import CheckedDecoder
+from treebound.decoders.exact.programs.live import objective_scale
 from treebound.decoders.exact.programs.part_rows import FAMILIES, PartRows
 from treebound.support.extras import needs
 
-#: coefficients of the objective are scaled to this size, because the solver's tolerances (1e-6) are absolute
-_LARGEST_COEFFICIENT = 1e3
 #: bytes of the rows that forbid crossing arcs, for each pair of arcs; bytes of the other rows, for each arc or part
 _PAIR, _ENTRY = 15, 1000
 
@@ -167,7 +166,7 @@ class _Program(PartRows):
 
         size = len(self.cost)
         cost = np.array(self.cost)
-        scale = _LARGEST_COEFFICIENT / max(np.abs(cost).max(initial=0.0), 1e-300)
+        scale = objective_scale(cost)
         upper = np.ones(size)
         upper[self.arcs : 2 * self.arcs] = self.problem.n
         upper[self.forbidden] = 0.0

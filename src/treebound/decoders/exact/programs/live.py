@@ -19,6 +19,17 @@ COLUMN = 500
 INTEGRAL = 1e-6  #: largest distance from 0 or 1 of a variable that counts as integral
 
 
+def objective_scale(score: np.ndarray) -> float:
+    """Return the factor that brings the largest coefficient of an objective to `LARGEST_COEFFICIENT`.
+
+    score  float64[columns], finite coefficients
+
+    The factor is finite even if the scores are denormal numbers, which then stay small.
+    """
+    largest = float(np.abs(score).max(initial=0.0))
+    return LARGEST_COEFFICIENT / max(largest, 1e-300) if largest else 1.0
+
+
 class Solution(NamedTuple):
     """The result of one solve.
 
@@ -45,8 +56,7 @@ class LiveProgram:
 
         self.columns, self.binary = len(score), binary
         check_memory(f"an integer program of {len(score):,} columns", COLUMN * len(score), "allow fewer arcs or labels")
-        largest = float(np.abs(score).max(initial=0.0))
-        self.scale = LARGEST_COEFFICIENT / largest if largest else 1.0
+        self.scale = objective_scale(score)
         self.integral = False
         self.highs = highspy.Highs()
         options: dict[str, bool | int | float | str] = {

@@ -26,12 +26,11 @@ from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.decoders.base import CheckedDecoder
 from treebound.decoders.exact.programs.flows import flow_program
-from treebound.decoders.exact.programs.live import COLUMN
+from treebound.decoders.exact.programs.live import COLUMN, objective_scale
 from treebound.support.extras import needs
 
 #: mixed integer solvers, by their names in cvxpy
 SOLVERS = ("HIGHS", "SCIP", "CBC", "GLPK_MI")
-_LARGEST_COEFFICIENT = 1e3
 
 
 def installed() -> list[str]:
@@ -102,8 +101,7 @@ class StatedProgram(CheckedDecoder):
             rows += flow_rows
         score = np.zeros(x.size)
         score[: len(variables)] = variables.score
-        largest = float(np.abs(score).max(initial=0.0))
-        score *= _LARGEST_COEFFICIENT / largest if largest else 1.0
+        score *= objective_scale(score)
         iterations = 0
         while True:
             iterations += 1
