@@ -1,0 +1,215 @@
+"""Test the tests: change the sources in one place at a time, and see whether a test fails.
+
+`python tests/mutation.py` needs the packages of the project and `pip install cosmic-ray==8.7.0`, which makes the
+changes. It works in a copy of the checkout below `build/mutation`, and it continues a run that was interrupted.
+tests/mutation.toml lists the modules and the tests of each file. tests/mutation_survivors.csv explains the changes that
+no test can find, because they do not change the behaviour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import csv
+import hashlib
+import json
+import multiprocessing
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[1]
+SETTINGS = tomllib.loads((ROOT / "tests" / "mutation.toml").read_text())
+SURVIVORS = ROOT / "tests" / "mutation_survivors.csv"
+PYTEST = ("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider")
+#: decorators without which a function returns the same values, only more slowly
+FASTER = re.compile(r"@(kernel|cache|lru_cache|functools\.cache)\b")
+#: comparisons by identity instead of equality: the same for None and for the small integers and strings of constants
+IDENTITY = re.compile(r"ComparisonOperator_((Eq|NotEq)_(Is|IsNot)|(Is|IsNot)_(Eq|NotEq))$")
+
+
+class Mutant(NamedTuple):
+    """A change of one place.
+
+    key identifies the change: file, operator, text of the line, column, and number among equal lines.
+    """
+
+    key: str
+    file: str
+    line: int
+    place: tuple[str, str, int]
+    mutation: Any
+
+
+def module_of(file: str) -> str:
+    """Return the module of SETTINGS to which a file belongs."""
+    return next(module for module in SETTINGS["modules"] if file.startswith(f"src/{module}"))
+
+
+def tests_of(file: str) -> dict[str, Any]:
+    """Return the first table of SETTINGS whose patterns fit a file: its tests and how they are run."""
+    return next(group for group in SETTINGS["tests"] if any(fnmatch(file, f"src/{x}") for x in group["files"]))
+
+
+def copy_sources(folder: Path) -> None:
+    """Copy the files of the checkout that git knows or does not ignore."""
+    command = ["git", "ls-files", "-co", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in filter(lambda name: (ROOT / name).is_file(), names):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, folder / name)
+
+
+def without_effect(source: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return the ranges (line, column) of annotations, which are not evaluated, and of imports for types alone."""
+    nodes: list[ast.AST | None] = []
+    for node in ast.walk(ast.parse(source)):
+        nodes += [getattr(node, "annotation", None), getattr(node, "returns", None)]
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            nodes.append(node)
+    return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in nodes if n]  # type: ignore[attr-defined]
+
+
+def mutants(folder: Path) -> Iterator[Mutant]:
+    """Yield all changes that the tool can make, except those that have no effect by their kind."""
+    from cosmic_ray.commands.init import init
+    from cosmic_ray.work_db import WorkDB
+
+    paths = [path for module in SETTINGS["modules"] for path in sorted(Path("src").glob(f"{module}*"))]
+    files = [file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
+    database = WorkDB(folder / "mutants.sqlite", WorkDB.Mode.create)
+    init(files, database, {})
+    lines = {str(file): file.read_text().split("\n") for file in files}
+    skipped = {file: without_effect("\n".join(text)) for file, text in lines.items()}
+    equal: Counter[str] = Counter()
+    mutations = [item.mutations[0] for item in database.work_items]
+    for mutation in sorted(mutations, key=lambda m: (str(m.module_path), m.start_pos, m.operator_name, m.occurrence)):
+        file, line, column = str(mutation.module_path), *mutation.start_pos
+        operator, text = mutation.operator_name.removeprefix("core/"), lines[file][line - 1].strip()
+        if IDENTITY.search(operator) or (operator == "RemoveDecorator" and FASTER.match(text)):
+            continue
+        if any(start <= (line, column) < end for start, end in skipped[file]):
+            continue
+        if operator == "ReplaceTrueWithFalse" and "strict=True" in text:  # an assertion of equal lengths
+            continue
+        key = f"{file}|{operator}|{text}|{column}"
+        equal[key] += 1
+        yield Mutant(f"{key}|{equal[key]}", file, line, (file, f"{text}|{equal[key]}", column), mutation)
+
+
+def order(name: object) -> bytes:
+    """Return a pseudo-random number. It depends on a changed line alone, so that edits elsewhere keep the sample."""
+    return hashlib.blake2b(f"{SETTINGS['seed']}|{name}".encode()).digest()
+
+
+def sample(every: list[Mutant]) -> list[Mutant]:
+    """Draw places, and one change at each place, from each module in proportion to its places."""
+    drawn: dict[str, dict[tuple, Mutant]] = defaultdict(dict)
+    for mutant in sorted(every, key=lambda mutant: order(mutant.key)):
+        drawn[module_of(mutant.file)].setdefault(mutant.place, mutant)
+    places = sum(map(len, drawn.values()))
+    chosen = []
+    for module in SETTINGS["modules"]:
+        size = max(SETTINGS["least"], round(SETTINGS["size"] * len(drawn[module]) / places))
+        chosen += sorted(drawn[module].values(), key=lambda mutant: order(mutant.place))[:size]
+    return chosen
+
+
+def command_of(file: str) -> str:
+    """Return the command that runs the tests of a file."""
+    group = tests_of(file)
+    jit = f"NUMBA_DISABLE_JIT={int(not group.get('compiled', False))}"
+    return shlex.join(["env", jit, sys.executable, *PYTEST, *group["tests"]])
+
+
+def enter(folder: str) -> None:
+    """Make a copy of the checkout for this process, in which it changes files."""
+    copy = Path(folder) / f"copy-{multiprocessing.current_process()._identity[0]}"
+    copy_sources(copy)
+    os.chdir(copy)
+    os.environ["PYTHONPATH"] = str(copy / "src")
+
+
+def tested(mutant: Mutant) -> dict[str, Any]:
+    """Make a change, run the tests, and return the outcome."""
+    from cosmic_ray.mutating import mutate_and_test
+
+    started = time.monotonic()
+    result = mutate_and_test([mutant.mutation], command_of(mutant.file), tests_of(mutant.file)["seconds"])
+    changed = [x for x in (result.diff or "").split("\n") if x[:1] in "+-" and not x.startswith(("---", "+++"))]
+    before, after = (" ".join(x[1:].strip() for x in changed if x[0] == sign) for sign in "-+")
+    outcome = "timed out" if result.output == "timeout" else result.test_outcome.value if result.test_outcome else "?"
+    failed = (re.findall(r"^(?:FAILED|ERROR) (\S+)", result.output or "", re.MULTILINE) or [""])[0]
+    return {
+        "key": mutant.key,
+        "file": mutant.file,
+        "line": mutant.line,
+        "before": before,
+        "after": after,
+        "outcome": outcome,
+        "failed": failed,
+        "seconds": round(time.monotonic() - started, 1),
+    }
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Return the outcomes in a file, the last one of each change."""
+    outcomes = map(json.loads, path.read_text().splitlines()) if path.exists() else ()
+    return list({outcome["key"]: outcome for outcome in outcomes}.values())
+
+
+def table(outcomes: list[dict[str, Any]]) -> str:
+    """Return the numbers by module, and the changes that no test found."""
+    with SURVIVORS.open(newline="") as stream:
+        reasons = {(row["file"], row["before"], row["after"]): row["reason"] for row in csv.DictReader(stream)}
+    rows, listed = [("module", "mutants", "killed", "timed out", "equivalent", "survived")], []
+    for module in (*SETTINGS["modules"], ""):
+        mine = [x for x in outcomes if not module or module_of(x["file"]) == module]
+        alive = [x for x in mine if x["outcome"] not in ("killed", "timed out")]
+        known = [x for x in alive if (x["file"], x["before"], x["after"]) in reasons]
+        late = sum(x["outcome"] == "timed out" for x in mine)
+        numbers = len(mine), len(mine) - len(alive) - late, late, len(known), len(alive) - len(known)
+        rows.append((module or "all", *map(str, numbers)))
+        if not module:
+            shares = f"killed: {100 * (len(mine) - len(alive)) / max(1, len(mine)):.1f} % of all, "
+            shares += f"{100 * (len(mine) - len(alive)) / max(1, len(mine) - len(known)):.1f} % without the equivalent"
+            listed = [f"{x['file']}:{x['line']}\n  - {x['before']}\n  + {x['after']}" for x in alive if x not in known]
+    return "\n".join(["\t".join(row) for row in rows] + [shares, *listed])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=ROOT / "build/mutation", help="Folder of copies and outcomes.")
+    parser.add_argument("--jobs", type=int, default=1, help="Number of changes that are tested at once. Default: 1.")
+    parser.add_argument("--only", default="", help="Start of the names of the files to test, after src/. Default: all.")
+    parser.add_argument("--again", action="store_true", help="Test the changes again that no test found.")
+    parser.add_argument("--table", action="store_true", help="Print the table of the outcomes, and test nothing.")
+    options = parser.parse_args()
+    folder, path = options.folder.resolve(), options.folder.resolve() / "outcomes.jsonl"
+    if not options.table:
+        copy_sources(folder / "list")
+        os.chdir(folder / "list")
+        done = {x["key"] for x in read(path) if not options.again or x["outcome"] in ("killed", "timed out")}
+        chosen = sample(list(mutants(folder)))
+        waiting = [x for x in chosen if x.key not in done and x.file.startswith(f"src/{options.only}")]
+        print(f"{len(chosen)} mutants in the sample, {len(waiting)} to test", flush=True)
+        with multiprocessing.Pool(options.jobs, enter, (str(folder),)) as pool, path.open("a") as stream:
+            for outcome in pool.imap_unordered(tested, waiting):
+                print(json.dumps(outcome), file=stream, flush=True)
+                print(*(outcome[x] for x in ("outcome", "seconds", "file", "line", "failed")), flush=True)
+    print(table(read(path)))
+
+
+if __name__ == "__main__":
+    main()
