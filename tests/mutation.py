@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / "tests" / "mutation.toml").read_text())
 SURVIVORS = ROOT / "tests" / "mutation_survivors.csv"
 PYTEST = ("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider")
+FOUND = ("killed", "timed out")  #: outcomes of changes that a test found
 #: decorators without which a function returns the same values, only more slowly
 FASTER = re.compile(r"@(kernel|cache|lru_cache|functools\.cache)\b")
 #: comparisons by identity instead of equality: the same for None and for the small integers and strings of constants
@@ -49,11 +50,6 @@ class Mutant(NamedTuple):
     line: int
     place: tuple[str, str, int]
     mutation: Any
-
-
-def module_of(file: str) -> str:
-    """Return the module of SETTINGS to which a file belongs."""
-    return next(module for module in SETTINGS["modules"] if file.startswith(f"src/{module}"))
 
 
 def tests_of(file: str) -> dict[str, Any]:
@@ -117,7 +113,8 @@ def sample(every: list[Mutant]) -> list[Mutant]:
     """Draw places, and one change at each place, from each module in proportion to its places."""
     drawn: dict[str, dict[tuple, Mutant]] = defaultdict(dict)
     for mutant in sorted(every, key=lambda mutant: order(mutant.key)):
-        drawn[module_of(mutant.file)].setdefault(mutant.place, mutant)
+        module = next(module for module in SETTINGS["modules"] if mutant.file.startswith(f"src/{module}"))
+        drawn[module].setdefault(mutant.place, mutant)
     places = sum(map(len, drawn.values()))
     chosen = []
     for module in SETTINGS["modules"]:
@@ -151,16 +148,9 @@ def tested(mutant: Mutant) -> dict[str, Any]:
     before, after = (" ".join(x[1:].strip() for x in changed if x[0] == sign) for sign in "-+")
     outcome = "timed out" if result.output == "timeout" else result.test_outcome.value if result.test_outcome else "?"
     failed = (re.findall(r"^(?:FAILED|ERROR) (\S+)", result.output or "", re.MULTILINE) or [""])[0]
-    return {
-        "key": mutant.key,
-        "file": mutant.file,
-        "line": mutant.line,
-        "before": before,
-        "after": after,
-        "outcome": outcome,
-        "failed": failed,
-        "seconds": round(time.monotonic() - started, 1),
-    }
+    outcomes = {"before": before, "after": after, "outcome": outcome, "failed": failed}
+    seconds = round(time.monotonic() - started, 1)
+    return {"key": mutant.key, "file": mutant.file, "line": mutant.line, **outcomes, "seconds": seconds}
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -169,23 +159,25 @@ def read(path: Path) -> list[dict[str, Any]]:
     return list({outcome["key"]: outcome for outcome in outcomes}.values())
 
 
-def table(outcomes: list[dict[str, Any]]) -> str:
+def table(chosen: list[Mutant], outcomes: list[dict[str, Any]]) -> str:
     """Return the numbers by module, and the changes that no test found."""
     with SURVIVORS.open(newline="") as stream:
         reasons = {(row["file"], row["before"], row["after"]): row["reason"] for row in csv.DictReader(stream)}
-    rows, listed = [("module", "mutants", "killed", "timed out", "equivalent", "survived")], []
+    rows, unexplained = [("sample", "killed", "timed out", "equivalent", "survived", "module")], []
+    keys = {mutant.key for mutant in chosen}
     for module in (*SETTINGS["modules"], ""):
-        mine = [x for x in outcomes if not module or module_of(x["file"]) == module]
-        alive = [x for x in mine if x["outcome"] not in ("killed", "timed out")]
-        known = [x for x in alive if (x["file"], x["before"], x["after"]) in reasons]
-        late = sum(x["outcome"] == "timed out" for x in mine)
-        numbers = len(mine), len(mine) - len(alive) - late, late, len(known), len(alive) - len(known)
-        rows.append((module or "all", *map(str, numbers)))
-        if not module:
-            shares = f"killed: {100 * (len(mine) - len(alive)) / max(1, len(mine)):.1f} % of all, "
-            shares += f"{100 * (len(mine) - len(alive)) / max(1, len(mine) - len(known)):.1f} % without the equivalent"
-            listed = [f"{x['file']}:{x['line']}\n  - {x['before']}\n  + {x['after']}" for x in alive if x not in known]
-    return "\n".join(["\t".join(row) for row in rows] + [shares, *listed])
+        size = sum(mutant.file.startswith(f"src/{module}") for mutant in chosen)
+        tested_ones = [x for x in outcomes if x["key"] in keys and x["file"].startswith(f"src/{module}")]
+        count = Counter(x["outcome"] for x in tested_ones)
+        alive = [x for x in tested_ones if x["outcome"] not in FOUND]
+        unexplained = [x for x in alive if (x["file"], x["before"], x["after"]) not in reasons]
+        equivalent = len(alive) - len(unexplained)
+        numbers = size, count["killed"], count["timed out"], equivalent, len(unexplained)
+        rows.append((*map(str, numbers), module or "all"))
+    killed, total = count["killed"] + count["timed out"], max(1, len(tested_ones))
+    shares = f"killed: {killed / total:.1%} of {total} tested, {killed / max(1, total - equivalent):.1%} if equivalent "
+    listed = [f"{x['file']}:{x['line']}\n  - {x['before']}\n  + {x['after']}" for x in unexplained]
+    return "\n".join(["\t".join(row) for row in rows] + [shares + "changes are left out", *listed])
 
 
 def main() -> None:
@@ -197,18 +189,18 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="Print the table of the outcomes, and test nothing.")
     options = parser.parse_args()
     folder, path = options.folder.resolve(), options.folder.resolve() / "outcomes.jsonl"
+    copy_sources(folder / "list")
+    os.chdir(folder / "list")
+    chosen = sample(list(mutants(folder)))
     if not options.table:
-        copy_sources(folder / "list")
-        os.chdir(folder / "list")
-        done = {x["key"] for x in read(path) if not options.again or x["outcome"] in ("killed", "timed out")}
-        chosen = sample(list(mutants(folder)))
+        done = {x["key"] for x in read(path) if not options.again or x["outcome"] in FOUND}
         waiting = [x for x in chosen if x.key not in done and x.file.startswith(f"src/{options.only}")]
         print(f"{len(chosen)} mutants in the sample, {len(waiting)} to test", flush=True)
         with multiprocessing.Pool(options.jobs, enter, (str(folder),)) as pool, path.open("a") as stream:
             for outcome in pool.imap_unordered(tested, waiting):
                 print(json.dumps(outcome), file=stream, flush=True)
                 print(*(outcome[x] for x in ("outcome", "seconds", "file", "line", "failed")), flush=True)
-    print(table(read(path)))
+    print(table(chosen, read(path)))
 
 
 if __name__ == "__main__":

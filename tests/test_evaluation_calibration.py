@@ -48,6 +48,14 @@ def test_coverage_counts_the_most_confident_first():
     assert curve["accuracy"].tolist() == [1.0, 1.0, 0.75, 0.6]
 
 
+def test_coverage_of_few_points_and_of_values_below_zero():
+    curve = coverage(np.array([-1.0, np.nan, -3.0, -2.0]), np.array([True, False, True, True]), points=2)
+    assert curve["kept"].tolist() == [0.5, 1.0]
+    assert curve["accuracy"].tolist() == [1.0, 0.75]
+    curve = coverage(np.array([-1.0, np.nan]), np.array([True, False]))
+    assert curve["accuracy"].tolist() == [1.0, 0.5]
+
+
 def words(size=1000):
     rng = np.random.default_rng(0)
     p = rng.random(size)
