@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
+from studies.site import collect, sources
 from studies.site.claims.judge import (
     CONTRADICTED,
     INCONCLUSIVE,
     NO_EFFECT,
+    NOT_TESTED,
     REPLICATED,
     SMALLER,
     Effect,
     Judged,
     effect_of,
+    judge,
     threshold,
     verdict_of,
 )
@@ -165,3 +169,38 @@ def test_the_p_value_tests_the_threshold_on_the_scale_of_the_measure() -> None:
     for untested in (effect_of(shown(0.4, 0.5), null=None), effect_of(shown(1.0, 4.0), Scale.LOG, 0.0)):
         assert untested.pooled is not None
         assert math.isnan(untested.pooled.p)
+
+
+def test_claims_are_judged_together_by_the_corpora_that_they_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    committed = collect.reference(Path(__file__).parents[1])
+    assert committed is not None
+    rows = ("all factors", "carreras")
+    claims = (
+        claim(name="calls", measure="calls", rows=("k = 3", "no pruning"), than=1, page="one"),
+        claim(name="accuracy", rows=rows, page="two"),
+        claim(name="english", rows=rows, corpora=("en_ewt",), page="two"),
+        claim(name="absent", rows=("no such row", "carreras"), page="two"),
+        Claim.model_validate(TEXTS | {"name": "needs", "needs": "a licence"}),
+    )
+    alone = Paper(key="p", cite="P", title="T", claims=claims[1:2])
+    unwritten = Paper(key="q", cite="Q", title="T")
+    calls, accuracy, english, absent, needs, nothing = judge(
+        [committed], [Paper(key="p", cite="P", title="T", claims=claims), unwritten]
+    )
+    assert [m.treebank for m in accuracy.measured] == committed.corpora
+    assert [m.treebank for m in english.measured] == ["en_ewt"]
+    assert (english.p, english.adjusted) == (None, None)
+    assert calls.p is not None
+    assert accuracy.p is not None
+    assert calls.p < accuracy.p < 0.05
+    # there are two p-values: Holm doubles the smaller one
+    assert calls.adjusted == pytest.approx(2 * calls.p)
+    assert accuracy.adjusted == pytest.approx(max(2 * calls.p, accuracy.p))
+    assert [x.verdict for x in (absent, needs, nothing)] == [NOT_TESTED] * 3
+    assert (nothing.paper, nothing.claim) == (unwritten, None)
+    (twice,) = judge([committed, committed], [alone])
+    assert twice.measured == accuracy.measured * 2
+    for page, is_recorded in (("three", False), ("two", True), ("", True)):
+        monkeypatch.setattr(sources, "_stages", {})
+        judge([committed], [alone], page)
+        assert bool(sources._stages) == is_recorded
