@@ -10,20 +10,24 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import csv
+import difflib
 import hashlib
+import importlib
 import json
 import multiprocessing
 import os
 import re
-import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -123,34 +127,60 @@ def sample(every: list[Mutant]) -> list[Mutant]:
     return chosen
 
 
-def command_of(file: str) -> str:
-    """Return the command that runs the tests of a file."""
-    group = tests_of(file)
-    jit = f"NUMBA_DISABLE_JIT={int(not group.get('compiled', False))}"
-    return shlex.join(["env", jit, sys.executable, *PYTEST, *group["tests"]])
-
-
 def enter(folder: str) -> None:
-    """Make a copy of the checkout for this process, in which it changes files."""
-    copy = Path(folder) / f"copy-{multiprocessing.current_process()._identity[0]}"
+    """Make a copy of the checkout for this process, which changes files there, and import what the tests need."""
+    copy = Path(folder) / f"copy-{os.getpid()}"
     copy_sources(copy)
     os.chdir(copy)
-    os.environ["PYTHONPATH"] = str(copy / "src")
+    os.environ |= {"PYTHONPATH": str(copy / "src"), "NUMBA_DISABLE_JIT": "1"}
+    sys.path[:1] = [str(copy / "src"), str(copy)]
+    every = sorted({name.split("::")[0] for group in SETTINGS["tests"] for name in group["tests"]})
+    subprocess.run([sys.executable, *PYTEST, "--collect-only", *every], check=True, stdout=subprocess.DEVNULL)
+    for name in SETTINGS["preload"]:
+        importlib.import_module(name)
+
+
+def run_tests(names: list[str], output: Path) -> None:
+    """Run tests in this process, and exit with the code of pytest. The sources are compiled anew, as they changed."""
+    os.setsid()
+    sys.dont_write_bytecode = True
+    with output.open("w") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+        os._exit(int(importlib.import_module("pytest").main([*PYTEST[2:], *names])))
 
 
 def tested(mutant: Mutant) -> dict[str, Any]:
-    """Make a change, run the tests, and return the outcome."""
-    from cosmic_ray.mutating import mutate_and_test
+    """Make a change, run the tests, and return the outcome. Without a mutation, the tests run on unchanged sources."""
+    from cosmic_ray.mutating import use_mutation
+    from cosmic_ray.plugins import get_operator
 
-    started = time.monotonic()
-    result = mutate_and_test([mutant.mutation], command_of(mutant.file), tests_of(mutant.file)["seconds"])
-    changed = [x for x in (result.diff or "").split("\n") if x[:1] in "+-" and not x.startswith(("---", "+++"))]
-    before, after = (" ".join(x[1:].strip() for x in changed if x[0] == sign) for sign in "-+")
-    outcome = "timed out" if result.output == "timeout" else result.test_outcome.value if result.test_outcome else "?"
-    failed = (re.findall(r"^(?:FAILED|ERROR) (\S+)", result.output or "", re.MULTILINE) or [""])[0]
+    started, group, output = time.monotonic(), tests_of(mutant.file), Path("output.txt").resolve()
+    old = new = ""
+    with contextlib.ExitStack() as stack:
+        if mutant.mutation is not None:
+            operator = get_operator(mutant.mutation.operator_name)()
+            change = use_mutation(mutant.mutation.module_path, operator, mutant.mutation.occurrence)
+            old, new = stack.enter_context(change)
+        process = multiprocessing.get_context("fork").Process(target=run_tests, args=(group["tests"], output))
+        process.start()
+        process.join(group["seconds"])
+        outcome = "timed out" if process.is_alive() else "survived" if process.exitcode == 0 else "killed"
+        if process.is_alive():
+            os.killpg(process.pid or 0, signal.SIGKILL)
+            process.join()
+    lines = list(difflib.unified_diff(old.split("\n"), new.split("\n"), n=0, lineterm=""))[2:]
+    before, after = (" ".join(x[1:].strip() for x in lines if x[0] == sign) for sign in "-+")
+    failed = (re.findall(r"^(?:FAILED|ERROR) (\S+)", output.read_text(), re.MULTILINE) or [""])[0]
     outcomes = {"before": before, "after": after, "outcome": outcome, "failed": failed}
     seconds = round(time.monotonic() - started, 1)
     return {"key": mutant.key, "file": mutant.file, "line": mutant.line, **outcomes, "seconds": seconds}
+
+
+def unchanged(waiting: list[Mutant], done: set[str]) -> list[Mutant]:
+    """Return a mutant without a change for each list of tests that has not run on the unchanged sources."""
+    tests = {" ".join(tests_of(mutant.file)["tests"]): mutant.file for mutant in waiting}
+    return [Mutant(key, file, 0, (file, key, 0), None) for key, file in tests.items() if key not in done]
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -193,13 +223,18 @@ def main() -> None:
     os.chdir(folder / "list")
     chosen = sample(list(mutants(folder)))
     if not options.table:
-        done = {x["key"] for x in read(path) if not options.again or x["outcome"] in FOUND}
+        done = {x["key"] for x in read(path) if not (options.again and x["line"]) or x["outcome"] in FOUND}
         waiting = [x for x in chosen if x.key not in done and x.file.startswith(f"src/{options.only}")]
         print(f"{len(chosen)} mutants in the sample, {len(waiting)} to test", flush=True)
-        with multiprocessing.Pool(options.jobs, enter, (str(folder),)) as pool, path.open("a") as stream:
-            for outcome in pool.imap_unordered(tested, waiting):
-                print(json.dumps(outcome), file=stream, flush=True)
+        with (
+            ProcessPoolExecutor(options.jobs, initializer=enter, initargs=(str(folder),)) as pool,
+            path.open("a") as out,
+        ):
+            for outcome in pool.map(tested, [*unchanged(waiting, done), *waiting]):
                 print(*(outcome[x] for x in ("outcome", "seconds", "file", "line", "failed")), flush=True)
+                print(json.dumps(outcome), file=out, flush=True)
+                if not outcome["line"] and outcome["outcome"] != "survived":
+                    sys.exit(f"the tests of {outcome['file']} fail without a change")
     print(table(chosen, read(path)))
 
 

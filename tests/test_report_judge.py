@@ -112,7 +112,8 @@ def test_brief_reasons_and_lists_of_values() -> None:
     unwritten = Judged(PAPER, None)
     assert unwritten.because == unwritten.brief == "The claims of this paper have not been written down yet."
     assert (unwritten.spread, unwritten.figures, unwritten.effect, unwritten.p) == ("", "", None, None)
-    assert Judged(PAPER, claim(), shown(0.4)).spread == ""
+    for places, settings in ((shown(0.4), {}), ((share("x", 50, 50),), EVERYWHERE)):
+        assert Judged(PAPER, claim(**settings), places).spread == ""
 
 
 @pytest.mark.parametrize(
@@ -162,6 +163,7 @@ def test_the_p_value_tests_the_threshold_on_the_scale_of_the_measure() -> None:
     assert different is not None
     assert equal is not None
     assert different.p < 0.1
+    assert effect_of(shown(0.4, 0.5), null=0.0).pooled == different
     assert equal.p == pytest.approx(1)
     ratio = effect_of(shown(1.0, 4.0), Scale.LOG, 1.0).pooled
     assert ratio is not None
