@@ -66,6 +66,7 @@ def test_the_calibration_error_of_calibrated_and_uncalibrated_values():
     data = words(20_000)
     p, correct = data["marginal"].to_numpy(), data["correct"].to_numpy()
     assert calibration_error(p, correct) < 0.02
+    assert calibration_error(p, correct) == calibration_error(p, correct, 10) != calibration_error(p, correct, 11)
     assert calibration_error(p / 2, correct) == pytest.approx(0.25, abs=0.02)
     assert np.isnan(calibration_error(np.full(3, np.nan), np.ones(3, bool)))
 

@@ -199,6 +199,7 @@ def test_timing():
     calls = []
     runs = measure(lambda: calls.append(1), repeats=3, warmup=2)
     assert len(calls) == 5
+    assert len(measure(lambda: calls.append(1))["cpu"]) == len(calls) - 5 == 5
     assert len(runs["wall"]) == len(runs["cpu"]) == 3
     assert len(measure(lambda: sum(range(10**5)), repeats=9, seconds=0.0)["cpu"]) == 1
     summary = speed({"wall": np.array([1.0, 2.0, 4.0]), "cpu": np.array([1.0, 2.0, 0.5])}, words=10)
