@@ -35,7 +35,8 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / "tests" / "mutation.toml").read_text())
 SURVIVORS = ROOT / "tests" / "mutation_survivors.csv"
-PYTEST = ("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider")
+#: options of pytest; tests/conftest.py would change the order of the files
+PYTEST = ("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--noconftest")
 FOUND = ("killed", "timed out")  #: outcomes of changes that a test found
 #: decorators without which a function returns the same values, only more slowly
 FASTER = re.compile(r"@(kernel|cache|lru_cache|functools\.cache)\b")
