@@ -82,19 +82,27 @@ def without_effect(source: str) -> list[tuple[tuple[int, int], tuple[int, int]]]
     return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in nodes if n]  # type: ignore[attr-defined]
 
 
-def mutants(folder: Path) -> Iterator[Mutant]:
-    """Yield all changes that the tool can make, except those that have no effect by their kind."""
+def changes(lines: dict[str, list[str]], folder: Path) -> list[Any]:
+    """Return all changes of the given files that the tool can make. They are stored, as the tool takes a minute."""
     from cosmic_ray.commands.init import init
     from cosmic_ray.work_db import WorkDB
 
+    path = folder / f"{hashlib.blake2b(repr(lines).encode(), digest_size=8).hexdigest()}.sqlite"
+    is_new = not path.exists()
+    database = WorkDB(path, WorkDB.Mode.create)
+    if is_new:
+        init(map(Path, lines), database, {})
+    return [item.mutations[0] for item in database.work_items]
+
+
+def mutants(folder: Path) -> Iterator[Mutant]:
+    """Yield all changes of the modules, except those that have no effect by their kind."""
     paths = [path for module in SETTINGS["modules"] for path in sorted(Path("src").glob(f"{module}*"))]
     files = [file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
-    database = WorkDB(folder / "mutants.sqlite", WorkDB.Mode.create)
-    init(files, database, {})
     lines = {str(file): file.read_text().split("\n") for file in files}
     skipped = {file: without_effect("\n".join(text)) for file, text in lines.items()}
     equal: Counter[str] = Counter()
-    mutations = [item.mutations[0] for item in database.work_items]
+    mutations = changes(lines, folder)
     for mutation in sorted(mutations, key=lambda m: (str(m.module_path), m.start_pos, m.operator_name, m.occurrence)):
         file, line, column = str(mutation.module_path), *mutation.start_pos
         operator, text = mutation.operator_name.removeprefix("core/"), lines[file][line - 1].strip()
@@ -125,7 +133,7 @@ def sample(every: list[Mutant]) -> list[Mutant]:
     for module in SETTINGS["modules"]:
         size = max(SETTINGS["least"], round(SETTINGS["size"] * len(drawn[module]) / places))
         chosen += sorted(drawn[module].values(), key=lambda mutant: order(mutant.place))[:size]
-    return chosen
+    return sorted(chosen, key=lambda mutant: order(mutant.place))  # an interrupted run has tested a random sample, too
 
 
 def enter(folder: str) -> None:
@@ -190,10 +198,15 @@ def read(path: Path) -> list[dict[str, Any]]:
     return list({outcome["key"]: outcome for outcome in outcomes}.values())
 
 
+def is_explained(outcome: dict[str, Any]) -> bool:
+    """Return whether SURVIVORS tells why no test can find a change."""
+    with SURVIVORS.open(newline="") as stream:
+        changed = ("file", "before", "after")
+        return any(all(row[x] == outcome[x] for x in changed) for row in csv.DictReader(stream))
+
+
 def table(chosen: list[Mutant], outcomes: list[dict[str, Any]]) -> str:
     """Return the numbers by module, and the changes that no test found."""
-    with SURVIVORS.open(newline="") as stream:
-        reasons = {(row["file"], row["before"], row["after"]): row["reason"] for row in csv.DictReader(stream)}
     rows, unexplained = [("sample", "killed", "timed out", "equivalent", "survived", "module")], []
     keys = {mutant.key for mutant in chosen}
     for module in (*SETTINGS["modules"], ""):
@@ -201,7 +214,7 @@ def table(chosen: list[Mutant], outcomes: list[dict[str, Any]]) -> str:
         tested_ones = [x for x in outcomes if x["key"] in keys and x["file"].startswith(f"src/{module}")]
         count = Counter(x["outcome"] for x in tested_ones)
         alive = [x for x in tested_ones if x["outcome"] not in FOUND]
-        unexplained = [x for x in alive if (x["file"], x["before"], x["after"]) not in reasons]
+        unexplained = [x for x in alive if not is_explained(x)]
         equivalent = len(alive) - len(unexplained)
         numbers = size, count["killed"], count["timed out"], equivalent, len(unexplained)
         rows.append((*map(str, numbers), module or "all"))
@@ -224,7 +237,8 @@ def main() -> None:
     os.chdir(folder / "list")
     chosen = sample(list(mutants(folder)))
     if not options.table:
-        done = {x["key"] for x in read(path) if not (options.again and x["line"]) or x["outcome"] in FOUND}
+        again = options.again
+        done = {x["key"] for x in read(path) if not again or not x["line"] or x["outcome"] in FOUND or is_explained(x)}
         waiting = [x for x in chosen if x.key not in done and x.file.startswith(f"src/{options.only}")]
         print(f"{len(chosen)} mutants in the sample, {len(waiting)} to test", flush=True)
         with (
