@@ -141,8 +141,8 @@ def enter(folder: str) -> None:
     copy = Path(folder) / f"copy-{os.getpid()}"
     copy_sources(copy)
     os.chdir(copy)
-    os.environ |= {"PYTHONPATH": str(copy / "src"), "NUMBA_DISABLE_JIT": "1"}
-    sys.path[:1] = [str(copy / "src"), str(copy)]
+    sys.path[:1] = [str(copy / "src"), str(copy / "tests")]
+    os.environ |= {"PYTHONPATH": os.pathsep.join(sys.path[:2]), "NUMBA_DISABLE_JIT": "1"}
     every = sorted({name.split("::")[0] for group in SETTINGS["tests"] for name in group["tests"]})
     subprocess.run([sys.executable, *PYTEST, "--collect-only", *every], check=True, stdout=subprocess.DEVNULL)
     for name in SETTINGS["preload"]:
