@@ -156,6 +156,13 @@ def test_a_sentence_too_large_to_search_gets_a_tree_and_no_claim(config, monkeyp
     assert BranchAndBound(config=config).decode(nothing).status == "infeasible"
 
 
+def test_the_published_search_stops_when_a_tree_meets_the_bound() -> None:
+    problem = build_problem(5, np.random.default_rng(1), (), integer=True)
+    parse = BranchAndBound(config="published").decode(problem)
+    assert (parse.value, parse.work["nodes"]) == (best(problem)[0], 1)
+    assert parse.work["dp_calls"] <= 3  # those of the first lower bound, and one step
+
+
 def test_the_published_search_refuses_to_keep_a_record() -> None:
     with pytest.raises(UnsupportedError, match="the published configuration keeps no record"):
         BranchAndBound(config="published", record=True)
