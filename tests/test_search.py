@@ -157,6 +157,16 @@ def test_a_sentence_too_large_to_search_gets_a_tree_and_no_claim(config, monkeyp
     assert BranchAndBound(config=config).decode(nothing).status == "infeasible"
 
 
+def test_the_only_tree_that_is_left_needs_no_more_nodes() -> None:
+    """Check a rare node: its only tree is scored, and its bound is above the score. This draw of problems has one."""
+    rng = np.random.default_rng(0)
+    for i in range(576):
+        problem = random_problem(rng, max_n=6, space="projective" if i % 2 else "non-projective")
+        rng.choice([0, 20])
+    parse = BranchAndBound(root_steps=1, node_steps=1, stars=0).decode(problem)
+    assert (parse.value, parse.work["nodes"], parse.work["root_solved"]) == (best(problem)[0], 7, 0)
+
+
 def test_the_ambiguity_of_an_arc_is_its_lead_over_the_other_arcs_into_its_word() -> None:
     rng = np.random.default_rng(3)
     for _ in range(20):
