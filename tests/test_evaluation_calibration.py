@@ -48,6 +48,14 @@ def test_coverage_counts_the_most_confident_first():
     assert curve["accuracy"].tolist() == [1.0, 1.0, 0.75, 0.6]
 
 
+def test_coverage_of_few_points_and_of_values_below_zero():
+    curve = coverage(np.array([-1.0, np.nan, -3.0, -2.0]), np.array([True, False, True, True]), points=2)
+    assert curve["kept"].tolist() == [0.5, 1.0]
+    assert curve["accuracy"].tolist() == [1.0, 0.75]
+    curve = coverage(np.array([-1.0, np.nan]), np.array([True, False]))
+    assert curve["accuracy"].tolist() == [1.0, 0.5]
+
+
 def words(size=1000):
     rng = np.random.default_rng(0)
     p = rng.random(size)
@@ -58,6 +66,7 @@ def test_the_calibration_error_of_calibrated_and_uncalibrated_values():
     data = words(20_000)
     p, correct = data["marginal"].to_numpy(), data["correct"].to_numpy()
     assert calibration_error(p, correct) < 0.02
+    assert calibration_error(p, correct) == calibration_error(p, correct, 10) != calibration_error(p, correct, 11)
     assert calibration_error(p / 2, correct) == pytest.approx(0.25, abs=0.02)
     assert np.isnan(calibration_error(np.full(3, np.nan), np.ones(3, bool)))
 

@@ -22,6 +22,7 @@ from treebound.checker.certificates import (
     decide,
 )
 from treebound.checker.chart import CHART_FAMILIES
+from treebound.checker.compiled.bounds import add_rows
 from treebound.checker.compiled.proofs import WholeNumbers
 from treebound.checker.compiled.tables import TooLarge
 from treebound.checker.shapes import problem_faults
@@ -147,6 +148,28 @@ def test_invalid_shares(share):
     for array in (shares, shares.reshape(-1, 1), shares[:1], shares.reshape(1, -1, 1), np.array(share, object)):
         step = Step({"sibling": array})
         assert certificate_faults(problem, 1e6, Certificate([CertNode(-1, -1, 0, [step])])) != []
+
+
+@pytest.mark.parametrize(
+    ("score", "shares", "is_valid"),
+    [
+        (4, [3, 1, 0], True),
+        (4, [3, 0, 1], False),  # the third slot has no arc
+        (4, [2, 1, 0], False),  # the shares do not add up to the score
+        (4, [5, -1, 0], False),
+        (-4, [4, 0, 0], True),
+        (-4, [0, 0, 0], True),
+        (-4, [2, 1, 0], False),  # a negative score is bounded by one number
+        (-4, [5, 0, 0], False),
+    ],
+)
+def test_shares_of_parts_of_several_arcs(score, shares, is_valid):
+    arc_score = np.zeros(2, np.int64)
+    fault, constant = add_rows(np.array([[0, 1, NONE]]), np.array([score]), np.array([shares]), arc_score)
+    assert fault == (-1 if is_valid else 0)
+    if is_valid:
+        assert arc_score.sum() + constant == (score if score > 0 else -shares[0])
+        assert constant == (0 if score > 0 else shares[0])
 
 
 def test_invalid_search_trees():

@@ -86,6 +86,12 @@ def test_labelled_scores():
         evaluate(gold, PARSED, labels[:2])
 
 
+def test_the_only_label_of_a_treebank_is_scored():
+    tree = treebank([["VERB"]], [[0]])
+    tree = replace(tree, vocab=tree.vocab | {"deprel": Vocabulary(["root"])})
+    assert evaluate(tree, [np.array([-1, 0])], [["root"]]).summary["las"] == 100.0
+
+
 def test_without_a_punctuation_rule_every_word_counts():
     plain = treebank([["PUNCT"]], [[0]])
     plain.meta.clear()
@@ -137,6 +143,15 @@ def test_bootstrap_interval_covers_a_null_difference_at_its_level():
     assert 180 <= covered <= 199
 
 
+@pytest.mark.parametrize(("level", "errors"), [(0.95, 1.96), (0.5, 0.674)])
+def test_the_ends_of_the_bootstrap_interval_are_those_of_the_normal_approximation(level, errors):
+    gain = np.random.default_rng(4).integers(-2, 4, 2000)
+    test = paired_bootstrap(frame(5 + gain), frame(np.full(2000, 5)), level=level)
+    half = errors * 10 * gain.std() / np.sqrt(2000)  # each sentence has ten scored words
+    assert test["low"] == pytest.approx(test["difference"] - half, abs=0.08 * half)
+    assert test["high"] == pytest.approx(test["difference"] + half, abs=0.08 * half)
+
+
 def test_bootstrap_takes_data_frames():
     """Check that data frames of the studies give the same numbers as the library's dictionaries."""
     rng = np.random.default_rng(2)
@@ -176,12 +191,15 @@ def test_mcnemar_of_words_agrees_with_mcnemar_of_trees():
 
 
 def test_timing():
+    assert Stopwatch().wall == Stopwatch().cpu == 0
+    start = time.perf_counter()
     with Stopwatch() as watch:
         time.sleep(0.05)
-    assert watch.wall >= 0.05 > watch.cpu
+    assert time.perf_counter() - start >= watch.wall >= 0.05 > watch.cpu >= 0
     calls = []
     runs = measure(lambda: calls.append(1), repeats=3, warmup=2)
     assert len(calls) == 5
+    assert len(measure(lambda: calls.append(1))["cpu"]) == len(calls) - 5 == 5
     assert len(runs["wall"]) == len(runs["cpu"]) == 3
     assert len(measure(lambda: sum(range(10**5)), repeats=9, seconds=0.0)["cpu"]) == 1
     summary = speed({"wall": np.array([1.0, 2.0, 4.0]), "cpu": np.array([1.0, 2.0, 0.5])}, words=10)

@@ -16,10 +16,11 @@ from treebound.decoders.exact.branch_and_bound import decoder as branch_and_boun
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, BranchAndBound
 from treebound.decoders.exact.branch_and_bound.published import project_simplex
 from treebound.decoders.exact.branch_and_bound.record import certificate
+from treebound.decoders.exact.branch_and_bound.share_steps import ambiguities
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.arcs.parts import index_parts
 from treebound.kernels.chart.backbones import chart_scores
-from treebound.kernels.chart.hypergraph import NEG_TEST, best_arcs, compact, inside, mark
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, best_arcs, compact, inside, mark
 
 PROJECTIVE = [name for name, backbone in BACKBONES.items() if backbone.space == "projective"]
 FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
@@ -154,6 +155,37 @@ def test_a_sentence_too_large_to_search_gets_a_tree_and_no_claim(config, monkeyp
     assert check_parse(problem, parse) == []
     nothing = dataclasses.replace(problem, arc=np.full(problem.arcs, -np.inf))
     assert BranchAndBound(config=config).decode(nothing).status == "infeasible"
+
+
+def test_the_only_tree_that_is_left_needs_no_more_nodes() -> None:
+    """Check a rare node: its only tree is scored, and its bound is above the score. This draw of problems has one."""
+    rng = np.random.default_rng(0)
+    for i in range(576):
+        problem = random_problem(rng, max_n=6, space="projective" if i % 2 else "non-projective")
+        rng.choice([0, 20])
+    parse = BranchAndBound(root_steps=1, node_steps=1, stars=0).decode(problem)
+    assert (parse.value, parse.work["nodes"], parse.work["root_solved"]) == (best(problem)[0], 7, 0)
+
+
+def test_the_ambiguity_of_an_arc_is_its_lead_over_the_other_arcs_into_its_word() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        problem = random_problem(rng, (), max_n=5, feasible=True)
+        allowed = np.zeros((problem.n + 1, problem.n + 1), bool)
+        allowed[problem.head, problem.mod] = True
+        arc_max = rng.integers(-4, 5, problem.arcs).astype(float)
+        ambiguity = np.full(problem.arcs, np.nan)
+        ambiguities(index_arcs(problem.n, allowed), arc_max, ambiguity)
+        for a, m in enumerate(problem.mod):
+            others = arc_max[(problem.mod == m) & (np.arange(problem.arcs) != a)]
+            assert ambiguity[a] == arc_max[a] - others.max(initial=NEG)
+
+
+def test_the_published_search_stops_when_a_tree_meets_the_bound() -> None:
+    problem = build_problem(5, np.random.default_rng(1), (), integer=True)
+    parse = BranchAndBound(config="published").decode(problem)
+    assert (parse.value, parse.work["nodes"]) == (best(problem)[0], 1)
+    assert parse.work["dp_calls"] <= 3  # the first lower bound needs two calls, and the step one
 
 
 def test_the_published_search_refuses_to_keep_a_record() -> None:

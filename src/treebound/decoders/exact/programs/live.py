@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from treebound.constraints.rows import Row
+from treebound.core.errors import UnsupportedError
 from treebound.core.limits import check_memory
 from treebound.support.extras import needs
 
@@ -72,7 +73,8 @@ class LiveProgram:
             "mip_feasibility_tolerance": 1e-9,
         }
         for option, value in options.items():
-            self.highs.setOptionValue(option, value)
+            if self.highs.setOptionValue(option, value) != highspy.HighsStatus.kOk:
+                raise UnsupportedError(f"this version of HiGHS refuses {option} = {value}", hint="install another one")
         empty = np.zeros(self.columns, np.int32)
         zeros, ones = np.zeros(self.columns), np.ones(self.columns)
         self.highs.addCols(self.columns, score * self.scale, zeros, ones, 0, empty, np.zeros(0, np.int32), np.zeros(0))

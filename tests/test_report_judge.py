@@ -1,0 +1,208 @@
+"""The sentences about judged claims, word by word, and verdicts of intervals that end exactly at a threshold."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from studies.site import collect, sources
+from studies.site.claims.judge import (
+    CONTRADICTED,
+    INCONCLUSIVE,
+    NO_EFFECT,
+    NOT_TESTED,
+    REPLICATED,
+    SMALLER,
+    Effect,
+    Judged,
+    effect_of,
+    judge,
+    threshold,
+    verdict_of,
+)
+from studies.site.claims.load import Claim, Paper
+from studies.site.claims.measured import Measured, Scale, exact, share
+
+PAPER = Paper(key="p", cite="P", title="T")
+TEXTS = {"name": "a", "claim": "It helps.", "section": "4", "published": "1.0"}
+EVERYWHERE = {"measure": "proved", "rows": ("a",), "test": "all", "than": None}
+SPEED = {"measure": "speed", "than": 2, "effects": [4, 9]}
+ALONE = "This was measured on one treebank, which says nothing about others."
+
+
+def claim(**settings: object) -> Claim:
+    return Claim.model_validate(TEXTS | {"measure": "UAS", "rows": ("a", "b"), "than": 0} | settings)
+
+
+def shown(*values: float, seeds: int = 1) -> tuple[Measured, ...]:
+    return tuple(Measured(f"t{i}", value, value - 0.05, value + 0.05, seeds=seeds) for i, value in enumerate(values))
+
+
+@pytest.mark.parametrize(
+    ("settings", "places", "because"),
+    [
+        (
+            EVERYWHERE,
+            (share("x", 50, 50), share("y", 60, 60)),
+            "The value is 100 % on every test set and for every row (2 places).",
+        ),
+        (EVERYWHERE, (share("x", 50, 50),), "The value is 100 % on every test set and for every row (1 place)."),
+        (
+            EVERYWHERE,
+            (share("x", 49, 50), share("y", 50, 60)),
+            "The value is below 100 % in 2 of 2 places; the lowest is 83.3 % [72.0, 90.7] (y).",
+        ),
+        ({}, shown(0.4), f"+0.40 UAS [+0.35, +0.45] (t0). {ALONE}"),
+        ({}, shown(0.4, seeds=2), f"+0.40 UAS [+0.35, +0.45] (t0), mean of 2 seeds. {ALONE}"),
+        (
+            {},
+            (exact("x", 0.4),),
+            f"+0.40 UAS (x). {ALONE} The value has no interval, so the claim stays undecided.",
+        ),
+        (
+            {},
+            (Measured("x, dev", 0.4, 0.3, 0.5), Measured("x, test", 0.6, 0.5, 0.7)),
+            f"+0.50 UAS [+0.40, +0.60] (x), mean of 2 measurements. {ALONE}",
+        ),
+        (
+            {"test": "within", "tolerance": 0.1},
+            shown(0.1, -0.2, 0.05),
+            "-0.02 UAS [-0.42, +0.38] over 3 treebanks. The effect expected on one more treebank lies between -0.82 "
+            "and +0.78; I² is 97 %.",
+        ),
+        (
+            {"measure": "speed", "than": 1},
+            shown(1.1, 0.9, 1.2),
+            "1.06 times [0.73, 1.53] over 3 treebanks. The effect expected on one more treebank lies between 0.51 and "
+            "2.20; I² is 97 %.",
+        ),
+        (
+            {},
+            shown(0.4, 0.5, seeds=2),
+            "+0.45 UAS [-0.19, +1.09] over 2 treebanks, 2 seeds. With an interval of this width, an estimate of at "
+            "least 0.64 would be significant.",
+        ),
+        (
+            {"effects": [2.0], "margin": 0.01},
+            shown(0.1, -0.2),
+            "-0.05 UAS [-1.96, +1.86] over 2 treebanks. With an interval of this width, an estimate of at least 1.91 "
+            "would be significant. The published effect, +2.00, lies outside the interval.",
+        ),
+        (
+            {"effects": [1.0], "margin": 0.01, "otherwise": "fewer epochs"},
+            shown(0.1, -0.2),
+            "-0.05 UAS [-1.96, +1.86] over 2 treebanks. With an interval of this width, an estimate of at least 1.91 "
+            "would be significant. The test differs from the claim: fewer epochs.",
+        ),
+    ],
+)
+def test_the_reasons_of_verdicts(settings: dict, places: tuple[Measured, ...], because: str) -> None:
+    assert Judged(PAPER, claim(**settings), places).because == because
+
+
+def test_brief_reasons_and_lists_of_values() -> None:
+    several = Judged(PAPER, claim(), (*shown(0.4, 0.5), Measured("u", 0.3, 0.2, 0.4, seeds=3)))
+    assert several.brief == "+0.40 UAS [+0.15, +0.65] over 3 treebanks, 1 to 3 seeds each."
+    assert (
+        several.figures
+        == "+0.40 UAS [+0.35, +0.45] (t0); +0.50 UAS [+0.45, +0.55] (t1); +0.30 UAS [+0.20, +0.40] (u, 3 seeds)"
+    )
+    unwritten = Judged(PAPER, None)
+    assert unwritten.because == unwritten.brief == "The claims of this paper have not been written down yet."
+    assert (unwritten.spread, unwritten.figures, unwritten.effect, unwritten.p) == ("", "", None, None)
+    for places, settings in ((shown(0.4), {}), ((share("x", 50, 50),), EVERYWHERE)):
+        assert Judged(PAPER, claim(**settings), places).spread == ""
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({}, "more than +0.00 UAS"),
+        ({"test": "at least", "than": -0.18}, "at least -0.18 UAS"),
+        ({"test": "within", "tolerance": 0.5, "than": 1}, "+0.50 to +1.50"),
+        (
+            {"effects": [0.5], "margin": 0.1},
+            "more than +0.00 UAS, published +0.50, no effect if between -0.10 and +0.10",
+        ),
+        (SPEED | {"margin": 1.25}, "more than 2.00 times, published 6.00, no effect if between 1.60 and 2.50"),
+        (EVERYWHERE, "100 % everywhere"),
+        ({"measure": "", "rows": (), "than": None, "needs": "a licence"}, ""),
+    ],
+)
+def test_the_line_of_a_test(settings: dict, line: str) -> None:
+    assert threshold(claim(**settings)) == line
+
+
+@pytest.mark.parametrize(
+    ("settings", "ends", "verdict"),
+    [
+        ({"effects": [0.5], "margin": 0.1}, (0.25, 0.5), REPLICATED),
+        ({"effects": [0.5], "margin": 0.1}, (0.25, 0.375), SMALLER),
+        ({"effects": [0.5], "margin": 0.125}, (-0.125, 0.125), NO_EFFECT),
+        ({"effects": [0.5], "margin": 0.125}, (-0.25, 0.125), INCONCLUSIVE),
+        ({"effects": [0.5], "margin": 0.125}, (-0.125, 0.25), INCONCLUSIVE),
+        ({"test": "less", "effects": [-0.5], "margin": 0.1}, (-0.5, -0.25), REPLICATED),
+        ({"test": "within", "tolerance": 0.5}, (-0.5, 0.5), REPLICATED),
+        ({"test": "within", "tolerance": 0.5}, (0.5, 0.75), INCONCLUSIVE),
+        ({"test": "within", "tolerance": 0.5}, (-0.75, -0.5), INCONCLUSIVE),
+        ({"test": "within", "tolerance": 0.5}, (-0.75, -0.625), CONTRADICTED),
+        ({"test": "within", "tolerance": 0.5}, (0.625, 0.75), CONTRADICTED),
+        (SPEED | {"margin": 1.25}, (1.6, 2.5), NO_EFFECT),
+        (SPEED | {"margin": 1.25}, (1.5, 2.5), INCONCLUSIVE),
+    ],
+)
+def test_intervals_that_end_at_a_threshold(settings: dict, ends: tuple[float, float], verdict: str) -> None:
+    assert verdict_of(claim(**settings), Effect(2, sum(ends) / 2, *ends, None)) == verdict
+
+
+def test_the_p_value_tests_the_threshold_on_the_scale_of_the_measure() -> None:
+    different = effect_of(shown(0.4, 0.5)).pooled
+    equal = effect_of(shown(0.4, 0.5), null=0.45).pooled
+    assert different is not None
+    assert equal is not None
+    assert different.p < 0.1
+    assert effect_of(shown(0.4, 0.5), null=0.0).pooled == different
+    assert equal.p == pytest.approx(1)
+    ratio = effect_of(shown(1.0, 4.0), Scale.LOG, 1.0).pooled
+    assert ratio is not None
+    assert 0 < ratio.p < 1
+    for untested in (effect_of(shown(0.4, 0.5), null=None), effect_of(shown(1.0, 4.0), Scale.LOG, 0.0)):
+        assert untested.pooled is not None
+        assert math.isnan(untested.pooled.p)
+
+
+def test_claims_are_judged_together_by_the_corpora_that_they_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    committed = collect.reference(Path(__file__).parents[1])
+    assert committed is not None
+    rows = ("all factors", "carreras")
+    claims = (
+        claim(name="calls", measure="calls", rows=("k = 3", "no pruning"), than=1, page="one"),
+        claim(name="accuracy", rows=rows, page="two"),
+        claim(name="english", rows=rows, corpora=("en_ewt",), page="two"),
+        claim(name="absent", rows=("no such row", "carreras"), page="two"),
+        Claim.model_validate(TEXTS | {"name": "needs", "needs": "a licence"}),
+    )
+    alone = Paper(key="p", cite="P", title="T", claims=claims[1:2])
+    unwritten = Paper(key="q", cite="Q", title="T")
+    calls, accuracy, english, absent, needs, nothing = judge(
+        [committed], [Paper(key="p", cite="P", title="T", claims=claims), unwritten]
+    )
+    assert [m.treebank for m in accuracy.measured] == committed.corpora
+    assert [m.treebank for m in english.measured] == ["en_ewt"]
+    assert (english.p, english.adjusted) == (None, None)
+    assert calls.p is not None
+    assert accuracy.p is not None
+    assert calls.p < accuracy.p < 0.05
+    # there are two p-values: Holm doubles the smaller one
+    assert calls.adjusted == pytest.approx(2 * calls.p)
+    assert accuracy.adjusted == pytest.approx(max(2 * calls.p, accuracy.p))
+    assert [x.verdict for x in (absent, needs, nothing)] == [NOT_TESTED] * 3
+    assert (nothing.paper, nothing.claim) == (unwritten, None)
+    (twice,) = judge([committed, committed], [alone])
+    assert twice.measured == accuracy.measured * 2
+    for page, is_recorded in (("three", False), ("two", True), ("", True)):
+        monkeypatch.setattr(sources, "_stages", {})
+        judge([committed], [alone], page)
+        assert bool(sources._stages) == is_recorded
