@@ -189,7 +189,7 @@ def test_the_published_search_stops_when_a_tree_meets_the_bound() -> None:
 
 
 def test_unknown_options_are_reported_with_the_known_ones() -> None:
-    with pytest.raises(UnsupportedError, match="unknown scheme 'x'; choose from polyak, momentum, averaged, block-coor"):
+    with pytest.raises(UnsupportedError, match="unknown scheme 'x'; choose from polyak, momentum, averaged"):
         BranchAndBound(scheme="x")
 
 
