@@ -19,6 +19,7 @@ import json
 import multiprocessing
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -149,9 +150,10 @@ def enter(folder: str) -> None:
         importlib.import_module(name)
 
 
-def run_tests(names: list[str], output: Path) -> None:
-    """Run tests in this process, and exit with the code of pytest. The sources are compiled anew, as they changed."""
+def run_tests(names: list[str], seconds: int, output: Path) -> None:
+    """Run tests in this process within a limit of CPU seconds, and exit with the code of pytest."""
     os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))  # the clock would depend on other programs
     sys.dont_write_bytecode = True
     with output.open("w") as stream:
         os.dup2(stream.fileno(), 1)
@@ -171,13 +173,13 @@ def tested(mutant: Mutant) -> dict[str, Any]:
             operator = get_operator(mutant.mutation.operator_name)()
             change = use_mutation(mutant.mutation.module_path, operator, mutant.mutation.occurrence)
             old, new = stack.enter_context(change)
-        process = multiprocessing.get_context("fork").Process(target=run_tests, args=(group["tests"], output))
+        process = multiprocessing.get_context("fork").Process(
+            target=run_tests, args=(group["tests"], group["seconds"], output)
+        )
         process.start()
-        process.join(group["seconds"])
-        outcome = "timed out" if process.is_alive() else "survived" if process.exitcode == 0 else "killed"
-        if process.is_alive():
-            os.killpg(process.pid or 0, signal.SIGKILL)
-            process.join()
+        process.join()
+        late = process.exitcode == -signal.SIGXCPU
+        outcome = "timed out" if late else "survived" if process.exitcode == 0 else "killed"
     lines = list(difflib.unified_diff(old.split("\n"), new.split("\n"), n=0, lineterm=""))[2:]
     before, after = (" ".join(x[1:].strip() for x in lines if x[0] == sign) for sign in "-+")
     failed = (re.findall(r"^(?:FAILED|ERROR) (\S+)", output.read_text(), re.MULTILINE) or [""])[0]
@@ -233,6 +235,8 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="Print the table of the outcomes, and test nothing.")
     options = parser.parse_args()
     folder, path = options.folder.resolve(), options.folder.resolve() / "outcomes.jsonl"
+    for copy in folder.glob("copy-*"):
+        shutil.rmtree(copy)
     copy_sources(folder / "list")
     os.chdir(folder / "list")
     chosen = sample(list(mutants(folder)))

@@ -188,6 +188,11 @@ def test_the_published_search_stops_when_a_tree_meets_the_bound() -> None:
     assert parse.work["dp_calls"] <= 3  # the first lower bound needs two calls, and the step one
 
 
+def test_unknown_options_are_reported_with_the_known_ones() -> None:
+    with pytest.raises(UnsupportedError, match="unknown scheme 'x'; choose from polyak, momentum, averaged"):
+        BranchAndBound(scheme="x")
+
+
 def test_the_published_search_refuses_to_keep_a_record() -> None:
     with pytest.raises(UnsupportedError, match="the published configuration keeps no record"):
         BranchAndBound(config="published", record=True)
