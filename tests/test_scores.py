@@ -375,3 +375,26 @@ def test_importing_treebound_imports_nothing_heavy() -> None:
     assert set(treebound.__all__) <= set(dir(treebound))
     with pytest.raises(AttributeError, match="no attribute 'encode'"):
         treebound.encode  # noqa: B018
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8])
+def test_scores_of_parts_may_have_any_numeric_dtype(dtype: type) -> None:
+    rng = np.random.default_rng(5)
+    arc = rng.integers(-9, 9, (4, 4)).astype(dtype)
+    tensor = np.triu(rng.integers(-9, 9, (4, 4, 4)), 1).astype(dtype)
+    tensor[0] = 0
+    some = tensor[1, 2, 3:4]
+    for parts in (
+        {"siblings": tensor},
+        {"grandparents": tensor},
+        {"adjacent_siblings": tensor},
+        {"siblings": ([[1, 2, 3]], some)},
+        {"grandparents": ([[1, 2, 3]], some)},
+        {"parts": {"valency": ([[1, 2]], some)}},
+        {"parts": {"sibling": ([[[1, 2], [1, 3]]], some)}},
+    ):
+        made = treebound.problem(arc, **parts)
+        parse = treebound.decode(arc, **parts)
+        assert parse.value == best(made)[0]
+        assert treebound.check(made, parse) == []

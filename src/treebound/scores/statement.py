@@ -377,7 +377,7 @@ def _tabled(name: str, tensor: np.ndarray, index: ArcIndex, about: tuple[Space, 
     _check(name, tensor, used, unit)
     if family == "sibling":
         _check_pairs(tensor, x, y, z, single_root)
-    return PartTable(family, arcs, np.where(used[x, y, z], tensor[x, y, z], 0.0))
+    return PartTable(family, arcs, np.where(used[x, y, z], tensor[x, y, z].astype(SCORE), 0.0))
 
 
 def _check_pairs(tensor: np.ndarray, h: np.ndarray, s: np.ndarray, m: np.ndarray, single_root: bool) -> None:
@@ -452,6 +452,7 @@ def _rows(family: str, arcs: np.ndarray, score: np.ndarray, index: ArcIndex) -> 
 
     arcs, score  arcs of the listed parts, as `_named` returns them, and their scores
     """
+    score = score.astype(SCORE)
     if family == "valency":
         return PartTable(family, arcs, score)
     n = len(index.right) - 1
