@@ -49,7 +49,7 @@ def anytime() -> Figure:
 def training_cost() -> Figure:
     data = grid(corpus=CORPORA, learner=["a", "b", "c", "d", "e"], features=[f"F{i}" for i in range(1, 6)])
     return classifiers_figures.training_cost(
-        data.assign(run="reference", las=60.0 + data["position"] / 5, train_cpu_s=1.0 + data["position"])
+        data.assign(run="reference", uas=60.0 + data["position"] / 5, train_cpu_s=1.0 + data["position"])
     )
 
 

@@ -341,7 +341,7 @@ def test_bars_count_the_verdicts_and_can_be_read_without_colour(committed: colle
 
 def test_parts_of_bars_have_contrast_to_their_numbers() -> None:
     style = (REPOSITORY / "src" / "studies" / "site" / "templates" / "front.css").read_text(encoding="utf-8")
-    white = re.findall(r"\.bar > \.[\w-]+, \.key[^{]+\{ background: (#[0-9a-f]{6}); \}", style)
+    white = re.findall(r"\.bar > \.[\w-]+, \.bars \.key[^{]+\{ background: (#[0-9a-f]{6}); \}", style)
     assert len(white) == 4
     assert all(_contrast(colour, "#ffffff") >= 4.5 for colour in white)
     assert _contrast(COLOURS["pale"], COLOURS["ink"]) >= 4.5

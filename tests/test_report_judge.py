@@ -29,6 +29,10 @@ PAPER = Paper(key="p", cite="P", title="T")
 TEXTS = {"name": "a", "claim": "It helps.", "section": "4", "published": "1.0"}
 EVERYWHERE = {"measure": "proved", "rows": ("a",), "test": "all", "than": None}
 SPEED = {"measure": "speed", "than": 2, "effects": [4, 9]}
+NULL = (
+    "-0.05 UAS points [-1.96, +1.86] over 2 treebanks. The values range from -0.20 (t1) to +0.10 UAS points (t0). With "
+    "an interval of this width, an estimate of at least +1.91 UAS points would be significant."
+)
 ALONE = "This was measured on one treebank, which says nothing about others."
 
 
@@ -46,55 +50,54 @@ def shown(*values: float, seeds: int = 1) -> tuple[Measured, ...]:
         (
             EVERYWHERE,
             (share("x", 50, 50), share("y", 60, 60)),
-            "The value is 100 % on every test set and for every row (2 places).",
+            "Row a: 100 % on all 2 treebanks.",
         ),
-        (EVERYWHERE, (share("x", 50, 50),), "The value is 100 % on every test set and for every row (1 place)."),
+        (EVERYWHERE, (share("x", 50, 50),), "Row a: 100 % on the only treebank, x."),
         (
             EVERYWHERE,
             (share("x", 49, 50), share("y", 50, 60)),
-            "The value is below 100 % in 2 of 2 places; the lowest is 83.3 % [72.0, 90.7] (y).",
+            "Row a: below 100 % on 2 of 2 treebanks; the lowest value is 83.3 % [72.0, 90.7] (y).",
         ),
-        ({}, shown(0.4), f"+0.40 UAS [+0.35, +0.45] (t0). {ALONE}"),
-        ({}, shown(0.4, seeds=2), f"+0.40 UAS [+0.35, +0.45] (t0), mean of 2 seeds. {ALONE}"),
+        ({}, shown(0.4), f"+0.40 UAS points [+0.35, +0.45] (t0). {ALONE}"),
+        ({}, shown(0.4, seeds=2), f"+0.40 UAS points [+0.35, +0.45] (t0), mean of 2 seeds. {ALONE}"),
         (
             {},
             (exact("x", 0.4),),
-            f"+0.40 UAS (x). {ALONE} The value has no interval, so the claim stays undecided.",
+            f"+0.40 UAS points (x). {ALONE} The value has no interval, so the claim stays undecided.",
         ),
         (
             {},
             (Measured("x, dev", 0.4, 0.3, 0.5), Measured("x, test", 0.6, 0.5, 0.7)),
-            f"+0.50 UAS [+0.40, +0.60] (x), mean of 2 measurements. {ALONE}",
+            f"+0.50 UAS points [+0.40, +0.60] (x), mean of 2 measurements. {ALONE}",
         ),
         (
             {"test": "within", "tolerance": 0.1},
             shown(0.1, -0.2, 0.05),
-            "-0.02 UAS [-0.42, +0.38] over 3 treebanks. The effect expected on one more treebank lies between -0.82 "
-            "and +0.78; I² is 97 %.",
+            "-0.02 UAS points [-0.42, +0.38] over 3 treebanks. The values range from -0.20 (t1) to +0.10 UAS points "
+            "(t0). The effect expected on one more treebank lies between -0.82 and +0.78 UAS points; I² is 97 %.",
         ),
         (
             {"measure": "speed", "than": 1},
             shown(1.1, 0.9, 1.2),
-            "1.06 times [0.73, 1.53] over 3 treebanks. The effect expected on one more treebank lies between 0.51 and "
-            "2.20; I² is 97 %.",
+            "1.06 times (geometric mean) [0.73, 1.53] over 3 treebanks. The values range from 0.90 (t1) to 1.20 times "
+            "(t2). The effect expected on one more treebank lies between 0.51 and 2.20 times; I² is 97 %.",
         ),
         (
             {},
             shown(0.4, 0.5, seeds=2),
-            "+0.45 UAS [-0.19, +1.09] over 2 treebanks, 2 seeds. With an interval of this width, an estimate of at "
-            "least 0.64 would be significant.",
+            "+0.45 UAS points [-0.19, +1.09] over 2 treebanks, 2 seeds. The values range from +0.40 (t0) to +0.50 UAS "
+            "points (t1). With an interval of this width, an estimate of at least +0.64 UAS points would be "
+            "significant.",
         ),
         (
             {"effects": [2.0], "margin": 0.01},
             shown(0.1, -0.2),
-            "-0.05 UAS [-1.96, +1.86] over 2 treebanks. With an interval of this width, an estimate of at least 1.91 "
-            "would be significant. The published effect, +2.00, lies outside the interval.",
+            f"{NULL} The published effect, +2.00 UAS points, lies outside the interval.",
         ),
         (
             {"effects": [1.0], "margin": 0.01, "otherwise": "fewer epochs"},
             shown(0.1, -0.2),
-            "-0.05 UAS [-1.96, +1.86] over 2 treebanks. With an interval of this width, an estimate of at least 1.91 "
-            "would be significant. The test differs from the claim: fewer epochs.",
+            f"{NULL} The test differs from the claim: fewer epochs.",
         ),
     ],
 )
@@ -104,10 +107,10 @@ def test_the_reasons_of_verdicts(settings: dict, places: tuple[Measured, ...], b
 
 def test_brief_reasons_and_lists_of_values() -> None:
     several = Judged(PAPER, claim(), (*shown(0.4, 0.5), Measured("u", 0.3, 0.2, 0.4, seeds=3)))
-    assert several.brief == "+0.40 UAS [+0.15, +0.65] over 3 treebanks, 1 to 3 seeds each."
+    assert several.brief == "+0.40 UAS points [+0.15, +0.65] over 3 treebanks, 1 to 3 seeds each."
     assert (
-        several.figures
-        == "+0.40 UAS [+0.35, +0.45] (t0); +0.50 UAS [+0.45, +0.55] (t1); +0.30 UAS [+0.20, +0.40] (u, 3 seeds)"
+        several.figures == "+0.40 UAS points [+0.35, +0.45] (t0); +0.50 UAS points [+0.45, +0.55] (t1); "
+        "+0.30 UAS points [+0.20, +0.40] (u, 3 seeds)"
     )
     unwritten = Judged(PAPER, None)
     assert unwritten.because == unwritten.brief == "The claims of this paper have not been written down yet."
@@ -119,12 +122,12 @@ def test_brief_reasons_and_lists_of_values() -> None:
 @pytest.mark.parametrize(
     ("settings", "line"),
     [
-        ({}, "more than +0.00 UAS"),
-        ({"test": "at least", "than": -0.18}, "at least -0.18 UAS"),
-        ({"test": "within", "tolerance": 0.5, "than": 1}, "+0.50 to +1.50"),
+        ({}, "more than +0.00 UAS points"),
+        ({"test": "at least", "than": -0.18}, "at least -0.18 UAS points"),
+        ({"test": "within", "tolerance": 0.5, "than": 1}, "+0.50 to +1.50 UAS points"),
         (
             {"effects": [0.5], "margin": 0.1},
-            "more than +0.00 UAS, published +0.50, no effect if between -0.10 and +0.10",
+            "more than +0.00 UAS points, published +0.50, no effect if between -0.10 and +0.10",
         ),
         (SPEED | {"margin": 1.25}, "more than 2.00 times, published 6.00, no effect if between 1.60 and 2.50"),
         (EVERYWHERE, "100 % everywhere"),

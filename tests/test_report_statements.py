@@ -324,7 +324,7 @@ def test_columns_that_only_our_parsers_read_are_named_beside_the_claim(this: col
     row = steps.loc[("tr_twt, this run", "UAS", "no-features")]
     assert f"UAS without morphological features {sentences.difference(row)}" in text
     assert f"[{row['low']:+.2f}, {row['high']:+.2f}], {show.p_in_words(row['p'])}" in text
-    assert "ptb_sample, en_ewt our parsers and the peers see forms and tags only." in text
+    assert "On en_ewt, ptb_sample our parsers and the peers see forms and tags only." in text
 
 
 def test_columns_that_parsers_read_are_stored_with_the_conversion(root: Path, tmp_path: Path) -> None:
