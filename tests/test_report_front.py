@@ -33,6 +33,7 @@ from studies.site.claims.judge import (
 from studies.site.claims.load import Claim, Paper, load
 from studies.site.claims.measured import Measured
 from studies.site.claims.show import Replication
+from studies.site.sentences import joined
 from treebound.plots.style import COLOURS
 
 REPOSITORY = Path(__file__).parents[1]
@@ -266,8 +267,10 @@ def test_the_second_order_rows_are_told_apart(runs: list[collect.Results]) -> No
     judged = claims.verdicts(REPOSITORY, runs[0])
     text = str(systems.described(data, runs[0], judged))
     models = runs[0].params.graph_models
-    added = [family for family in models[best].families if family not in models["carreras"].families]
-    assert (f"which also has the factor families {', '.join(added)}." in text) == (best != "carreras")
+    more = [family for family in models[best].families if family not in models["carreras"].families]
+    named = systems.added(runs[0], best)
+    assert named == [systems.FACTORS.get(family, family) for family in more]
+    assert (f"which also has the factor families {joined(named)}." in text) == (best != "carreras")
     caption = systems.caption(data, runs[0])
     assert caption.startswith("UAS of the main systems on the test sets in ")
 
@@ -340,7 +343,7 @@ def test_bars_count_the_verdicts_and_can_be_read_without_colour(committed: colle
 
 
 def test_parts_of_bars_have_contrast_to_their_numbers() -> None:
-    style = (REPOSITORY / "src" / "studies" / "site" / "templates" / "front.css").read_text(encoding="utf-8")
+    style = (REPOSITORY / "src" / "studies" / "site" / "templates" / "_front.css").read_text(encoding="utf-8")
     white = re.findall(r"\.bar > \.[\w-]+, \.bars \.key[^{]+\{ background: (#[0-9a-f]{6}); \}", style)
     assert len(white) == 4
     assert all(_contrast(colour, "#ffffff") >= 4.5 for colour in white)

@@ -431,11 +431,12 @@ class Params:
         """Return the tags on which the parsers of a corpus are trained and tested."""
         return self.tags.get(corpus, "gold")
 
-    def limit(self, split: str) -> int | None:
-        """Return the number of sentences of a split that are used, from the first; None means all."""
+    def limit(self, split: str, most: int | None = None) -> int | None:
+        """Return the number of sentences of a split that are used, from the first, at most `most`; None means all."""
         if self.slice is None:
-            return None
-        return self.slice if split == "train" else max(1, self.slice // 4)
+            return most
+        count = self.slice if split == "train" else max(1, self.slice // 4)
+        return count if most is None else min(count, most)
 
 
 def sections() -> dict[str, type[Section]]:

@@ -24,8 +24,7 @@ SPLIT = "test"
 def sentences(params: Params, corpus: str, row: Row) -> Treebank:
     """Return the first test sentences that a row parses; the parameters and the decoder may limit their number."""
     first = params.decoders[row.decoder].sentences if row.decoder else None
-    limits = [n for n in (params.limit(SPLIT), first) if n is not None]
-    return load(corpus, SPLIT, min(limits, default=None), params.tags_and_seed(corpus, row)[0])
+    return load(corpus, SPLIT, params.limit(SPLIT, first), params.tags_and_seed(corpus, row)[0])
 
 
 def table_of(gold: Treebank, trees: Trees) -> pd.DataFrame:

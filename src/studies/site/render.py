@@ -135,6 +135,8 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
         (site / search_index.NAME).write_text(search_index.script(contents), encoding="utf-8")
         values = {"code": code, "search": search_index.NAME, "wide": navigation.WIDE}
         for name in environment.list_templates(extensions=["css", "js"]):
+            if name.startswith("_"):  # a part that other templates include
+                continue
             text = environment.get_template(name).render(values)
             (site / name).write_text(text, encoding="utf-8")
         _replace(site, place)

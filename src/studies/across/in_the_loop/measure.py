@@ -105,8 +105,8 @@ def run(params: Params, corpus: str, trainer: str) -> None:
     steps = params.section(Steps)
     if trainer not in TRAINERS:
         raise InputError(f"no trainer {trainer!r}", hint=f"choose from {', '.join(TRAINERS)}")
-    limits = [limit for limit in (params.limit("train"), params.section(InTheLoop).train) if limit is not None]
-    examples, dev = load(corpus, "train", min(limits, default=None)), load(corpus, SPLIT, params.limit(SPLIT))
+    limit = params.limit("train", params.section(InTheLoop).train)
+    examples, dev = load(corpus, "train", limit), load(corpus, SPLIT, params.limit(SPLIT))
     spec = specification(params, steps.model, examples, params.seed)
     if spec.space != "projective":
         raise InputError(

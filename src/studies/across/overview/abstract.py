@@ -118,8 +118,7 @@ def _gain(shown: Results, judged: Sequence[Judged], here: Sequence[Judged]) -> F
     names = joined(systems.added(shown))
     text = (
         f"{names[:1].upper()}{names[1:]} together bring {kind} over the second-order baseline: "
-        f"{effect.value:+.2f} UAS points{f' [{effect.low:+.2f}, {effect.high:+.2f}]' if effect.has_interval else ''} "
-        f"over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')} each)"
+        f"{systems.gain(effect)} over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')} each)"
     )
     if published is not None and effect.has_interval:
         inside = effect.low <= published <= effect.high

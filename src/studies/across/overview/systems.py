@@ -19,13 +19,14 @@ from studies.site.claims.judge import Effect, Judged, effect_of
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.rows import AT, at, main_rows, metrics_of, sweep
-from studies.site.sentences import Sentences, about, joined, listing
+from studies.site.sentences import Sentences, about, joined
 
 MOST = 10  #: number of rows
 DEFAULT = "combined-pruned"  #: model with the default settings of `treebound train`
 OTHER = "other settings"  #: answer about a system that this machine trained with other settings
 PUBLISHED = "published"  #: role of a row that another project published
 MEAN, SPEED, PROVED, HERE = "mean UAS", "words / CPU s", "proved, %", "this run"
+TIMED = "timed"  #: attribute of the table
 #: names of families of systems in the table, by the groups of `speed_tables.by_system`
 FAMILIES = {"graph": "exact", "transitions": "transition", "sampling": "sampling", "others": "other project"}
 #: factor family -> name in sentences; every other family has its own name
@@ -42,19 +43,20 @@ def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] 
 
     Columns: UAS (%, mean over seeds) on each corpus and its mean; geometric mean of the speed over the timed corpora;
     share of proved test sentences; and `this run`: whether this machine's run has the same UAS, if `here` is given. A
-    mean needs all corpora.
+    mean needs all corpora. The attribute `timed` of the table maps a system to the number of corpora on which it was
+    timed.
 
     wanted  corpora to show; empty: all corpora of the run
     """
     learner = shown.params.learners[0]
     table = _systems(shown, learner)
     corpora = [corpus for corpus in shown.corpora if not wanted or corpus in wanted]
-    proofs, rows = _proofs(shown, learner), {}
+    proofs, rows, timed = _proofs(shown, learner), {}, {}
     for place, role in _chosen(table, corpora, sweep(shown.params)[0].model):
         uas, speed = (_of(table, place, figure).reindex(corpora) for figure in ("UAS", "words per CPU second"))
         row: dict[str, object] = {str(corpus): float(value) for corpus, value in uas.items()}
         row[MEAN] = float(uas.mean(skipna=False))
-        row[SPEED] = geometric(speed)
+        row[SPEED], timed[place[1]] = geometric(speed), int(speed.notna().sum())
         row[PROVED] = proofs.get(place[1], nan) if place[0] == "graph" else nan
         if here is not None:
             row[HERE] = agreed(shown, here, place[1])
@@ -65,7 +67,9 @@ def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] 
             figures |= {HERE: agreement.NOT_RUN} if here is not None else {}
             rows[str(row["short"]), PUBLISHED] = figures
     index = pd.MultiIndex.from_tuples(list(rows), names=["system", "role"])
-    return pd.DataFrame(list(rows.values()), index=index)
+    data = pd.DataFrame(list(rows.values()), index=index)
+    data.attrs[TIMED] = timed
+    return data
 
 
 def geometric(speeds: pd.Series) -> float:
@@ -74,10 +78,13 @@ def geometric(speeds: pd.Series) -> float:
     return float(np.exp(np.log(known).mean())) if len(known) else nan
 
 
-def added(results: Results) -> list[str]:
-    """Return the names of the factor families that the model with all factors has and the baseline lacks."""
+def added(results: Results, model: str = "") -> list[str]:
+    """Return the names of the factor families that a model has and the baseline lacks.
+
+    model  name of a graph-based model; empty: the model with all factors
+    """
     models = results.params.graph_models
-    families = models[sweep(results.params)[0].model].families
+    families = models[model or sweep(results.params)[0].model].families
     return [FACTORS.get(family, family) for family in families if family not in models[BASELINE].families]
 
 
@@ -96,15 +103,14 @@ def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged]) -> S
         for places, inside in (("the treebanks of this table", True), ("the other treebanks of the abstract", False)):
             measured = [place for place in entry.measured if (place.treebank in corpora) == inside]
             if measured:
-                parts.append(f"{_gain(effect_of(measured, scale, entry.claim.than))} on {places}")
+                parts.append(f"{gain(effect_of(measured, scale, entry.claim.than))} on {places}")
         if len(parts) > 1:
             yield f"Over `{BASELINE}`, `{sweep(params)[0].model}` gains {joined(parts)}.", None
     best = next((name for name, role in data.index if f"best {FAMILIES['graph']}" in role), "")
     if best in models and BASELINE in models and best != BASELINE:
-        more = [family for family in models[best].families if family not in models[BASELINE].families]
         yield (
             f"`{BASELINE}` is the second-order baseline (Carreras 2007); `{best}`, the best exact row, "
-            f"is another model, which also has the factor families {listing(more)}."
+            f"is another model, which also has the factor families {joined(added(shown, best))}."
         )
     if DEFAULT in names and DEFAULT in models:
         yield (
@@ -115,15 +121,13 @@ def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged]) -> S
 
 def caption(data: pd.DataFrame, shown: Results) -> str:
     """Return the caption of the table; it names the systems that were timed on some corpora only. data: `headline`."""
-    corpora, names = [name for name in data.columns if name in shown.corpora], data.index.get_level_values("system")
-    speeds = _systems(shown, shown.params.learners[0]).xs("words per CPU second", axis=1, level=1)[corpora]
-    counts = {name: count for (_, name), count in speeds.notna().sum(axis=1).items() if name in names}
-    few = ", ".join(f"{name}: {count}" for name, count in counts.items() if 0 < count < len(corpora))
-    mean = f"speed is a geometric mean over the corpora{f' ({few} of {len(corpora)})' if few else ''}"
+    total = sum(name in shown.corpora for name in data.columns)
+    few = ", ".join(f"{name}: {count}" for name, count in data.attrs[TIMED].items() if 0 < count < total)
+    mean = f"speed is a geometric mean over the corpora{f' ({few} of {total})' if few else ''}"
     return f"UAS of the main systems on the test sets in {shown.title}, in %; {mean}"
 
 
-def _gain(effect: Effect) -> str:
+def gain(effect: Effect) -> str:
     """Return a gain in UAS points with its interval, if it has one."""
     interval = f" [{effect.low:+.2f}, {effect.high:+.2f}]" if effect.has_interval else ""
     return f"{effect.value:+.2f} UAS points{interval}"

@@ -45,5 +45,4 @@ class ValidTrees(Section):
 
     def limit(self, params: Params, split: str) -> int | None:
         """Return the largest number of sentences of a split; None means all."""
-        limits = [self.train if split == "train" else self.test, params.limit(split)]
-        return min((limit for limit in limits if limit is not None), default=None)
+        return params.limit(split, self.train if split == "train" else self.test)

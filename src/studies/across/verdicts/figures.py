@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from studies.site.claims.judge import CONTRADICTED, REPLICATED, SMALLER, Judged
 from studies.site.claims.measured import Scale
 from studies.site.claims.measures import MEASURES
-from studies.site.show import Remarks, p_in_words, typeset
+from studies.site.show import Remarks, as_csv, p_in_words, typeset
 from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style, text_colour, wrapped
 from treebound.plots.svg import Svg, as_svg
 
@@ -56,7 +56,7 @@ def _picture(name: str, group: Sequence[Judged]) -> Svg:
     """Return the forest plot of one group of `families`, with the effects as its CSV. name: name of the group."""
     caption = f"Effects of each treebank, pooled and published: {name}"
     picture = as_svg(forest(group), f"{caption}. {in_words(group)}", caption)
-    return replace(picture, data=drawn(group).to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    return replace(picture, data=as_csv(drawn(group).set_index("claim")))
 
 
 def drawn(judged: Sequence[Judged]) -> pd.DataFrame:
