@@ -8,6 +8,7 @@ import re
 import shutil
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +20,7 @@ from studies.across.leaderboard import parsers, tables
 from studies.across.overview import abstract, agreement, bars, cite, claimed, exactness, example, shares, systems, use
 from studies.across.overview.text_table import TextTable
 from studies.common import params as parameters
-from studies.site import claims, collect
+from studies.site import claims, collect, render
 from studies.site.claims.judge import (
     CONTRADICTED,
     INCONCLUSIVE,
@@ -202,6 +203,28 @@ def test_the_abstract_says_beside_each_finding_whether_this_machine_agrees(
 
 
 # --- example
+
+
+def test_the_example_is_a_figure_with_its_numbers(tmp_path: Path) -> None:
+    data = example.example()._repr_mimebundle_()
+    lines = data["text/csv"].splitlines()
+    assert lines[0] == "call,node,ub,lb"
+    assert lines[-1].split(",")[2] == lines[-1].split(",")[3]
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell("# Start"),
+            nbformat.v4.new_code_cell("example()", outputs=[nbformat.v4.new_output("display_data", data)]),
+        ]
+    )
+    notebook.cells[1].execution_count = 1
+    nbformat.write(notebook, tmp_path / "index.ipynb")
+    page = render.render([tmp_path / "index.ipynb"], tmp_path / "site").read_text(encoding="utf-8")
+    address = re.search(r'<figure id="(figure-[\w-]+)"', page)
+    assert address
+    assert f'<a href="#{address[1]}"' in page
+    file = re.search(r'href="(tables/[\w-]+\.csv)"', page)
+    assert file
+    assert (tmp_path / "site" / file[1]).read_text(encoding="utf-8") == data["text/csv"]
 
 
 def test_the_example_is_proved_and_checked() -> None:

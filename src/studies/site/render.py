@@ -228,7 +228,7 @@ def _output(output: NotebookNode, name: str, page: Page, cell: int, site: Path, 
     if (
         "text/html" in data and "<table" not in data["text/html"]
     ):  # for instance the steps of a search, or the note for a table without rows
-        return str(data["text/html"])
+        return _drawing(site, name, data, page, cell)
     if "text/html" in data:
         markup = re.sub(r'href="([\w-]+)\.ipynb', r'href="\1.html', data["text/html"])
         return _table(site, name, markup, data, page, cell)
@@ -269,7 +269,7 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode, page: Page, c
     notes = re.search('<ul class="notes">.*?</ul>', markup, re.S)
     framed = markup.replace(caption[0], "", 1).replace(notes[0] if notes else "", "", 1)
     content = f"{opening}{framed}</div>{notes[0] if notes else ''}{below}"
-    scrolls = 'class="figures leaderboard"' in markup  # the frame of a leaderboard has a limited height
+    scrolls = 'class="figures leaderboard' in markup  # the frame of a leaderboard has a limited height
     if (rows <= LONG or scrolls) and not tally:  # a caption outside the frame stays visible when the table scrolls
         return f'<p class="caption">{caption[1]}</p>{content}'
     summary = f"<summary>{caption[1]}{'' if tally else f' ({rows} rows)'}</summary>"
@@ -299,6 +299,18 @@ def _figure(site: Path, name: str, content: bytes, data: NotebookNode, page: Pag
         image = content.decode()
     shown = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return f'<figure id="{anchor}">{image}{shown}</figure>{below}'
+
+
+def _drawing(site: Path, name: str, data: NotebookNode, page: Page, cell: int) -> str:
+    """Return HTML that is not a table. If it has numbers as CSV, it is a figure with an address, CSV and source."""
+    markup = str(data["text/html"])
+    if "text/csv" not in data:
+        return markup
+    anchor = _address(page, "figure", str(data["text/plain"]))
+    (site / "tables" / f"{name}.csv").write_text(data["text/csv"], encoding="utf-8")
+    count = f"{data['text/csv'].count(chr(10)) - 1} points"
+    below = _below(anchor, "figure", {"CSV": f"tables/{name}.csv"}, _source(data, page, cell, count))
+    return markup.replace("<figure", f'<figure id="{anchor}"', 1) + below
 
 
 def _address(page: Page, kind: str, caption: str) -> str:

@@ -141,7 +141,7 @@ class Table:
             classes = "" if kind == "number" else f' class="{kind}"'
             text = self._cell(self.data.iat[i, j], j)
             site = re.fullmatch(r"https?://(?:www\.)?([\w.-]+)\S*", text)
-            content = f'<a href="{escape(text)}">{escape(site[1])}</a>' if site else escape(text)
+            content = f'<a href="{escape(text)}">{escape(site[1])}</a>' if site else _breakable(escape(text))
             cells.append(f"<td{classes}>{content}</td>")
         return "<tr>" + "".join(cells) + "</tr>"
 

@@ -58,7 +58,7 @@ class Leaderboard(Table):
         return data
 
     def _repr_html_(self) -> str:
-        opening = f'<table class="figures leaderboard" data-filters="{escape("|".join(self.filters))}">'
+        opening = f'<table class="figures leaderboard many" data-filters="{escape("|".join(self.filters))}">'
         return re.sub(r'<table class="figures[ a-z]*">', lambda _: opening, super()._repr_html_(), count=1)
 
 

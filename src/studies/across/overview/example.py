@@ -10,10 +10,11 @@ from functools import cached_property
 from html import escape
 
 import numpy as np
+import pandas as pd
 
 import treebound
 from studies.site import charts
-from studies.site.show import typeset
+from studies.site.show import as_csv, typeset
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.plots.svg import Svg, as_svg
@@ -25,6 +26,7 @@ SENSIBLE = (-1, 2, 0, 4, 2, 7, 7, 4, 11, 11, 11, 4, 2)
 #: integer steps in a score of 1.0; bonus of a sensible arc; standard deviation of the scores of pairs; random seed
 UNIT, BONUS, PAIRS, SEED = 100, 3.0, 0.7, 14
 
+CAPTION = "A sentence with its best tree, and the bounds of the search for it"
 SIZE = (5.2, 2.1)  #: width and height of the figure of bounds in inches, which is half as wide as a page
 
 
@@ -74,9 +76,13 @@ class Example:
     def __repr__(self) -> str:
         return self.says
 
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        calls = pd.DataFrame(self.parse.record.bounds).set_index("call")  # ub and lb: upper and lower bound
+        return {"text/plain": CAPTION, "text/html": self._repr_html_(), "text/csv": as_csv(calls.astype(float))}
+
     def _repr_html_(self) -> str:
         return (
-            f'<figure class="pair" id="example"><div>{_scalable(self.tree.markup)}</div>'
+            f'<figure class="pair"><div>{_scalable(self.tree.markup)}</div>'
             f"<div>{_scalable(self.bounds.markup)}</div>"
             f"<figcaption>{escape(typeset(self.says))}</figcaption></figure>"
         )
