@@ -15,12 +15,15 @@ from test_cli import assert_one_line, run
 from universal_treebanks import universal, written
 
 import treebound
+from treebound.cli import annotate
 from treebound.constraints import CONSTRAINTS, TREE
 from treebound.constraints.rows import Words
 from treebound.constraints.ud import load
 from treebound.core.labelled import best_labels
 from treebound.decoders.confidence import Assess
+from treebound.decoders.exact import valid_trees
 from treebound.decoders.exact.programs.incremental import IncrementalProgram
+from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser, _table
 from treebound.systems.registry import SYSTEMS
 from treebound.treebanks.document import read
@@ -137,6 +140,28 @@ def test_sentences_without_a_valid_tree_are_named_and_written(folder: Path, tmp_
     assert done.stdout.count("\t0\tdep\t") == 12
     assert "sentence 1: no tree of its arcs keeps the rules 0-is-not-root of ud" in done.stderr
     assert "12 of 12 sentences" in done.stderr
+
+
+def test_a_search_that_gives_up_claims_nothing(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(valid_trees, "MOST_WORK", 0)
+    monkeypatch.setattr(valid_trees, "MOST_DIVES", 0)
+    document = read(folder / "test.conllu")
+    model = Model.load(folder / "model.npz")
+    written = annotate.parsed(annotate.Parsing(Parser(model, valid="ud")), document)
+    given_up = [i for i, conflict in written.invalid if conflict is None]
+    assert given_up
+    assert len(given_up) == len(written.invalid)
+    assert written.text.decode().count("# treebound_valid = unknown") == len(given_up)
+    (tmp_path / "parsed.conllu").write_bytes(written.text)
+    checked = run("check", folder / "model.npz", tmp_path / "parsed.conllu", "--valid", "ud")
+    assert checked.returncode == 0, checked.stdout
+    assert f"{len(given_up)} claim a tree and its score alone" in checked.stderr
+    claim = "heuristic\n# treebound_valid = unknown"
+    forged = written.text.decode().replace(claim, claim.replace("heuristic", "optimal"), 1)
+    (tmp_path / "forged.conllu").write_text(forged)
+    checked = run("check", folder / "model.npz", tmp_path / "forged.conllu", "--valid", "ud")
+    assert checked.returncode == 1
+    assert "the tree is called optimal" in checked.stdout
 
 
 def test_a_foreign_tagset_is_reported_with_the_rules_that_it_disables(folder: Path, tmp_path: Path) -> None:

@@ -27,7 +27,8 @@ class Written:
 
     text         CoNLL-U in UTF-8
     sentences    number of sentences
-    invalid      (index of the sentence, rules in conflict) for each sentence without a tree that keeps the rules
+    invalid      (index of the sentence, rules in conflict) for each sentence without a tree that keeps the rules; None
+                 instead of rules if the search gave up
     proofs       one line per sentence for `checker.proofs.Writer.write`; empty if no proofs were requested
     derivations  for each sentence the lines of an `.auto` file that hold its derivation or, if it has none, its
                  fragments; empty if no derivations were requested
@@ -35,7 +36,7 @@ class Written:
 
     text: bytes
     sentences: int
-    invalid: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
+    invalid: list[tuple[int, tuple[str, ...] | None]] = field(default_factory=list)
     proofs: list[bytes] = field(default_factory=list)
     derivations: list[list[str]] = field(default_factory=list)
 
@@ -74,7 +75,9 @@ def parsed(how: Parsing, document: Document) -> Written:
     )
     derived = [[to_text(d) for d in p.record.derivations] for p in parses] if how.derivations else []
     without = [i for i, p in enumerate(parses) if not p.work.get("valid")] if rules else []
-    invalid = [(i, getattr(parses[i].record, "conflict", ())) for i in without]
+    invalid = [
+        (i, None if parses[i].work.get("gave_up") else getattr(parses[i].record, "conflict", ())) for i in without
+    ]
     return Written(out.getvalue(), len(parses), invalid, proved, derived)
 
 

@@ -33,7 +33,7 @@ from treebound.core.validity import ValidityProof
 from treebound.decoders.exact.valid_trees import ValidRecord
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.validity import SentenceDecoder
-from treebound.treebanks.claims import ALL_ARCS, NONE, VALID, number_in
+from treebound.treebanks.claims import ALL_ARCS, NONE, UNKNOWN, VALID, number_in
 from treebound.treebanks.document import Document
 
 Faults = list[str]
@@ -46,7 +46,7 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
     comments, faults = comments_in(how.parsed, claimed)
     ignored = ignored_claims(document, comments)
     rules = comments.get(VALID, "")
-    if not faults and rules.removesuffix(ALL_ARCS) not in (validity.name, NONE):
+    if not faults and rules.removesuffix(ALL_ARCS) not in (validity.name, NONE, UNKNOWN):
         faults = [f"its tree is not claimed to keep the rules {validity.name} ({VALID} is {rules[:40]!r})"]
     none = rules == NONE
     misc = document.misc()
@@ -58,6 +58,9 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
         return Checked(faults, "faulty", ignored)
     score, bound, status = number_in(comments["score"]), number_in(comments["bound"]), comments["status"]
     parse = Parse(document.treebank.heads(0), score, bound, cast("Status", status))
+    if rules == UNKNOWN:  # nothing is claimed about valid trees
+        faults = _no_claim(parse) or _other_tree(how.parser, parse, comments, document)
+        return Checked(faults, "faulty" if faults else "scored", ignored)
     proof = None
     if claimed.prove and (none or bound < math.inf):
         proof = stored if how.certificates is not None else _proposed(decoder)
@@ -116,12 +119,19 @@ def _best_valid_tree(parse: Parse, decoder: SentenceDecoder, proof: ValidityProo
 
 def _no_valid_tree(parse: Parse, decoder: SentenceDecoder, proof: ValidityProof | None) -> Faults:
     """Return the faults of the claim that no tree is valid. The tree in the file is another one, see `_other_tree`."""
-    if parse.status != "heuristic" or parse.bound != math.inf:
-        return [f"no valid tree is claimed, but the tree is called {parse.status} with the bound {parse.bound}"]
+    if faults := _no_claim(parse):
+        return faults
     heads = np.zeros(len(parse.heads), np.int32)
     heads[0] = -1
     nothing = Parse(heads, -math.inf, -math.inf, "infeasible")
     return validity_faults(_statement(decoder), decoder.words, _rules(decoder), nothing, proof, decoder.space)
+
+
+def _no_claim(parse: Parse) -> Faults:
+    """Return a fault if the score of a tree that need not be valid is claimed to be the highest, or bounded."""
+    if parse.status != "heuristic" or parse.bound != math.inf:
+        return [f"no valid tree is claimed, but the tree is called {parse.status} with the bound {parse.bound}"]
+    return []
 
 
 def _other_tree(parser: Parser, parse: Parse, comments: dict[str, str], document: Document) -> Faults:

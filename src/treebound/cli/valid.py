@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from treebound.constraints.ud import covered, unknown_tags
 from treebound.support.progress import say
+from treebound.treebanks.claims import NONE, UNKNOWN
 
 if TYPE_CHECKING:
     from treebound.treebanks.document import Document
@@ -32,11 +33,12 @@ class Report:
             columns = ("feats", "lemma", *(["misc"] if document.layout.misc is not None else []))
             say(f"treebound: warning: {name}: {covered(self.validity.rules, tags, (), columns)} to sentences with them")
 
-    def written(self, sentences: int, invalid: list[tuple[int, tuple[str, ...]]]) -> None:
+    def written(self, sentences: int, invalid: list[tuple[int, tuple[str, ...] | None]]) -> None:
         """Count written sentences, and warn about the sentences without a valid tree.
 
         sentences  number of sentences that were written
-        invalid    (index, ids of the rules in conflict) of each sentence without a valid tree
+        invalid    (index, ids of the rules in conflict) of each sentence without a valid tree; None instead of ids if
+                   the search gave up
 
         No more warnings are written after the first SHOWN.
         """
@@ -45,13 +47,17 @@ class Report:
             if self._invalid <= SHOWN:
                 number = self._sentences + index + 1
                 rules = f" {', '.join(conflict)} of {self.validity.name}" if conflict else f" {self.validity.name}"
+                value, why = NONE, f"no tree of its arcs keeps the rules{rules}"
+                if conflict is None:
+                    value, why = UNKNOWN, f"the search gave up before it found a tree that keeps the rules{rules}"
                 say(
-                    f"treebound: warning: sentence {number}: no tree of its arcs keeps the rules{rules}; the best "
-                    "tree of all is written, with the comment treebound_valid = none"
+                    f"treebound: warning: sentence {number}: {why}; the best tree without rules is written, with the "
+                    f"comment treebound_valid = {value}"
                 )
         self._sentences += sentences
 
     def finish(self) -> None:
         """Report the number of sentences without a valid tree if it is larger than SHOWN."""
         if self._invalid > SHOWN:
-            say(f"treebound: warning: {self._invalid} of {self._sentences} sentences have no tree that keeps the rules")
+            count = f"{self._invalid} of {self._sentences} sentences"
+            say(f"treebound: warning: {count} have no tree that keeps the rules, or the search found none")

@@ -24,9 +24,9 @@ KBEST = ("kbest", "kbest_complete")
 CONFIDENCE = ("Margin", "Marginal")
 COMMENT, MISC = "treebound_", "Treebound"  #: prefixes of our keys
 #: key of the comment that names the rules that the tree satisfies. The score claims compare it with valid trees only.
-#: ALL_ARCS is appended to the name if all arcs were candidates, because no tree over the usual candidates is valid.
-#: NONE replaces the name if no tree is valid
-VALID, ALL_ARCS, NONE = "valid", ", all arcs", "none"
+#: ALL_ARCS is appended to the name if all arcs were candidates, because no valid tree was found over the usual ones.
+#: NONE replaces the name if it is proved that no tree is valid, and UNKNOWN if the search gave up without a valid tree
+VALID, ALL_ARCS, NONE, UNKNOWN = "valid", ", all arcs", "none", "unknown"
 _COMMENTS = {f"{COMMENT}{name}" for name in (*CLAIMS, *KBEST, VALID)}
 _ITEMS = {f"{MISC}{name}" for name in CONFIDENCE}
 
@@ -72,8 +72,8 @@ def comments_of(parse: Parse, rules: str = "") -> list[str]:
         values["kbest"] = " | ".join(trees)
         values["kbest_complete"] = "yes" if parse.confidence.complete else "no"
     if rules:
-        name = rules + (ALL_ARCS if parse.work.get("every") else "")
-        values[VALID] = name if parse.work.get("valid") else NONE
+        without = UNKNOWN if parse.work.get("gave_up") else NONE
+        values[VALID] = rules + ALL_ARCS * bool(parse.work.get("every")) if parse.work.get("valid") else without
     return [f"{COMMENT}{name} = {value}" for name, value in values.items()]
 
 

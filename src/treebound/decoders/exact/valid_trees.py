@@ -192,6 +192,7 @@ class _Search:
         self.below = False  # whether a region was closed by `floor`
         self.limited = False  # whether a limit was reached; the search then accepts any valid tree, without a proof
         self.oracle = decoder.decoder
+        self.single = isinstance(decoder.decoder, OnlyTree)  # this search is itself a search for the labels of a tree
         self.root: Parse | None = None  # the best tree without rules
         self.work: dict[str, int] = {"regions": 0}
         # (-bound, -depth, place, node): the highest bound first, and for equal bounds the deeper region first
@@ -244,7 +245,7 @@ class _Search:
         if hasattr(options, "max_dp_calls"):
             self.oracle = copy.copy(self.oracle)
             self.oracle.options = options._replace(max_dp_calls=1)  # type: ignore[attr-defined, union-attr]
-        if self.best is None and self.root is not None:
+        if self.best is None and self.root is not None and not self.single:
             self.best = self._relabelled(self.root)
 
     def _relabelled(self, parse: Parse) -> Parse | None:
@@ -267,7 +268,7 @@ class _Search:
 
         Without a valid tree, return no tree.
         """
-        best = None if self.best is None else self._relabelled(self.best)
+        best = self.best if self.best is None or self.single else self._relabelled(self.best)
         if best is not None:
             bound = max(bound, best.value)
             return replace(best, bound=bound, status="limit", work=self.work, record=self._record())

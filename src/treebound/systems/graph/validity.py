@@ -77,8 +77,8 @@ class Validity:
         """Return the best valid tree of each sentence with the best valid labels.
 
         If no tree over the candidate arcs is valid, all arcs become candidates, and `work["every"]` of the parse is 1.
-        If there is still no valid tree, the result is the best tree without rules, and `work["valid"]` is 0. The status
-        of this tree is `heuristic`, but the record of the parse proves that no tree is valid.
+        If there is still no valid tree, the result is the best tree without rules, its status is `heuristic`, and
+        `work["valid"]` is 0. The record of the parse proves that no tree is valid, or `work["gave_up"]` is 1.
 
         table         the token table
         sentences     indices of the sentences in the table
@@ -158,7 +158,10 @@ class Validity:
         parse = self._searched(table, i, decoder, labelled if reusable else None)
         work = {name: labelled.work.get(name, 0) + parse.work.get(name, 0) for name in {**labelled.work, **parse.work}}
         if parse.value == -np.inf:
-            return replace(labelled, status="heuristic", bound=np.inf, work={**work, "valid": 0}, record=parse.record)
+            proved = parse.status == "infeasible" and not parse.work["cut"]
+            work |= {"valid": 0, "gave_up": int(not proved)}
+            record = parse.record if proved else None
+            return replace(labelled, status="heuristic", bound=np.inf, work=work, record=record)
         seconds = {**labelled.seconds, "validity": time.perf_counter() - started}
         return replace(parse, seconds=seconds, work=work)
 
@@ -174,7 +177,7 @@ class Validity:
             parse = decoder.decode(decoder.scores.problem)
         if decoder.cut and parse.value > -np.inf:
             parse = replace(parse, status="heuristic", bound=np.inf, record=None)
-        return replace(parse, work={**parse.work, "valid": 1, "every": int(every)})
+        return replace(parse, work={**parse.work, "valid": 1, "every": int(every), "cut": int(decoder.cut)})
 
     def _decoder_of_problem(self, table: TokenTable, i: int, words: Words, scored: ScoredProblem) -> SentenceDecoder:
         """Return the decoder of the valid trees of a scored problem. Only labels are scored again."""
