@@ -214,6 +214,17 @@ def test_claims_of_every_kind(setup: Checking, sentences: list[Sentence]) -> Non
             assert check_claim(setup, claiming(sentence.text, *claim), sentence.proof).verdict == verdict, claim
 
 
+def test_claims_that_are_not_verified_are_named(setup: Checking, sentences: list[Sentence]) -> None:
+    more = "# treebound_kbest = 1: 0\n# treebound_kbest_complete = yes\n# treebound_valid = ud\n# treebound_status"
+    answer = check_claim(setup, sentences[0].text.replace("# treebound_status", more, 1), sentences[0].proof)
+    assert answer.verdict == "optimal"
+    assert answer.ignored == {
+        "lists of k best trees",
+        "that lists of k best trees are complete",
+        "that trees keep rules",
+    }
+
+
 def test_heads_and_categories_must_agree_with_the_derivation(setup: Checking, sentences: list[Sentence]) -> None:
     for sentence in sentences[:8]:
         lines = sentence.text.split("\n")

@@ -20,7 +20,7 @@ import numpy as np
 from treebound.checker.certificates import claim_faults as status_faults
 from treebound.checker.joint_proofs import Claim, Proof, claim_faults, decoded
 from treebound.checker.proofs import read_line
-from treebound.cli.checking import Checked, Claimed, Verdict, comments_in
+from treebound.cli.checking import Checked, Claimed, Verdict, comments_in, ignored_claims
 from treebound.core.parse import Parse
 from treebound.systems.ccg.decoding import Adaptive, Supertagged
 from treebound.systems.ccg.joint import UNIT, Joint
@@ -29,8 +29,11 @@ from treebound.systems.ccg.system import Parser
 from treebound.systems.ccg.words import words_of
 from treebound.treebanks.ccg.columns import heads_of
 from treebound.treebanks.ccg.derivation import Derivation
-from treebound.treebanks.claims import number_in
+from treebound.treebanks.claims import VALID, number_in
 from treebound.treebanks.document import Document
+
+#: comments that CCG parsers do not write and that are not verified: key -> name in the report
+UNCHECKED = {"kbest": "lists of k best trees", VALID: "that trees keep rules"}
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
     """Verify the claims of a sentence. Raises InputError for a damaged proof and for a sentence without claims."""
     document = claimed.document
     comments, faults = comments_in(how.parsed, claimed)
+    ignored = ignored_claims(document, comments) | {text for key, text in UNCHECKED.items() if key in comments}
     assert claimed.proof is not None
     proof = read_line(how.certificates, *claimed.proof, decoded)
     if not faults:
@@ -66,7 +70,7 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
         if parse.status == "infeasible":
             faults.append("called infeasible, but every sentence has fragments")
     if faults:
-        return Checked(faults, "faulty")
+        return Checked(faults, "faulty", ignored)
     words = words_of(document.treebank, how.parser.model.meta["tag"])
     tagged = Supertagged(how.parser.model.tagger, words)
     joint = how.charts.joint(tagged, 0)
@@ -78,7 +82,7 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
     else:
         faults, verdict = _claim_faults(joint, parse, proof, claimed.prove)
         faults = faults or _word_faults(document, read_off(joint, proof.derivation, words.strings))
-    return Checked(faults, "faulty" if faults else verdict)
+    return Checked(faults, "faulty" if faults else verdict, ignored)
 
 
 def _claim_faults(joint: Joint, parse: Parse, proof: Proof, prove: bool) -> tuple[list[str], Verdict]:
