@@ -115,6 +115,8 @@ def test_repeated_or_missing_claims(files, parser):
         (comment,) = re.findall(rf"(?m)^# treebound_{key} = .*\n", text)
         assert f"{key} is missing" in check_text(parser, text.replace(comment, "")).faults
         assert f"{key} appears 2 times" in check_text(parser, text.replace(comment, comment + "#" + comment[2:])).faults
+    rules = text.replace("# treebound_score", "# treebound_valid = ud\n# treebound_valid = none\n# treebound_score")
+    assert "valid appears 2 times" in check_text(parser, rules).faults
 
 
 def test_worse_trees_with_their_true_scores(files, parser):

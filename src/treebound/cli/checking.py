@@ -165,7 +165,7 @@ def comments_in(parsed: str, claimed: Claimed) -> tuple[dict[str, str], list[str
             hint="give a file that `treebound parse` wrote",
         )
     faults = [f"{key} is missing" for key in CLAIMS if key not in comments]
-    several = [key for key in (*CLAIMS, *KBEST) if len(comments.get(key, ())) > 1]
+    several = [key for key in (*CLAIMS, *KBEST, VALID) if len(comments.get(key, ())) > 1]
     faults += [f"{key} appears {len(comments[key])} times" for key in several]
     for key in ("score", "bound"):
         values = comments.get(key, ())[:1]
