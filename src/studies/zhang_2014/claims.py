@@ -65,7 +65,7 @@ MEASURES: dict[str, Measure] = {
     ),
     "gain of tag correction": Measure(
         partial(searches, table=tag_correction_tables.corrected),
-        "{:+.2f} points",
+        "{:+.2f} points (% of words)",
         lambda _: _CORRECTED,
         held=lambda results: _CORRECTED if len(tag_correction_tables.measured(results)) else (),
     ),

@@ -9,6 +9,7 @@ import pandas as pd
 
 from studies.site.collect import Results
 from studies.zhang_2014.tag_correction.settings import TagCorrection
+from treebound.metrics.calibration import NORMAL_95
 
 #: the two methods of correction: the method of this project, and the method of the paper
 OURS, PUBLISHED = "ours", "as published"
@@ -78,5 +79,5 @@ def corrected(results: Results, name: str) -> Iterator[tuple[str, float, float, 
             yield row["corpus"], row["difference"], row["low"], row["high"]
         else:
             surplus, changed, n = row["mended"] - row["spoilt"], row["mended"] + row["spoilt"], row["words"]
-            half = 1.96 * np.sqrt(max(changed - surplus**2 / n, 0.0)) / n
+            half = NORMAL_95 * np.sqrt(max(changed - surplus**2 / n, 0.0)) / n
             yield (row["corpus"], *(100 * x for x in (surplus / n, surplus / n - half, surplus / n + half)))
