@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import adversaries
 import pytest
@@ -32,3 +33,10 @@ def test_a_failure_is_printed_with_its_seed(capsys: pytest.CaptureFixture[str]) 
     assert "seed 13:\n" in printed
     assert "ValueError: a wrong result" in printed
     assert "       11  good" in printed
+
+
+def test_the_current_folder_does_not_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command of seed 1831 writes its certificates into a file with a relative name."""
+    monkeypatch.chdir(tmp_path)
+    assert adversaries.main(["files", "--minutes", "10", "--seed", "1831", "--cases", "1"]) == 0
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import json
@@ -105,7 +106,8 @@ class Files:
         names = [str(x).replace(str(self.folder), "") for x in command.arguments]
         if not self.is_new(names, sorted(before.items())):
             return []
-        with at_most(SECONDS):
+        # an odd name of an output file, such as "1e3", is a file of the current folder
+        with at_most(SECONDS), contextlib.chdir(self.odd):
             done = run(*command.arguments)
         report = f"{names}: {done.returncode} {done.stdout[-200:]!r} {done.stderr[-600:]!r}"
         after, lines = self.state(), done.stderr.splitlines()
