@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -107,6 +108,14 @@ def test_help_answers_at_once() -> None:
         command in result.stdout for command in ("fetch", "convert", "train", "jackknife", "parse", "evaluate", "check")
     )
     assert seconds < 1 + os.getloadavg()[0] / 2, "the limit grows with the load of the machine"
+
+
+def test_no_arguments_print_the_help() -> None:
+    assert (run().returncode, run().stdout, run().stderr) == (0, run("--help").stdout, "")
+
+
+def test_the_version_is_printed() -> None:
+    assert run("--version").stdout == f"treebound {version('treebound')}\n"
 
 
 def test_help_imports_nothing_heavy() -> None:

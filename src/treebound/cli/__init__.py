@@ -13,7 +13,7 @@ import threading
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.exceptions import TyperException
@@ -48,16 +48,31 @@ def application(command: str | None = None) -> typer.Typer:
         name="treebound",
         help="Exact dependency parsing with non-local features, with a certificate for every sentence.",
         add_completion=command not in names,
-        no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    program.callback()(lambda: None)  # a program with one command still takes the command's name
+    program.callback()(_options)  # a program with one command still takes the command's name
     for name in [command] if command in names else names:
         module, _, function = names[name].partition(".")
         program.command(cls=GroupedCommand)(getattr(import_module(f"treebound.cli.{module}"), function))
     return program
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"treebound {version('treebound')}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Take the options of the program itself."""
 
 
 UNREAD = 141  #: exit status if the reader of our output has closed the pipe: 128 + SIGPIPE by convention
@@ -127,7 +142,7 @@ def main() -> NoReturn:
     if in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
     try:
-        result = application(next(iter(sys.argv[1:]), None))(standalone_mode=False)
+        result = application(next(iter(sys.argv[1:]), None))(sys.argv[1:] or ["--help"], standalone_mode=False)
         if result == INTERRUPTED:
             raise KeyboardInterrupt
         sys.stdout.flush()
