@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from treebound import cli
-from treebound.support import progress
+from treebound.support import interrupts, progress
 
 TREEBOUND = str(Path(sys.executable).with_name("treebound"))
 
@@ -518,7 +518,7 @@ def test_an_interrupt_waits_for_functions_called_by_machine_code(module: str) ->
         namespace["back"]()
         reached.append(2)
 
-    before = signal.signal(signal.SIGINT, cli._interrupt)
+    before = signal.signal(signal.SIGINT, interrupts.interrupt)
     try:
         with pytest.raises(KeyboardInterrupt):
             call()
