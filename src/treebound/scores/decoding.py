@@ -408,8 +408,8 @@ def no_tree(scores: Mapping[str, Any], statement: Statement, conflict: Sequence[
     conflict : sequence of str
         Names of the constraints or rules that together exclude all trees.
     """
-    given = sorted(name for name, x in scores.items() if x is not None)
-    claim = f"{' and '.join(given)} {'admits' if len(given) == 1 else 'admit'} no tree"
+    arguments = sorted(name for name, x in scores.items() if x is not None)
+    claim = f"{' and '.join(arguments)} {'admits' if len(arguments) == 1 else 'admit'} no tree"
     if conflict:
         return InputError(f"{claim} that satisfies {', '.join(conflict)}", hint="leave out one constraint")
     if statement.mask > -np.inf:
