@@ -14,6 +14,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import chdir
 from importlib import import_module
 from pathlib import Path
 
@@ -75,8 +76,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--cases", type=int, help="stop after this number of cases")
     parser.add_argument("--failures", type=int, default=20, help="stop after this number of failures; 20 by default")
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        case = import_module(f"attacks.{options.name}").cases(Path(folder))
+    attacks = import_module(f"attacks.{options.name}")
+    # commands write outputs with odd names, such as xpos or %s, into the working folder
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as working, chdir(working):
+        case = attacks.cases(Path(folder))
         failures = attack(case, options.seed, options.cases, 60 * options.minutes, options.failures)
     return int(bool(failures))
 

@@ -525,7 +525,7 @@ SCORES: dict[str, tuple[dict[str, Any] | bytes, int | tuple[str, ...]]] = {  # s
     "labels-and-names": ({"arc_0": _ONES, "labels_0": np.zeros((4, 4, 2)), "label_names": ["a", "b"]}, 1),
     "a-nan": ({"arc_0": _with((1, 2), np.nan)}, ("sentence 0: arc[1, 2] is nan",)),
     "infinite": ({"arc_0": _with((1, 2), np.inf)}, ("sentence 0: arc[1, 2] is inf",)),
-    "no-tree": ({"arc_0": _with((slice(None), 2), -np.inf)}, ("sentence 0: ", "admit no tree")),
+    "no-tree": ({"arc_0": _with((slice(None), 2), -np.inf)}, ("sentence 0: ", "arc admits no tree: every arc to word")),
     "huge": ({"arc_0": _ONES * 1e300}, ("sentence 0: ",)),
     "huge-integers": ({"arc_0": np.full((4, 4), 2**62)}, ("sentence 0: ",)),
     "complex": ({"arc_0": _ONES.astype(complex)}, ("sentence 0: arc ", "complex128")),

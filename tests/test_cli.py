@@ -9,13 +9,14 @@ import subprocess
 import sys
 import threading
 import time
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from treebound import cli
-from treebound.support import progress
+from treebound.support import interrupts, progress
 
 TREEBOUND = str(Path(sys.executable).with_name("treebound"))
 
@@ -107,6 +108,14 @@ def test_help_answers_at_once() -> None:
         command in result.stdout for command in ("fetch", "convert", "train", "jackknife", "parse", "evaluate", "check")
     )
     assert seconds < 1 + os.getloadavg()[0] / 2, "the limit grows with the load of the machine"
+
+
+def test_no_arguments_print_the_help() -> None:
+    assert (run().returncode, run().stdout, run().stderr) == (0, run("--help").stdout, "")
+
+
+def test_the_version_is_printed() -> None:
+    assert run("--version").stdout == f"treebound {version('treebound')}\n"
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -509,7 +518,7 @@ def test_an_interrupt_waits_for_functions_called_by_machine_code(module: str) ->
         namespace["back"]()
         reached.append(2)
 
-    before = signal.signal(signal.SIGINT, cli._interrupt)
+    before = signal.signal(signal.SIGINT, interrupts.interrupt)
     try:
         with pytest.raises(KeyboardInterrupt):
             call()

@@ -58,10 +58,10 @@ def test_only_words_with_features_count(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_a_column_that_was_empty_in_training_may_be_empty(capsys: pytest.CaptureFixture[str]) -> None:
     empty = treebank(*[("N", "_", "_")] * 60)
-    assert warnings(capsys, empty) == [": xpos, feats empty, but the model reads it; `treebound tag` can fill it"]
+    assert warnings(capsys, empty) == [": xpos, feats empty, but the model reads them; `treebound tag` can fill them"]
     assert warnings(capsys, empty, known=KNOWN | {"xpos": ["_"], "feats": ["_"]}) == []
     assert warnings(capsys, empty, known={}) == [
-        ": xpos, feats empty, but the model reads it; `treebound tag` can fill it"
+        ": xpos, feats empty, but the model reads them; `treebound tag` can fill them"
     ]
 
 

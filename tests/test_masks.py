@@ -155,7 +155,7 @@ def test_what_no_tree_does_without_is_counted_or_named() -> None:
     siblings[0] = 0.0
     allowed = np.zeros((4, 4), bool)
     allowed[0, 1] = allowed[1, 2] = allowed[1, 3] = True
-    message = r"admit no tree without scores of -1e\+32 or less, which count as -inf; treebound.problem explains"
+    message = r"admits? no tree without scores of -1e\+32 or less, which count as -inf; treebound.problem explains"
     with pytest.raises(InputError, match=message):
         treebound.decode(np.ones((4, 4)), siblings=siblings, allowed=allowed)
 

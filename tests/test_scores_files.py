@@ -91,6 +91,7 @@ def test_integers_are_written_as_integers(tmp_path: Path) -> None:
 def test_an_empty_file_has_no_trees(tmp_path: Path) -> None:
     np.savez(tmp_path / "s.npz")
     done = run("decode", tmp_path / "s.npz")
+    assert done.stderr == f"treebound: warning: {tmp_path / 's.npz'} has no sentences\n"
     assert (done.returncode, done.stdout) == (0, "")
 
 

@@ -94,6 +94,19 @@ def test_a_command_that_is_killed_takes_its_fork_along(serving: Path) -> None:
     assert ends(fork)
 
 
+def test_an_interrupt_ends_commands_but_not_the_interpreter(serving: Path) -> None:
+    """Control-C reaches all processes of a terminal; the interpreter ends with the process that started it."""
+    running = start(serving, "sleeper")
+    fork = int(running.stdout.readline())  # type: ignore[union-attr]
+    server = int(Path(f"/proc/{fork}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(server, signal.SIGINT)
+    os.kill(fork, signal.SIGINT)
+    assert ends(fork)
+    running.wait(10)
+    assert start(serving, "command", "none").communicate("x\n")[0].endswith("__main__ x\n")
+    assert (serving / "trace").read_text() == "imported\n"  # a command without the interpreter imports it again
+
+
 def test_a_fork_that_is_killed_fails_its_command(serving: Path) -> None:
     running = start(serving, "sleeper")
     os.kill(int(running.stdout.readline()), signal.SIGKILL)  # type: ignore[union-attr]

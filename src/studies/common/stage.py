@@ -17,6 +17,7 @@ from typing import Any
 from studies.common import params as parameters
 from studies.common.paths import CHECKPOINTS, CONVERTED, DATA, METRICS, MODELS, PREDICTIONS  # noqa: F401
 from treebound.core.errors import InputError, TreeboundError
+from treebound.support import interrupts
 from treebound.support.atomic import replacing
 
 #: significant digits of floats in metrics; processors sum in different orders, which changes the tenth digit
@@ -69,6 +70,7 @@ def main(function: Callable[..., None]) -> None:
     for name in names:
         parser.add_argument(name)
     arguments = parser.parse_args()
+    interrupts.handle()
     try:
         params = parameters.load()
         function(params, *(getattr(arguments, name) for name in names))

@@ -207,6 +207,7 @@ def main() -> None:
     except TreeboundError as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:
+        say("interrupted; the same command continues the run")
         sys.exit(130)
 
 

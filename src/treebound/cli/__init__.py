@@ -7,19 +7,17 @@ answers at once.
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 from importlib import import_module
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 from typer.exceptions import TyperException
 
 from treebound.cli.groups import GroupedCommand
 from treebound.core.errors import TreeboundError
+from treebound.support import interrupts
 from treebound.support.progress import say
 
 #: functions of the modules of this package, in the order of --help; a command is named after its function
@@ -48,21 +46,34 @@ def application(command: str | None = None) -> typer.Typer:
         name="treebound",
         help="Exact dependency parsing with non-local features, with a certificate for every sentence.",
         add_completion=command not in names,
-        no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    program.callback()(lambda: None)  # a program with one command still takes the command's name
+    program.callback()(_options)  # a program with one command still takes the command's name
     for name in [command] if command in names else names:
         module, _, function = names[name].partition(".")
         program.command(cls=GroupedCommand)(getattr(import_module(f"treebound.cli.{module}"), function))
     return program
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"treebound {version('treebound')}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Take the options of the program itself."""
+
+
 UNREAD = 141  #: exit status if the reader of our output has closed the pipe: 128 + SIGPIPE by convention
-#: modules whose functions are called by machine code, which loses exceptions
-CALLED_BACK = ("llvmlite.", "numba.core.serialize", "namedtuple_")
 INTERRUPTED = 130  #: exit status after Control-C, by convention; typer returns it
 
 
@@ -97,37 +108,12 @@ def _open_standard_streams() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
-def _interrupt(signum: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt on Control-C, but never inside a function that machine code has called.
-
-    Machine code would lose the exception and go on with a missing result. There, the exception is raised on the next
-    line of the Python function that called the machine code.
-    """
-    caller = None
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").startswith(CALLED_BACK):
-            caller = frame.f_back
-        frame = frame.f_back
-    if caller is None:
-        raise KeyboardInterrupt
-    caller.f_trace = _next_line
-    sys.settrace(_next_line)
-
-
-def _next_line(frame: FrameType, event: str, argument: Any) -> None:
-    if event != "call":  # calls of other functions are not interrupted
-        sys.settrace(None)
-        raise KeyboardInterrupt
-
-
 def main() -> NoReturn:
     """Run the command line; every failure is one line on stderr and a non-zero exit status."""
     _open_standard_streams()
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupt)
+    interrupts.handle()
     try:
-        result = application(next(iter(sys.argv[1:]), None))(standalone_mode=False)
+        result = application(next(iter(sys.argv[1:]), None))(sys.argv[1:] or ["--help"], standalone_mode=False)
         if result == INTERRUPTED:
             raise KeyboardInterrupt
         sys.stdout.flush()

@@ -44,7 +44,8 @@ class Columns:
         columns = [name for name in self.reads if words and name not in self._reported]
         empty = [name for name in columns if self._is_empty(name, words)]
         if empty:
-            self._report(empty, f"{', '.join(empty)} empty, but the model reads it; `treebound tag` can fill it")
+            it = "it" if len(empty) == 1 else "them"
+            self._report(empty, f"{', '.join(empty)} empty, but the model reads {it}; `treebound tag` can fill {it}")
         for column in columns:
             if column not in self._reported and (unknown := self._unknown(column, words)):
                 fault = f"the model does not know the {column} of {unknown}"

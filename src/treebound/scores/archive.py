@@ -40,7 +40,7 @@ from treebound.core.errors import InputError
 from treebound.scores.statement import TENSORS
 
 ARRAYS = ("arc", "labels", "allowed", *TENSORS)
-_HINT = "treebound.scores.archive describes the file"
+_HINT = "`python -m pydoc treebound.scores.archive` describes the file"
 _FAULTS = (OSError, ValueError, KeyError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 

@@ -52,6 +52,8 @@ def decoded(
     scores = read(path)
     settings = How.of(**how)  # checked here, so that an error about an option does not name the file
     total = len(scores.sentences)
+    if not total:
+        say(f"treebound: warning: {path} has no sentences")
     try:
         parses = decode_all(scores.sentences, workers=workers, progress=lambda x, _: progress(x, total), **how)
     except InputError as error:

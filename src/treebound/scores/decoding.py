@@ -15,7 +15,7 @@ from treebound.constraints.ud import RuleSet
 from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.limits import MEMORY, longest, memory_limit
 from treebound.core.parse import Parse
-from treebound.core.problem import LARGEST_SUM
+from treebound.core.problem import LARGEST_SUM, Problem
 from treebound.core.protocols import Decoder
 from treebound.core.spaces import Space
 from treebound.decoders import DECODERS
@@ -408,14 +408,23 @@ def no_tree(scores: Mapping[str, Any], statement: Statement, conflict: Sequence[
     conflict : sequence of str
         Names of the constraints or rules that together exclude all trees.
     """
-    arguments = " and ".join(sorted(name for name, x in scores.items() if x is not None))
+    arguments = sorted(name for name, x in scores.items() if x is not None)
+    claim = f"{' and '.join(arguments)} {'admits' if len(arguments) == 1 else 'admit'} no tree"
     if conflict:
-        names = ", ".join(conflict)
-        return InputError(f"{arguments} admit no tree that satisfies {names}", hint="leave out one constraint")
+        return InputError(f"{claim} that satisfies {', '.join(conflict)}", hint="leave out one constraint")
     if statement.mask > -np.inf:
-        reason = f"{arguments} admit no tree without scores of {statement.mask:.3g} or less, which count as -inf"
+        reason = f"{claim} without scores of {statement.mask:.3g} or less, which count as -inf"
         return InputError(reason, hint="treebound.problem explains masks")
-    return InputError(f"{arguments} admit no tree", hint="-inf and allowed forbid arcs and parts")
+    return InputError(f"{claim}{_cause(statement.problem)}", hint="-inf and allowed forbid arcs and parts")
+
+
+def _cause(problem: Problem) -> str:
+    """Return why candidate arcs form no tree, for an error message; an empty text if no single word is the cause."""
+    possible = problem.arc > -np.inf
+    without = np.setdiff1d(np.arange(1, problem.n + 1), problem.mod[possible])
+    if len(without):
+        return f": every arc to word {without[0]} is forbidden"
+    return "" if np.any(problem.head[possible] == 0) else ": every arc from the root is forbidden"
 
 
 def _first_order(settings: How, arc: Any, labels: Any) -> Parse | None:

@@ -6,6 +6,7 @@ Python code runs for each arc.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ import numpy as np
 
 from treebound.core.dtypes import SCORE
 from treebound.core.errors import InputError
-from treebound.core.limits import check_memory
+from treebound.core.limits import GIB, check_memory
 from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, NONE, NONE_OUTER, PartTable, Problem
 from treebound.core.spaces import Space
 from treebound.decoders.canonical import canonical, check_parts
@@ -330,7 +331,9 @@ def _folded(arrays: Mapping[str, Any], allowed: Any, unit: float) -> Pair:
 
 def check_matrix(n: int) -> None:
     """Raise TooLargeError if decoding a matrix of n words would take more than the limit of memory."""
-    check_memory(f"arc: a matrix of {n:,} words", CELL * (n + 1) ** 2, "raise the limit: memory=8, --memory 8")
+    size = CELL * (n + 1) ** 2
+    enough = math.ceil(size / GIB)
+    check_memory(f"arc: a matrix of {n:,} words", size, f"raise the limit: memory={enough}, --memory {enough}")
 
 
 def _check(name: str, values: np.ndarray, where: np.ndarray, unit: float) -> None:

@@ -66,7 +66,7 @@ def check(problem: Problem, parse: Parse, *, space: Space | None = None, prove: 
     ['the tree scores 7, not 8.0', 'called optimal with bound 8.0 above the score 7']
     """
     if not isinstance(problem, Problem) or not isinstance(parse, Parse):
-        reason = f"a {type(problem).__name__} and a {type(parse).__name__}"
+        reason = f"arguments of type {type(problem).__name__} and {type(parse).__name__}"
         raise InputError(reason, hint="give what treebound.problem and treebound.decode return")
     if space is not None:
         checked_setting(space, True, None)

@@ -74,12 +74,15 @@ def counting(unit: str, total: int | None = None, what: str = "") -> Iterator[Ca
 def line(what: str, unit: str, done: int, total: int | None, seconds: float) -> str:
     """Return a report on a loop after a number of seconds.
 
-    It states the name of the loop, the number of things done, and the remaining time or the speed.
+    It states the name of the loop, the number of things done, and from 1 % on the remaining time, or the speed if
+    the total is unknown.
     """
     counted = f"{done:,}" + (f" of {total:,}" if total else "") + (f" {unit}" if unit else "")
     if total and done:
-        remaining = seconds * max(0, total - done) / done
-        counted += f", {min(100, 100 * done // total)} %, about {span(remaining)} left"
+        percent = min(100, 100 * done // total)
+        counted += f", {percent} %"
+        if percent:  # the first thing may have waited for the compiler, which says nothing about the others
+            counted += f", about {span(seconds * max(0, total - done) / done)} left"
     elif seconds:
         counted += f", {done / seconds:,.1f} a second"
     return f"{what}: {counted}" if what else counted
