@@ -1,8 +1,5 @@
 """Test limits and odd scores of the integer programs; tests/contract and tests/cross test everything else."""
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +9,6 @@ from strategies import FAMILIES, build_problem
 from treebound.checker.certificates import check_parse
 from treebound.core.errors import UnsupportedError
 from treebound.decoders import DECODERS
-from treebound.decoders.exact.programs.live import silenced
 
 
 @pytest.fixture(scope="module")
@@ -47,19 +43,3 @@ def test_denormal_scores_are_scaled_to_finite_coefficients(name):
     parse = decoder.decode(problem)
     assert parse.status == "optimal"
     assert check_parse(problem, parse, space=decoder.space) == []
-
-
-def test_silenced_discards_what_machine_code_writes(capfd):
-    os.write(1, b"before ")
-    with silenced():
-        os.write(1, b"banner ")
-    os.write(1, b"after")
-    assert capfd.readouterr().out == "before after"
-
-
-@pytest.mark.parametrize("name", ["ilp", "stated-ilp", "incremental-ilp"])
-def test_a_program_writes_nothing_to_standard_output(name):
-    """HiGHS 1.16 writes a banner when a process first starts it."""
-    code = f"import treebound; treebound.decode([[0, 1, 2], [0, 0, 1], [0, 1, 0]], decoder={name!r})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == ""

@@ -27,7 +27,7 @@ from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.spaces import Space
 from treebound.decoders.base import CheckedDecoder
-from treebound.decoders.exact.programs.live import objective_scale, silenced
+from treebound.decoders.exact.programs.live import objective_scale
 from treebound.decoders.exact.programs.part_rows import FAMILIES, PartRows
 from treebound.support.extras import needs
 
@@ -186,7 +186,7 @@ class _Program(PartRows):
         options = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-6, "presolve": "off", "threads": 1, "random_seed": 0}
         if time_limit is not None:
             options["time_limit"] = time_limit
-        with silenced(), warnings.catch_warnings():  # cvxpy warns at a time limit, which the status reports
+        with warnings.catch_warnings():  # cvxpy warns at a time limit, which the status reports
             warnings.simplefilter("ignore", UserWarning)
             problem.solve(solver=cp.HIGHS, highs_options=options)
         info: Any = problem.solver_stats.extra_stats

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,27 +18,6 @@ LARGEST_COEFFICIENT = 1e3
 #: bytes of a column in the solver
 COLUMN = 500
 INTEGRAL = 1e-6  #: largest distance from 0 or 1 of a variable that counts as integral
-
-
-@contextmanager
-def silenced() -> Iterator[None]:
-    """Discard what machine code writes to standard output.
-
-    HiGHS 1.16 writes a banner when a process starts it, whatever its options are. The banner would be a part of the
-    CoNLL-U that a command writes to standard output. Other threads must not write to standard output meanwhile.
-    """
-    try:
-        kept = os.dup(1)
-    except OSError:  # standard output is closed
-        yield
-        return
-    try:
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), 1)
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
 
 
 def objective_scale(score: np.ndarray) -> float:
@@ -82,8 +59,7 @@ class LiveProgram:
         check_memory(f"an integer program of {len(score):,} columns", COLUMN * len(score), "allow fewer arcs or labels")
         self.scale = objective_scale(score)
         self.integral = False
-        with silenced():
-            self.highs = highspy.Highs()
+        self.highs = highspy.Highs()
         options: dict[str, bool | int | float | str] = {
             "output_flag": False,
             "threads": 1,

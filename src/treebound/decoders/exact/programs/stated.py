@@ -26,7 +26,7 @@ from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.decoders.base import CheckedDecoder
 from treebound.decoders.exact.programs.flows import flow_program
-from treebound.decoders.exact.programs.live import COLUMN, objective_scale, silenced
+from treebound.decoders.exact.programs.live import COLUMN, objective_scale
 from treebound.support.extras import needs
 
 #: mixed integer solvers, by their names in cvxpy
@@ -110,7 +110,7 @@ class StatedProgram(CheckedDecoder):
             statement = cp.Problem(
                 cp.Maximize(score @ x), [matrix[below] @ x >= lower[below], matrix[above] @ x <= upper_[above]]
             )
-            with silenced(), warnings.catch_warnings():
+            with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 statement.solve(solver=self.solver, **_OPTIONS.get(self.solver, {}))
             work = {"iterations": iterations}
