@@ -1,5 +1,7 @@
 """Test limits and odd scores of the integer programs; tests/contract and tests/cross test everything else."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -43,3 +45,11 @@ def test_denormal_scores_are_scaled_to_finite_coefficients(name):
     parse = decoder.decode(problem)
     assert parse.status == "optimal"
     assert check_parse(problem, parse, space=decoder.space) == []
+
+
+@pytest.mark.parametrize("name", ["ilp", "stated-ilp", "incremental-ilp"])
+def test_a_program_writes_nothing_to_standard_output(name):
+    """HiGHS 1.16 writes a banner when a process first starts it; pyproject.toml therefore excludes it."""
+    code = f"import treebound; treebound.decode([[0, 1, 2], [0, 0, 1], [0, 1, 0]], decoder={name!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == ""
