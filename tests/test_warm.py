@@ -114,3 +114,16 @@ def test_without_the_interpreter_commands_run_by_themselves(folder: Path, monkey
     assert start(folder, "command", "none").communicate("x\n")[0].endswith("__main__ x\n")
     with warm.interpreter(["no_such_module"]):
         assert start(folder, "command", "none").communicate("x\n")[0].endswith("__main__ x\n")
+
+
+def test_control_c_ends_a_command_but_not_the_interpreter(serving: Path) -> None:
+    """Control-C reaches all processes. The interpreter ends with the process that started it, without a message."""
+    running = start(serving, "sleeper")
+    fork = int(running.stdout.readline())  # type: ignore[union-attr]
+    interpreter = int(Path(f"/proc/{fork}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(interpreter, signal.SIGINT)
+    os.kill(fork, signal.SIGINT)
+    assert "KeyboardInterrupt" in running.communicate(timeout=10)[1]
+    assert ends(fork)
+    assert start(serving, "command", "none").communicate("x\n")[0].endswith("__main__ x\n")
+    assert (serving / "trace").read_text() == "imported\n", "the interpreter still runs the command"

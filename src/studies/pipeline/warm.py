@@ -64,6 +64,7 @@ def serve(address: str, modules: Sequence[str]) -> None:
     """
     for module in modules:
         import_module(module)
+    interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # after Control-C, standard input ends, and so do we
     lifeline = os.dup(0)
     with socket.socket(socket.AF_UNIX) as listener:
         sources = (listener.fileno(), lifeline)
@@ -73,6 +74,7 @@ def serve(address: str, modules: Sequence[str]) -> None:
         while lifeline not in select.select(sources, [], [])[0]:
             connection = listener.accept()[0]
             if os.fork() == 0:
+                signal.signal(signal.SIGINT, interrupt)
                 break
             connection.close()
             _reap()
