@@ -7,6 +7,7 @@ Kernels run uncompiled there, because the copy would have to be compiled again.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from synthetic import synthetic_treebank
 
 from studies.pipeline import scratch
-from treebound.treebanks import storage
+from treebound.treebanks import catalogue, storage
 
 PROJECT = Path(__file__).parents[1]
 PACKAGE = PROJECT / "src" / "treebound"
@@ -183,12 +184,19 @@ print(with_forbidden(labelled, Words.of(["a", "b"], ["A", "B"]), constraints).ar
 
 
 def test_a_treebank(copy: Copy) -> None:
-    catalogue = copy.package / "treebanks" / "catalogue.toml"
-    tables = catalogue.read_text(encoding="utf-8")
+    path = copy.package / "treebanks" / "catalogue.toml"
+    tables = path.read_text(encoding="utf-8")
     first = "[tr_twt" + tables.split("[tr_twt", 1)[1].split("\n\n[", 1)[0]
-    catalogue.write_text(tables + "\n" + first.replace("tr_twt", "xx_mine"), encoding="utf-8")
+    path.write_text(tables + "\n" + first.replace("tr_twt", "xx_mine"), encoding="utf-8")
     out = copy.run('from treebound.treebanks.catalogue import CORPORA; print(CORPORA["xx_mine"].name)')
     assert out == "xx_mine"
+
+
+def test_the_treebank_of_the_recipe() -> None:
+    """Read the table in CONTRIBUTING.md, which describes files on the machine of the reader."""
+    (table,) = re.findall(r"```toml\n(.*?)```", (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
+    (corpus,) = catalogue.load(table)
+    assert isinstance(corpus.source, catalogue.UserPath)
 
 
 def test_a_study_and_its_page(tmp_path: Path) -> None:
