@@ -1,7 +1,7 @@
 # make reproduce      set up, run the pipeline on the default corpus, write the report
 # make test           set up, run the tests, on all cores
 # make test-long      run the oracles and generators with a large budget, which takes hours
-# make lab            open the notebooks in JupyterLab
+# make lab            open the notebooks in JupyterLab; LAB adds options of JupyterLab, for instance LAB=--no-browser
 # make reproduce-all  run the same pipeline on every open corpus, in build/all
 # make peers          install parsers of other projects that the pipeline can compare with ours
 # make classifiers    install TiMBL, LIBSVM and LIBLINEAR, which can train transition-based parsers
@@ -42,7 +42,7 @@ test-long: $(READY)
 	python -m pytest --numprocesses logical --dist worksteal -m long $(TESTS)
 
 lab: $(READY)
-	jupyter lab notebooks
+	jupyter lab notebooks $(LAB)
 
 reproduce-all: $(READY)
 	python -m studies.pipeline.scratch build/all params/all.yaml --skip-missing

@@ -7,6 +7,7 @@ Kernels run uncompiled there, because the copy would have to be compiled again.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from synthetic import synthetic_treebank
 
 from studies.pipeline import scratch
-from treebound.treebanks import storage
+from treebound.treebanks import catalogue, storage
 
 PROJECT = Path(__file__).parents[1]
 PACKAGE = PROJECT / "src" / "treebound"
@@ -40,6 +41,12 @@ class Copy:
         path = self.package / name
         path.write_text(path.read_text(encoding="utf-8") + line + "\n", encoding="utf-8")
 
+    def change(self, name: str, old: str, new: str) -> None:
+        path = self.package / name
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
     def run(self, code: str) -> str:
         environment = os.environ | {"PYTHONPATH": str(self.package.parent), "NUMBA_DISABLE_JIT": "1"}
         result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
@@ -56,6 +63,26 @@ PROBLEM = """
 import numpy as np
 from treebound.core.problem import PartTable, Problem
 head, mod = np.array([0, 0, 1, 2]), np.array([1, 2, 2, 1])
+"""
+
+
+KIN = """
+import numpy as np
+from treebound.checker.certificates import check_parse
+from treebound.core.errors import UnsupportedError
+from treebound.core.problem import PartTable, Problem
+from treebound.decoders import DECODERS
+from treebound.decoders.exact.branch_and_bound.record import certificate
+
+head, mod = np.array([0, 1, 1, 3, 3]), np.array([1, 2, 3, 1, 2])
+kin = PartTable("kin", np.array([[1, 2]]), np.array([8.0]))
+problem = Problem(3, head, mod, np.array([1.0, 0.0, 1.0, 1.0, 4.0]), {"kin": kin})
+
+try:
+    parse = DECODERS["branch-and-bound"](record=True).decode(problem)
+    print(parse.heads.tolist(), parse.value, check_parse(problem, parse, certificate(parse.record)))
+except UnsupportedError as error:
+    print(error)
 """
 
 
@@ -90,7 +117,7 @@ print("chain" in DECODERS, parse.heads.tolist(), parse.value, parse.status)
 
 
 def test_a_factor_family(copy: Copy) -> None:
-    """Add a family with the shape of siblings and its own features."""
+    """Add a family with the shape of siblings and its own features: it can be decoded and checked."""
     copy.add_file(
         "factors/kin.py",
         """
@@ -103,14 +130,18 @@ KIN = Family("kin", SIBLING.code, TemplateSet(("h", "s", "m"), ("h.tag s.tag m.t
     )
     copy.add_line("factors/__init__.py", "from treebound.factors.kin import KIN")
     copy.add_line("factors/__init__.py", "FAMILIES.register(KIN.name, KIN)")
-    out = copy.run(
-        """
+    compiled = """
 from treebound.factors import templates_of
 from treebound.features.scorer import compile_families
 print(len(compile_families(("kin",), frozenset({"tag"}), templates_of(("kin",))).code))
 """
-    )
-    assert out == "1"
+    assert copy.run(compiled) == "1"
+    assert copy.run(KIN) == "branch-and-bound does not score kin; leave the family out"
+    name = '"kin", "pattern"'
+    copy.change("core/problem.py", '"pattern"', name)
+    copy.change("decoders/exact/branch_and_bound/decoder.py", '"pattern"', name)
+    copy.change("checker/majorants.py", '"pattern"', name)
+    assert copy.run(KIN) == "[-1, 0, 1, 1] 10.0 []"
 
 
 def test_a_constraint(copy: Copy) -> None:
@@ -153,12 +184,19 @@ print(with_forbidden(labelled, Words.of(["a", "b"], ["A", "B"]), constraints).ar
 
 
 def test_a_treebank(copy: Copy) -> None:
-    catalogue = copy.package / "treebanks" / "catalogue.toml"
-    tables = catalogue.read_text(encoding="utf-8")
+    path = copy.package / "treebanks" / "catalogue.toml"
+    tables = path.read_text(encoding="utf-8")
     first = "[tr_twt" + tables.split("[tr_twt", 1)[1].split("\n\n[", 1)[0]
-    catalogue.write_text(tables + "\n" + first.replace("tr_twt", "xx_mine"), encoding="utf-8")
+    path.write_text(tables + "\n" + first.replace("tr_twt", "xx_mine"), encoding="utf-8")
     out = copy.run('from treebound.treebanks.catalogue import CORPORA; print(CORPORA["xx_mine"].name)')
     assert out == "xx_mine"
+
+
+def test_the_treebank_of_the_recipe() -> None:
+    """Read the table in CONTRIBUTING.md, which describes files on the machine of the reader."""
+    (table,) = re.findall(r"```toml\n(.*?)```", (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
+    (corpus,) = catalogue.load(table)
+    assert isinstance(corpus.source, catalogue.UserPath)
 
 
 def test_a_study_and_its_page(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def test_without_a_writable_cache_code_is_compiled_in_memory(tmp_path: Path) -> 
     value, errors = twice(tmp_path, tmp_path / "cache", HOME=str(tmp_path / "home"), TMPDIR=str(tmp_path))
     assert value == "42 0"
     assert [line.split(" in ")[0] for line in errors] == ["treebound: compiled code cannot be stored"] * 2
+    assert all("set NUMBA_CACHE_DIR to a folder" in line for line in errors)
     assert not list(tmp_path.rglob("*.kernel"))
     assert not list(tmp_path.glob("treebound-*")), "the temporary folder must be removed"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -68,3 +70,32 @@ def test_without_a_pipeline_nothing_is_done(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     killed.repair()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_control_c_ends_a_run_in_a_copy_without_a_traceback(tmp_path: Path) -> None:
+    """Control-C reaches all processes of a run. The run ends when its stage has ended, and repairs dvc.lock."""
+    for folder in (".dvc", "notebooks", "src", "results/reference"):
+        (tmp_path / folder).mkdir(parents=True)
+    stage = f"{sys.executable} -c \"import time; print('begun', flush=True); time.sleep(60)\" >&2"
+    texts = {
+        "dvc.yaml": yaml.safe_dump({"stages": {"sleep": {"cmd": stage}}}),
+        "params.yaml": "slice: null",
+        "overlay.yaml": "slice: 8",
+        ".dvcignore": "",
+        ".dvc/config": "[core]\n    analytics = false\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "-m", "studies.pipeline.scratch", "copy", "overlay.yaml", "--jobs", "1"]
+    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert running.stderr is not None
+    lines = iter(running.stderr.readline, "")
+    assert "begun\n" in lines
+    lock = tmp_path / "copy" / "dvc.lock"
+    # DVC was interrupted, too
+    lock.write_text("schema: '2.0'\nstages:\n  a:\n    cmd: echo\n  b:\n    cmd: echo\n    nfiles")
+    os.killpg(running.pid, signal.SIGINT)
+    shown = "".join(lines)
+    assert running.wait(60) == 130
+    assert "studies/pipeline" not in shown, shown
+    assert yaml.safe_load(lock.read_text())["stages"] == {"a": {"cmd": "echo"}}

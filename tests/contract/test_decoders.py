@@ -178,11 +178,13 @@ def test_only_zeros(name, options):
 @every_decoder
 def test_is_a_decoder(name, options):
     decoder = make(name, options)
+    missing = [member for member in (*Decoder.__annotations__, "decode") if not hasattr(decoder, member)]
+    assert not missing, f"{name} lacks attributes of treebound.core.protocols.Decoder"
     assert isinstance(decoder, Decoder)
     assert decoder.name == name
     assert decoder.space in ("projective", "non-projective")
     assert "arc" in decoder.supports
-    assert any(c.isdigit() for c in decoder.cite)
+    assert any(c.isdigit() for c in decoder.cite), "the source has no year"
 
 
 @every_decoder

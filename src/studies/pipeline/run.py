@@ -16,7 +16,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -206,7 +206,11 @@ def main() -> None:
             sys.exit("error: a stage failed; see its message above")
     except TreeboundError as error:
         sys.exit(f"error: {error}")
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # Control-C reaches the stages as well, perhaps while DVC is writing dvc.lock
+        with suppress(ChildProcessError, KeyboardInterrupt):
+            while True:
+                os.wait()
+        killed.repair()
         say("interrupted; the same command continues the run")
         sys.exit(130)
 

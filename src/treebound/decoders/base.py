@@ -28,6 +28,7 @@ class CheckedDecoder(ABC):
     - space: trees that the decoder searches, "projective" or "non-projective"
     - exact: whether the decoder proves that its tree is optimal, unless it reaches a limit
     - supports: factor families that the decoder scores
+    - cite: author and year of the publication that describes the decoder, for instance "Eisner (1996)"
     - instead: decoder that an error message recommends for other families
     """
 
@@ -35,6 +36,7 @@ class CheckedDecoder(ABC):
     space: Space
     exact: bool
     supports: frozenset[str]
+    cite: str
     instead = "branch-and-bound"
 
     def decode(self, problem: Problem) -> Parse:

@@ -30,6 +30,8 @@ except ImportError:  # Windows has no fcntl, so every process compiles for itsel
     fcntl = None  # type: ignore[assignment]
 
 _CHECKSUM = 16  #: length of the checksum in bytes
+#: end of the message that no folder for compiled code is writable
+_UNSTORED = "it is compiled again, which takes minutes; set NUMBA_CACHE_DIR to a folder that you can write to"
 _PATIENCE = 600.0  #: seconds to wait for another process that seems to compile a function, before compiling it here
 _reported: set[str] = set()
 _content = functools.cache(Path.read_bytes)
@@ -100,7 +102,7 @@ def _cache_folder(configured: str, package: Path) -> Path:
     for folder in (preferred, user):
         if is_writable(folder):
             return folder
-        report(f"compiled code cannot be stored in {folder}; it is compiled again, which takes minutes")
+        report(f"compiled code cannot be stored in {folder}; {_UNSTORED}")
     return _temporary_folder()
 
 
@@ -109,7 +111,7 @@ def usable(folder: Path) -> Path:
     """Return the folder if it is writable, and otherwise a temporary folder."""
     if is_writable(folder):
         return folder
-    report(f"compiled code cannot be stored in {folder.parent}; it is compiled again, which takes minutes")
+    report(f"compiled code cannot be stored in {folder.parent}; {_UNSTORED}")
     return _temporary_folder() / folder.name
 
 
