@@ -143,6 +143,14 @@ def test_only_possible_counts_matter():
     assert bound.constant == 2
 
 
+def test_a_count_that_a_table_leaves_out_scores_nothing():
+    problem = dataclasses.replace(build_problem(3, np.random.default_rng(0), ()), arc=np.zeros(9))
+    table = PartTable("valency", np.array([[1, 0], [1, 2]]), np.array([-2.0, -3.0]))
+    problem = dataclasses.replace(problem, parts={"valency": table})
+    bound = majorant(problem, problem.parts, Step({}, slope=np.zeros(4, int)))
+    assert bound.constant == max(tree_score(problem, heads) for heads in trees(3)) == 0
+
+
 def star_score(problem, h, x, chosen):
     """Return the score of the star of head h.
 

@@ -196,3 +196,26 @@ def test_unknown_options_are_reported_with_the_known_ones() -> None:
 def test_the_published_search_refuses_to_keep_a_record() -> None:
     with pytest.raises(UnsupportedError, match="the published configuration keeps no record"):
         BranchAndBound(config="published", record=True)
+
+
+def test_head_stars_change_no_search_without_parts_that_they_score() -> None:
+    rng = np.random.default_rng(4)
+    branched = 0
+    for _ in range(30):
+        problem = random_problem(rng, ("head-bigram",), max_n=6, feasible=True)
+        plain, stars = (BranchAndBound(stars=steps, root_steps=2, node_steps=2).decode(problem) for steps in (0, 20))
+        assert (plain.value, plain.work) == (stars.value, stars.work)
+        branched += plain.work["nodes"] > 1
+    assert branched > 5
+
+
+def test_the_trees_of_the_first_lower_bound_count_toward_the_limit() -> None:
+    rng = np.random.default_rng(4)
+    long = 0
+    for _ in range(60):
+        problem = random_problem(rng, ("grandchild", "sibling"), max_n=6, feasible=True)
+        if BranchAndBound(backbone="eisner", start="pi").decode(problem).work["dp_calls"] > 10:
+            parse = BranchAndBound(backbone="eisner", start="pi", max_dp_calls=2).decode(problem)
+            assert (parse.status, parse.work["dp_calls"] < 6) == ("limit", True)
+            long += 1
+    assert long > 5
