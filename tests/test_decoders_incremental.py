@@ -188,6 +188,7 @@ def test_a_limit_is_reported_and_falls_back_to_chu_liu_edmonds():
                 limited += 1
                 assert limited_parse.record.fallback
                 assert limited_parse.work["fallback"] == 1
+                assert limited_parse.work["iterations"] == limit.get("max_iterations", 0)
                 assert limited_parse.heads.tolist() == chu_liu_edmonds(problem)[0].heads.tolist()
                 assert not limited_parse.certified
             assert limited_parse.bound >= best.value - 1e-9

@@ -132,7 +132,7 @@ def test_a_record_tells_the_search():
     problem = build_problem(7, rng, FAMILIES, kind="mixed")
     parse = BranchAndBound(backbone="carreras", record=True, root_steps=2, node_steps=2).decode(problem)
     record = parse.record
-    assert len(record.bounds) == parse.work["dp_calls"]
+    assert [b["call"] for b in record.bounds] == list(range(1, parse.work["dp_calls"] + 1))
     assert len(record.nodes) == parse.work["nodes"]
     lower = [b["lb"] for b in record.bounds]
     assert lower == sorted(lower)
@@ -142,6 +142,14 @@ def test_a_record_tells_the_search():
     plain = BranchAndBound(backbone="carreras", root_steps=2, node_steps=2).decode(problem)
     assert plain.record is None
     assert (plain.value, plain.work) == (parse.value, parse.work)  # recording does not change the search
+
+
+def test_the_bounds_in_a_record_of_real_scores_are_not_rounded():
+    rng = np.random.default_rng(9)
+    for _ in range(10):
+        problem = random_problem(rng, FAMILIES, max_n=5, feasible=True, integer=False)
+        parse = BranchAndBound(record=True).decode(problem)
+        assert all(b["ub"] >= parse.value - 1e-9 * abs(parse.value) for b in parse.record.bounds if b["node"] == 0)
 
 
 @pytest.mark.parametrize("config", ["tuned", "published"])
