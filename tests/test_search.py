@@ -196,6 +196,16 @@ def test_the_published_search_stops_when_a_tree_meets_the_bound() -> None:
     assert parse.work["dp_calls"] <= 3  # the first lower bound needs two calls, and the step one
 
 
+def test_the_published_search_is_exact_for_real_scores_of_pairs() -> None:
+    for seed in range(0, 40, 2):
+        problem = random_problem(
+            np.random.default_rng(seed), ("grandchild", "sibling"), max_n=5, feasible=True, integer=False
+        )
+        parse = BranchAndBound("published", start="tree").decode(problem)
+        assert parse.status == "optimal"
+        assert parse.value == pytest.approx(best(problem)[0])
+
+
 def test_unknown_options_are_reported_with_the_known_ones() -> None:
     with pytest.raises(UnsupportedError, match="unknown scheme 'x'; choose from polyak, momentum, averaged"):
         BranchAndBound(scheme="x")
