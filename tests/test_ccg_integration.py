@@ -284,7 +284,7 @@ def test_no_mutated_proof_passes_for_less_than_the_optimum() -> None:
         joint, scored, true_statement, claimed = case
         rng = np.random.default_rng(seed)
         wrong = [claimed._replace(bound=claimed.bound - 1), claimed._replace(value=claimed.value + 1)]
-        wrong += [claimed._replace(value=claimed.value - 1, bound=claimed.bound - 1)]
+        wrong += [claimed._replace(value=claimed.value + i, bound=claimed.bound + i) for i in (-1, 1)]
         wrong += [claimed._replace(edges=claimed.edges[:-1]), claimed._replace(edges=[*claimed.edges, 0])]
         wrong += [claimed._replace(nodes=[])]
         for score, derivation in sorted(scored)[-4:]:

@@ -145,6 +145,18 @@ def test_damage_to_the_division_is_always_found(space):
             assert case.faults(parse, ValidityProof(changed)), changed
 
 
+def test_the_fault_of_a_region_says_what_is_wrong_with_its_split():
+    case = random_case(np.random.default_rng(5), "projective", valid=True)
+    n, parse = case.labelled.problem.n, case.parse(case.best)
+    splits = {
+        f"region 0 divides word 0 of {n}": Split(0, frozenset()),
+        f"region 0 divides word 10000000000000000000 of {n}": Split(10**30, frozenset()),  # cut
+        "region 0 names the pair (0, 99), which is out of range": Split(1, frozenset({(0, 99)})),
+    }
+    for fault, split in splits.items():
+        assert case.faults(parse, ValidityProof([Region(-1, True, split=split)])) == [fault]
+
+
 @pytest.mark.parametrize("space", SPACES)
 def test_false_claims_about_the_tree_are_found(space):
     rng = np.random.default_rng(5)

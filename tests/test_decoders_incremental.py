@@ -177,6 +177,13 @@ def test_the_relaxation_alone_bounds_and_reports_integral_solutions():
     assert integral > 5
 
 
+def test_the_relaxation_alone_adds_the_rows_that_the_largest_variables_break():
+    problem, words = longer(1)
+    relaxed = IncrementalProgram(parse(SETTINGS), relaxation="only", start="none").decode_labelled(problem, words)
+    assert relaxed.status == "optimal"
+    assert relaxed.value == IncrementalProgram(parse(SETTINGS)).decode_labelled(problem, words).value
+
+
 def test_a_limit_is_reported_and_falls_back_to_chu_liu_edmonds():
     limited = 0
     for seed in range(6):
@@ -188,6 +195,7 @@ def test_a_limit_is_reported_and_falls_back_to_chu_liu_edmonds():
                 limited += 1
                 assert limited_parse.record.fallback
                 assert limited_parse.work["fallback"] == 1
+                assert limited_parse.work["iterations"] == limit.get("max_iterations", 0)
                 assert limited_parse.heads.tolist() == chu_liu_edmonds(problem)[0].heads.tolist()
                 assert not limited_parse.certified
             assert limited_parse.bound >= best.value - 1e-9

@@ -301,7 +301,7 @@ def test_infeasible():
         ([-1, 2, 1], "projective", True, "cycle"),
         ([-1, 0, 0], "projective", True, "attached to the root"),
         ([-1, 0, 0], "projective", False, None),
-        ([-1, 3, 4, 0, 3], "projective", True, "cross"),
+        ([-1, 3, 4, 0, 3], "projective", True, "arcs 1-3 and 2-4 cross"),
         ([-1, 3, 4, 0, 3], "non-projective", True, None),
         ([-1, 3, 0, 2], "projective", True, "cross"),
     ],

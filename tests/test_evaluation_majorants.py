@@ -15,7 +15,7 @@ from treebound.checker.arborescence import Arborescences
 from treebound.checker.certificates import Certificate, CertNode, Step, certificate_faults, check_parse
 from treebound.checker.majorants import PRODUCT_FAMILIES, majorant
 from treebound.checker.scoring import tree_score
-from treebound.checker.stars import STAR_FAMILIES, Stars
+from treebound.checker.stars import IMPOSSIBLE, STAR_FAMILIES, Stars
 from treebound.core.parse import Parse
 from treebound.core.problem import NONE, NONE_OUTER, PartTable
 
@@ -143,6 +143,14 @@ def test_only_possible_counts_matter():
     assert bound.constant == 2
 
 
+def test_a_count_that_a_table_leaves_out_scores_nothing():
+    problem = dataclasses.replace(build_problem(3, np.random.default_rng(0), ()), arc=np.zeros(9))
+    table = PartTable("valency", np.array([[1, 0], [1, 2]]), np.array([-2.0, -3.0]))
+    problem = dataclasses.replace(problem, parts={"valency": table})
+    bound = majorant(problem, problem.parts, Step({}, slope=np.zeros(4, int)))
+    assert bound.constant == max(tree_score(problem, heads) for heads in trees(3)) == 0
+
+
 def star_score(problem, h, x, chosen):
     """Return the score of the star of head h.
 
@@ -214,6 +222,36 @@ def test_stars_against_all_choices(sets, space):
         assert stars.total(remaining, certain, u, w)[0] == expected, i
         combs += len(problem.parts.get("comb", ())) > 0
     assert combs > 5
+
+
+def test_the_loss_of_an_arc_is_that_of_the_best_star_with_it():
+    rng = np.random.default_rng(6)
+    impossible = 0
+    for i in range(50):
+        problem = build_problem(4, rng, ("adjacent-sibling", "grandchild"), single_root=bool(i % 2))
+        remaining = {a for a in range(problem.arcs) if rng.random() < 0.6}
+        certain = {a for a in remaining if sum(problem.mod[b] == problem.mod[a] for b in remaining) == 1}
+        u, w = rng.integers(-100, 100, (2, problem.arcs)).tolist()
+        total, loss = Stars(problem, problem.parts.values(), True).total(remaining, certain, u, w)
+        for x in remaining if total > -math.inf else ():
+            h = int(problem.mod[x])
+            alone = {a for a in remaining if a == x or problem.mod[a] != h}
+            best, with_x = (best_star(problem, h, arcs, certain, u, w, True) for arcs in (remaining, alone))
+            assert loss[x] == (best - with_x if with_x > -math.inf else IMPOSSIBLE)
+            impossible += with_x == -math.inf
+    assert impossible > 5
+
+
+def test_stars_with_triples_of_scores_between_minus_one_and_zero():
+    rng = np.random.default_rng(7)
+    for _ in range(12):
+        problem = build_problem(4, rng, ("tri-sibling",))
+        scores = -rng.random(len(problem.parts["tri-sibling"])).round(2)
+        problem = rescored(dataclasses.replace(problem, unit=0.0), tri_sibling=scores)
+        every, zero = set(range(problem.arcs)), [0] * problem.arcs
+        u = [Fraction(x) for x in rng.integers(-60, 20, problem.arcs) / 128]
+        expected = sum(best_star(problem, h, every, set(), u, zero, True) for h in range(problem.n + 1))
+        assert Stars(problem, problem.parts.values(), True).total(every, set(), u, zero)[0] == pytest.approx(expected)
 
 
 def prove(problem, exact, rng, value_, space):

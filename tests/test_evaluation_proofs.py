@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 from steps import random_step
-from strategies import FAMILIES, build_problem, random_problem
+from strategies import FAMILIES, build_problem, random_problem, rescored
 
 from treebound.checker.certificates import Certificate, CertNode
 from treebound.checker.proofs import Writer, encoded, first_shares, reading
@@ -73,6 +73,8 @@ def test_written_certificates_are_read_back(integer, tmp_path):
 @pytest.mark.parametrize("integer", [True, False])
 def test_first_shares_are_valid_and_cost_nothing(integer):
     problem = build_problem(6, np.random.default_rng(1), ("sibling", "comb"), integer=integer)
+    if not integer:  # also scores between -1 and 0
+        problem = rescored(problem, **{family: table.score / 100 for family, table in problem.parts.items()})
     for family, rows in (("sibling", False), ("sibling", True), ("comb", True)):
         table = problem.parts[family]
         share = first_shares(table, integer, rows)

@@ -132,7 +132,7 @@ def test_a_record_tells_the_search():
     problem = build_problem(7, rng, FAMILIES, kind="mixed")
     parse = BranchAndBound(backbone="carreras", record=True, root_steps=2, node_steps=2).decode(problem)
     record = parse.record
-    assert len(record.bounds) == parse.work["dp_calls"]
+    assert [b["call"] for b in record.bounds] == list(range(1, parse.work["dp_calls"] + 1))
     assert len(record.nodes) == parse.work["nodes"]
     lower = [b["lb"] for b in record.bounds]
     assert lower == sorted(lower)
@@ -142,6 +142,14 @@ def test_a_record_tells_the_search():
     plain = BranchAndBound(backbone="carreras", root_steps=2, node_steps=2).decode(problem)
     assert plain.record is None
     assert (plain.value, plain.work) == (parse.value, parse.work)  # recording does not change the search
+
+
+def test_the_bounds_in_a_record_of_real_scores_are_not_rounded():
+    rng = np.random.default_rng(9)
+    for _ in range(10):
+        problem = random_problem(rng, FAMILIES, max_n=5, feasible=True, integer=False)
+        parse = BranchAndBound(record=True).decode(problem)
+        assert all(b["ub"] >= parse.value - 1e-9 * abs(parse.value) for b in parse.record.bounds if b["node"] == 0)
 
 
 @pytest.mark.parametrize("config", ["tuned", "published"])
@@ -188,6 +196,16 @@ def test_the_published_search_stops_when_a_tree_meets_the_bound() -> None:
     assert parse.work["dp_calls"] <= 3  # the first lower bound needs two calls, and the step one
 
 
+def test_the_published_search_is_exact_for_real_scores_of_pairs() -> None:
+    for seed in range(0, 40, 2):
+        problem = random_problem(
+            np.random.default_rng(seed), ("grandchild", "sibling"), max_n=5, feasible=True, integer=False
+        )
+        parse = BranchAndBound("published", start="tree").decode(problem)
+        assert parse.status == "optimal"
+        assert parse.value == pytest.approx(best(problem)[0])
+
+
 def test_unknown_options_are_reported_with_the_known_ones() -> None:
     with pytest.raises(UnsupportedError, match="unknown scheme 'x'; choose from polyak, momentum, averaged"):
         BranchAndBound(scheme="x")
@@ -196,3 +214,26 @@ def test_unknown_options_are_reported_with_the_known_ones() -> None:
 def test_the_published_search_refuses_to_keep_a_record() -> None:
     with pytest.raises(UnsupportedError, match="the published configuration keeps no record"):
         BranchAndBound(config="published", record=True)
+
+
+def test_head_stars_change_no_search_without_parts_that_they_score() -> None:
+    rng = np.random.default_rng(4)
+    branched = 0
+    for _ in range(30):
+        problem = random_problem(rng, ("head-bigram",), max_n=6, feasible=True)
+        plain, stars = (BranchAndBound(stars=steps, root_steps=2, node_steps=2).decode(problem) for steps in (0, 20))
+        assert (plain.value, plain.work) == (stars.value, stars.work)
+        branched += plain.work["nodes"] > 1
+    assert branched > 5
+
+
+def test_the_trees_of_the_first_lower_bound_count_toward_the_limit() -> None:
+    rng = np.random.default_rng(4)
+    long = 0
+    for _ in range(60):
+        problem = random_problem(rng, ("grandchild", "sibling"), max_n=6, feasible=True)
+        if BranchAndBound(backbone="eisner", start="pi").decode(problem).work["dp_calls"] > 10:
+            parse = BranchAndBound(backbone="eisner", start="pi", max_dp_calls=2).decode(problem)
+            assert (parse.status, parse.work["dp_calls"] < 6) == ("limit", True)
+            long += 1
+    assert long > 5

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from valid_rules import NAMES, RULES, decoder, every_value, random_scores, words_of
 
+from treebound.decoders import DECODERS
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.decoders.exact.valid_trees import ValidDecoder
 from treebound.decoders.kbest import kbest, margins
@@ -108,3 +109,11 @@ def test_a_tree_that_is_valid_already_costs_one_search():
     scores = random_scores(np.random.default_rng(1), "projective")
     parse = decoder(scores, [], "projective").decode(scores.problem)
     assert parse.work["regions"] == 1
+
+
+def test_a_decoder_that_keeps_no_records_gives_trees_without_a_proof():
+    scores = random_scores(np.random.default_rng(1), "non-projective", families=(), forbidden=0.0)
+    search = ValidDecoder(DECODERS["chu-liu-edmonds"](), scores, words_of(scores), RULES["leaves"])
+    parse = search.decode(scores.problem)
+    assert parse.value == max(every_value(scores, RULES["leaves"], "non-projective").values())
+    assert parse.record is None

@@ -151,7 +151,8 @@ class Search(TypedDict, total=False):
       search, by alternating maximisation of the paper's lower bound (Algorithm 1). The configuration "tuned" has the
       default "tree", and the configuration "published" has the default "pi".
     - max_dp_calls, max_nodes: limits; 0 for none. Dynamic programs of `start` count, too. A sentence that reaches a
-      limit gets status "limit" and its remaining gap.
+      limit gets status "limit" and its remaining gap. The tuned search may exceed `max_dp_calls` by some calls, because
+      it computes the next tree after the removal of arcs before it stops.
     - record: whether Parse.record holds the bounds, nodes and proof of the search. Only the configuration "tuned" can
       keep a record.
     """
