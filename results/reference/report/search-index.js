@@ -33,7 +33,7 @@ const SEARCH_PAGES = [
 ];
 const SEARCH_ENTRIES = [
 [0,"heading","one-sentence-its-tree-and-its-proof","One sentence, its tree and its proof"],
-[0,"figure","example","Status optimal: after 43 dynamic programs in 7 nodes of the search tree, the tree scores 31.57 and the upper bound on all trees is 31.57. The independent checker, which shares no code with the …"],
+[0,"figure","figure-a-sentence-with-its-best-tree-and-the","Status optimal: after 43 dynamic programs in 7 nodes of the search tree, the tree scores 31.57 and the upper bound on all trees is 31.57. The independent checker, which shares no code with the …"],
 [0,"heading","accuracy-speed-and-proofs","Accuracy, speed and proofs"],
 [0,"table","table-uas-of-the-main-systems-on-the-test","UAS of the main systems on the test sets in the reference run, in %; speed is a geometric mean over the corpora (udpipe: 2, spacy: 3 of 5)","carreras baseline combined all factors second-order best exact combined-pruned default transition-beam transition transition-svm fastest sampling udpipe other project spacy mBERT published"],
 [0,"heading","what-does-exactness-buy","What does exactness buy?"],
@@ -525,7 +525,7 @@ const SEARCH_ENTRIES = [
 [29,"figure","figure-effects-of-each-treebank-pooled-and-published-zhang-2","Effects of each treebank, pooled and published: Zhang et al. (2014), difference in %"],
 [29,"figure","figure-effects-of-each-treebank-pooled-and-published-zhang-3","Effects of each treebank, pooled and published: Zhang et al. (2014), %"],
 [29,"figure","figure-effects-of-each-treebank-pooled-and-published-zhang-4","Effects of each treebank, pooled and published: Zhang et al. (2014), UAS points"],
-[29,"figure","figure-effects-of-each-treebank-pooled-and-published-zhang-5","Effects of each treebank, pooled and published: Zhang et al. (2014), points"],
+[29,"figure","figure-effects-of-each-treebank-pooled-and-published-zhang-5","Effects of each treebank, pooled and published: Zhang et al. (2014), points (% of words"],
 [29,"heading","effects-hall-nivre-amp-nilsson-2006","Effects: Hall, Nivre & Nilsson (2006)"],
 [29,"figure","figure-effects-of-each-treebank-pooled-and-published-hall","Effects of each treebank, pooled and published: Hall, Nivre & Nilsson (2006), UAS points"],
 [29,"figure","figure-effects-of-each-treebank-pooled-and-published-hall-2","Effects of each treebank, pooled and published: Hall, Nivre & Nilsson (2006), times"],
