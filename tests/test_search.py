@@ -85,6 +85,8 @@ def test_projection_onto_the_simplex():
             project_simplex(p)
             assert p.sum() == pytest.approx(1.0)
             assert (p >= 0).all()
+            if size == 2:
+                assert p[0] == pytest.approx(min(1.0, max(0.0, (1.0 + q[0] - q[1]) / 2.0)))
             if size == 3:
                 assert ((p - q) ** 2).sum() <= ((grid - q) ** 2).sum(axis=1).min() + 1e-9
 
