@@ -208,6 +208,14 @@ def test_the_published_search_is_exact_for_real_scores_of_pairs() -> None:
         assert parse.value == pytest.approx(best(problem)[0])
 
 
+def test_an_arc_that_the_published_search_requires_forbids_all_arcs_that_exclude_it() -> None:
+    """Check a problem with few nodes. They would be many if some arcs into a word with a required arc remained."""
+    families = ("sibling", "grandchild", "head-bigram", "tri-sibling")
+    problem = random_problem(np.random.default_rng(59), families, max_n=5, feasible=True, integer=True, kind="tied")
+    parse = BranchAndBound("published", start="tree", max_dp_calls=100).decode(problem)
+    assert (parse.status, parse.value) == ("optimal", best(problem)[0])
+
+
 def test_unknown_options_are_reported_with_the_known_ones() -> None:
     with pytest.raises(UnsupportedError, match="unknown scheme 'x'; choose from polyak, momentum, averaged"):
         BranchAndBound(scheme="x")
