@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from test_ccg_charts import LEXICAL, EnumeratedDerivation, all_derivations, gram
 from test_ccg_system import call
 
 import treebound
-from treebound.checker.joint_proofs import Claim, Node, Statement, claim_faults
+from treebound.checker.joint_proofs import Claim, Node, Proof, Statement, claim_faults, decoded, encoded
 from treebound.core.errors import InputError
 from treebound.support.settings import SettingError
 from treebound.systems.ccg import belief_propagation
@@ -231,6 +232,8 @@ def test_the_search_finds_the_optimum_and_proves_it() -> None:
         _, scored, true_statement, claimed = case
         assert claimed.value == round(max(score for score, _ in scored) / UNIT)
         assert claim_faults(true_statement, claimed) == []
+        proof = Proof(3, len(true_statement.word), len(true_statement.var), list(claimed.edges), list(claimed.nodes))
+        assert decoded(json.loads(json.dumps(encoded(proof)))) == proof
         split += len(claimed.nodes) > 1
     assert split > 10
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from strategies import build_problem
 from valid_proofs import (
     ALL_RULES,
     CHEATS,
@@ -27,8 +28,10 @@ from treebound.checker.validity_proofs import (
     read_validity,
     validity_line,
 )
+from treebound.checker.validity_regions import LabelledSpace
 from treebound.constraints.rows import Words
 from treebound.core.errors import InputError
+from treebound.core.labelled import LabelledProblem
 from treebound.core.validity import Region, Split, ValidityProof
 
 
@@ -209,6 +212,14 @@ def test_scores_of_labels_that_cannot_be_added_are_refused():
         score = case.labelled.score * factor
         case.labelled = dataclasses.replace(case.labelled, score=score)
         assert case.faults(parse, proof)
+
+
+def test_every_arc_counts_toward_the_largest_sum_of_scores():
+    problem = build_problem(4, np.random.default_rng(0), ())
+    for size, is_exact in ((2.0**41, True), (2.0**43, False)):  # for 16 arcs, below and above 2**46
+        score = np.full((problem.arcs, 1), size)
+        labelled = LabelledProblem(problem, np.zeros(score.shape, np.int32), score, ("root",))
+        assert (LabelledSpace(labelled).faults() == []) == is_exact
 
 
 def test_damaged_lines_are_input_errors():

@@ -96,6 +96,17 @@ def test_both_remove_the_same_arcs_of_many_problems(space, seed):
     assert sum(compare(rng, space) for _ in range(5000)) > 5000
 
 
+@pytest.mark.parametrize("exact", [frozenset(), frozenset({"grandchild"})], ids=["arc", "grandchild"])
+def test_a_forbidden_last_arc_leaves_the_other_trees(exact):
+    problem = build_problem(4, np.random.default_rng(0), ("grandchild",))
+    problem = dataclasses.replace(problem, arc=np.append(problem.arc[:-1], -np.inf))
+    plain, compiled = (
+        kind(problem, {}, exact, True).start().above(None, -math.inf) for kind in (_Numbers, WholeNumbers)
+    )
+    assert plain.arcs == compiled.arcs == set(range(problem.arcs - 1))
+    assert len(plain.chart.edges) == len(compiled.edges.arc)
+
+
 def small():
     """Return a problem with pairs and a certificate whose bound is the sum of the positive scores."""
     problem = build_problem(3, np.random.default_rng(0), ("sibling",), kind="dense")

@@ -85,6 +85,8 @@ def test_projection_onto_the_simplex():
             project_simplex(p)
             assert p.sum() == pytest.approx(1.0)
             assert (p >= 0).all()
+            if size == 2:
+                assert p[0] == pytest.approx(min(1.0, max(0.0, (1.0 + q[0] - q[1]) / 2.0)))
             if size == 3:
                 assert ((p - q) ** 2).sum() <= ((grid - q) ** 2).sum(axis=1).min() + 1e-9
 
@@ -204,6 +206,14 @@ def test_the_published_search_is_exact_for_real_scores_of_pairs() -> None:
         parse = BranchAndBound("published", start="tree").decode(problem)
         assert parse.status == "optimal"
         assert parse.value == pytest.approx(best(problem)[0])
+
+
+def test_an_arc_that_the_published_search_requires_forbids_all_arcs_that_exclude_it() -> None:
+    """Check a problem with few nodes. They would be many if some arcs into a word with a required arc remained."""
+    families = ("sibling", "grandchild", "head-bigram", "tri-sibling")
+    problem = random_problem(np.random.default_rng(59), families, max_n=5, feasible=True, integer=True, kind="tied")
+    parse = BranchAndBound("published", start="tree", max_dp_calls=100).decode(problem)
+    assert (parse.status, parse.value) == ("optimal", best(problem)[0])
 
 
 def test_unknown_options_are_reported_with_the_known_ones() -> None:
