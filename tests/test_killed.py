@@ -87,7 +87,14 @@ def test_control_c_ends_a_run_in_a_copy_without_a_traceback(tmp_path: Path) -> N
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     command = [sys.executable, "-m", "studies.pipeline.scratch", "copy", "overlay.yaml", "--jobs", "1"]
-    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    running = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # the tests may run where it is ignored
+    )
     assert running.stderr is not None
     lines = iter(running.stderr.readline, "")
     assert "begun\n" in lines
