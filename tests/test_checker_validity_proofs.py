@@ -12,6 +12,7 @@ from valid_proofs import (
     ALL_RULES,
     CHEATS,
     SPACES,
+    Case,
     build_proof,
     by_other_certificate,
     by_rule,
@@ -32,6 +33,7 @@ from treebound.checker.validity_regions import LabelledSpace
 from treebound.constraints.rows import Words
 from treebound.core.errors import InputError
 from treebound.core.labelled import LabelledProblem
+from treebound.core.problem import Problem
 from treebound.core.validity import Region, Split, ValidityProof
 
 
@@ -202,6 +204,21 @@ def test_rules_that_are_not_selected_close_no_region():
         for rule in {region.rule for region in proof.regions} - {""}:
             assert case.faults(parse, proof, [r for r in ALL_RULES if r != rule])
             used += 1
+
+
+def test_a_rule_closes_a_region_only_in_the_space_of_the_claim():
+    """Check that punctuation may depend on a word whose own arc is crossed, whatever such a word allows otherwise."""
+    head = np.array([3, 0, 2, 1])  # the arc 3 -> 1 is not projective, because word 2 is not below word 3
+    problem = Problem(4, head, np.arange(1, 5), np.zeros(4))
+    label = np.arange(4, dtype=np.int32)[:, None]
+    labelled = LabelledProblem(problem, label, np.zeros((4, 1)), ("goeswith", "root", "obj", "punct"))
+    words = Words.of(["a", "b", "c", ","], ["X", "VERB", "NOUN", "PUNCT"])
+    case = Case(labelled, words, "non-projective", [])
+    rules, tree = ["leaf-goeswith"], case.parse((0.0, [-1, *head], [-1, 0, 1, 2, 3]))
+    assert case.faults(tree, None, rules) == []
+    proof = ValidityProof([Region(-1, True, rule="leaf-goeswith")])
+    fault = ["region 0: its trees do not all provably break the rule leaf-goeswith"]
+    assert case.faults(case.parse(None), proof, rules) == fault
 
 
 def test_scores_of_labels_that_cannot_be_added_are_refused():

@@ -118,6 +118,14 @@ def test_the_version_is_printed() -> None:
     assert run("--version").stdout == f"treebound {version('treebound')}\n"
 
 
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "treebound"]
+    called = subprocess.run([*command, "--version"], capture_output=True, text=True)
+    assert (called.returncode, called.stdout) == (0, run("--version").stdout)
+    wrong = subprocess.run([*command, "parse"], capture_output=True, text=True)
+    assert (wrong.returncode, wrong.stderr) == (run("parse").returncode, run("parse").stderr)
+
+
 def test_help_imports_nothing_heavy() -> None:
     code = "import sys, treebound.cli; print(*{'numpy', 'numba', 'pandas', 'yaml'} & sys.modules.keys())"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == []

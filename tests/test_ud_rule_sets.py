@@ -45,8 +45,9 @@ def test_a_user_set(tmp_path: Path) -> None:
     [
         ("rules = [", "mine.toml:1: not TOML"),
         ("# rules\nrule = []", "mine.toml:2: unknown key 'rule'; valid keys are base, drop, rules"),
-        ("", "mine.toml: does not name a set of rules; give a list `rules`, or a list `drop`"),
-        ("drop = []\nrules = []", "mine.toml: does not name a set of rules"),
+        ("", "mine.toml: has neither a list `rules` nor `drop`; give a list `rules`, or a list `drop`"),
+        ('base = "ud"', "mine.toml: has neither a list `rules` nor `drop`"),
+        ("drop = []\nrules = []", "mine.toml: has both lists `rules` and `drop`"),
         ("\ndrop = 'leaf-det'", "mine.toml:2: drop is not a list of strings"),
         ("rules = [\n'leaf-det',\n'leaf-dat']", "mine.toml:3: unknown rule 'leaf-dat'; choose from invalid-deprel"),
         ("rules = [\n'non-tree']", "mine.toml:2: every tree keeps non-tree; remove it"),

@@ -148,7 +148,7 @@ def test_a_search_that_gives_up_claims_nothing(folder: Path, tmp_path: Path, mon
     document = read(folder / "test.conllu")
     model = Model.load(folder / "model.npz")
     written = annotate.parsed(annotate.Parsing(Parser(model, valid="ud")), document)
-    given_up = [i for i, conflict in written.invalid if conflict is None]
+    given_up = [failed.sentence for failed in written.invalid if not failed.proved]
     assert given_up
     assert len(given_up) == len(written.invalid)
     assert written.text.decode().count("# treebound_valid = unknown") == len(given_up)
@@ -181,6 +181,14 @@ def test_wrong_arguments_give_one_line(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "rules.toml").write_text('rules = ["leaf-nothing"]\n')
     done = run("parse", folder / "model.npz", folder / "test.conllu", "--valid", tmp_path / "rules.toml")
     assert_one_line(done, "rules.toml", "leaf-nothing")
+
+
+@pytest.mark.parametrize("name", ["none", "unknown", "mine, all arcs", "my\nrules", " mine", "mine "])
+def test_rules_whose_name_has_another_meaning_in_a_comment_are_refused(folder: Path, tmp_path: Path, name: str) -> None:
+    rules = tmp_path / f"{name}.toml"
+    rules.write_text('rules = ["leaf-det"]\n')
+    done = run("parse", folder / "model.npz", folder / "test.conllu", "--valid", rules)
+    assert_one_line(done, f"rules cannot be called {name!r}", "rename the file")
 
 
 def test_a_model_without_labels_or_with_other_labels_is_refused(folder: Path) -> None:

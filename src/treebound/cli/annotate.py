@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from treebound.cli.common import derives
 from treebound.core.parse import Parse
@@ -21,14 +21,26 @@ from treebound.treebanks.claims import comments_of, misc_of, without_claims
 from treebound.treebanks.document import Document
 
 
+class WithoutTree(NamedTuple):
+    """A sentence without a tree that keeps the rules.
+
+    sentence  index of the sentence among the written ones
+    proved    True if it is proved that there is no such tree, False if the search gave up
+    conflict  ids of the rules in conflict; empty if they are unknown
+    """
+
+    sentence: int
+    proved: bool
+    conflict: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Written:
     """Annotated sentences, ready to be written.
 
     text         CoNLL-U in UTF-8
     sentences    number of sentences
-    invalid      (index of the sentence, rules in conflict) for each sentence without a tree that keeps the rules; None
-                 instead of rules if the search gave up
+    invalid      the sentences without a tree that keeps the rules
     proofs       one line per sentence for `checker.proofs.Writer.write`; empty if no proofs were requested
     derivations  for each sentence the lines of an `.auto` file that hold its derivation or, if it has none, its
                  fragments; empty if no derivations were requested
@@ -36,7 +48,7 @@ class Written:
 
     text: bytes
     sentences: int
-    invalid: list[tuple[int, tuple[str, ...] | None]] = field(default_factory=list)
+    invalid: list[WithoutTree] = field(default_factory=list)
     proofs: list[bytes] = field(default_factory=list)
     derivations: list[list[str]] = field(default_factory=list)
 
@@ -74,9 +86,10 @@ def parsed(how: Parsing, document: Document) -> Written:
         [_proof(parser, treebank, i, p, misc[i] if misc else None) for i, p in enumerate(parses)] if how.proofs else []
     )
     derived = [[to_text(d) for d in p.record.derivations] for p in parses] if how.derivations else []
-    without = [i for i, p in enumerate(parses) if not p.work.get("valid")] if rules else []
     invalid = [
-        (i, None if parses[i].work.get("gave_up") else getattr(parses[i].record, "conflict", ())) for i in without
+        WithoutTree(i, not p.work.get("gave_up"), getattr(p.record, "conflict", ()))
+        for i, p in enumerate(parses)
+        if rules and not p.work.get("valid")
     ]
     return Written(out.getvalue(), len(parses), invalid, proved, derived)
 

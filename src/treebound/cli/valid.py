@@ -9,6 +9,7 @@ from treebound.support.progress import say
 from treebound.treebanks.claims import NONE, UNKNOWN
 
 if TYPE_CHECKING:
+    from treebound.cli.annotate import WithoutTree
     from treebound.treebanks.document import Document
 
 SHOWN = 10  #: largest number of sentences without a valid tree that are reported one by one
@@ -33,23 +34,22 @@ class Report:
             columns = ("feats", "lemma", *(["misc"] if document.layout.misc is not None else []))
             say(f"treebound: warning: {name}: {covered(self.validity.rules, tags, (), columns)} to sentences with them")
 
-    def written(self, sentences: int, invalid: list[tuple[int, tuple[str, ...] | None]]) -> None:
+    def written(self, sentences: int, invalid: list[WithoutTree]) -> None:
         """Count written sentences, and warn about the sentences without a valid tree.
 
         sentences  number of sentences that were written
-        invalid    (index, ids of the rules in conflict) of each sentence without a valid tree; None instead of ids if
-                   the search gave up
+        invalid    the sentences without a valid tree
 
         No more warnings are written after the first SHOWN.
         """
-        for index, conflict in invalid:
+        for failed in invalid:
             self._invalid += 1
             if self._invalid <= SHOWN:
-                number = self._sentences + index + 1
-                rules = f" {', '.join(conflict)} of {self.validity.name}" if conflict else f" {self.validity.name}"
-                value, why = NONE, f"no tree of its arcs keeps the rules{rules}"
-                if conflict is None:
-                    value, why = UNKNOWN, f"the search gave up before it found a tree that keeps the rules{rules}"
+                number = self._sentences + failed.sentence + 1
+                rules = f"{', '.join(failed.conflict)} of " * bool(failed.conflict) + self.validity.name
+                value, why = NONE, f"no tree of its arcs keeps the rules {rules}"
+                if not failed.proved:
+                    value, why = UNKNOWN, f"the search gave up before it found a tree that keeps the rules {rules}"
                 say(
                     f"treebound: warning: sentence {number}: {why}; the best tree without rules is written, with the "
                     f"comment treebound_valid = {value}"

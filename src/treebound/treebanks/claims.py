@@ -77,6 +77,12 @@ def comments_of(parse: Parse, rules: str = "") -> list[str]:
     return [f"{COMMENT}{name} = {value}" for name, value in values.items()]
 
 
+def can_be_claimed(rules: str) -> bool:
+    """Return whether the comment with the name `rules` is read back as this name, and not as another claim."""
+    meanings = ("", NONE, UNKNOWN)
+    return rules.isprintable() and rules.strip() == rules and rules not in meanings and not rules.endswith(ALL_ARCS)
+
+
 def number(x: float) -> str:
     """Return a score as text: an integer, or a float with all its digits."""
     return str(int(x)) if float(x).is_integer() else repr(float(x))

@@ -102,7 +102,8 @@ def parse(content: str, path: str | Path = "rules.toml") -> RuleSet:
         if key not in _KEYS:
             raise _error(content, path, key, f"unknown key {key!r}", f"valid keys are {', '.join(_KEYS)}")
     if ("rules" in table) == ("drop" in table):
-        raise InputError("does not name a set of rules", path=path, hint="give a list `rules`, or a list `drop`")
+        reason = "has both lists `rules` and `drop`" if "rules" in table else "has neither a list `rules` nor `drop`"
+        raise InputError(reason, path=path, hint="give a list `rules`, or a list `drop` of rules that are left out")
     if "rules" in table:
         if "base" in table:
             raise _error(content, path, "base", "base has no effect on `rules`", "give `drop`, or leave base out")

@@ -17,7 +17,7 @@ import numpy as np
 
 from treebound.constraints.rows import Words
 from treebound.constraints.ud import RuleSet, Screen, UdRule, load, unknown_labels, unknown_tags
-from treebound.core.errors import UnsupportedError
+from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.limits import check_memory
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
@@ -26,6 +26,7 @@ from treebound.core.validity import Region, ValidityProof
 from treebound.decoders.exact.branch_and_bound.record import SearchRecord, certificate
 from treebound.decoders.exact.valid_trees import LabelScores, OnlyTree, ValidDecoder, ValidRecord
 from treebound.features.tokens import TokenTable
+from treebound.treebanks.claims import can_be_claimed
 
 if TYPE_CHECKING:
     from treebound.systems.graph.parser import Parser
@@ -53,7 +54,8 @@ class Validity:
         """Load rules by their name or file, for one parser.
 
         Raises UnsupportedError if the model does not choose labels with the tree, or if most of its labels are unknown
-        to the rules. Raises InputError if there is no such set of rules.
+        to the rules. Raises InputError if there is no such set of rules, or if its name has another meaning in the
+        comments of parses.
         """
         if parser.model.labelling.joint is None:
             reason = "the model does not choose labels with the tree, so valid trees cannot be searched"
@@ -64,7 +66,11 @@ class Validity:
             examples = ", ".join(names[:3])
             reason = f"the rules {rules.name} are about the labels of Universal Dependencies, not about {examples}, ..."
             raise UnsupportedError(reason, hint="leave the rules out, or train on a treebank of Universal Dependencies")
-        return cls(parser, rules, Screen(rules, names, parser.decoder.space))
+        validity = cls(parser, rules, Screen(rules, names, parser.decoder.space))
+        if not can_be_claimed(validity.name):
+            reason = f"rules cannot be called {validity.name!r}, because comments of parses could not be read back"
+            raise InputError(reason, hint="rename the file of the rules, for instance to my-rules.toml")
+        return validity
 
     def of_batch(
         self,
@@ -158,15 +164,15 @@ class Validity:
         parse = self._searched(table, i, decoder, labelled if reusable else None)
         work = {name: labelled.work.get(name, 0) + parse.work.get(name, 0) for name in {**labelled.work, **parse.work}}
         if parse.value == -np.inf:
-            proved = parse.status == "infeasible" and not parse.work["cut"]
-            work |= {"valid": 0, "gave_up": int(not proved)}
-            record = parse.record if proved else None
+            record = None if parse.work["gave_up"] else parse.record
             return replace(labelled, status="heuristic", bound=np.inf, work=work, record=record)
         seconds = {**labelled.seconds, "validity": time.perf_counter() - started}
         return replace(parse, seconds=seconds, work=work)
 
     def _searched(self, table: TokenTable, i: int, decoder: SentenceDecoder, relaxed: Parse | None) -> Parse:
         """Return the best valid tree over the candidate arcs, or over all arcs if the candidates contain no valid tree.
+
+        If there is no valid tree, `work["valid"]` is 0, and `work["gave_up"]` is 1 if this is not proved.
 
         relaxed  the best tree of the decoder's problem without rules, if its optimality is proved
         """
@@ -175,9 +181,12 @@ class Validity:
         if parse.value == -np.inf and self.parser.k is not None:
             decoder, every = self.decoder(table, i, decoder.words, every=True), True
             parse = decoder.decode(decoder.scores.problem)
-        if decoder.cut and parse.value > -np.inf:
+        work = {**parse.work, "valid": int(parse.value > -np.inf), "every": int(every)}
+        if not work["valid"]:
+            return replace(parse, work=work | {"gave_up": int(parse.status != "infeasible" or decoder.cut)})
+        if decoder.cut:
             parse = replace(parse, status="heuristic", bound=np.inf, record=None)
-        return replace(parse, work={**parse.work, "valid": 1, "every": int(every), "cut": int(decoder.cut)})
+        return replace(parse, work=work)
 
     def _decoder_of_problem(self, table: TokenTable, i: int, words: Words, scored: ScoredProblem) -> SentenceDecoder:
         """Return the decoder of the valid trees of a scored problem. Only labels are scored again."""
