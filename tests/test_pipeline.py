@@ -135,11 +135,11 @@ TIMED += ("constraints", "constraint-analysis")
 # --- several stages at a time
 
 JOBS = {
-    "a": run.Job(frozenset(), False, False),
-    "b": run.Job(frozenset(), False, False),
-    "c": run.Job(frozenset({"a"}), False, False),
-    "timed": run.Job(frozenset({"a"}), True, False),
-    **{f"page{i}": run.Job(frozenset({"c", "timed"}), False, True) for i in range(3)},
+    "a": run.Job(frozenset()),
+    "b": run.Job(frozenset()),
+    "c": run.Job(frozenset({"a"})),
+    "timed": run.Job(frozenset({"a"}), alone=True),
+    **{f"page{i}": run.Job(frozenset({"c", "timed"}), together=True) for i in range(3)},
 }
 
 
@@ -165,6 +165,19 @@ def test_a_stage_starts_when_its_dependencies_have_ended(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run.ready(remaining_jobs(*started), set(ended), free, busy) == now
+
+
+def test_stages_without_others_that_many_wait_for_run_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that a long stage does not start while the tagger waits to run alone."""
+    monkeypatch.chdir(tmp_path)
+    tagger = run.Job(frozenset({"corpus"}), alone=True, first=True)
+    jobs = {"long": run.Job(frozenset()), "tagger": tagger, "corpus": run.Job(frozenset())}
+    assert run.ready(jobs, set(), 2, False) == [["corpus"]]
+    del jobs["corpus"]
+    assert run.ready(jobs, set(), 1, True) == []
+    assert run.ready(jobs, {"corpus"}, 2, False) == [["tagger"]]
+    del jobs["tagger"]
+    assert run.ready(jobs, {"corpus", "tagger"}, 2, False) == [["long"]]
 
 
 def test_stages_that_take_longest_run_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

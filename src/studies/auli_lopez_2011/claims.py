@@ -17,6 +17,7 @@ from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common.params import Params
 from studies.site.claims.measured import Measure, Measured, Scale, exact, share
 from studies.site.collect import Results
+from treebound.metrics.significance import jackknife_half_width
 from treebound.systems.ccg.evaluation import jackknife
 
 #: names of the systems that the stage `ccg` compares
@@ -83,14 +84,11 @@ def faster(place: str, rates: Sequence[float], seconds: Sequence[Sequence[float]
              that stored none
     data     name of the test treebank
     """
-    from scipy.stats import t
-
     ratio = rates[0] / rates[1]
     if any(some is None for some in seconds) or len(seconds[0] or ()) < 2:
         return exact(place, ratio, data)
     a, b = np.asarray(seconds, float)
-    n, log_ratios = len(a), np.log((b.sum() - b) / (a.sum() - a))
-    half = t.ppf(0.975, n - 1) * float(np.sqrt((n - 1) * np.var(log_ratios)))
+    half = jackknife_half_width(np.log((b.sum() - b) / (a.sum() - a)))
     return Measured(place, ratio, float(ratio * np.exp(-half)), float(ratio * np.exp(half)), data)
 
 

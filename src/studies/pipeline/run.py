@@ -42,13 +42,16 @@ class Job(NamedTuple):
 
     - waits_for: names of the stages that have to end before this stage starts.
     - alone: True if no other stage may run at the same time as this stage.
+    - first: True if this stage and the stages that it waits for run before all others. Most stages wait for the
+      tagger, which runs alone: long stages that do not wait for it would keep the other cores idle.
     - together: True for a short stage. Several short stages run one after another in one process, and their commands
       are started from one interpreter.
     """
 
     waits_for: frozenset[str]
-    alone: bool
-    together: bool
+    alone: bool = False
+    first: bool = False
+    together: bool = False
 
 
 def jobs_of(repo: Any, targets: Sequence[str]) -> dict[str, Job]:
@@ -66,6 +69,7 @@ def jobs_of(repo: Any, targets: Sequence[str]) -> dict[str, Job]:
         stage.addressing: Job(
             frozenset(upstream.addressing for upstream in _reachable(graph, stage) if upstream in to_run),
             bool((stage.meta or {}).get("alone")),
+            bool((stage.meta or {}).get("first")),
             bool((stage.meta or {}).get("together")),
         )
         for stage in to_run
@@ -94,7 +98,9 @@ def ready(jobs: Mapping[str, Job], ended: set[str], free: int, busy: bool) -> li
     free   largest number of processes to start
     busy   True if other stages are running; a stage that must run alone then waits
     """
-    names = longest_first([name for name, job in jobs.items() if job.waits_for <= ended])
+    first = {name for name, job in jobs.items() if job.first}
+    first = first.union(*(jobs[name].waits_for for name in first)) or set(jobs)
+    names = longest_first([name for name, job in jobs.items() if job.waits_for <= ended and name in first])
     parallel = [name for name in names if not jobs[name].alone and not jobs[name].together]
     if parallel:
         return [[name] for name in parallel[:free]]

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from treebound.metrics.significance import jackknife_half_width
+
 #: system -> its counts and seconds
 Sums = Mapping[str, Mapping[str, Any]]
 
@@ -22,13 +24,11 @@ def jackknife(
     figure    function that computes the figure from the sums over some folds
     to, back  functions that convert a value to the scale on which the interval is computed, and back
     """
-    from scipy.stats import t
-
     value, n = figure(added(folds)), len(folds)
     if n < 2:
         return value, float("nan"), float("nan")
     without = [to(figure(added([fold for fold in folds if fold is not omitted]))) for omitted in folds]
-    half = float(t.ppf(0.975, n - 1) * np.sqrt((n - 1) * np.var(without)))
+    half = jackknife_half_width(np.array(without))
     middle = to(value)
     return value, back(middle - half), back(middle + half)
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treebound.metrics.significance import jackknife_half_width
 from treebound.systems.ccg.decoding import Decoded
 from treebound.treebanks.ccg.dependencies import Dependency, dependencies
 from treebound.treebanks.ccg.derivation import Derivation
@@ -136,7 +137,7 @@ def jackknife(counts: np.ndarray) -> Difference:
     if n < 2:
         return Difference(float(value), float(value), float(value), n)
     without = _gain(total - counts)
-    half = 1.96 * float(np.sqrt((n - 1) * np.var(without)))
+    half = jackknife_half_width(without)
     return Difference(float(value), float(value) - half, float(value) + half, n)
 
 
