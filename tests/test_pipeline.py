@@ -18,7 +18,8 @@ import yaml
 from dvc.repo import Repo
 
 from studies.common.stage import main
-from studies.pipeline import run, scratch, train
+from studies.pipeline import run, scratch, tagger, train
+from treebound.treebanks.document import read
 
 PROJECT = Path(__file__).parents[1]
 
@@ -167,11 +168,19 @@ def test_a_stage_starts_when_its_dependencies_have_ended(
     assert run.ready(remaining_jobs(*started), set(ended), free, busy) == now
 
 
+def test_the_accuracy_on_unknown_words_is_left_out_if_there_are_none(tmp_path: Path) -> None:
+    for form in "ab":
+        (tmp_path / form).write_text(f"1\t{form}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n")
+    train, known, unknown = (read(tmp_path / form).treebank for form in "aab")
+    assert tagger.accuracies(train, known, known, "upos") == {"words": 1, "accuracy": 100.0, "unknown_words": 0}
+    assert tagger.accuracies(train, unknown, unknown, "upos")["unknown_accuracy"] == 100.0
+
+
 def test_stages_without_others_that_many_wait_for_run_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that a long stage does not start while the tagger waits to run alone."""
     monkeypatch.chdir(tmp_path)
-    tagger = run.Job(frozenset({"corpus"}), alone=True, first=True)
-    jobs = {"long": run.Job(frozenset()), "tagger": tagger, "corpus": run.Job(frozenset())}
+    alone = run.Job(frozenset({"corpus"}), alone=True, first=True)
+    jobs = {"long": run.Job(frozenset()), "tagger": alone, "corpus": run.Job(frozenset())}
     assert run.ready(jobs, set(), 2, False) == [["corpus"]]
     del jobs["corpus"]
     assert run.ready(jobs, set(), 1, True) == []

@@ -373,7 +373,7 @@ def write(folder: Path, **settings: object) -> Path:
         ({"test": "within"}, "paper.toml:5: a: give tolerance with the test within"),
         ({"than": None}, "paper.toml:5: a: than is missing"),
         ({"test": "all"}, "paper.toml:5: a: remove than"),
-        ({"effects": [1.0]}, "paper.toml:5: a: give margin and effects together"),
+        ({"margin": 1.0}, "paper.toml:5: a: give effects with margin"),
         ({"measure": ""}, "paper.toml:5: a: give a measure, or under needs"),
         ({"section": None}, "paper.toml:5: a: section: Field required"),
         ({"rows": ["arc", "great-aunt"]}, "paper.toml:11: a: rows: no row 'great-aunt'; choose from all factors"),
@@ -458,7 +458,8 @@ def test_the_summary_counts_verdicts_paper_by_paper() -> None:
     every = [Judged(paper, claim(), shown(value)) for value in (1, 1, -1)]
     every.append(Judged(paper, claim(ours=True), shown(1.0)))  # our own claims are not counted as claims of a paper
     absent = Judged(Paper(key="q", cite="Q", title="T"), None)
-    assert str(claims.summary([*every, absent])) == "P, 3 claims: 2 replicated, 1 contradicted."
+    tally = "P, 3 claims: 2 replicated (2 on one treebank), 1 contradicted (1 on one treebank)."
+    assert str(claims.summary([*every, absent])) == tally
     pooled = Judged(paper, claim(), shown(1.0, 1.1, 1.2), adjusted=0.01)
     text = " 1 of 1 claim that is replicated over several treebanks stays significant after adjustment for the number"
     assert f"P, 1 claim: 1 replicated.{text}" in str(claims.summary([pooled]))

@@ -19,6 +19,7 @@ from studies.site.claims.judge import (
     Judged,
     effect_of,
     judge,
+    least_favourable,
     threshold,
     verdict_of,
 )
@@ -86,8 +87,8 @@ def shown(*values: float, seeds: int = 1) -> tuple[Measured, ...]:
             {},
             shown(0.4, 0.5, seeds=2),
             "+0.45 UAS points [-0.19, +1.09] over 2 treebanks, 2 seeds. The values range from +0.40 (t0) to +0.50 UAS "
-            "points (t1). With an interval of this width, an estimate of at least +0.64 UAS points would be "
-            "significant.",
+            "points (t1). Each of the 2 treebanks lies on the claimed side by its own interval. With an interval of "
+            "this width, an estimate of at least +0.64 UAS points would be significant.",
         ),
         (
             {"effects": [2.0], "margin": 0.01},
@@ -103,6 +104,41 @@ def shown(*values: float, seeds: int = 1) -> tuple[Measured, ...]:
 )
 def test_the_reasons_of_verdicts(settings: dict, places: tuple[Measured, ...], because: str) -> None:
     assert Judged(PAPER, claim(**settings), places).because == because
+
+
+def test_a_claim_about_several_pairs_is_judged_by_the_pair_that_speaks_least_for_it() -> None:
+    """Check that pairs are pooled before they are compared: noise on single treebanks must not decide."""
+    noise = (0.3, -0.3, 0.3, -0.3)
+    better = [m._replace(value=m.value + 1, low=m.low + 1, high=m.high + 1, pair="a and b") for m in shown(*noise)]
+    equal = [place._replace(pair="a and c") for place in shown(0.0, 0.1, 0.0, 0.1)]
+    assert least_favourable(claim(), [*better, *equal]) == equal
+    assert least_favourable(claim(test="less"), [*better, *equal]) == better
+    assert least_favourable(claim(), better) == better
+    entry = Judged(PAPER, claim(), tuple(equal))
+    assert entry.brief == "Least favourable pair, a and c: +0.05 UAS points [-0.04, +0.14] over 4 treebanks."
+    alone = Judged(PAPER, claim(), tuple(equal[1:2]))
+    assert alone.brief == "Least favourable pair, a and c: +0.10 UAS points [+0.05, +0.15] (t1), one treebank."
+    without = [exact(place, value)._replace(pair=pair) for place, value, pair in (("x", 1.0, "p"), ("x", 2.0, "q"))]
+    assert least_favourable(claim(), without) == without[:1]
+    assert least_favourable(claim(test="less"), without) == without[1:]
+
+
+def test_tables_name_verdicts_on_one_treebank_and_on_claims_of_this_project() -> None:
+    assert Judged(PAPER, claim(), shown(0.4)).words == "replicated (one treebank)"
+    assert Judged(PAPER, claim(), shown(0.4, 0.4, 0.4)).words == "replicated"
+    assert Judged(PAPER, claim(), shown(0.0)).words == "inconclusive"
+    assert Judged(PAPER, claim(ours=True), shown(0.4, 0.4, 0.4)).words == "holds"
+    assert Judged(PAPER, claim(ours=True), shown(-0.4)).words == "does not hold (one treebank)"
+    assert Judged(PAPER, claim(ours=True), ()).words == "not tested"
+
+
+def test_a_margin_ends_at_the_published_effect() -> None:
+    near = claim(effects=[0.05], margin=0.1)
+    assert threshold(near) == "more than +0.00 UAS points, published +0.05, no effect if between -0.10 and +0.05"
+    assert threshold(claim(effects=[0.5], margin=0.1)).endswith("between -0.10 and +0.10")
+    less = claim(test="less", effects=[-0.05], margin=0.1)
+    assert threshold(less).endswith("between -0.05 and +0.10")
+    assert threshold(claim(effects=[0.5])) == "more than +0.00 UAS points, published +0.50"
 
 
 def test_brief_reasons_and_lists_of_values() -> None:

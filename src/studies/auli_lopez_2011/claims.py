@@ -30,15 +30,15 @@ ENOUGH = 1000
 
 
 def _parsers(results: Results, by_parser: dict[str, dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield (parser, name of its test treebank, metrics) for every parser that is large enough for claims.
+    """Yield (parser, name of its test treebank, metrics) for every parser that the claims are about.
 
-    Such a parser is trained on all sentences, or on at least ENOUGH sentences.
+    The supertagger and the parser of such a parser are trained separately, on all sentences or on at least ENOUGH.
 
     by_parser  parser -> metrics
     """
     settings = results.params.section(CCG).parsers
     for name, metrics in by_parser.items():
-        if (settings[name].sentences or ENOUGH) >= ENOUGH:
+        if (settings[name].sentences or ENOUGH) >= ENOUGH and not settings[name].settings.joint_epochs:
             yield name, settings[name].corpus or name, metrics
 
 

@@ -19,7 +19,7 @@ from studies.qian_liu_2013.comparison.differences import differences
 from studies.qian_liu_2013.confidence import tables as confidence_tables
 from studies.qian_liu_2013.speed.remarks import ENOUGH, power
 from studies.site import frames
-from studies.site.claims.measured import Measure, Measured, Scale, exact, least, over_seeds, pairs, share
+from studies.site.claims.measured import Measure, Measured, Scale, exact, of_pairs, over_seeds, pairs, share
 from studies.site.collect import Results
 from studies.site.pooled import Z
 from studies.site.rows import AT, at, learners_of, metrics_of, named_rows, row_names
@@ -31,8 +31,8 @@ SMOOTH = 40
 def accuracy(results: Results, rows: Sequence[str], compare: str, figure: str) -> Iterator[Measured]:
     """Measure how much more accurate the first row of a pair is than the second, in points, as a mean over seeds.
 
-    The numbers come from `differences`. If `rows` and `compare` give several pairs, the smallest difference counts.
-    Only rows of the first learner are compared, so that the two rows of a pair do not differ in the learner as well.
+    The numbers come from `differences`. Several pairs of `rows` and `compare` are measured on the same corpora. Only
+    rows of the first learner are compared, so that the two rows of a pair do not differ in the learner as well.
 
     figure  the kind of accuracy: a key of `comparison.tables.FIGURES`
     """
@@ -50,8 +50,9 @@ def accuracy(results: Results, rows: Sequence[str], compare: str, figure: str) -
     for place in by_pair[0] if by_pair else ():
         if all(place in by_place for by_place in by_pair):
             measures = [by_place[place] for by_place in by_pair]
-            yield least(
+            yield from of_pairs(
                 place,
+                wanted,
                 [(measure.value, measure.low, measure.high) for measure in measures],
                 min(measure.seeds for measure in measures),
             )
@@ -81,14 +82,15 @@ def proved(results: Results, rows: Sequence[str], compare: str) -> Iterator[Meas
 def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Measure the speed of the first row of a pair divided by the speed of the second, in words per CPU second.
 
-    `rows` and `compare` define the pairs; the smallest ratio counts. The interval covers the ratios of the slowest and
-    the fastest repeats of both rows.
+    `rows` and `compare` define the pairs. The interval covers the ratios of the slowest and the fastest repeats of both
+    rows.
     """
     data = frames.benchmark(results).set_index(AT) if results.has("benchmark") else pd.DataFrame()
     for place, keys in _places(results, rows):
         if all(key in data.index for key in keys):
             timings = {name: data.loc[key] for name, key in zip(rows, keys, strict=True)}
-            yield least(place, [_ratio(timings[a], timings[b]) for a, b in pairs(rows, compare)])
+            compared = pairs(rows, compare)
+            yield from of_pairs(place, compared, [_ratio(timings[a], timings[b]) for a, b in compared])
 
 
 def _ratio(a: pd.Series, b: pd.Series) -> list[float]:
@@ -104,14 +106,15 @@ def _ratio(a: pd.Series, b: pd.Series) -> list[float]:
 def calls(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Measure the DP calls per sentence of the first row of a pair divided by the DP calls of the second.
 
-    `rows` and `compare` define the pairs; the smallest ratio counts.
+    `rows` and `compare` define the pairs.
     """
     data = metrics_of(results)
     for place, keys in _places(results, rows):
         mean = {
             name: data.loc[key, "dp_calls"] / data.loc[key, "sentences"] for name, key in zip(rows, keys, strict=True)
         }
-        yield least(place, [[mean[a] / mean[b]] * 3 for a, b in pairs(rows, compare)])
+        compared = pairs(rows, compare)
+        yield from of_pairs(place, compared, [[mean[a] / mean[b]] * 3 for a, b in compared])
 
 
 def growth(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
@@ -144,12 +147,13 @@ def _places(results: Results, rows: Sequence[str]) -> Iterator[tuple[str, list[t
 def search(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Measure the DP calls of the first search configuration of a pair divided by the DP calls of the second.
 
-    `rows` and `compare` define the pairs of configurations in the ablation; the smallest ratio counts.
+    `rows` and `compare` define the pairs of configurations in the ablation.
     """
     for place, data in _ablation(results):
         mean = data.set_index("configuration")["dp_calls"]
         if all(row in mean for row in rows):
-            yield least(place, [[mean[a] / mean[b]] * 3 for a, b in pairs(rows, compare)])
+            compared = pairs(rows, compare)
+            yield from of_pairs(place, compared, [[mean[a] / mean[b]] * 3 for a, b in compared])
 
 
 def calls_and_time(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:

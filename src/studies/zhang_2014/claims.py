@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from studies.common.params import Params
-from studies.site.claims.measured import Measure, Measured, Scale, least, pairs
+from studies.site.claims.measured import Measure, Measured, Scale, of_pairs, pairs
 from studies.site.collect import Results
 from studies.zhang_2014.comparison import tables as comparison_tables
 from studies.zhang_2014.score_time import tables as score_time_tables
@@ -17,13 +17,14 @@ from studies.zhang_2014.tag_correction import tables as tag_correction_tables
 def samplers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Measure the UAS of one parser minus the UAS of another, as a mean over seeds.
 
-    The values come from `comparison.tables.gains`. `rows` names the parsers. If several pairs are compared, the
-    smallest difference counts.
+    The values come from `comparison.tables.gains`. `rows` names the parsers. Several pairs are measured on the same
+    corpora.
     """
     wanted = pairs(rows, compare)
     for corpus, gained in comparison_tables.gains(results, wanted).groupby(level="corpus", sort=False):
         if len(gained) == len(wanted):
-            yield least(str(corpus), gained[["difference", "low", "high"]].to_numpy(), int(gained["seeds"].min()))
+            values = gained[["difference", "low", "high"]].to_numpy()
+            yield from of_pairs(str(corpus), wanted, values, int(gained["seeds"].min()))
 
 
 def searches(results: Results, rows: Sequence[str], compare: str, table: Callable[..., Any]) -> Iterator[Measured]:

@@ -97,10 +97,12 @@ def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     counts = [f"{verdicts[verdict]} {verdict}" for verdict in COUNTED if verdicts[verdict]]
     papers = len({entry.paper.key for entry in of_paper})
     treebanks = len({place.treebank for entry in of_paper for place in entry.measured})
+    alone = sum(entry.on_one_treebank and entry.verdict in (REPLICATED, SMALLER) for entry in of_paper)
     text = (
         f"{verdicts[REPLICATED]} of {len(of_paper)} claims of {papers} parsing studies, above all of Qian & Liu "
-        f"(2013), are replicated on {_number(treebanks, 'freely available treebank')}"
-        f"{f'; the others are {joined(counts)}' if counts else ''}."
+        f"(2013), are replicated{f', {alone} of them on one treebank' if alone else ''}"
+        f"{f'; the others are {joined(counts)}' if counts else ''} "
+        f"({_number(treebanks, 'freely available treebank')} in all)."
     )
     return Finding(text, claims.frame(of_paper)[["paper", "name", "verdict"]], _answers(of_paper, of_papers(here)))
 

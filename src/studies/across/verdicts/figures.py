@@ -99,7 +99,7 @@ def in_words(judged: Sequence[Judged]) -> str:
 
 def _verdict(item: Judged) -> str:
     """Return the verdict of a claim with its p-value, adjusted for all claims of the paper."""
-    return item.verdict if item.adjusted is None else f"{item.verdict}, adjusted {p_in_words(item.adjusted)}"
+    return item.words if item.adjusted is None else f"{item.words}, adjusted {p_in_words(item.adjusted)}"
 
 
 def forest(judged: Sequence[Judged]) -> Figure:

@@ -30,6 +30,8 @@ VERDICTS = REPLICATED, SMALLER, NO_EFFECT, CONTRADICTED, INCONCLUSIVE, NOT_TESTE
     "inconclusive",
     "not tested",
 )
+#: what the tables call the verdicts on claims of this project, which nobody published
+OURS = {REPLICATED: "holds", SMALLER: "holds", CONTRADICTED: "does not hold"}
 #: verdicts in the order of the rows of a table of claims: first what a reader looks for, last what has no result
 SHOWN = (CONTRADICTED, REPLICATED, SMALLER, NO_EFFECT, INCONCLUSIVE, NOT_TESTED)
 _PASSES: dict[str, Callable[[float, float], bool]] = {
@@ -102,6 +104,19 @@ class Judged:
             return REPLICATED if all(place.value == 100 for place in self.measured) else missed
         assert self.effect is not None
         return verdict_of(self.claim, self.effect)
+
+    @property
+    def on_one_treebank(self) -> bool:
+        """Return True if the claim was measured, but on a single treebank, which says nothing about other treebanks."""
+        return len({place.treebank for place in self.measured}) == 1
+
+    @property
+    def words(self) -> str:
+        """Return the verdict for tables. It says if a decided claim was measured on a single treebank."""
+        verdict = self.verdict
+        words = OURS.get(verdict, verdict) if self.claim is not None and self.claim.ours else verdict
+        undecided = verdict in (INCONCLUSIVE, NOT_TESTED)
+        return words if undecided or not self.on_one_treebank else f"{words} (one treebank)"
 
     @property
     def because(self) -> str:
@@ -218,13 +233,40 @@ def verdict_of(claim: Claim, effect: Effect) -> str:
     return INCONCLUSIVE
 
 
+def least_favourable(claim: Claim, places: Sequence[Measured]) -> list[Measured]:
+    """Return the measured values of the pair of rows that speaks least for a claim about several pairs.
+
+    A claim about several pairs holds if it holds for each of them. Each pair is pooled over its treebanks. The smallest
+    difference on every single treebank would be biased against the claim, because noise makes it smaller.
+    """
+    groups: dict[str, list[Measured]] = {}
+    for place in places:
+        groups.setdefault(place.pair, []).append(place)
+    if len(groups) < 2 or claim.test == "all":
+        return list(places)
+    upwards = claim.test in ("more", "at least")
+
+    def support(pair: str) -> float:
+        """Return the end of the pooled interval that is nearer to the other side; without an interval, the value."""
+        effect = effect_of(groups[pair], MEASURES[claim.measure].scale, claim.than)
+        if not effect.has_interval:
+            return effect.value if upwards else -effect.value
+        return effect.low if upwards else -effect.high
+
+    return groups[min(groups, key=support)]
+
+
 def _margin(claim: Claim) -> tuple[float, float] | None:
-    """Return the ends of the margin around the threshold of a claim, or None if the claim has no margin."""
-    if claim.margin is None or claim.than is None:
+    """Return the ends of the margin around the threshold of a claim, or None if the claim has no margin.
+
+    The margin ends at the published effect if it is nearer to the threshold.
+    """
+    if claim.margin is None or claim.than is None or claim.effect is None:
         return None
-    if MEASURES[claim.measure].scale is Scale.LOG:
-        return claim.than / claim.margin, claim.than * claim.margin
-    return claim.than - claim.margin, claim.than + claim.margin
+    ratio = MEASURES[claim.measure].scale is Scale.LOG
+    low = claim.than / claim.margin if ratio else claim.than - claim.margin
+    high = claim.than * claim.margin if ratio else claim.than + claim.margin
+    return (low, min(high, claim.effect)) if claim.test in ("more", "at least") else (max(low, claim.effect), high)
 
 
 def threshold(claim: Claim) -> str:
@@ -276,9 +318,10 @@ def _effect_in_words(effect: Effect, measured: Sequence[Measured], measure: Meas
     brief  True says in two words that there is one treebank
     """
     text, number = measure.text, _number(measure.text)
+    pair = f"Least favourable pair, {measured[0].pair}: " if measured[0].pair else ""
     if effect.pooled is None:
         (treebank,) = {place.treebank for place in measured}
-        value = value_in_words(Measured(treebank, effect.value, effect.low, effect.high), text)
+        value = pair + value_in_words(Measured(treebank, effect.value, effect.low, effect.high), text)
         mean_of = f", mean of {len(measured)} measurements" if len(measured) > 1 else ""
         seeds = f", mean of {measured[0].seeds} seeds" if measured[0].seeds > 1 else ""
         places = ", one treebank." if brief else ". This was measured on one treebank, which says nothing about others."
@@ -289,7 +332,7 @@ def _effect_in_words(effect: Effect, measured: Sequence[Measured], measure: Meas
     seeds_text = f", {counts[0]} seeds" if counts[0] > 1 else ""
     seeds_text = f", {counts[0]} to {counts[-1]} seeds each" if len(counts) > 1 else seeds_text
     mean = " (geometric mean)" if measure.scale is Scale.LOG else ""
-    return f"{text.format(effect.value)}{mean} {interval} over {effect.treebanks} treebanks{seeds_text}."
+    return f"{pair}{text.format(effect.value)}{mean} {interval} over {effect.treebanks} treebanks{seeds_text}."
 
 
 def _spread_in_words(claim: Claim, measured: Sequence[Measured], effect: Effect, verdict: str) -> str:
@@ -310,6 +353,11 @@ def _spread_in_words(claim: Claim, measured: Sequence[Measured], effect: Effect,
             f" The effect expected on one more treebank lies between {number.format(low)} and {text.format(high)}; "
             f"I² is {float(pooled.I2):.0f} %."
         )
+    if verdict == INCONCLUSIVE and claim.test != "within" and not claim.otherwise:
+        assert claim.than is not None
+        ends = [end for place in measured for end in (place.low, place.high)]
+        if all(_PASSES[claim.test](end, claim.than) for end in ends):
+            description += f" Each of the {effect.treebanks} treebanks lies on the claimed side by its own interval."
     if verdict == INCONCLUSIVE and measure.scale is Scale.LINEAR and claim.test != "within":
         assert claim.than is not None
         upwards, half = claim.test in ("more", "at least"), (effect.high - effect.low) / 2
@@ -355,6 +403,8 @@ def judge(runs: Sequence[Results], papers: Sequence[Paper], page: str = "") -> l
                         measured = MEASURES[claim.measure].read(results, claim.rows, claim.compare)
                         places += [m for m in measured if not claim.corpora or m.treebank in claim.corpora]
             known, lacks = tuple(place for place in places if place.value == place.value), ""
+            if claim is not None:
+                known = tuple(least_favourable(claim, known))
             if claim is not None and claim.measure and not known:
                 with sources.unrecorded():
                     lacks = missing(claim, runs)

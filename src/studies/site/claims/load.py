@@ -34,7 +34,8 @@ class Claim(BaseModel):
     - test: required relation of the pooled value to the threshold `than`: more, less, at least, at most. The test
       `within` allows a distance of `tolerance`; `all` requires that each measured value is 100 %.
     - effects: published values of the measured quantity, one for each data set of the paper; empty: none.
-    - margin: largest difference from `than` that counts as no effect (for ratios: a factor); requires `effects`.
+    - margin: largest difference from `than` that counts as no effect (for ratios: a factor); requires `effects`. A
+      claim whose threshold is not the value of no effect, for instance a threefold speed, has none.
     - limit: description of the limit on the work for each sentence; empty: no limit. Sentences whose search reached
       the limit count neither for nor against the claim.
     - otherwise: how the run differs from the setting of the claim, if the difference makes a decision impossible;
@@ -43,7 +44,8 @@ class Claim(BaseModel):
     - ours: True if the claim is made by this project, not by the paper.
     - page: notebook that has the table with the measured values.
 
-    `effects`, `than` and `margin` are fixed before a run is judged.
+    `effects`, `than` and `margin` are fixed before a run is judged. docs/decisions/031-pooled-verdicts.md says what was
+    changed between runs.
     """
 
     model_config = _STRICT
@@ -97,10 +99,8 @@ class Claim(BaseModel):
         if self.measure and (self.than is None) != (self.test == "all"):
             missing = "than is missing: give the figure that the test compares with"
             raise ValueError(missing if self.than is None else "remove than: the test all does not use it")
-        if bool(self.effects) != (self.margin is not None):
-            raise ValueError(
-                "give margin and effects together: a difference from `than` of at most margin counts as no effect"
-            )
+        if self.margin is not None and not self.effects:
+            raise ValueError("give effects with margin: a difference from `than` of at most margin counts as no effect")
         if (self.test == "within") != (self.tolerance is not None):
             raise ValueError("give tolerance with the test within, and with no other test")
         return self

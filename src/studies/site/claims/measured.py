@@ -23,6 +23,7 @@ class Measured(NamedTuple):
     data    treebank of the measurement; empty: the part of `place` before its first comma
     seeds   number of training runs over which the value is averaged
     part, whole   numerator and denominator of a share; whole is 0 if the quantity is not a share
+    pair   the two rows that are compared, if the claim compares several pairs; else empty
     """
 
     place: str
@@ -33,6 +34,7 @@ class Measured(NamedTuple):
     seeds: int = 1
     part: int = 0
     whole: int = 0
+    pair: str = ""
 
     @property
     def treebank(self) -> str:
@@ -83,21 +85,24 @@ def exact(place: str, value: float, data: str = "") -> Measured:
     return Measured(place, value, float("nan"), float("nan"), data)
 
 
-def least(place: str, comparisons: Sequence[Sequence[float]], seeds: int = 1) -> Measured:
-    """Return the smallest of several differences, with the smallest lower and smallest upper end of the intervals.
-
-    comparisons  (value, low, high) of each difference
-    """
-    value, low, high = (float(x) for x in np.min(np.asarray(comparisons, float), axis=0))
-    return Measured(place, value, low, high, seeds=seeds)
-
-
 def pairs(rows: Sequence[str], compare: str) -> list[tuple[str, str]]:
     """Return the pairs of rows to compare.
 
     compare  "next" pairs each row with the row after it; "each" pairs the first row with each other row
     """
     return list(pairwise(rows)) if compare == "next" else [(rows[0], row) for row in rows[1:]]
+
+
+def of_pairs(
+    place: str, compared: Sequence[tuple[str, str]], values: Sequence[Sequence[float]], seeds: int = 1
+) -> list[Measured]:
+    """Return one measured value for each of the pairs `compared`; `values` has (value, low, high) for each."""
+    names = [" and ".join(pair) if len(compared) > 1 else "" for pair in compared]
+    ends = np.asarray(values, float).tolist()
+    return [
+        Measured(place, value, low, high, seeds=seeds, pair=name)
+        for name, (value, low, high) in zip(names, ends, strict=True)
+    ]
 
 
 def share(place: str, part: int, whole: int, level: float = 0.95, method: str = "wilson", data: str = "") -> Measured:

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from studies.site import collect, sources
-from studies.site.claims.judge import REPLICATED, SHOWN, SMALLER, VERDICTS, Judged, judge, threshold
+from studies.site.claims.judge import CONTRADICTED, REPLICATED, SHOWN, SMALLER, VERDICTS, Judged, judge, threshold
 from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
@@ -67,7 +67,7 @@ class Replication:
             title = (
                 f"{escape(paper.cite)}: <cite>{escape(paper.title)}</cite>"
                 if key
-                else "Claims of this project, not of a paper"
+                else "Claims of this project, and claims of the papers tested on methods of this project"
             )
             body = [_row(row, heads, here=not self.file) for row in rows]
             if self.file:  # many papers: fold each one under its summary
@@ -106,7 +106,7 @@ def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
         test = typeset(escape(ZERO.sub("0", threshold(last.claim))))
         cells = [f"{escape(last.claim.claim)} {section}", escape(last.claim.published), ours, test]
     classes = [judged.verdict.replace(",", "").replace(" ", "-") for judged in row]
-    marks = [f'<span class="verdict {c}">{judged.verdict}</span>' for c, judged in zip(classes, row, strict=True)]
+    marks = [f'<span class="verdict {c}">{judged.words}</span>' for c, judged in zip(classes, row, strict=True)]
     body = "".join(
         f'<td data-label="{escape(head)}">{cell}</td>'
         for head, cell in zip(heads[1:], [*cells[1:], *marks], strict=True)
@@ -191,7 +191,14 @@ def _tally(judged: Sequence[Judged]) -> str:
     """Count the verdicts on the claims of papers, not of this project. The text is empty if none is judged."""
     of_paper = [entry for entry in judged if entry.claim is not None and not entry.claim.ours]
     counts = Counter(entry.verdict for entry in of_paper)
-    parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+    alone = Counter(entry.verdict for entry in of_paper if entry.on_one_treebank)
+    parts = [
+        f"{counts[verdict]} {verdict}"
+        + f" ({alone[verdict]} on one treebank)"
+        * (verdict in (REPLICATED, SMALLER, CONTRADICTED) and alone[verdict] > 0)
+        for verdict in VERDICTS
+        if counts[verdict]
+    ]
     if not parts:
         return ""
     text = f"{counts.total()} claim{'s' * (counts.total() > 1)}: {', '.join(parts)}."
