@@ -18,6 +18,7 @@ from treebound.decoders.canonical import canonical
 from treebound.decoders.exact.branch_and_bound import agreement, state
 from treebound.decoders.exact.branch_and_bound.agreement import (
     _even_parents,
+    add_star_slack,
     mark_stars_dirty,
     mode_of,
     move_multipliers,
@@ -220,3 +221,38 @@ def test_tree_and_stars_come_to_agree():
         search.shares_to_multipliers()
         agreed += check_bounds(search, rng, 30, exact=True) > 0
     assert agreed > 5
+
+
+def test_an_arc_on_which_tree_and_star_disagree_gets_the_slack_of_the_star() -> None:
+    """Check the slack of every star: its value minus its score at the tree, after the multipliers of the tree's arcs.
+
+    The star of a head disagrees on the arcs to its dependents, and on the arc into the head.
+    """
+    rng = np.random.default_rng(10)
+    more = fewer = 0
+    for _ in range(20):
+        search = Search(rng, "non-projective", ["adjacent-sibling", "sibling"])
+        search.shares_to_multipliers()
+        search.solve()
+        z, score = every_tree(search.problem)
+        row = int(rng.integers(len(z)))
+        search.visit(z[row])
+        child, parent = search.state.multipliers
+        stars, head, mod = search.star.stars, search.index.head, search.index.mod
+        slack, expected = np.zeros(search.problem.n + 1), np.zeros(search.problem.arcs)
+        chosen = np.flatnonzero(z[row])
+        for h in range(search.problem.n + 1):
+            cost = child[chosen[head[chosen] == h]].sum() + parent[chosen[mod[chosen] == h]].sum()
+            slack[h] = stars.value[h] - (search.star.score[h] - cost)
+        for a in np.flatnonzero(search.scratch.alive[: search.problem.arcs]):
+            expected[a] += slack[head[a]] * (z[row, a] != stars.y[a])
+            expected[a] += slack[mod[a]] * (z[row, a] != (stars.x[mod[a]] == a))
+        tolerance = 1e-9 * max(1.0, search.problem.total)
+        assert slack.min() >= -tolerance
+        assert slack.sum() == pytest.approx(search.bound(z[row]) - score[row], abs=tolerance)
+        gap = np.zeros(search.problem.arcs)
+        add_star_slack(search.star, search.index, search.state.multipliers, search.scratch.alive, z[row], gap)
+        assert gap == pytest.approx(expected, abs=tolerance)
+        more += (z[row, :-1] < stars.y).any()
+        fewer += (z[row, :-1] > stars.y).any()
+    assert min(more, fewer) > 5

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from oracles.score import scores
 from strategies import FAMILIES, build_problem
 
 from treebound.checker.certificates import check_parse
@@ -29,6 +30,31 @@ def test_an_interrupted_search_has_the_status_limit(hard, space):
     # The bound is at least the best score, and hence at least the score of any tree.
     projective = DECODERS["branch-and-bound"](max_dp_calls=200).decode(hard)
     assert parse.bound >= projective.value
+
+
+def test_the_tree_of_an_interrupted_search_is_not_called_optimal():
+    """Check a problem for which the solver finds a tree early, and needs long to prove that no tree is better."""
+    problem = build_problem(12, np.random.default_rng(0), ("sibling",), space="non-projective")
+    for seconds in (0.25, 1.0, 4.0, 16.0):  # a slow machine takes longer to find a tree
+        parse = DECODERS["ilp"](space="non-projective", time_limit=seconds).decode(problem)
+        if parse.value > -np.inf:
+            break
+    assert parse.status == "limit"
+    assert -np.inf < parse.value < parse.bound
+    assert check_parse(problem, parse, space="non-projective") == []
+
+
+@pytest.mark.parametrize("space", ["projective", "non-projective"])
+def test_the_best_tree_without_given_trees(space):
+    """Exclude the best tree again and again: all trees of the problem come in the order of their scores."""
+    problem = build_problem(3, np.random.default_rng(3), ("sibling", "grandchild"), space=space)
+    decoder, excluded = DECODERS["ilp"](space=space), []
+    for value in sorted(scores(problem, space), reverse=True):
+        parse = decoder.decode(problem, excluded)
+        assert (parse.status, parse.value) == ("optimal", value)
+        excluded.append(parse.heads)
+    assert decoder.decode(problem, excluded).status == "infeasible"
+    assert len({heads.tobytes() for heads in excluded}) == len(excluded)
 
 
 def test_unknown_space():

@@ -11,7 +11,7 @@ from strategies import build_problem, random_problem
 
 from treebound.checker.certificates import Certificate, CertNode, Step, certificate_faults, check_parse, tree_faults
 from treebound.core.parse import Parse
-from treebound.core.problem import PartTable
+from treebound.core.problem import NONE, PartTable
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.decoders.exact.branch_and_bound.record import certificate
 
@@ -325,3 +325,19 @@ def test_proofs_of_scores_of_the_size_of_the_tolerance_are_accepted():
             parse = search.decode(problem)
             assert parse.status == "optimal"
             assert check_parse(problem, parse, certificate(parse.record)) == [], (seed, scheme)
+
+
+def test_a_proof_about_combs_that_are_written_without_empty_columns() -> None:
+    """Check combs of four arcs in four columns, as a user may write them; a parser writes eight columns."""
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        parsers = build_problem(5, rng, ("sibling", "comb"), kind="mixed")
+        table = parsers.parts["comb"]
+        four = (table.arcs[:, 4:] == NONE).all(axis=1)
+        combs = PartTable("comb", table.arcs[four, :4], table.score[four])
+        problem = dataclasses.replace(parsers, parts={**parsers.parts, "comb": combs})
+        parse = BranchAndBound(record=True).decode(problem)
+        assert parse.value == best(problem)[0]
+        proof = certificate(parse.record)
+        assert check_parse(problem, parse, proof) == []
+        assert certificate_faults(problem, parse.value - 1.0, proof) != []

@@ -88,6 +88,20 @@ def test_both_remove_the_same_arcs(space):
     assert sum(compare(rng, space) for _ in range(150)) > 150
 
 
+def test_the_best_stars_of_small_scores_are_the_same() -> None:
+    """Check scores of -2 to 2 of all pairs of modifiers: a bound that is too low by 1 then misses the best star."""
+    rng = np.random.default_rng(1)
+    for i in range(24):
+        families = ("sibling", "grandchild", "tri-sibling")[: 1 + i % 3]
+        problem = build_problem(6, rng, families, kind="tied", space="non-projective")
+        plain, compiled = (kind(problem, problem.parts, frozenset(), False) for kind in (_Numbers, WholeNumbers))
+        plain_region, compiled_region = (x.start().above(None, -math.inf) for x in (plain, compiled))
+        step = Step({}, child=rng.integers(-2, 3, problem.arcs), parent=rng.integers(-2, 3, problem.arcs))
+        plain_bound, compiled_bound = plain.bound(step, plain_region), compiled.bound(step, compiled_region)
+        assert plain_bound.constant > -math.inf
+        assert same_bounds(plain_bound, compiled_bound, plain_region.arcs)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("seed", range(2, 6))

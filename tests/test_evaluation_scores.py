@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from treebound.core.errors import InputError
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.metrics.attachment import HEAD, LABELLED, WRONG, evaluate, marks, scored_words
-from treebound.metrics.significance import mcnemar, mcnemar_words, paired_bootstrap
+from treebound.metrics.significance import jackknife_half_width, mcnemar, mcnemar_words, paired_bootstrap
 from treebound.metrics.timing import Stopwatch, measure, speed
 
 
@@ -190,6 +191,26 @@ def test_mcnemar_of_words_agrees_with_mcnemar_of_trees():
         mcnemar_words(words[0], words[1][:-1])
 
 
+@pytest.mark.parametrize("n", [2, 3, 4, 7])
+def test_the_jackknife_interval_of_a_mean_is_that_of_the_t_distribution(n):
+    """Check the half width for means without one number each: it is the quantile of t times the standard error."""
+    x = np.random.default_rng(n).normal(size=n)
+    half = jackknife_half_width((x.sum() - x) / (n - 1), level=0.9)
+    assert half == pytest.approx(stats.t.ppf(0.95, n - 1) * x.std(ddof=1) / np.sqrt(n))
+
+
+def test_the_jackknife_needs_two_parts():
+    with pytest.raises(ValueError, match="at least two parts"):
+        jackknife_half_width(np.ones(1))
+
+
+def use_the_processor():
+    """Work until the clock of CPU seconds advances: it advances in steps of 4 ms in a process with a limit."""
+    start = time.process_time()
+    while time.process_time() == start:
+        pass
+
+
 def test_timing():
     assert Stopwatch().wall == Stopwatch().cpu == 0
     start = time.perf_counter()
@@ -201,6 +222,6 @@ def test_timing():
     assert len(calls) == 5
     assert len(measure(lambda: calls.append(1))["cpu"]) == len(calls) - 5 == 5
     assert len(runs["wall"]) == len(runs["cpu"]) == 3
-    assert len(measure(lambda: sum(range(10**5)), repeats=9, seconds=0.0)["cpu"]) == 1
+    assert len(measure(use_the_processor, repeats=9, seconds=0.0)["cpu"]) == 1
     summary = speed({"wall": np.array([1.0, 2.0, 4.0]), "cpu": np.array([1.0, 2.0, 0.5])}, words=10)
     assert summary == {"repeats": 3, "cpu_s": 1.0, "cpu_s_range": [0.5, 2.0], "wall_s": 2.0, "words_per_cpu_s": 10.0}

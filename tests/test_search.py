@@ -247,3 +247,43 @@ def test_the_trees_of_the_first_lower_bound_count_toward_the_limit() -> None:
             assert (parse.status, parse.work["dp_calls"] < 6) == ("limit", True)
             long += 1
     assert long > 5
+
+
+@pytest.mark.parametrize("scheme", ["polyak", "momentum", "averaged", "block-coordinate"])
+def test_every_scheme_proves_the_best_tree(scheme: str) -> None:
+    rng = np.random.default_rng(12)
+    decoder = BranchAndBound(backbone="eisner", scheme=scheme, record=True, root_steps=4, node_steps=3)
+    steps = 0
+    for _ in range(15):
+        problem = random_problem(rng, ("grandchild", "sibling"), max_n=5, feasible=True)
+        parse = decoder.decode(problem)
+        assert parse.value == pytest.approx(best(problem)[0])
+        assert check_parse(problem, parse, certificate(parse.record)) == []
+        steps += parse.work["dp_calls"] - parse.work["nodes"]
+    assert steps > 15
+
+
+def test_the_order_level_finishes_a_level_before_the_next() -> None:
+    """Check a search of many nodes: the parents of its nodes, in the order of the search, are never numbered lower."""
+    problem = build_problem(8, np.random.default_rng(0), ("grandchild", "sibling", "head-bigram"), kind="mixed")
+    decoder = BranchAndBound(
+        backbone="eisner", order="level", root_steps=0, node_steps=0, eliminate=False, record=True, max_nodes=150
+    )
+    parents = [node["parent"] for node in decoder.decode(problem).record.nodes]
+    assert len(parents) > 100
+    assert parents == sorted(parents)
+
+
+@pytest.mark.parametrize("calls", [2, 4, 6])
+def test_head_stars_change_no_step_before_they_take_over(calls: int) -> None:
+    """Check searches that stop before head stars take over. Until then, shares alone determine the bounds."""
+    bounds = set()
+    for seed in range(8):
+        problem = build_problem(5, np.random.default_rng(seed), ("sibling", "grandchild"), kind="mixed")
+        plain, stars = (
+            BranchAndBound(backbone="eisner", stars=steps, max_dp_calls=calls, eliminate=False).decode(problem)
+            for steps in (0, 20)
+        )
+        assert (stars.value, stars.bound, stars.work) == (plain.value, plain.bound, plain.work)
+        bounds.add(plain.bound)
+    assert len(bounds) == 8

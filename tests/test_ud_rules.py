@@ -15,6 +15,7 @@ from oracles.trees import trees
 from ud_validator import Case, Columns, broken, column, validated
 
 from treebound.constraints.ud import RULES, Fact, Screen, load
+from treebound.constraints.ud import screen as screen_module
 from treebound.constraints.ud.labels import RELATIONS, TAGS
 from treebound.constraints.ud.rule_sets import parse
 
@@ -296,3 +297,22 @@ def test_the_screen_of_one_rule(rule: str) -> None:
     wrong = np.array([bool(broken(screen_of.rules, case.tree(names))) for case in cases("random")])
     assert not (wrong & ~suspicious).any()
     assert not suspicious.all()
+
+
+def test_the_screen_stores_a_limited_number_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check the store of words, which is emptied beyond its limit; equal words have the same number before and after.
+
+    The root of each sentence is a word of the store, too.
+    """
+    monkeypatch.setattr(screen_module, "MOST_WORDS", 3)
+    names = inventory("random")
+    limited, sizes = Screen(load("ud"), names), []
+    several = [case for case in cases("random") if len(case.heads) > 3][:20]
+    numbers: dict[Columns, int] = {}
+    for case in several * 2:
+        for word, number in zip(case.columns, limited.codes(case.words).tolist(), strict=True):
+            assert numbers.setdefault(word, number) == number
+        sizes.append(len(limited._words))
+    assert len(set(numbers.values())) > 20
+    assert max(sizes) == 4
+    assert (batched(several, limited, names) == batched(several, Screen(load("ud"), names), names)).all()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from strategies import build_problem
 from valid_rules import NAMES, RULES, decoder, every_value, random_scores, words_of
 
 from treebound.decoders import DECODERS
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
-from treebound.decoders.exact.valid_trees import ValidDecoder
+from treebound.decoders.exact.valid_trees import LabelScores, ValidDecoder
 from treebound.decoders.kbest import kbest, margins
 
 
@@ -117,3 +118,18 @@ def test_a_decoder_that_keeps_no_records_gives_trees_without_a_proof():
     parse = search.decode(scores.problem)
     assert parse.value == max(every_value(scores, RULES["leaves"], "non-projective").values())
     assert parse.record is None
+
+
+def test_a_search_that_reached_its_limit_dives_into_the_deepest_region() -> None:
+    """Check a sentence whose words all prefer the same heads, although each head may have one dependent only.
+
+    A valid tree is far below the root region. The regions with the highest bounds are near the root region; there are
+    too many of them to come across a valid tree.
+    """
+    problem = build_problem(12, np.random.default_rng(0), (), space="non-projective")
+    scores = LabelScores(problem, -problem.head[:, None].astype(float), ("a",))
+    search = ValidDecoder(DECODERS["chu-liu-edmonds"](), scores, words_of(scores), RULES["pairs"], most_regions=1)
+    parse = search.decode(problem)
+    assert parse.status == "limit"
+    assert sorted(parse.heads[1:]) == list(range(12))
+    assert parse.value == -sum(range(12)) <= parse.bound

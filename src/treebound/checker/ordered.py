@@ -30,6 +30,7 @@ class Ordered:
         self.rank = np.argsort(order)
         #: family -> bool mask of the remaining rows, for families that lost some
         self.kept: dict[str, np.ndarray] = {}
+        self.added = 0  #: number of columns that were added to the table of combs
         tables = {family: self._table(original, table, projective) for family, table in original.parts.items()}
         self.problem = original
         if self.order is not None or any(tables[f] is not original.parts[f] for f in tables):
@@ -41,11 +42,12 @@ class Ordered:
         """Translate a certificate about the original problem into a certificate about `problem`.
 
         Arcs of nodes, shares and numbers per arc are rearranged; all other fields of the certificate are unchanged.
+        Shares of combs get the columns that were added to the table of combs.
 
         Raises ValueError if the number of shares differs from the number of parts, or the number of multipliers from
         the number of arcs.
         """
-        if self.order is None and not self.kept:
+        if self.order is None and not self.kept and not self.added:
             return certificate
         nodes = []
         for node in certificate.nodes:
@@ -66,6 +68,7 @@ class Ordered:
         if table.family == "valency":
             return _complete(original, PartTable(table.family, rows, score))
         if table.family == "comb" and rows.shape[1] < LONGEST_COMB:
+            self.added = LONGEST_COMB - rows.shape[1]
             rows = np.pad(rows, ((0, 0), (0, LONGEST_COMB - rows.shape[1])), constant_values=NONE)
         if self.order is not None:
             rows = np.where(rows >= 0, self.rank[np.maximum(rows, 0)], rows) if len(self.rank) else rows
@@ -78,6 +81,8 @@ class Ordered:
             if np.shape(shares[family])[:1] != self.kept[family].shape:
                 raise ValueError(f"{len(self.kept[family])} parts of {family} have other shares")
             shares[family] = shares[family][self.kept[family]]
+        if self.added and "comb" in shares and np.shape(shares["comb"])[1:] == (LONGEST_COMB - self.added,):
+            shares["comb"] = np.pad(shares["comb"], ((0, 0), (0, self.added)))
         moved = {}
         for name in ("shift", "child", "parent") if self.order is not None else ():
             values = getattr(step, name)
