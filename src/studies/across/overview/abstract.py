@@ -217,14 +217,14 @@ def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
 
 def _adjusted(entries: Sequence[Judged]) -> str:
     """Count the claims that stay significant after adjustment; empty if none has a p-value."""
-    tested = [entry.adjusted for entry in entries if entry.adjusted is not None]
+    tested = [entry for entry in entries if entry.adjusted is not None]
     if not tested:
         return ""
-    significant = sum(p <= 1 - LEVEL for p in tested)
-    return (
-        f" {significant} of the {len(tested)} with a p-value stay{'s' if significant == 1 else ''} significant after "
-        "adjustment."
-    )
+    significant = [entry.verdict == CONTRADICTED for entry in tested if (entry.adjusted or 0) <= 1 - LEVEL]
+    kinds = (len(significant) - sum(significant), "replicated"), (sum(significant), "contradicted")
+    which = f" ({joined([f'{count} {kind}' for count, kind in kinds if count])})" if significant else ""
+    stay = "stays" if len(significant) == 1 else "stay"
+    return f" {len(significant)} of the {len(tested)} with a p-value {stay} significant after adjustment{which}."
 
 
 def _clearest(entries: Sequence[Judged]) -> str:
@@ -257,7 +257,7 @@ def _honest(shown: Results, here: Results | None) -> Finding:
     assert row is not None
     uas = headlines.mean_over_seeds(shown, top["corpus"], row, values)[0]
     name = headlines.titles(shown, top["corpus"])[row.name]
-    compared = "Neural parsers are more accurate: " if top["UAS"] > uas else ""
+    compared = "A parser with a pretrained encoder is more accurate: " if top["UAS"] > uas else ""
     text = (
         f"{compared}{top['system']} has {top['UAS']:.2f} UAS ({top['treebank']}; published at {_site(top['source'])}), "
         f"our best row {uas:.2f} ({top['corpus']}, {name}, "

@@ -165,7 +165,7 @@ def _fastest(results: Results) -> Advice:
     proofs = best[systems.PROVED]
     proves = f"{proofs:.1f} %" if proofs == proofs else "none"
     return Advice(
-        "the fastest parser",
+        "the fastest parser of the table above",
         name,
         f"UAS {best[systems.MEAN]:.2f}, {_where(results.corpora)}",
         f"{best[systems.SPEED]:,.0f} words / CPU s",
@@ -284,7 +284,12 @@ def command(results: Results, model: str) -> str:
     if entry.system == "graph":
         families = list(entry.settings.families)
         options = [] if families == list(Settings().families) else ["--families", ",".join(families) or '""']
-        options += ["--space", entry.settings.space] if entry.settings.space != "projective" else []
+        projective = entry.settings.space == "projective"
+        options += [] if projective else ["--space", entry.settings.space]
+        usual = Settings().threshold if projective else 0.0
+        options += [] if entry.settings.threshold == usual else ["--threshold", f"{entry.settings.threshold:g}"]
+        epochs = entry.settings.epochs or results.params.train.epochs
+        options += [] if epochs == Settings().epochs else ["--epochs", str(epochs)]
         return " ".join([TRAIN, *options])
     options = ["--system", entry.system]
     for name, value in _changed(entry.settings).items():

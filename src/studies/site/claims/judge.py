@@ -30,7 +30,7 @@ VERDICTS = REPLICATED, SMALLER, NO_EFFECT, CONTRADICTED, INCONCLUSIVE, NOT_TESTE
     "inconclusive",
     "not tested",
 )
-#: what the tables call the verdicts on claims of this project, which nobody published
+#: what the tables call the verdicts on claims of this project, which no paper makes
 OURS = {REPLICATED: "holds", SMALLER: "holds", CONTRADICTED: "does not hold"}
 #: verdicts in the order of the rows of a table of claims: first what a reader looks for, last what has no result
 SHOWN = (CONTRADICTED, REPLICATED, SMALLER, NO_EFFECT, INCONCLUSIVE, NOT_TESTED)

@@ -124,7 +124,9 @@ def _result(judged: Judged, here: bool) -> str:
     if p is None or adjusted is None:
         shown, more = judged.brief, judged.spread
     elif here:
-        shown = f"{judged.brief} p = {p:.2g}; adjusted for all claims of the paper, p = {adjusted:.2g}."
+        shown = (
+            f"{judged.brief} p = {p:.2g} (against the threshold); adjusted for all claims of the paper, {adjusted:.2g}."
+        )
         more = ""
     else:
         shown = f"{judged.brief} Adjusted p = {adjusted:.2g}."
@@ -168,7 +170,8 @@ def replication(root: Path, page: str = "") -> Replication:
     if page:
         ours = sum(map(_is_ours, shown))
         also = f" The table also has {ours} claim{'s' * (ours > 1)} of this project." * bool(ours)
-        return Replication(judged, f"{summary(shown)!r}{also} Judged by {runs[-1].title}, claim by claim.{note}")
+        text = f"{summary(shown)!r}{also} Judged by {runs[-1].title}, claim by claim.{note}"
+        return Replication(judged, text.strip())
     return Replication(judged, f"The claims of the papers, judged by {runs[-1].title}.{note}", NAME)
 
 
