@@ -41,7 +41,7 @@ def test_every_folder_and_notebook_is_listed() -> None:
                 assert f"| `{folder.name}/` |" in architecture, folder
     pages = (REPOSITORY / "docs" / "guide" / "reproduce.md").read_text(encoding="utf-8")
     for name in parameters.load(REPOSITORY / "params.yaml").notebooks:
-        assert f"notebooks/{name}.ipynb" in pages
+        assert f"notebooks/{name}.ipynb" in pages, f"docs/guide/reproduce.md has no line about the page {name}"
 
 
 def test_decisions_are_numbered_without_gaps() -> None:

@@ -187,9 +187,9 @@ def test_a_treebank(copy: Copy) -> None:
     path = copy.package / "treebanks" / "catalogue.toml"
     tables = path.read_text(encoding="utf-8")
     first = "[tr_twt" + tables.split("[tr_twt", 1)[1].split("\n\n[", 1)[0]
-    path.write_text(tables + "\n" + first.replace("tr_twt", "xx_mine"), encoding="utf-8")
-    out = copy.run('from treebound.treebanks.catalogue import CORPORA; print(CORPORA["xx_mine"].name)')
-    assert out == "xx_mine"
+    path.write_text(tables + "\n" + first.replace("tr_twt", "xx_copy"), encoding="utf-8")
+    out = copy.run('from treebound.treebanks.catalogue import CORPORA; print(CORPORA["xx_copy"].name)')
+    assert out == "xx_copy"
 
 
 def test_the_treebank_of_the_recipe() -> None:
@@ -199,7 +199,8 @@ def test_the_treebank_of_the_recipe() -> None:
     assert isinstance(corpus.source, catalogue.UserPath)
 
 
-def test_a_study_and_its_page(tmp_path: Path) -> None:
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
     """Follow CONTRIBUTING.md in a copy of the project: add a folder, a stage, a section of params.yaml and a page."""
     project = tmp_path / "project"
     scratch.prepare(project, {"corpora": ["tr_twt"], "notebooks": ["99-lengths"]}, PROJECT)
@@ -210,7 +211,7 @@ def test_a_study_and_its_page(tmp_path: Path) -> None:
     with (project / "dvc.yaml").open("a") as file:
         file.write(STAGE)
     with (project / "params.yaml").open("a") as file:
-        file.write("lengths: {longest: 3}\n")
+        file.write(SECTION)
     cells = [new_code_cell('corpus = ""', metadata={"tags": ["parameters"]}), *map(new_code_cell, CELLS)]
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     nbformat.write(new_notebook(cells=cells, metadata=kernel), project / "notebooks/99-lengths.ipynb")
@@ -220,30 +221,59 @@ def test_a_study_and_its_page(tmp_path: Path) -> None:
         storage.save(synthetic_treebank(sentences, seed=1, max_words=6), path)
     (project / "data/tagged/tr_twt").mkdir(parents=True)
     (project / "data/tagged/tr_twt/tags.json").write_text('{"tags": "gold"}')
+    return project
 
+
+def run_in(project: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a module of Python with the code of a copy of the project."""
     environment = os.environ | {"PYTHONPATH": str(project / "src")}
+    command = (sys.executable, "-m", *command)
+    return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
 
-    def python_output(*command: str) -> str:
-        run = subprocess.run([sys.executable, *command], cwd=project, env=environment, capture_output=True, text=True)
+
+def replace_in(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+MEASURE = ("studies.across.lengths.measure", "tr_twt")
+
+
+def test_a_study_and_its_page(study: Path) -> None:
+    notebook = "99-lengths.ipynb"
+    for command in (
+        ("dvc", "repro", "--single-item", "lengths@tr_twt"),
+        ("studies.site.execute", f"notebooks/{notebook}", f"results/notebooks/{notebook}"),
+    ):
+        run = run_in(study, *command)
         assert run.returncode == 0, run.stderr[-2000:]
-        return run.stdout
-
-    python_output("-m", "dvc", "repro", "--single-item", "lengths@tr_twt")
-    python_output("-m", "studies.site.execute", "notebooks/99-lengths.ipynb", "results/notebooks/99-lengths.ipynb")
-    shown = (project / "results/notebooks/99-lengths.ipynb").read_text()
+    shown = (study / "results/notebooks" / notebook).read_text()
     assert "tr_twt: " in shown
     assert "sentences of at most 3 words" in shown
-    path = project / "params.yaml"
-    path.write_text(path.read_text().replace("lengths: {longest:", "lengths: {lengthiest:"))
-    wrong = subprocess.run(
-        [sys.executable, "-m", "studies.across.lengths.measure", "tr_twt"],
-        cwd=project,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert wrong.returncode == 1
-    assert "lengths.lengthiest: unknown key; valid keys are longest" in wrong.stderr
+
+
+def test_a_misspelt_setting_of_a_study(study: Path) -> None:
+    replace_in(study / "params.yaml", "lengths: {longest:", "lengths: {lengthiest:")
+    run = run_in(study, *MEASURE)
+    assert run.returncode == 1
+    assert "lengths.lengthiest: unknown key; valid keys are longest" in run.stderr
+
+
+def test_a_study_without_a_section_in_the_parameters(study: Path) -> None:
+    (study / "dvc.yaml").write_text(f"stages:{STAGE}")
+    replace_in(study / "params.yaml", SECTION, "")
+    run = run_in(study, "studies.pipeline.run", "lengths")
+    assert run.returncode == 1
+    assert "failed to reproduce 'lengths@tr_twt': Parameters 'lengths' are missing from 'params.yaml'" in run.stderr
+
+
+def test_settings_of_a_study_without_their_base_class(study: Path) -> None:
+    replace_in(study / "src/studies/across/lengths/settings.py", "Lengths(Section)", "Lengths")
+    run = run_in(study, *MEASURE)
+    assert run.returncode == 1
+    assert "lengths/settings.py: 0 classes of settings, and one is needed; derive the class" in run.stderr
+    assert run.stderr.count("\n") == 1
 
 
 QUESTION = {
@@ -289,12 +319,13 @@ def lengths(data, longest):
         yield f"{row.corpus}: {row.sentences} sentences of at most {longest} words."
 ''',
 }
+SECTION = "lengths: {longest: 3}\n"
 STAGE = """
   lengths:
     matrix: {corpus: "${corpora}"}
     cmd: python -m studies.across.lengths.measure ${item.corpus}
     params: [lengths]
-    deps: ["data/converted/${item.corpus}", src/studies/across/lengths]
+    deps: ["data/converted/${item.corpus}", "data/tagged/${item.corpus}", src/studies/across/lengths]
     outs: ["results/metrics/lengths/${item.corpus}.json": {cache: false}]
 """
 CELLS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from treebound.cli import application
 from treebound.learning.reading import Reading
 from treebound.support.settings import Checked, read
 from treebound.systems.graph.settings import Settings
+from treebound.treebanks.catalogue import CORPORA
 
 COMMANDS = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
 
@@ -43,6 +45,13 @@ def test_help_has_an_example_of_the_command(name: str) -> None:
     lines = [line.strip() for line in (COMMANDS[name].help or "").splitlines()]
     examples = lines[next(i for i, line in enumerate(lines) if line.startswith("Example")) :]
     assert any(line.startswith(f"treebound {name} ") for line in examples)
+
+
+def test_examples_name_corpora_of_the_catalogue() -> None:
+    examples = [line.split() for name in ("fetch", "convert") for line in (COMMANDS[name].help or "").splitlines()]
+    named = {word for line in examples if line[:1] == ["treebound"] for word in line[2:] if re.fullmatch(r"\w+", word)}
+    assert named - {"ccg"}
+    assert named - {"ccg"} <= set(CORPORA)
 
 
 def test_help_explains_punctuation_and_scores() -> None:

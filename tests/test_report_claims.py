@@ -411,7 +411,7 @@ def test_shipped_claims_name_existing_rows_and_pages(path: Path) -> None:
         assert not listed.page or listed.page in params.notebooks
         assert set(listed.corpora) <= corpora
         if listed.measure:
-            assert listed.page
+            assert listed.page, f"{listed.name}: give the page that has the table with the measured values"
 
 
 def test_published_figures_are_those_that_are_stored() -> None:
@@ -422,7 +422,7 @@ def test_published_figures_are_those_that_are_stored() -> None:
         assert published.paper(folder.name)["cite"] == paper.cite
         for listed in paper.claims:
             for number in re.findall(r"\d+(?:\.\d+)?", listed.published):
-                assert float(number) in stored, (listed.name, number)
+                assert float(number) in stored, f"{listed.name}: add {number} to a published.toml of {folder.name}"
 
 
 # --- what is shown
@@ -518,7 +518,8 @@ def test_the_committed_verdicts_are_those_of_the_committed_metrics(tmp_path: Pat
     committed = collect.reference(REPOSITORY)
     assert committed is not None
     claims.write(REPOSITORY, committed, tmp_path / "claims.csv")
-    assert (tmp_path / "claims.csv").read_bytes() == (committed.folder / "claims.csv").read_bytes()
+    same = (tmp_path / "claims.csv").read_bytes() == (committed.folder / "claims.csv").read_bytes()
+    assert same, "run: python -m studies.site.claims"
 
 
 def test_only_the_claims_of_a_page_are_sources_of_its_tables(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

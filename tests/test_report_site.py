@@ -35,7 +35,10 @@ WITH_MODEL = {"00-tour", "05-your-scores", "06-playground", "32-confidence"}
 
 
 def test_every_listed_notebook_exists() -> None:
-    assert sorted(NAMES) == [path.stem for path in NOTEBOOKS]
+    pages = {path.stem for path in NOTEBOOKS}
+    assert len(NAMES) == len(set(NAMES))
+    assert not pages - set(NAMES), "add these names to notebooks in params.yaml"
+    assert not set(NAMES) - pages, "these names in params.yaml have no file in notebooks/"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -501,7 +504,8 @@ def test_the_committed_report_is_small() -> None:
 
 def test_every_notebook_states_its_place_in_the_navigation() -> None:
     places = {path.stem: navigation.place(nbformat.read(path, as_version=4)) for path in NOTEBOOKS}
-    assert not [name for name, place in places.items() if place.group == "more" or place.question == "other"]
+    unplaced = [name for name, place in places.items() if place.group == "more" or place.question == "other"]
+    assert not unplaced, "the metadata must state a group and a question of navigation.py"
     assert all(place.short for place in places.values())
     assert len({place.short for place in places.values()}) == len(places)
     stated = [nbformat.read(path, as_version=4).metadata["treebound"] for path in NOTEBOOKS]

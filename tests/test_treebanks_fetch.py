@@ -131,7 +131,10 @@ def test_no_mirror_and_no_network(tmp_path):
 def test_paths_of_the_user(tmp_path):
     licensed = corpus(UserPath("the folder of the corpus"))
     assert fetch(licensed, tmp_path / "data", path=tmp_path) == tmp_path
-    with pytest.raises(FetchError, match=r"tiny: A tiny corpus is not open \(synthetic\); give the path of the folder"):
+    reason = (
+        r"tiny: A tiny corpus is not open \(synthetic\); give the path of the folder of the corpus: with --path, or"
+    )
+    with pytest.raises(FetchError, match=reason):
         fetch(licensed, tmp_path / "data")
     with pytest.raises(FetchError, match=r"none is not a folder; give the path of the folder of the corpus"):
         fetch(licensed, tmp_path / "data", path=tmp_path / "none")

@@ -442,12 +442,17 @@ class Params:
 def sections() -> dict[str, type[Section]]:
     """Map the name of each question's section of params.yaml to the class of its settings.
 
-    The file `settings.py` in the folder of the question defines the class.
+    The file `settings.py` in the folder of the question defines the class. Raises InputError if such a file does not
+    define exactly one class.
     """
     classes = {}
     for question, module in modules_of_questions("settings"):
-        kinds = (kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Section))
-        (classes[question],) = (kind for kind in kinds if kind.__module__ == module.__name__)
+        kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Section)]
+        own = [kind for kind in kinds if kind.__module__ == module.__name__]
+        if len(own) != 1:
+            hint = "derive the class of the settings, and no other class, from common.fields.Section"
+            raise InputError(f"{len(own)} classes of settings, and one is needed", path=module.__file__, hint=hint)
+        classes[question] = own[0]
     return classes
 
 

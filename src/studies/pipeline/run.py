@@ -127,6 +127,7 @@ def start(names: Sequence[str]) -> int:
     try:
         from dvc.exceptions import DvcException
         from dvc.repo import Repo
+        from dvc.stage.exceptions import StageCmdFailedError
 
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # hide the messages of DVC; errors of a stage stay visible
         try:
@@ -134,7 +135,9 @@ def start(names: Sequence[str]) -> int:
                 repo.reproduce(list(names), single_item=True)
             status = 0
         except DvcException as error:
-            print(f"error: {error}", file=sys.stderr)
+            cause = error.__cause__  # a command that failed has written its own message
+            reason = "" if cause is None or isinstance(cause, StageCmdFailedError) else f": {cause}"
+            print(f"error: {error}{reason}", file=sys.stderr)
     except KeyboardInterrupt:
         status = 130
     finally:
@@ -198,14 +201,15 @@ def main() -> None:
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     try:
         killed.repair()
-        from dvc.exceptions import DvcException
+        from dvc.exceptions import DvcException, PrettyDvcException
         from dvc.repo import Repo
 
         try:
             with Repo() as repo:
                 jobs = jobs_of(repo, arguments.targets)
         except DvcException as error:
-            sys.exit(f"error: {error}")
+            where = "; run `dvc status`, which shows the lines" if isinstance(error, PrettyDvcException) else ""
+            sys.exit(f"error: {error}{where}")
         if arguments.check:
             sys.exit(f"error: out of date: {', '.join(jobs)}; run without --check" if jobs else 0)
         if not reproduce(jobs, max(1, arguments.jobs)):

@@ -25,7 +25,7 @@ def fetch(
 
     \b
     Example:
-    treebound fetch en_ewt pt_bosque
+    treebound fetch en_ewt pt_petrogold
     """
     from treebound.treebanks.fetch import fetch_corpus
 

@@ -133,7 +133,7 @@ def _user_folder(corpus: Corpus, path: str | Path | None) -> Path:
     if path is None:
         raise FetchError(
             f"{corpus.name}: {corpus.title} is not open ({corpus.licence})",
-            hint=f"give the path of {corpus.source.holds}",
+            hint=f"give the path of {corpus.source.holds}: with --path, or under paths in params.yaml",
         )
     folder = Path(path).expanduser()
     if not folder.is_dir():
