@@ -62,6 +62,20 @@ def test_learns_parses_and_can_be_loaded(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", list(PEERS))
+def test_an_unknown_setting_is_refused(name: str, tmp_path: Path) -> None:
+    train = labelled_treebank(3, 1)
+    with pytest.raises(InputError, match=r"options: unknown setting 'epoch'; choose from (iterations|epochs), "):
+        PEERS[name].train(train, train, tmp_path / "model", seed=1, epoch=2)
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_setting_of_spacy_is_a_number(tmp_path: Path) -> None:
+    train = labelled_treebank(3, 1)
+    with pytest.raises(InputError, match="options: epochs=many is not a number"):
+        PEERS["spacy"].train(train, train, tmp_path / "model", seed=1, epochs="many")
+
+
+@pytest.mark.parametrize("name", list(PEERS))
 def test_a_foreign_file_is_refused(name: str, tmp_path: Path) -> None:
     peer = installed(name)
     (tmp_path / "model").write_bytes(b"not a model")

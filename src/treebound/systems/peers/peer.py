@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,6 +11,7 @@ import numpy as np
 
 from treebound.core.treebank import Treebank
 from treebound.support.extras import needs
+from treebound.support.settings import SettingError
 
 #: int32[n + 1] heads (with -1 for the root itself) and n labels of one sentence
 Tree = tuple[np.ndarray, list[str]]
@@ -39,6 +40,12 @@ def package(peer: Peer) -> Any:
     """Return the module of an installed peer. InputError says how to install a missing package."""
     with needs("peers"):
         return import_module(peer.module)
+
+
+def check_names(settings: Iterable[str], valid: Iterable[str]) -> None:
+    """Raise SettingError if a setting is not in `valid`: the packages would train without it and report nothing."""
+    if unknown := [name for name in settings if name not in valid]:
+        raise SettingError("options", f"unknown setting {unknown[0]!r}", f"choose from {', '.join(valid)}")
 
 
 def single_rooted(heads: np.ndarray, single_root: bool) -> np.ndarray:

@@ -14,7 +14,8 @@ from treebound.core.errors import InputError
 from treebound.core.treebank import Sentence, Treebank
 from treebound.support.atomic import replacing
 from treebound.support.extras import needs
-from treebound.systems.peers.peer import Tree, package, single_rooted
+from treebound.support.settings import SettingError
+from treebound.systems.peers.peer import Tree, check_names, package, single_rooted
 
 #: encoder and parser of spaCy's quickstart for a CPU ("efficiency"), with the fine tag as an additional attribute
 CONFIG: dict[str, Any] = {
@@ -63,7 +64,11 @@ class SpaCy:
         """Train and write the epoch with the best unlabelled attachment score on dev.
 
         `settings`: epochs (at most 20), patience (3 epochs without a better score end the training), dropout (0.1).
+        Raise InputError for any other setting, or a value that is not a number.
         """
+        check_names(settings, ("epochs", "patience", "dropout"))
+        if texts := [name for name, value in settings.items() if isinstance(value, str)]:
+            raise SettingError("options", f"{texts[0]}={settings[texts[0]]} is not a number", "give a number")
         spacy = package(self)
         with needs("peers"):
             from spacy.training import Example

@@ -12,9 +12,17 @@ from treebound.core.dtypes import INDEX, NO_HEAD
 from treebound.core.errors import InputError
 from treebound.core.treebank import Sentence, Treebank
 from treebound.support.atomic import replacing
-from treebound.systems.peers.peer import Tree, package, single_rooted
+from treebound.systems.peers.peer import Tree, check_names, package, single_rooted
 
 METHOD = "morphodita_parsito"
+#: settings of UDPipe's parser in its manual, without those that concern its tokenizer, its tagger and other models
+SETTINGS = (
+    *("iterations", "hidden_layer", "batch_size", "learning_rate", "learning_rate_final", "l2", "early_stopping"),
+    *("transition_system", "transition_oracle", "structured_interval", "single_root", "use_gold_tags", "run"),
+    *("embedding_form", "embedding_form_file", "embedding_form_mincount"),
+    *("embedding_lemma", "embedding_lemma_file", "embedding_lemma_mincount"),
+    *("embedding_upostag", "embedding_xpostag", "embedding_feats", "embedding_deprel"),
+)
 
 
 class UDPipe:
@@ -32,8 +40,9 @@ class UDPipe:
 
         Two defaults of this method differ from UDPipe's. The treebank's tags are used, and fine tags have embeddings of
         20 numbers like coarse tags, since the other parsers see both. The seed has no effect: UDPipe always starts from
-        the same random numbers. Raise InputError for options that UDPipe rejects.
+        the same random numbers. Raise InputError for a name that is not in SETTINGS and a value that UDPipe rejects.
         """
+        check_names(settings, SETTINGS)
         udpipe = package(self)
         chosen = {"use_gold_tags": 1, "embedding_xpostag": 20, **settings}
         chosen.setdefault("single_root", int(train.meta.get("single_root", True)))
