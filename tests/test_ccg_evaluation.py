@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from ccg_corpus import both, up, word
+from scipy.stats import t
 
 from treebound.systems.ccg.decoding import Decoded
 from treebound.systems.ccg.evaluation import difference, evaluate
@@ -52,6 +53,6 @@ def test_a_difference_and_its_interval() -> None:
     assert gain.value == 25
     # jackknife: 33.3 three times and 0, with variance 625 / 3
     jackknife = [100 / 3] * 3 + [0]
-    half = 1.96 * (3 * sum((x - 25) ** 2 for x in jackknife) / 4) ** 0.5
+    half = t.ppf(0.975, 3) * (3 * sum((x - 25) ** 2 for x in jackknife) / 4) ** 0.5
     assert gain.low == pytest.approx(25 - half)
     assert gain.high == pytest.approx(25 + half)

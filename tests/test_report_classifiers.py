@@ -177,7 +177,8 @@ def test_sections_that_claims_cite_are_those_of_the_paper() -> None:
     """
     known = set(published.table("hall_2006", "sections")["section"])
     (paper,) = (paper for paper in load() if paper.key == "hall-nivre-nilsson-2006")
-    assert {section for claim in paper.claims for section in claim.section.split(", ")} <= known
+    cited = {s for claim in paper.claims for s in claim.section.removesuffix(" (missing in our copy)").split(", ")}
+    assert cited <= known
     text = (PROJECT / "src/treebound/systems/transition/feature_models.toml").read_text(encoding="utf-8")
     assert set(re.findall(r"Nilsson \(2006\), section ([\d.]+)", text)) <= known
 
