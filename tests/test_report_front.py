@@ -314,6 +314,18 @@ def test_the_gain_on_the_treebanks_of_the_table_is_told_apart(committed: collect
     assert "(udpipe: 2, spacy: 3 of 5)" in systems.caption(data, committed)
 
 
+def test_the_corpora_and_the_parsers_of_other_projects_are_explained(committed: collect.Results) -> None:
+    data = systems.headline(committed)
+    text = str(systems.described(data, committed, claims.verdicts(REPOSITORY, committed)))
+    assert "`en_ewt` (English)" in text
+    best = next(name for name, role in data.index if "best exact" in role)
+    uas = data.droplevel("role")[committed.corpora].astype(float)
+    trained = [corpus for corpus in committed.corpora if uas.loc["spacy", corpus] == uas.loc["spacy", corpus]]
+    means = uas[trained].mean(axis=1)
+    assert f"`{best}` has a mean UAS of {means[best]:.2f} and `spacy` of {means['spacy']:.2f}." in text
+    assert f"`{best}` also sees lemmas and morphological features (tr_twt, pt_petrogold)." in text
+
+
 # --- exactness
 
 
@@ -328,8 +340,8 @@ def test_exactness_is_compared_with_the_search_that_stops_first(runs: list[colle
         assert data.loc[corpus, "uas"] == files["combined"]["uas"]
     lost = (data["uas"] - data["uas_stopped"]).mean()
     text = str(exactness.buys(data, pd.DataFrame()))
-    relation = f"{abs(lost):.2f} points {'above' if lost > 0 else 'below'}"
-    assert f"Its UAS is {relation} the UAS of the search that stops after one dynamic program" in text
+    relation = f"{abs(lost):.2f} points {'higher' if lost > 0 else 'lower'}"
+    assert f"Its UAS is {relation} than the UAS of the search that stops after one dynamic program" in text
     assert str(exactness.buys(data.iloc[:0], pd.DataFrame())) == ""
 
 
@@ -342,7 +354,10 @@ def test_exactness_is_compared_with_the_fastest_equally_accurate_approximation(c
         best = good.loc[good["times as fast"].idxmax()]
         assert f"{len(good)} of {len(rows)} approximations" in text
         assert f"`{best.name}`, is {best['times as fast']:.1f} times as fast and finds" in text
-        assert f"its UAS is {abs(best['UAS']):.2f} points {'above' if best['UAS'] > 0 else 'below'} the UAS of" in text
+        relation = (
+            f"{abs(best['UAS']):.2f} points {'higher' if best['UAS'] > 0 else 'lower'} than the UAS of exact search"
+        )
+        assert f"its UAS is {relation}" in text
 
 
 # --- bars
@@ -366,6 +381,17 @@ def test_bars_count_the_verdicts_and_can_be_read_without_colour(committed: colle
     both = bars.counts(judged, judged)
     assert all(re.fullmatch(r"\d+ confirmed here", text) for text in both["this machine"])
     assert "This machine" in bars.Bars(both, here=True)._repr_mimebundle_()["text/html"]
+
+
+def test_the_reasons_of_untested_claims_are_counted(committed: collect.Results) -> None:
+    judged = claims.verdicts(REPOSITORY, committed)
+    stored = pd.read_csv(committed.folder / "claims.csv").query("not ours and verdict == 'not tested'")
+    needs = stored["because"].str.startswith("A test of this claim needs ").sum()
+    text = str(bars.untested(judged))
+    assert 0 < needs < len(stored)
+    assert f"{len(stored)} claims are not tested: {needs} need" in text
+    assert f"no results for {len(stored) - needs}." in text
+    assert not str(bars.untested([entry for entry in judged if entry.verdict != "not tested"]))
 
 
 def test_parts_of_bars_have_contrast_to_their_numbers() -> None:
@@ -407,13 +433,16 @@ def test_briefs_of_claims_are_short() -> None:
 # --- advice
 
 
-def test_commands_name_the_settings_that_differ_from_the_defaults(runs: list[collect.Results]) -> None:
+def test_commands_name_the_settings_that_differ_from_the_defaults(
+    runs: list[collect.Results], committed: collect.Results
+) -> None:
     """Check that a command trains the model that was measured: `treebound train` leaves out improbable heads."""
     params = runs[0].params
     epochs = f" --epochs {params.train.epochs}" * (params.train.epochs != Settings().epochs)
     assert use.command(runs[0], "combined") == f"{use.TRAIN} --threshold 0{epochs}"
     assert use.command(runs[0], "combined-pruned") == f"{use.TRAIN}{epochs}"
     assert use.command(runs[0], "non-projective") == f"{use.TRAIN} --space non-projective{epochs}"
+    assert "--learner perceptron" in use.command(committed, "combined-perceptron")
 
 
 def test_advice_is_computed_and_names_commands_that_exist(runs: list[collect.Results]) -> None:

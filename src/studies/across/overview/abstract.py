@@ -217,10 +217,10 @@ def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
 
 def _adjusted(entries: Sequence[Judged]) -> str:
     """Count the claims that stay significant after adjustment; empty if none has a p-value."""
-    tested = [entry for entry in entries if entry.adjusted is not None]
+    tested = [(entry.verdict, entry.adjusted) for entry in entries if entry.adjusted is not None]
     if not tested:
         return ""
-    significant = [entry.verdict == CONTRADICTED for entry in tested if (entry.adjusted or 0) <= 1 - LEVEL]
+    significant = [verdict == CONTRADICTED for verdict, p in tested if p <= 1 - LEVEL]
     kinds = (len(significant) - sum(significant), "replicated"), (sum(significant), "contradicted")
     which = f" ({joined([f'{count} {kind}' for count, kind in kinds if count])})" if significant else ""
     stay = "stays" if len(significant) == 1 else "stay"

@@ -11,8 +11,10 @@ import pandas as pd
 
 from studies.across.overview import agreement
 from studies.across.overview.claimed import of_papers
-from studies.site.claims.judge import VERDICTS, Judged
+from studies.site import claims
+from studies.site.claims.judge import NOT_TESTED, VERDICTS, Judged
 from studies.site.claims.load import Paper
+from studies.site.sentences import Sentences, about
 
 PAGE = "94-verdicts"  #: notebook with the table of all claims
 
@@ -93,6 +95,19 @@ def counts(judged: Sequence[Judged], here: Sequence[Judged] = ()) -> pd.DataFram
             "this machine": agreement.counted(answers) or agreement.NOT_RUN,
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("paper")
+
+
+@about()
+def untested(judged: Sequence[Judged]) -> Sentences:
+    """Say why claims of the papers are not tested: data or programs are missing, or the run has no results."""
+    entries = [entry for entry in of_papers(judged) if entry.verdict == NOT_TESTED]
+    needs = sum(entry.claim is not None and bool(entry.claim.needs) for entry in entries)
+    if entries:
+        yield (
+            f"{len(entries)} claims are not tested: {needs} need data or programs that this project cannot use, and "
+            f"the run has no results for {len(entries) - needs}.",
+            claims.frame(entries)[["paper", "name", "verdict", "because"]],
+        )
 
 
 def _papers(judged: Sequence[Judged]) -> list[Paper]:

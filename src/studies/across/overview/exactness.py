@@ -103,7 +103,7 @@ def _points(difference: float) -> str:
     """Return a difference in UAS points in words, for a sentence that ends with the UAS of the other search."""
     if f"{abs(difference):.2f}" == "0.00":
         return "equal to"
-    return f"{abs(difference):.2f} points {'above' if difference > 0 else 'below'}"
+    return f"{abs(difference):.2f} points {'higher' if difference > 0 else 'lower'} than"
 
 
 def summary(results: Sequence[Results]) -> Remarks:

@@ -8,6 +8,7 @@ from math import nan
 import numpy as np
 import pandas as pd
 
+from studies.across.corpora import tables as corpora_tables
 from studies.across.overview import agreement, practice, shares
 from studies.across.overview.claimed import GAIN, claim_of
 from studies.common.params import Row
@@ -19,6 +20,7 @@ from studies.site.claims.judge import Effect, Judged, effect_of
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.rows import AT, at, main_rows, metrics_of, sweep
+from studies.site.seen import by_corpus, offered
 from studies.site.sentences import Sentences, about, joined
 
 MOST = 10  #: number of rows
@@ -90,13 +92,15 @@ def added(results: Results, model: str = "") -> list[str]:
 
 @about()
 def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged]) -> Sentences:
-    """Explain rows of the table: the gain of all factors, the best exact row, and the default.
+    """Explain the table: its corpora, the gain of all factors, the best exact row, other projects, and the default.
 
     data    `headline`
     judged  verdicts on all claims, among them the gain that the abstract states
     """
     params, corpora = shown.params, [name for name in data.columns if name in shown.corpora]
     models, names = params.graph_models, list(data.index.get_level_values("system"))
+    languages = corpora_tables.sources([shown], corpora)["language"]
+    yield f"The corpora are {joined([f'`{corpus}` ({languages[corpus]})' for corpus in corpora])}.", None
     entry = claim_of(judged, GAIN)
     if entry is not None and entry.claim is not None:
         scale, parts = MEASURES[entry.claim.measure].scale, []
@@ -112,11 +116,24 @@ def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged]) -> S
             f"`{BASELINE}` is the second-order baseline (Carreras 2007); `{best}`, the best exact row, "
             f"is another model, which also has the factor families {joined(added(shown, best))}."
         )
+        others = [name for name, role in data.index if FAMILIES["others"] in role]
+        for name in others:
+            yield _compared(data.droplevel("role").loc[[best, name], corpora].astype(float)), None
+        seen = {corpus: columns for corpus, columns in offered(shown).items() if corpus in corpora}
+        if others and any(seen.values()):
+            yield f"Parsers of other projects see forms and tags alone; `{best}` also sees {by_corpus(seen)}.", None
     if DEFAULT in names and DEFAULT in models:
         yield (
             f"`{DEFAULT}` is what `treebound train` makes: its search leaves out heads whose probability is below "
             f"{models[DEFAULT].threshold:g} of the best head's."
         )
+
+
+def _compared(uas: pd.DataFrame) -> str:
+    """Compare the mean UAS of two systems on the corpora that have both. uas: the two systems as rows."""
+    (first, mean), (second, other) = uas.dropna(axis=1).mean(axis=1).items()
+    places = joined([f"`{corpus}`" for corpus in uas.columns[uas.notna().all()]])
+    return f"On {places}, `{first}` has a mean UAS of {mean:.2f} and `{second}` of {other:.2f}."
 
 
 def caption(data: pd.DataFrame, shown: Results) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -179,7 +179,9 @@ def _own_scores(results: Results) -> Advice:
     data = approximations_tables.contest([results])
     real = data[~data["model"].isin(SYNTHETIC) & (data["space"] == "projective")] if len(data) else data
     speed = proves = MISSING
+    accuracy = f"{NOTHING} (depends on the scores)"
     if len(real):
+        accuracy = f"{NOTHING} (timed on scores of {real['model'].iloc[-1]})"
         exact = real[(real["solver"] == EXACT) & (real["model"] == real["model"].iloc[-1])]
         words, seconds = exact["words"].sum(), exact["seconds"].sum()
         speed = f"{words / seconds:,.0f} words / CPU s, decoding alone"
@@ -187,7 +189,7 @@ def _own_scores(results: Results) -> Advice:
     return Advice(
         "score matrices of your own parser",
         "branch-and-bound",
-        f"{NOTHING} (depends on the scores)",
+        accuracy,
         speed,
         proves,
         "treebound decode SCORES.npz -o PARSED",
@@ -252,10 +254,11 @@ def _confidence(results: Results) -> Advice:
     return Advice(
         task,
         section.model,
-        f"UAS {best['1']:.2f}; best of {k} trees {best[k]:.2f}, {_where(data['corpus'])}",
+        f"UAS {best['1']:.2f}; best of {k} trees {best[k]:.2f}, {_where(data['corpus'])}, at most "
+        f"{data['sentences'].max():,} sentences each",
         UNTIMED,
         f"{shares.of_all(int(data['complete'].sum()), int(data['sentences'].sum()))} lists",
-        line,
+        f"{command(results, section.model)}; {line}",
     )
 
 
@@ -281,29 +284,27 @@ def _mining(results: Results) -> Advice:
 def command(results: Results, model: str) -> str:
     """Return the command that trains a model of params.yaml, with the options that differ from the defaults."""
     entry = results.params.models[model]
+    values: Any = entry.settings
+    usual: dict[str, Any] = {}
     if entry.system == "graph":
-        families = list(entry.settings.families)
-        options = [] if families == list(Settings().families) else ["--families", ",".join(families) or '""']
-        projective = entry.settings.space == "projective"
-        options += [] if projective else ["--space", entry.settings.space]
-        usual = Settings().threshold if projective else 0.0
-        options += [] if entry.settings.threshold == usual else ["--threshold", f"{entry.settings.threshold:g}"]
-        epochs = entry.settings.epochs or results.params.train.epochs
-        options += [] if epochs == Settings().epochs else ["--epochs", str(epochs)]
-        return " ".join([TRAIN, *options])
-    options = ["--system", entry.system]
-    for name, value in _changed(entry.settings).items():
-        options += [f"--{name.replace('_', '-')}", ",".join(value) if isinstance(value, tuple) else str(value)]
+        own = replace(values, epochs=values.epochs or results.params.train.epochs)
+        same = Settings(space=own.space, threshold=own.threshold)  # the folds of the pruner follow from the threshold
+        default = asdict(Settings(space=own.space)) | {"space": Settings().space, "pruner_folds": same.pruner_folds}
+        values, usual = asdict(own), default
+    elif not isinstance(values, dict):
+        values, usual = asdict(values), asdict(type(values)())
+    options = [] if entry.system == "graph" else ["--system", entry.system]
+    for name, value in values.items():
+        if name not in usual or value != usual[name]:
+            options += [f"--{name.replace('_', '-')}", _written(value)]
     return " ".join([TRAIN, *options])
 
 
-def _changed(settings: Any) -> dict[str, Any]:
-    """Return the settings that differ from the defaults of their class, or all settings if they have no class."""
-    if isinstance(settings, dict):
-        return settings
-    default = type(settings)()
-    names = [field.name for field in fields(settings)]
-    return {name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(default, name)}
+def _written(value: Any) -> str:
+    """Return the value of a setting as an option has it."""
+    if isinstance(value, tuple):
+        return ",".join(value) or '""'
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _accuracy(results: Results, model: str) -> tuple[float, str]:

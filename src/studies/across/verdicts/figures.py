@@ -213,7 +213,8 @@ def _unit(item: Judged) -> str:
     """Return the unit of the effect of a claim. A percentage and a difference of percentages have different units."""
     assert item.claim is not None
     text = MEASURES[item.claim.measure].text
-    unit = text[text.index("}") + 1 :].strip().removeprefix("(").removesuffix(")")
+    unit = text[text.index("}") + 1 :].strip()
+    unit = unit[1:-1] if unit.startswith("(") and unit.endswith(")") else unit
     return "difference in %" if "+" in text and unit == "%" else unit
 
 
