@@ -153,9 +153,19 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m studies.site.execute", description="Run a notebook in batch and write the executed notebook."
     )
-    parser.add_argument("source", type=Path)
-    parser.add_argument("target", type=Path)
-    parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="parameters")
+    parser.add_argument(
+        "source", type=Path, help="notebook to execute, for instance notebooks/20-main-comparison.ipynb"
+    )
+    parser.add_argument("target", type=Path, help="file for the executed notebook; its folder is created")
+    parser.add_argument(
+        "-p",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("NAME", "VALUE"),
+        dest="parameters",
+        help="value of a parameter of the notebook, for instance: -p corpus en_ewt; repeat the option for others",
+    )
     args = parser.parse_args(argv)
 
     def work() -> None:
