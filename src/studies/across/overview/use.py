@@ -237,7 +237,7 @@ def _ccg(results: Results) -> Advice:
         f"{decoder}, {order}",
         f"labelled F {scores.max():.2f}, {parser}, test",
         speed,
-        proved if decoder.startswith("exact") else "none (approximate)",
+        proved if decoder.startswith("exact") else "none",
         line,
     )
 
