@@ -64,7 +64,6 @@ def test_every_notebook_checks_all_its_parameters(path: Path) -> None:
         ({"k": 0}, "k: Input should be greater than or equal to 1"),
         ({"longest": 0}, "longest: Input should be greater than or equal to 1"),
         ({"longest": -5}, "longest: Input should be greater than or equal to 1"),
-        ({"forms": "no"}, "forms: Input should be a valid boolean; give True or False"),
         ({"epochs": 2.5}, "epochs: Input should be a valid integer"),
         ({"rows": 10**9}, "rows: Input should be less than or equal to"),
         ({"digits": 99}, "digits: Input should be less than or equal to 15"),

@@ -1,5 +1,6 @@
 """params.yaml: the values that are read, and the one-line errors for invalid files."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from studies.common import params
 from studies.zhang_2014.score_time.settings import ScoreTime
 from treebound.core.errors import InputError
+from treebound.support import yamlfile
 
 PROJECT = Path(__file__).parents[1]
 SEED = "{same_as: arc, families: [], corpora: [tr_twt], seed: 2}"
@@ -45,7 +47,7 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
             "seed: 1",
             "sed: 1",
             "sed: 1",
-            "sed: unknown key; valid keys are treebanks, corpora, paths, seed, slice, tags, tagger, pruner",
+            "sed: unknown key; valid keys are treebanks, corpora, paths, seed, slice, forms, tags, tagger",
         ),
         ("seed: 1\n", "", None, "seed: missing key"),
         ("epochs: 3\n", "epoch: 3\n", "epoch: 3", "pruner.epoch: unknown key; valid keys are epochs, bits, ks"),
@@ -159,11 +161,16 @@ def test_a_missing_file_says_where_to_run(tmp_path: Path) -> None:
 
 
 def test_slices() -> None:
-    from dataclasses import replace
-
     loaded = params.load(PROJECT / "params.yaml")
     assert loaded.limit("test") is None
     assert [replace(loaded, slice=200).limit(split) for split in ("train", "dev", "test")] == [200, 50, 50]
+
+
+def test_published_pages_show_no_words_of_treebanks() -> None:
+    loaded = params.load(PROJECT / "params.yaml")
+    assert loaded.shown(["the", "dog"]) == ["the", "dog"]
+    _, overlay = yamlfile.read(PROJECT / "params" / "reference.yaml")
+    assert replace(loaded, forms=overlay["forms"]).shown(["the", "dog"]) == ["1", "2"]
 
 
 def test_reproduce_all_takes_every_open_corpus() -> None:

@@ -348,6 +348,8 @@ def test_figures_and_examples(results: Results) -> None:
     assert len(figure.axes) == 2
     assert figure.axes[0].get_xscale() == "log"
     assert [text.get_text() for text in figure.axes[0].texts] == list(HEADS)
+    numbered = replace(results, params=replace(results.params, forms=False))
+    assert tables.examples(numbered)[0]["words"] == ["1", "2", "3"]
     (entry,) = tables.examples(results)
     assert entry["rank"] == 2, "long sentences are not drawn"
     annotated, proposed = figures.pair(entry)

@@ -262,6 +262,9 @@ class Params:
     """The content of params.yaml.
 
     A field with a default may be missing in the parameters of an older run.
+
+    - forms: True if pages show words of treebanks. A report that is published shows their numbers, because not every
+      treebank allows copies of its text.
     """
 
     treebanks: tuple[Corpus, ...] = ()  # the parameters of older runs lack this key
@@ -269,6 +272,7 @@ class Params:
     paths: dict[Name, Annotated[str, AfterValidator(_path)]]
     seed: Seed
     slice: Positive | None
+    forms: bool = True
     tags: dict[Name, Tags] = Field(default_factory=dict)
     tagger: Tagger = Tagger(epochs=6, bits=22, folds=10)
     pruner: Pruner
@@ -291,6 +295,10 @@ class Params:
                 same = replace(row, name="", trained="", timed=None, corpora=(), tags=tags, seed=seed)
                 if (first_name := names.setdefault(same, row.name)) != row.name:
                     raise ValueError(f"decode: {first_name} and {row} are the same row of {corpus}")
+
+    def shown(self, words: Sequence[str]) -> list[str]:
+        """Return the words of a sentence as pages show them: the words, or their numbers if `forms` is False."""
+        return list(words) if self.forms else [str(i) for i in range(1, len(words) + 1)]
 
     def section(self, kind: type[T]) -> T:
         """Return the settings of a question, which are identified by their class.

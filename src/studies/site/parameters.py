@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 Digits = Annotated[int, Field(strict=True, ge=0, le=15)]
 Text = Annotated[str, Field(strict=True)]
-Flag = Annotated[bool, Field(strict=True)]
 
 WORDS = "write one word per line: form, lemma, coarse tag, fine tag, features, with _ where there is no value"
 
@@ -40,7 +39,6 @@ class Parameters(Checked):
     patterns: Text = option("", "the name of a file of patterns")
     k: Count = option(10, "a number of candidate heads per word")
     longest: Count = option(25, "the number of words of the longest sentence to show")
-    forms: Flag = option(False, "True or False: whether to show the words of a treebank")
     epochs: Count = option(3, "a number of passes over the training set")
     rows: Count = option(20, "the number of rows to show")
     digits: Digits = option(2, "a number of decimals")

@@ -192,7 +192,8 @@ def examples(results: Results, count: int = 3) -> list[dict[str, Any]]:
         if run_settings.planted and path.is_file():
             lines = path.read_text(encoding="utf-8").splitlines()
             entries = [json.loads(line) | {"rank": rank} for rank, line in enumerate(lines, 1)]
-            return [entry for entry in entries if len(entry["words"]) <= LONGEST_DRAWN][:count]
+            drawn = [entry for entry in entries if len(entry["words"]) <= LONGEST_DRAWN][:count]
+            return [entry | {"words": results.params.shown(entry["words"])} for entry in drawn]
     return []
 
 
