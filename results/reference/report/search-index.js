@@ -524,7 +524,7 @@ const SEARCH_ENTRIES = [
 [29,"figure","figure-effects-of-each-treebank-pooled-and-published-zhang-2","Effects of each treebank, pooled and published: Zhang et al. (2014), difference in %"],
 [29,"figure","figure-effects-of-each-treebank-pooled-and-published-zhang-3","Effects of each treebank, pooled and published: Zhang et al. (2014), %"],
 [29,"figure","figure-effects-of-each-treebank-pooled-and-published-zhang-4","Effects of each treebank, pooled and published: Zhang et al. (2014), UAS points"],
-[29,"figure","figure-effects-of-each-treebank-pooled-and-published-zhang-5","Effects of each treebank, pooled and published: Zhang et al. (2014), points (% of words"],
+[29,"figure","figure-effects-of-each-treebank-pooled-and-published-zhang-5","Effects of each treebank, pooled and published: Zhang et al. (2014), points (% of words)"],
 [29,"heading","effects-hall-nivre-amp-nilsson-2006","Effects: Hall, Nivre & Nilsson (2006)"],
 [29,"figure","figure-effects-of-each-treebank-pooled-and-published-hall","Effects of each treebank, pooled and published: Hall, Nivre & Nilsson (2006), UAS points"],
 [29,"figure","figure-effects-of-each-treebank-pooled-and-published-hall-2","Effects of each treebank, pooled and published: Hall, Nivre & Nilsson (2006), times"],
