@@ -456,3 +456,21 @@ def test_tracked_results_are_small() -> None:
     assert (REPOSITORY / "results" / "reference" / "run.json").stat().st_size <= 20_000
     figures = [path.read_bytes() for path in files if path.suffix in (".svg", ".png")]
     assert len(figures) == len(set(figures)) > 40
+
+
+def test_pages_are_made_anew_only_from_a_finished_run_with_equal_parameters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"build/reference: no finished run; run `make reference` first"):
+        reference.shown_anew("new")
+    (tmp_path / "params").mkdir()
+    shutil.copyfile(REPOSITORY / "params.yaml", "params.yaml")
+    shutil.copyfile(REPOSITORY / reference.OVERLAY, reference.OVERLAY)
+    base, overlay = (yaml.safe_load(path.read_text()) for path in (Path("params.yaml"), reference.OVERLAY))
+    used = overlaid(base, overlay) | {"seed": 7, "forms": True}
+    (reference.FOLDER / reference.ORIGIN).parent.mkdir(parents=True)
+    (reference.FOLDER / reference.ORIGIN).write_text("{}")
+    (reference.FOLDER / "params.yaml").write_text(yaml.safe_dump(used))
+    with pytest.raises(InputError, match=r"other parameters since the run: seed; run `make reference`"):
+        reference.shown_anew("new")

@@ -4,12 +4,15 @@ A run belongs to one commit, which run.json names; a working tree with uncommitt
 stages of the main run are computed. A second run tests a few systems on more corpora (params/multilingual.yaml). Then
 the notebooks and the report of the main run are made; they show the results of both runs. A run that was killed
 continues where it stopped, because DVC knows the finished stages.
+
+If only the sources of pages have changed since the run, `--pages` makes the pages anew from its results.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import json
 import os
 import platform
 import shutil
@@ -34,6 +37,8 @@ MULTILINGUAL = RESULTS / "multilingual"
 ORIGIN = (
     RESULTS / "origin.json"
 )  #: the same path as `site.collect.ORIGIN`, repeated because the pipeline does not import the package `site`
+#: keys of params.yaml on which only pages depend
+OF_PAGES = ("notebooks", "forms")
 #: tables that are computed from the parses; they are exported here because the parses are not committed
 SIGNIFICANCE = ("significance-uas", "significance-las", "differences", "sampling-gains")
 
@@ -94,9 +99,13 @@ def replace(source: Path, target: Path) -> None:
 
 def export(folder: Path, target: Path, *options: str) -> None:
     """Write tables and figures of the run in `folder` into `target`. Raises InputError if the export fails."""
-    command = [sys.executable, "-m", "studies.site.export", str(target.resolve()), *options]
-    if subprocess.run(command, cwd=folder).returncode:
-        raise InputError("tables and figures could not be written", hint="see the message above")
+    call(folder, "studies.site.export", str(target.resolve()), *options)
+
+
+def call(folder: Path, module: str, *arguments: str) -> None:
+    """Run a module of the project in `folder`. Raises InputError if it fails."""
+    if subprocess.run([sys.executable, "-m", module, *arguments], cwd=folder).returncode:
+        raise InputError(f"{module} failed", path=folder, hint="see the message above")
 
 
 def compute(folder: Path, overlay: Path, *targets: str) -> None:
@@ -106,24 +115,57 @@ def compute(folder: Path, overlay: Path, *targets: str) -> None:
         sys.exit(code)
 
 
+def made(head: str) -> dict[str, Any]:
+    """Make the main and the multilingual run, and check that the sources did not change; return their description."""
+    compute(FOLDER, OVERLAY, *measured())
+    compute(MORE_FOLDER, MORE_OVERLAY, "summary")
+    multilingual = FOLDER / MULTILINGUAL
+    collect(MORE_FOLDER, multilingual, origin(MORE_FOLDER, head))
+    export(MORE_FOLDER, multilingual, "--only", *SIGNIFICANCE)
+    run = origin(FOLDER, head)
+    stage.write_json(FOLDER / ORIGIN, run)  # with this file, the pages label the results as the reference run
+    if code := scratch.run(FOLDER):
+        sys.exit(code)
+    if commit() != head:
+        raise InputError("the commit changed during the run", hint="start again: only changed stages run again")
+    replace(multilingual, MULTILINGUAL)
+    return run
+
+
+def shown_anew(head: str) -> dict[str, Any]:
+    """Make the pages of the finished run anew by the sources of the commit `head`; return the run's description.
+
+    The description keeps the commit of the figures. Raises InputError if there is no finished run, or if parameters
+    have changed that figures depend on.
+    """
+    if not (FOLDER / ORIGIN).is_file():
+        raise InputError("no finished run", path=FOLDER, hint="run `make reference` first")
+    run = json.loads((FOLDER / ORIGIN).read_text(encoding="utf-8")) | {"pages": head}
+    old, base, overlay = (
+        yaml.safe_load(path.read_text(encoding="utf-8"))
+        for path in (FOLDER / "params.yaml", Path("params.yaml"), OVERLAY)
+    )
+    new = scratch.overlaid(base, overlay)
+    if changed := [key for key in new.keys() | old.keys() if old.get(key) != new.get(key) and key not in OF_PAGES]:
+        hint = "run `make reference`, which computes the stages that depend on them"
+        raise InputError(f"other parameters since the run: {', '.join(sorted(changed))}", hint=hint)
+    scratch.prepare(FOLDER, overlay)
+    stage.write_json(FOLDER / ORIGIN, run)
+    for page in new["notebooks"]:
+        call(FOLDER, "studies.site.execute", f"notebooks/{page}.ipynb", f"results/notebooks/{page}.ipynb")
+    call(FOLDER, "studies.site.render")
+    return run
+
+
 def main() -> None:
-    """Make the main and the multilingual run, check that the sources did not change, and collect the results."""
-    argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
+    """Make the runs or their pages, and collect the results."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pages", action="store_true", help="only make the pages of the finished run anew")
+    arguments = parser.parse_args()
     try:
         head = commit()
-        compute(FOLDER, OVERLAY, *measured())
-        compute(MORE_FOLDER, MORE_OVERLAY, "summary")
-        multilingual = FOLDER / MULTILINGUAL
-        collect(MORE_FOLDER, multilingual, origin(MORE_FOLDER, head))
-        export(MORE_FOLDER, multilingual, "--only", *SIGNIFICANCE)
-        run = origin(FOLDER, head)
-        stage.write_json(FOLDER / ORIGIN, run)  # with this file, the pages label the results as the reference run
-        if code := scratch.run(FOLDER):
-            sys.exit(code)
-        if commit() != head:
-            raise InputError("the commit changed during the run", hint="start again: only changed stages run again")
+        run = shown_anew(head) if arguments.pages else made(head)
         collect(FOLDER, RESULTS, run)
-        replace(multilingual, MULTILINGUAL)
         export(FOLDER, RESULTS)
         replace(FOLDER / "results" / "report", RESULTS / "report")
     except TreeboundError as error:

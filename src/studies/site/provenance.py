@@ -46,6 +46,7 @@ def provenance(results: Sequence[Results], more: Results | None = None) -> pd.Da
         machine |= machine.pop("versions", {})
         columns[name] = {
             "commit": str(r.info["commit"])[:12] if "commit" in r.info else "the sources in this folder",
+            "pages made at commit": _pages(r.info),
             "stages computed at other commits with the same code": _elsewhere(r.info) or "none",
             "date": str(r.info.get("date", "not recorded, so that the same run gives the same pages")),
             "machine": ", ".join(f"{k} {v}" for k, v in machine.items()) or "the machine that computed this report",
@@ -59,6 +60,12 @@ def provenance(results: Sequence[Results], more: Results | None = None) -> pd.Da
             "parsing these sentences once, CPU seconds (timed rows only)": parsing,
         }
     return pd.DataFrame(columns)
+
+
+def _pages(info: dict[str, Any]) -> str:
+    """Return the commit whose sources made the pages of a run. A reference run may be shown by newer sources."""
+    made = info.get("pages", info.get("commit", ""))
+    return made[:12] or "the sources in this folder"
 
 
 def models(results: Results) -> list[tuple[str, str]]:
