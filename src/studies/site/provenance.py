@@ -46,7 +46,7 @@ def provenance(results: Sequence[Results], more: Results | None = None) -> pd.Da
         machine |= machine.pop("versions", {})
         columns[name] = {
             "commit": str(r.info["commit"])[:12] if "commit" in r.info else "the sources in this folder",
-            "pages made at commit": _pages(r.info),
+            "pages made at commit": "none" if r is more else _pages(r.info),
             "stages computed at other commits with the same code": _elsewhere(r.info) or "none",
             "date": str(r.info.get("date", "not recorded, so that the same run gives the same pages")),
             "machine": ", ".join(f"{k} {v}" for k, v in machine.items()) or "the machine that computed this report",
