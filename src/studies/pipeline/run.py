@@ -16,7 +16,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,13 +42,16 @@ class Job(NamedTuple):
 
     - waits_for: names of the stages that have to end before this stage starts.
     - alone: True if no other stage may run at the same time as this stage.
+    - first: True if this stage and the stages that it waits for run before all others. Most stages wait for the
+      tagger, which runs alone: long stages that do not wait for it would keep the other cores idle.
     - together: True for a short stage. Several short stages run one after another in one process, and their commands
       are started from one interpreter.
     """
 
     waits_for: frozenset[str]
-    alone: bool
-    together: bool
+    alone: bool = False
+    first: bool = False
+    together: bool = False
 
 
 def jobs_of(repo: Any, targets: Sequence[str]) -> dict[str, Job]:
@@ -56,16 +59,20 @@ def jobs_of(repo: Any, targets: Sequence[str]) -> dict[str, Job]:
 
     targets  names of the last stages; empty: all stages
     """
-    requested = {stage for target in targets for stage in repo.stage.collect(target)} or set(repo.index.graph)
-    graph = repo.index.graph  # edges lead from a stage to the stages that it waits for
-    needed = {upstream for stage in requested for upstream in (stage, *_reachable(graph, stage))}
-    changed = repo.status([stage.addressing for stage in needed])
-    stale = {stage for stage in needed if stage.addressing in changed}
+    from dvc.repo import lock_repo
+
+    with lock_repo(repo):
+        requested = {stage for target in targets for stage in repo.stage.collect(target)} or set(repo.index.graph)
+        graph = repo.index.graph  # edges lead from a stage to the stages that it waits for
+        needed = {upstream for stage in requested for upstream in (stage, *_reachable(graph, stage))}
+        # repo.status(names) would read dvc.lock once for each name: a quarter of an hour for a thousand stages
+        stale = {stage for stage in needed if stage.status(check_updates=True)}
     to_run = {stage for stage in needed if stage in stale or not stale.isdisjoint(_reachable(graph, stage))}
     return {
         stage.addressing: Job(
             frozenset(upstream.addressing for upstream in _reachable(graph, stage) if upstream in to_run),
             bool((stage.meta or {}).get("alone")),
+            bool((stage.meta or {}).get("first")),
             bool((stage.meta or {}).get("together")),
         )
         for stage in to_run
@@ -94,7 +101,9 @@ def ready(jobs: Mapping[str, Job], ended: set[str], free: int, busy: bool) -> li
     free   largest number of processes to start
     busy   True if other stages are running; a stage that must run alone then waits
     """
-    names = longest_first([name for name, job in jobs.items() if job.waits_for <= ended])
+    first = {name for name, job in jobs.items() if job.first}
+    first = first.union(*(jobs[name].waits_for for name in first)) or set(jobs)
+    names = longest_first([name for name, job in jobs.items() if job.waits_for <= ended and name in first])
     parallel = [name for name in names if not jobs[name].alone and not jobs[name].together]
     if parallel:
         return [[name] for name in parallel[:free]]
@@ -121,6 +130,7 @@ def start(names: Sequence[str]) -> int:
     try:
         from dvc.exceptions import DvcException
         from dvc.repo import Repo
+        from dvc.stage.exceptions import StageCmdFailedError
 
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # hide the messages of DVC; errors of a stage stay visible
         try:
@@ -128,7 +138,9 @@ def start(names: Sequence[str]) -> int:
                 repo.reproduce(list(names), single_item=True)
             status = 0
         except DvcException as error:
-            print(f"error: {error}", file=sys.stderr)
+            cause = error.__cause__  # a command that failed has written its own message
+            reason = "" if cause is None or isinstance(cause, StageCmdFailedError) else f": {cause}"
+            print(f"error: {error}{reason}", file=sys.stderr)
     except KeyboardInterrupt:
         status = 130
     finally:
@@ -192,21 +204,27 @@ def main() -> None:
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     try:
         killed.repair()
-        from dvc.exceptions import DvcException
+        from dvc.exceptions import DvcException, PrettyDvcException
         from dvc.repo import Repo
 
         try:
             with Repo() as repo:
                 jobs = jobs_of(repo, arguments.targets)
         except DvcException as error:
-            sys.exit(f"error: {error}")
+            where = "; run `dvc status`, which shows the lines" if isinstance(error, PrettyDvcException) else ""
+            sys.exit(f"error: {error}{where}")
         if arguments.check:
             sys.exit(f"error: out of date: {', '.join(jobs)}; run without --check" if jobs else 0)
         if not reproduce(jobs, max(1, arguments.jobs)):
             sys.exit("error: a stage failed; see its message above")
     except TreeboundError as error:
         sys.exit(f"error: {error}")
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # Control-C reaches the stages as well, perhaps while DVC is writing dvc.lock
+        with suppress(ChildProcessError, KeyboardInterrupt):
+            while True:
+                os.wait()
+        killed.repair()
+        say("interrupted; the same command continues the run")
         sys.exit(130)
 
 

@@ -46,9 +46,19 @@ def prepare(folder: Path, overlay: dict[str, Any], project: Path = Path()) -> No
     stage.write(folder / ".dvc" / "config.local", f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n")
 
 
-def run(folder: Path, *targets: str) -> int:
-    """Run all stages in a prepared folder, or only `targets` and the stages that they need; return the exit status."""
-    return subprocess.run([sys.executable, "-m", "studies.pipeline.run", *targets], cwd=folder).returncode
+def run(folder: Path, *targets: str, jobs: int | None = None) -> int:
+    """Run all stages in a prepared folder, or only `targets` and the stages that they need; return the exit status.
+
+    jobs  number of stages that run at the same time; None: number of cores
+
+    Control-C reaches the other process as well. This process then waits until the other process has ended.
+    """
+    limit = [] if jobs is None else ["--jobs", str(jobs)]
+    process = subprocess.Popen([sys.executable, "-m", "studies.pipeline.run", *limit, *targets], cwd=folder)
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        return process.wait()
 
 
 def available(corpora: list[str]) -> list[str]:
@@ -115,6 +125,9 @@ def main() -> None:
         "targets", nargs="*", help="stages to run, with the stages that they need (default: all stages)"
     )
     parser.add_argument("--skip-missing", action="store_true", help="leave out corpora that cannot be fetched")
+    parser.add_argument(
+        "--jobs", type=int, help="number of stages that run at the same time (default: number of cores)"
+    )
     arguments = parser.parse_args()
     try:
         overlay = yamlfile.read(arguments.overlay, hint="name a parameter file")[1] or {}
@@ -131,7 +144,7 @@ def main() -> None:
         prepare(arguments.folder, overlay)
     except TreeboundError as error:
         sys.exit(f"error: {error}")
-    code = run(arguments.folder, *arguments.targets)
+    code = run(arguments.folder, *arguments.targets, jobs=arguments.jobs)
     if code == 0 and not arguments.targets:
         print(f"report: {(arguments.folder / 'results/report/index.html').resolve()}")
     sys.exit(code)

@@ -62,6 +62,7 @@ def serve(address: str, modules: Sequence[str]) -> None:
 
     In a fork, this function returns when the command has ended; the fork then ends.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # after Control-C, the end of the requester ends this process
     for module in modules:
         import_module(module)
     lifeline = os.dup(0)
@@ -80,6 +81,7 @@ def serve(address: str, modules: Sequence[str]) -> None:
             _reap()
             return
     os.close(lifeline)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     _serve_command(connection)
 
 
