@@ -5,7 +5,7 @@ out=$(mktemp -d)
 try() {
   echo "== $*"; notebook=$1; shift
   papermill "notebooks/$notebook.ipynb" "$out/out.ipynb" "$@" >"$out/log" 2>&1; echo "exit status $?"
-  grep -c 'treebound/.*py' "$out/log" # lines of a stack of internals
+  grep -c '/\(treebound\|studies\)/[A-Za-z0-9_/]*\.py' "$out/log" # lines of a stack of internals, not of papermill
   grep -v '^ *$' "$out/log" | tail -n 1
 }
 try 21-factors -p corpus nosuch
