@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,12 +14,13 @@ from treebound.checker.certificates import check_parse
 from treebound.constraints import TREE, parse
 from treebound.constraints.no_cycles import NoCycles
 from treebound.constraints.one_head import OneHead
-from treebound.constraints.rows import Selection, Variables, Words, broken
+from treebound.constraints.rows import Selection, Variables, Words, broken, row
 from treebound.core.dtypes import INDEX
 from treebound.core.errors import UnsupportedError
 from treebound.core.labelled import LabelledProblem, best_labels, best_variables, unlabelled
 from treebound.core.problem import PartTable, Problem
 from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
+from treebound.decoders.exact.programs.live import LiveProgram
 from treebound.decoders.exact.programs.stated import StatedProgram, installed
 
 NAMES = ("cnj", "su", "det")
@@ -289,3 +291,17 @@ def test_unknown_options_are_refused():
             IncrementalProgram(**options)
     with pytest.raises(UnsupportedError, match="solver 'GUROBI' is not installed; choose from HIGHS"):
         StatedProgram(solver="GUROBI")
+
+
+def test_an_integer_program_does_not_start_from_a_fractional_solution(tmp_path: Path) -> None:
+    """HiGHS would complete the integral part of the solution by a search with a time limit of its own."""
+    program = LiveProgram(np.ones(4), binary=4)
+    program.add([row("odd cycle", pair, -np.inf, 1) for pair in ([0, 1], [1, 2], [0, 2])])
+    assert program.solve(integral=False).values == pytest.approx([0.5, 0.5, 0.5, 1])
+    for option, value in (("output_flag", True), ("log_to_console", False), ("log_file", str(tmp_path / "log"))):
+        program.highs.setOptionValue(option, value)
+    solution = program.solve(integral=True, seconds=60)
+    assert (solution.status, solution.bound, sorted(solution.values)) == ("optimal", 2, [0, 0, 1, 1])
+    log = (tmp_path / "log").read_text()
+    assert "Optimal" in log
+    assert "Attempting to find feasible solution" not in log

@@ -1,4 +1,4 @@
-"""Test the repair of files that a killed DVC leaves half-written: studies/pipeline/killed.py."""
+"""Test how the runner treats DVC's files: repair of half-written ones (studies/pipeline/killed.py), few reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from studies.pipeline import killed
+from studies.pipeline import killed, run
 
 PIPELINE = {"stages": {name: {"cmd": f"echo {name} > {name}.txt", "outs": [f"{name}.txt"]} for name in "abc"}}
 
@@ -106,3 +106,21 @@ def test_control_c_ends_a_run_in_a_copy_without_a_traceback(tmp_path: Path) -> N
     assert running.wait(60) == 130
     assert "studies/pipeline" not in shown, shown
     assert yaml.safe_load(lock.read_text())["stages"] == {"a": {"cmd": "echo"}}
+
+
+def test_the_runner_reads_dvc_lock_as_often_for_many_stages_as_for_one(
+    pipeline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading dvc.lock once per stage takes a quarter of an hour for the thousand stages of a reference run."""
+    from dvc.dvcfile import Lockfile
+    from dvc.repo import Repo
+
+    load, reads = Lockfile.load, []
+    monkeypatch.setattr(Lockfile, "load", lambda self: reads.append(1) or load(self))
+    counts = []
+    for targets in (["a"], ["a", "b", "c"]):
+        reads.clear()
+        with Repo() as repo:
+            assert run.jobs_of(repo, targets) == {}
+        counts.append(len(reads))
+    assert counts[0] == counts[1] >= 1

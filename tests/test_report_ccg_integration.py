@@ -70,6 +70,9 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
         f"On test, dual decomposition (DD) is significantly better in {better or 'none'} of {len(between)} comparisons"
     )
     assert text.startswith(start)
+    largest = between["difference"].idxmax()
+    named = f"{largest[3]}; {largest[1]}, {largest[2]} order, {between.loc[largest, 'sentences']:,.0f} sentences"
+    assert f"{between['difference'].max():+.2f} ({named}) points. There is 1 parser, with both orders" in text
     assert "Each comparison uses one output rule for both decoders (Viterbi and least risk)." in text
     by_paper = between.assign(**{"rule of DD": "Viterbi", "rule of BP": "least risk"})
     assert "the derivation of least risk, as in the paper." in str(ccg_integration_remarks.decoders(by_paper, against))

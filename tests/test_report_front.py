@@ -19,6 +19,7 @@ from studies.across.approximations import tables as approximations_tables
 from studies.across.leaderboard import parsers, tables
 from studies.across.overview import abstract, agreement, bars, cite, claimed, exactness, example, shares, systems, use
 from studies.across.overview.text_table import TextTable
+from studies.auli_lopez_2011.ccg_integration import contrasts
 from studies.common import params as parameters
 from studies.site import claims, collect, render
 from studies.site.claims.judge import (
@@ -339,10 +340,20 @@ def test_exactness_is_compared_with_the_search_that_stops_first(runs: list[colle
         assert data.loc[corpus, "uas_stopped"] == files["combined-one-call"]["uas"]
         assert data.loc[corpus, "uas"] == files["combined"]["uas"]
     lost = (data["uas"] - data["uas_stopped"]).mean()
-    text = str(exactness.buys(data, pd.DataFrame()))
+    text = str(exactness.buys(data, pd.DataFrame(), pd.DataFrame()))
     relation = f"{abs(lost):.2f} points {'higher' if lost > 0 else 'lower'}"
     assert f"Its UAS is {relation} than the UAS of the search that stops after one dynamic program" in text
-    assert str(exactness.buys(data.iloc[:0], pd.DataFrame())) == ""
+    assert str(exactness.buys(data.iloc[:0], pd.DataFrame(), pd.DataFrame())) == ""
+
+
+def test_the_first_page_counts_comparisons_of_the_decoders_of_categorial_grammar(committed: collect.Results) -> None:
+    between = contrasts.against_bp([committed])
+    better, worse = int((between["low"] > 0).sum()), int((between["high"] < 0).sum())
+    text = str(exactness.summary([committed]).rest)
+    assert f"(DD) is significantly better in {better or 'none'} of {len(between)} comparisons, and belief" in text
+    assert f"propagation (BP) in {worse or 'none'} (95 % intervals)" in text
+    without = str(exactness.buys(exactness.stopped(committed), pd.DataFrame(), between.iloc[:0]))
+    assert "dual decomposition" not in without
 
 
 def test_exactness_is_compared_with_the_fastest_equally_accurate_approximation(committed: collect.Results) -> None:

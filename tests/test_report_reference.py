@@ -469,8 +469,8 @@ def test_pages_are_made_anew_only_from_a_finished_run_with_equal_parameters(
     shutil.copyfile(REPOSITORY / reference.OVERLAY, reference.OVERLAY)
     base, overlay = (yaml.safe_load(path.read_text()) for path in (Path("params.yaml"), reference.OVERLAY))
     used = overlaid(base, overlay) | {"seed": 7, "forms": True}
-    (reference.FOLDER / reference.ORIGIN).parent.mkdir(parents=True)
-    (reference.FOLDER / reference.ORIGIN).write_text("{}")
+    reference.FINISHED.parent.mkdir(parents=True)
+    reference.FINISHED.write_text("{}")
     (reference.FOLDER / "params.yaml").write_text(yaml.safe_dump(used))
     with pytest.raises(InputError, match=r"other parameters since the run: seed; run `make reference`"):
         reference.shown_anew("new")

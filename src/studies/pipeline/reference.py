@@ -37,6 +37,8 @@ MULTILINGUAL = RESULTS / "multilingual"
 ORIGIN = (
     RESULTS / "origin.json"
 )  #: the same path as `site.collect.ORIGIN`, repeated because the pipeline does not import the package `site`
+#: file of a finished run: what ORIGIN says. `scratch.prepare` replaces the folder of ORIGIN, but not this file
+FINISHED = FOLDER / "finished.json"
 #: keys of params.yaml on which only pages depend
 OF_PAGES = ("notebooks", "forms")
 #: tables that are computed from the parses; they are exported here because the parses are not committed
@@ -117,6 +119,7 @@ def compute(folder: Path, overlay: Path, *targets: str) -> None:
 
 def made(head: str) -> dict[str, Any]:
     """Make the main and the multilingual run, and check that the sources did not change; return their description."""
+    FINISHED.unlink(missing_ok=True)
     compute(FOLDER, OVERLAY, *measured())
     compute(MORE_FOLDER, MORE_OVERLAY, "summary")
     multilingual = FOLDER / MULTILINGUAL
@@ -129,6 +132,7 @@ def made(head: str) -> dict[str, Any]:
     if commit() != head:
         raise InputError("the commit changed during the run", hint="start again: only changed stages run again")
     replace(multilingual, MULTILINGUAL)
+    stage.write_json(FINISHED, run)
     return run
 
 
@@ -138,9 +142,9 @@ def shown_anew(head: str) -> dict[str, Any]:
     The description keeps the commit of the figures. Raises InputError if there is no finished run, or if parameters
     have changed that figures depend on.
     """
-    if not (FOLDER / ORIGIN).is_file():
+    if not FINISHED.is_file():
         raise InputError("no finished run", path=FOLDER, hint="run `make reference` first")
-    run = json.loads((FOLDER / ORIGIN).read_text(encoding="utf-8")) | {"pages": head}
+    run = json.loads(FINISHED.read_text(encoding="utf-8")) | {"pages": head}
     old, base, overlay = (
         yaml.safe_load(path.read_text(encoding="utf-8"))
         for path in (FOLDER / "params.yaml", Path("params.yaml"), OVERLAY)

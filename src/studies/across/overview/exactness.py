@@ -9,6 +9,8 @@ import pandas as pd
 
 from studies.across.approximations import tables as approximations_tables
 from studies.across.overview import shares
+from studies.auli_lopez_2011.ccg_integration import contrasts
+from studies.auli_lopez_2011.ccg_integration import remarks as ccg_integration_remarks
 from studies.common.params import Row
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.site import frames
@@ -55,11 +57,12 @@ def _stopped(results: Results, model: str) -> Row | None:
 
 
 @about()
-def buys(data: pd.DataFrame, worth: pd.DataFrame) -> Sentences:
+def buys(data: pd.DataFrame, worth: pd.DataFrame, joint: pd.DataFrame) -> Sentences:
     """State what exact search buys, with numbers: first on whole test sets, then against approximations.
 
     data   `stopped`
     worth  `approximations.tables.worth` of the same run; may have no rows
+    joint  `ccg_integration.contrasts.against_bp` of the same run; may have no rows
     """
     if len(data):
         gained, times = (data["uas"] - data["uas_stopped"]).mean(), np.exp(np.log(data["times"]).mean())
@@ -77,6 +80,12 @@ def buys(data: pd.DataFrame, worth: pd.DataFrame) -> Sentences:
         if len(worth) and (model, space) in worth.index.droplevel("solver"):
             rows = worth.xs((model, space), level=("model", "space"))
             yield _against(rows, space), rows
+    if len(joint):
+        yield (
+            "In categorial grammar (CCG), dual decomposition proves its result when its two models agree, and belief "
+            f"propagation proves nothing. {ccg_integration_remarks.against_bp(joint)}",
+            joint,
+        )
 
 
 def _against(rows: pd.DataFrame, space: str) -> str:
@@ -110,4 +119,5 @@ def summary(results: Sequence[Results]) -> Remarks:
     """Return `buys` for the first run that stops a search early; without such a run, the first run."""
     tables = [(run, stopped(run)) for run in results]
     run, data = next(((run, data) for run, data in tables if len(data)), tables[0])
-    return buys(data, approximations_tables.worth(approximations_tables.contest([run])))
+    worth = approximations_tables.worth(approximations_tables.contest([run]))
+    return buys(data, worth, contrasts.against_bp([run]))

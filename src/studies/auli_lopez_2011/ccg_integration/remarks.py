@@ -30,10 +30,9 @@ def decoders(between: pd.DataFrame, gains: pd.DataFrame) -> Sentences:
     """
     parsers = between.index.get_level_values("parser").nunique()
     yield (
-        f"On test, dual decomposition (DD) {_is_better(between, 'is', 'belief propagation (BP)')}; by chance alone, "
-        f"{by_chance(len(between))} would be significant. After {from_to(between['iterations'])} iterations, the "
-        f"labelled F-score (LF) with DD minus LF with BP is {from_to(between['difference'], '{:+.2f}')} points "
-        f"({parsers} {'parser' if parsers == 1 else 'parsers'}, both orders, one training each).",
+        f"{against_bp(between)} After {from_to(between['iterations'])} iterations, the "
+        f"labelled F-score (LF) with DD minus LF with BP is {_ends(between)} points. There "
+        f"{'is 1 parser' if parsers == 1 else f'are {parsers} parsers'}, with both orders and one training each.",
         between,
     )
     yield _rules_compared(between), between
@@ -43,6 +42,30 @@ def decoders(between: pd.DataFrame, gains: pd.DataFrame) -> Sentences:
             f"model minus LF of the parser alone is {from_to(gains['difference'], '{:+.2f}')} points.",
             gains,
         )
+
+
+def against_bp(between: pd.DataFrame) -> str:
+    """Say how often dual decomposition and belief propagation beat each other on test. between: `contrasts.against_bp`.
+
+    The first page shows this sentence, too.
+    """
+    return (
+        f"On test, dual decomposition (DD) {_is_better(between, 'is', 'belief propagation (BP)')}; by chance alone, "
+        f"{by_chance(len(between))} would be significant."
+    )
+
+
+def _ends(rows: pd.DataFrame) -> str:
+    """Describe the smallest and the largest difference, each with its decoder, parser, order and number of sentences.
+
+    rows  `contrasts.against_bp`
+    """
+    texts = []
+    for end in dict.fromkeys((rows["difference"].idxmin(), rows["difference"].idxmax())):
+        place, row = dict(zip(rows.index.names, end, strict=True)), rows.loc[end]
+        where = f"{place['decoder']}; {place['parser']}, {place['order']} order, {row['sentences']:,.0f} sentences"
+        texts.append(f"{row['difference']:+.2f} ({where})")
+    return " to ".join(texts)
 
 
 def _is_better(rows: pd.DataFrame, verb: str, second: str) -> str:

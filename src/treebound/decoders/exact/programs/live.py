@@ -107,6 +107,9 @@ class LiveProgram:
             columns = np.arange(self.binary, dtype=np.int32)
             self.highs.changeColsIntegrality(self.binary, columns, np.full(self.binary, int(kind), np.uint8))
             self.integral = integral
+        if integral:
+            # HiGHS would first complete the last solution to a start, which doubles its time limit and saves no time
+            self.highs.clearSolver()
         if seconds is not None:
             # the solver's clock is not reset between solves
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + max(seconds, 1e-3))
