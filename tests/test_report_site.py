@@ -503,7 +503,7 @@ def test_the_committed_report_is_small() -> None:
 
 
 def test_every_notebook_states_its_place_in_the_navigation() -> None:
-    places = {path.stem: navigation.place(nbformat.read(path, as_version=4)) for path in NOTEBOOKS}
+    places = {path.stem: navigation.place(nbformat.read(path, as_version=4), path) for path in NOTEBOOKS}
     unplaced = [name for name, place in places.items() if place.group == "more" or place.question == "other"]
     assert not unplaced, "the metadata must state a group and a question of navigation.py"
     assert all(place.short for place in places.values())
@@ -516,7 +516,7 @@ def test_pages_are_grouped_and_a_page_without_a_group_is_listed_under_more(tmp_p
     pages = [_notebook(tmp_path / f"{name}.ipynb", new_markdown_cell(f"# {name}")) for name in ("b", "a", "index")]
     for path, group in ((pages[1], "zhang-2014"), (pages[2], "start")):
         notebook = nbformat.read(path, as_version=4)
-        notebook.metadata["treebound"] = {"group": group, "question": "no such question", "short": "A & B"}
+        notebook.metadata["treebound"] = {"group": group, "short": "A & B"}
         nbformat.write(notebook, path)
     html = render(pages, tmp_path / "site").read_text()
     menu = html.partition("<nav")[2].partition("</nav>")[0]
@@ -525,6 +525,10 @@ def test_pages_are_grouped_and_a_page_without_a_group_is_listed_under_more(tmp_p
     assert re.findall('<a href="a.html">(.*?)</a>', menu) == ["A &amp; B"]
     assert menu.count("<details open>") == 1
     assert re.findall("<h3>(.*?)</h3>", html) == ["Other questions"]
+    notebook.metadata["treebound"]["group"] = "zhang-2104"
+    nbformat.write(notebook, path)
+    with pytest.raises(InputError, match=r"index\.ipynb: unknown group 'zhang-2104' in .*; choose from start, qian"):
+        render(pages, tmp_path / "site")
 
 
 def test_the_search_lists_headings_tables_figures_and_claims_with_their_addresses() -> None:

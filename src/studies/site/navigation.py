@@ -4,7 +4,7 @@ A notebook states its place in its metadata:
 
     "treebound": {"group": "zhang-2014", "question": "accuracy", "short": "Global features"}
 
-A page without a known group is listed under "More", and a page without a known question under "Other questions".
+A page that states no group is listed under "More", and a page that states no question under "Other questions".
 """
 
 from __future__ import annotations
@@ -12,9 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any, TypeVar
 
 from nbformat import NotebookNode
+
+from treebound.core.errors import InputError
 
 WIDE = "(min-width: 56.01rem)"  #: media query of screens on which the navigation is a column, as in style.css
 #: key and title of each group of pages, in the order of the navigation
@@ -83,15 +86,17 @@ class Placed:
 P = TypeVar("P", bound=Placed)
 
 
-def place(notebook: NotebookNode) -> Place:
-    """Return the place that the metadata of a notebook states."""
+def place(notebook: NotebookNode, path: Path) -> Place:
+    """Return the place that the metadata of the notebook in `path` states.
+
+    Raises InputError for a group or a question that is not among the keys of GROUPS and QUESTIONS.
+    """
     stated: Mapping[str, Any] = notebook.metadata.get("treebound", {})
-    group, question = stated.get("group", ""), stated.get("question", "")
-    return Place(
-        group if group in GROUPS else "more",
-        question if question in QUESTIONS else "other",
-        str(stated.get("short", "")),
-    )
+    for name, known in (("group", GROUPS), ("question", QUESTIONS)):
+        if (key := stated.get(name)) is not None and key not in known:
+            hint = f"choose from {', '.join(known)}"
+            raise InputError(f"unknown {name} {key!r} in the notebook's metadata", path=path, hint=hint)
+    return Place(stated.get("group", "more"), stated.get("question", "other"), str(stated.get("short", "")))
 
 
 def by_group(pages: Iterable[P]) -> dict[str, list[P]]:

@@ -160,9 +160,9 @@ def _replace(new: Path, old: Path) -> None:
 
 
 def _page(path: Path, site: Path) -> Page:
-    """Render one notebook. Raises InputError for a cell that was not executed or failed."""
+    """Render one notebook. Raises InputError for a cell that was not executed or failed, or an unknown place."""
     notebook = read(path)
-    page = Page(path.stem, place=navigation.place(notebook))
+    page = Page(path.stem, place=navigation.place(notebook, path))
     markdown = _markdown(page, path)
     code: list[str] = []  # the code of the page, with the headings of its sections as comments
     for number, cell in enumerate(notebook.cells, 1):
