@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import yaml
 
-from studies.pipeline import killed, run
+from studies.pipeline import killed, lockfile, run
 
 PIPELINE = {"stages": {name: {"cmd": f"echo {name} > {name}.txt", "outs": [f"{name}.txt"]} for name in "abc"}}
 
@@ -124,3 +126,40 @@ def test_the_runner_reads_dvc_lock_as_often_for_many_stages_as_for_one(
             assert run.jobs_of(repo, targets) == {}
         counts.append(len(reads))
     assert counts[0] == counts[1] >= 1
+
+
+def made_anew(pipeline: dict[str, dict], names: Sequence[str]) -> str:
+    """Run stages by DVC in a process of their own, as the runner does, and return dvc.lock."""
+    Path("dvc.yaml").write_text(yaml.safe_dump({"stages": pipeline}))
+    pid = run.start(names)
+    assert os.waitpid(pid, 0)[1] == 0
+    return Path("dvc.lock").read_text()
+
+
+def test_dvc_lock_is_the_same_as_dvc_writes_it(pipeline: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Change a first, a middle and the last stage, add one, and use values that YAML may write in several ways."""
+    values = {"rate": 1e-05, "word": "no", "empty": None, "text": "a: b # c", "names": ["x", "ä"], "long": "word " * 40}
+    Path("params.yaml").write_text(yaml.safe_dump(values))
+    stages = {name: {"cmd": f"echo {name}{name} > {name}.txt", "outs": [f"{name}.txt"]} for name in "abcd"}
+    stages["d"] |= {"deps": ["a.txt"], "params": list(values)}
+    kept = Path("dvc.lock").read_text()
+    with monkeypatch.context() as without_dvc:
+        without_dvc.setattr("dvc.dvcfile.modify_yaml", None)
+        ours = made_anew(stages, ["b", "d", "c"])
+    assert ours != kept
+    Path("dvc.lock").write_text(kept)
+    monkeypatch.setattr(lockfile, "install", lambda: None)
+    assert made_anew(stages, ["b", "d", "c"]) == ours
+    assert re.findall(r"^  (\w):", ours, re.MULTILINE) == list("abcd")
+
+
+def test_an_entry_is_replaced_or_added_in_its_section() -> None:
+    text = "schema: '2.0'\nstages:\n  a:\n    cmd: x\n  ab:\n    cmd: y\n  b:\n    cmd: z\ndatasets:\n- name: a\n"
+    assert lockfile.with_entry(text, "  ab:\n    cmd: new\n") == text.replace("cmd: y", "cmd: new")
+    assert lockfile.with_entry(text, "  b:\n    cmd: new\n") == text.replace("cmd: z", "cmd: new")
+    assert lockfile.with_entry(text, "  c:\n    cmd: new\n") == text.replace("datasets", "  c:\n    cmd: new\ndatasets")
+    start = text[: text.index("  a:")]
+    assert lockfile.with_entry(start, "  a:\n    cmd: x\n") == start + "  a:\n    cmd: x\n"
+    for other in ("", "schema: '2.0'\n", "stages: {}\n", "stages: {a: {cmd: x}}\n", text[:-1]):
+        assert lockfile.with_entry(other, "  a:\n    cmd: x\n") is None
+    assert lockfile.with_entry(text, "  ? a\n  : cmd: x\n") is None

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from studies.common.stage import say
-from studies.pipeline import killed, warm
+from studies.pipeline import killed, lockfile, warm
 from treebound.core.errors import TreeboundError
 
 #: file with a line for each run of a stage: name, wall seconds, CPU seconds; the last line of a stage is valid.
@@ -140,6 +140,7 @@ def start(names: Sequence[str]) -> int:
         from dvc.repo import Repo
         from dvc.stage.exceptions import StageCmdFailedError
 
+        lockfile.install()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # hide the messages of DVC; errors of a stage stay visible
         try:
             with Repo(_wait_for_lock=True) as repo:
