@@ -26,9 +26,22 @@ L 12.345678 3.000000"/>
 
 def test_groups_without_attributes_and_paths_of_one_point_are_removed() -> None:
     markup = '<svg><g id="a"><g clip-path="url(#c)"><g><text>x</text></g></g><path d="M 1 2 " class="y"/></g></svg>'
-    assert compacted(markup) == '<svg><g clip-path="url(#sX-0)"><text>x</text></g></svg>'.replace(
+    assert compacted(markup) == '<svg><g style="clip-path: url(#sX-0)"><text>x</text></g></svg>'.replace(
         "sX", re.findall(r"url\(#(\w+)-0\)", compacted(markup))[0]
     )
+
+
+def test_clipping_is_a_part_of_the_style() -> None:
+    line = '<path d="M 1 1 L {} 2 " clip-path="url(#c)" style="fill: none"/>'
+    markup = (
+        "<svg><defs></defs>"
+        + "".join(line.format(i) for i in range(3))
+        + '<g clip-path="url(#c)"><text>x</text></g></svg>'
+    )
+    small = compacted(markup)
+    ((name, salt),) = re.findall(r"<style>\.(\w+)\{fill:none;clip-path:url\(#(\w+)-0\)\}</style>", small)
+    assert re.findall(r"<path [^>]*>", small) == [f'<path d="M1 1L{i} 2" class="{name}"/>' for i in range(3)]
+    assert f'<g style="clip-path: url(#{salt}-0)"><text>x</text></g>' in small
 
 
 def test_unused_elements_are_removed_and_others_kept() -> None:

@@ -1,7 +1,7 @@
 """Repair files that a killed DVC process has left half-written.
 
 DVC writes two files in place. `.dvc/tmp/rwlock` records which process reads and writes which files; it is written at
-the beginning and end of every stage. `dvc repro` needs seconds to write the `dvc.lock` of a large pipeline, and `lockfile`
+the beginning and end of every stage. `dvc repro` needs seconds to write the `dvc.lock` of a large pipeline; `lockfile`
 replaces the file at once. A process that is killed while it writes leaves an incomplete file, and every later DVC
 process stops when it reads the file.
 """

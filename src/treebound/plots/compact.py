@@ -8,7 +8,7 @@ import re
 #: fonts of the text of a figure, in order of preference
 FONTS = "'DejaVu Sans',Verdana,sans-serif"
 _DIGITS = 1  #: decimals of coordinates, which are in points; numbers below 1 keep three significant digits
-_OFTEN = 3  #: a style that occurs at least this often becomes a class
+_OFTEN = 2  #: a style that occurs at least this often becomes a class
 
 
 def compacted(markup: str) -> str:
@@ -29,7 +29,7 @@ def compacted(markup: str) -> str:
 
 def _path(data: str) -> str:
     """Return the data of a path without the spaces around its commands."""
-    return re.sub(r"\s*([A-Za-z])\s*", r"\1", data)
+    return re.sub(r"\s*([A-Za-z])\s*", r"\1", data).rstrip()
 
 
 def _without_plain_groups(markup: str) -> str:
@@ -65,8 +65,22 @@ def _with_short_names(markup: str, salt: str) -> str:
     return markup.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "") if "xlink:" not in markup else markup
 
 
+def _with_clipping_as_style(tag: re.Match[str]) -> str:
+    """Return a tag whose attribute `clip-path` is moved into its style."""
+    clipped = re.search(r' clip-path="([^"]*)"', tag[0])
+    assert clipped is not None
+    markup, rule = tag[0].replace(clipped[0], ""), f"clip-path: {clipped[1]}"
+    if ' style="' in markup:
+        return re.sub(r' style="([^"]*)"', lambda at: f' style="{at[1]}; {rule}"', markup)
+    return re.sub(r"\s*/?>$", lambda end: f' style="{rule}"{end[0]}', markup)
+
+
 def _with_classes(markup: str, salt: str) -> str:
-    """Replace inline styles that occur often by classes of a style sheet, whose names begin with `salt`."""
+    """Replace inline styles that occur often by classes of a style sheet, whose names begin with `salt`.
+
+    Clipping is a part of the style.
+    """
+    markup = re.sub(r'<[^>]*? clip-path="[^>]*>', _with_clipping_as_style, markup)
     styles = re.findall(r' style="([^"]*)"', markup)
     often = [style for style in dict.fromkeys(styles) if styles.count(style) >= _OFTEN]
     if not often or "</defs>" not in markup:
