@@ -148,7 +148,7 @@ def test_dvc_lock_is_the_same_as_dvc_writes_it(pipeline: Path, monkeypatch: pyte
         ours = made_anew(stages, ["b", "d", "c"])
     assert ours != kept
     Path("dvc.lock").write_text(kept)
-    monkeypatch.setattr(lockfile, "install", lambda: None)
+    monkeypatch.setattr(lockfile, "install", lambda names: None)
     assert made_anew(stages, ["b", "d", "c"]) == ours
     assert re.findall(r"^  (\w):", ours, re.MULTILINE) == list("abcd")
 
@@ -162,4 +162,17 @@ def test_an_entry_is_replaced_or_added_in_its_section() -> None:
     assert lockfile.with_entry(start, "  a:\n    cmd: x\n") == start + "  a:\n    cmd: x\n"
     for other in ("", "schema: '2.0'\n", "stages: {}\n", "stages: {a: {cmd: x}}\n", text[:-1]):
         assert lockfile.with_entry(other, "  a:\n    cmd: x\n") is None
+        assert lockfile.entries(other, ["a"]) is None
     assert lockfile.with_entry(text, "  ? a\n  : cmd: x\n") is None
+    kept = lockfile.entries(text, ["b", "ab", "c"])
+    assert kept == start + "  b:\n    cmd: z\n  ab:\n    cmd: y\n"
+
+
+def test_stages_that_have_not_changed_are_not_run_again(pipeline: Path) -> None:
+    """The runner reads the entries of its stages alone; it must find them there."""
+    times = {name: Path(f"{name}.txt").stat().st_mtime_ns for name in "abc"}
+    Path("b.txt").write_text("changed")
+    before = Path("dvc.lock").read_text()
+    assert made_anew(PIPELINE["stages"], ["a", "b", "c"]) == before
+    assert Path("b.txt").read_text() == "b\n"
+    assert [Path(f"{name}.txt").stat().st_mtime_ns for name in "ac"] == [times["a"], times["c"]]
