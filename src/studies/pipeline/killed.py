@@ -1,8 +1,8 @@
 """Repair files that a killed DVC process has left half-written.
 
 DVC writes two files in place. `.dvc/tmp/rwlock` records which process reads and writes which files; it is written at
-the beginning and end of every stage. Writing `dvc.lock` takes seconds in a large pipeline. A process that is killed
-while it writes leaves an incomplete file, and every later DVC process stops when it reads the file.
+the beginning and end of every stage. `dvc repro` needs seconds to write the `dvc.lock` of a large pipeline. A process
+that is killed while it writes leaves an incomplete file, and every later DVC process stops when it reads the file.
 """
 
 from __future__ import annotations
