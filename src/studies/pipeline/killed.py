@@ -1,8 +1,9 @@
 """Repair files that a killed DVC process has left half-written.
 
 DVC writes two files in place. `.dvc/tmp/rwlock` records which process reads and writes which files; it is written at
-the beginning and end of every stage. `dvc repro` needs seconds to write the `dvc.lock` of a large pipeline. A process
-that is killed while it writes leaves an incomplete file, and every later DVC process stops when it reads the file.
+the beginning and end of every stage. `dvc repro` needs seconds to write the `dvc.lock` of a large pipeline; `lockfile`
+replaces the file at once. A process that is killed while it writes leaves an incomplete file, and every later DVC
+process stops when it reads the file.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ def repair() -> None:
     """Repair both files in the current folder, while holding the locks of DVC, and report each repair.
 
     A broken `rwlock` is removed; other running processes continue without their locks. If `dvc.lock` is incomplete, its
-    last entry is removed. DVC's run cache has the results of this entry and of later ones, so that no stage runs
-    again.
+    last entry is removed. The stages of this entry and of missing entries run again, except stages whose outputs are
+    all in DVC's cache, which DVC restores.
     """
     _repair_file(MADE, "lock", _check_end, _drop_last_entry)
     _repair_file(LOCKED, "rwlock.lock", json.loads, Path.unlink)

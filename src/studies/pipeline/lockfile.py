@@ -1,7 +1,8 @@
-"""Let DVC replace one entry of dvc.lock instead of reading and writing the whole file.
+"""Let DVC read and replace single entries of dvc.lock instead of the whole file.
 
-After every stage, DVC parses dvc.lock together with its comments, and writes it anew. With the thousand stages of a
-reference run, this takes ten seconds for each stage. The text of the file is the same either way.
+For every stage, DVC reads all entries of dvc.lock; after the stage, it parses the file once more, together with its
+comments, and writes it anew. With the thousand stages of a reference run, this takes ten seconds for each stage. The
+text of the file is the same either way.
 """
 
 from __future__ import annotations
@@ -15,13 +16,27 @@ from treebound.support import atomic
 
 #: the section of the stages, up to the next section or the end of the file
 SECTION = re.compile(r"^stages:\n(?P<entries>(?:[ \n].*\n?)*)", re.MULTILINE)
+#: the beginning of an entry
+ENTRY = re.compile(r"^  \S", re.MULTILINE)
 
 
-def install() -> None:
-    """Make DVC write entries by `with_entry` in this process."""
+def install(names: Sequence[str]) -> None:
+    """Make DVC read the entries of the stages `names` alone, and write entries by `with_entry`, in this process."""
     from dvc.dvcfile import Lockfile
 
+    Lockfile.load = _load(Lockfile.load, names)
     Lockfile.dump_stages = _dump_stages(Lockfile.dump_stages)
+
+
+def entries(text: str, names: Sequence[str]) -> str | None:
+    """Return the text of a dvc.lock with the entries of the stages `names` alone.
+
+    The result is None if the text has no section of stages that is written as DVC writes it.
+    """
+    if (section := _section(text)) is None:
+        return None
+    spans = [_span(text, section, f"  {name}:\n") for name in names]
+    return text[: section[0]] + "".join(text[start:end] for start, end in spans)
 
 
 def with_entry(text: str, entry: str) -> str | None:
@@ -32,18 +47,41 @@ def with_entry(text: str, entry: str) -> str | None:
 
     The result is None if the text has no section of stages that is written as DVC writes it.
     """
-    section = SECTION.search(text)
-    if section is None or not re.match(r"  [^\s?]", entry) or text[-1:] != "\n":
+    if (section := _section(text)) is None or not re.match(r"  [^\s?]", entry):
         return None
-    start, end = section.span("entries")
-    name = entry[: entry.index("\n") + 1]
-    if (place := text.find(f"\n{name}", start - 1, end)) >= 0:
-        start = place + 1
-        following = re.compile(r"^  \S", re.MULTILINE).search(text, start + len(name), end)
-        end = following.start() if following else end
-    else:
-        start = end
+    start, end = _span(text, section, entry[: entry.index("\n") + 1])
     return text[:start] + entry + text[end:]
+
+
+def _section(text: str) -> tuple[int, int] | None:
+    """Return the place of the entries in the text of a dvc.lock, or None if DVC has not written the text."""
+    section = SECTION.search(text)
+    return section.span("entries") if section and text.endswith("\n") else None
+
+
+def _span(text: str, section: tuple[int, int], first: str) -> tuple[int, int]:
+    """Return the place of the entry whose first line is `first`; without it, an empty place at the section's end."""
+    begin, end = section
+    if (before := text.find(f"\n{first}", begin - 1, end)) < 0:
+        return end, end
+    following = ENTRY.search(text, before + 1 + len(first), end)
+    return before + 1, following.start() if following else end
+
+
+def _load(by_dvc: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+    """Return a method of DVC's class `Lockfile` that calls the method `by_dvc` where `entries` has no result."""
+
+    def load(self: Any, **kwargs: Any) -> Any:
+        from dvc.utils.serialize import loads_yaml
+
+        path = Path(self.path)
+        text = entries(path.read_text(encoding="utf-8"), names) if path.is_file() else None
+        if text is None:
+            return by_dvc(self, **kwargs)
+        data = loads_yaml(text)
+        return data | {"stages": data["stages"] or {}}
+
+    return load
 
 
 def _dump_stages(by_dvc: Callable[..., None]) -> Callable[..., None]:

@@ -140,7 +140,7 @@ def start(names: Sequence[str]) -> int:
         from dvc.repo import Repo
         from dvc.stage.exceptions import StageCmdFailedError
 
-        lockfile.install()
+        lockfile.install(names)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # hide the messages of DVC; errors of a stage stay visible
         try:
             with Repo(_wait_for_lock=True) as repo:
