@@ -9,7 +9,6 @@ process stops when it reads the file.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 import yaml
 
 from studies.common.stage import say
+from studies.pipeline.lockfile import ENTRY
 from treebound.support import atomic
 
 TMP = Path(".dvc/tmp")
@@ -31,8 +31,8 @@ def repair() -> None:
     """Repair both files in the current folder, while holding the locks of DVC, and report each repair.
 
     A broken `rwlock` is removed; other running processes continue without their locks. If `dvc.lock` is incomplete, its
-    last entry is removed. The stages of this entry and of missing entries run again, except stages whose outputs are
-    all in DVC's cache, which DVC restores.
+    last entry is removed. The stages of this entry and of missing entries run again. DVC restores only stages whose
+    outputs are all cached or metrics.
     """
     _repair_file(MADE, "lock", _check_end, _drop_last_entry)
     _repair_file(LOCKED, "rwlock.lock", json.loads, Path.unlink)
@@ -65,7 +65,7 @@ def _broken(path: Path, parse: Callable[[str], Any]) -> bool:
 
 def _entries(text: str) -> list[int]:
     """Return the positions where the entries of a `dvc.lock` begin."""
-    return [match.start() for match in re.finditer(r"^  \S", text, re.MULTILINE)]
+    return [match.start() for match in ENTRY.finditer(text)]
 
 
 def _check_end(text: str) -> None:
