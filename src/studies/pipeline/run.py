@@ -64,8 +64,8 @@ def jobs_of(repo: Any, targets: Sequence[str]) -> dict[str, Job]:
     with lock_repo(repo):
         graph = repo.index.graph  # edges lead from a stage to the stages that it waits for
         named = {target: [stage for stage in graph if target in _names(stage)] for target in targets}
-        # DVC reads dvc.lock once for each name that it is given: a quarter of an hour for a thousand stages. DVC
-        # therefore collects and reports only what this module cannot
+        # DVC reads dvc.lock once for each name that it looks up: a quarter of an hour for a thousand stages. Only names
+        # of neither a stage nor a group are looked up, for instance names of files
         requested = {stage for name, stages in named.items() for stage in stages or repo.stage.collect(name)}
         requested = requested or set(graph)
         needed = {upstream for stage in requested for upstream in (stage, *_reachable(graph, stage))}
