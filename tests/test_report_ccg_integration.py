@@ -6,6 +6,7 @@ A run without the joint model has no tables and says how to make them.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,6 +74,12 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     largest = between["difference"].idxmax()
     named = f"{largest[3]}; {largest[1]}, {largest[2]} order, {between.loc[largest, 'sentences']:,.0f} sentences"
     assert f"{between['difference'].max():+.2f} ({named}) points. There is 1 parser, with both orders" in text
+    spread = between.assign(difference=np.arange(len(between)) - 1.0)
+    smallest, largest = (f"({row[3]}; {row[1]}, {row[2]} order, " for row in spread.index[[0, -1]])
+    text_of_spread = str(ccg_integration_remarks.decoders(spread, against)).replace("\u2212", "-")
+    assert re.search(
+        rf"is -1\.00 {re.escape(smallest)}.* to \+{len(between) - 2}\.00 {re.escape(largest)}", text_of_spread
+    )
     assert "Each comparison uses one output rule for both decoders (Viterbi and least risk)." in text
     by_paper = between.assign(**{"rule of DD": "Viterbi", "rule of BP": "least risk"})
     assert "the derivation of least risk, as in the paper." in str(ccg_integration_remarks.decoders(by_paper, against))
