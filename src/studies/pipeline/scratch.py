@@ -23,6 +23,7 @@ from treebound.support import yamlfile
 
 ROWS = "decode"  #: key of params.yaml that lists the rows; the rows of an overlay replace all rows of the base
 SEEDS = "seeds"  #: key of an overlay that maps a model to the number of seeds with which it is trained
+DEFAULT = "default"  #: key of SEEDS for the corpora that are not named
 #: files and folders that the pipeline reads, which are copied
 PROJECT = (".dvcignore", ".dvc/config", "dvc.yaml", "params.yaml", "notebooks", "src", "results/reference")
 
@@ -79,8 +80,9 @@ def overlaid(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters `base`, overridden by `overlay`.
 
     Dictionaries are merged; the rows (key `decode`) and all other values are replaced. The key `seeds` of an overlay
-    maps a model to a number of seeds, and adds a model and a row for each seed from 2 on. Raises InputError if `seeds`
-    names a model without rows.
+    maps a model to a number of seeds, and adds a model and a row for each seed from 2 on. In place of the number, a
+    model may have a dictionary: a number for single corpora, and the number of all others under the key `default`.
+    Raises InputError if `seeds` names a model without rows or a corpus that is not in the run.
     """
     merged = _merged(base, {key: value for key, value in overlay.items() if key != SEEDS})
     for model, count in (overlay.get(SEEDS) or {}).items():
@@ -88,9 +90,21 @@ def overlaid(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
             raise InputError(
                 f"seeds: {model} is no model with rows", hint="name a model of models with rows under decode"
             )
-        for seed in range(2, count + 1):
-            _seeded(merged, model, seed)
+        counts = _counts(model, count, merged["corpora"])
+        for seed in range(2, max(counts.values(), default=0) + 1):
+            _seeded(merged, model, seed, [corpus for corpus, seeds in counts.items() if seeds >= seed])
     return merged
+
+
+def _counts(model: str, count: int | dict[str, int], corpora: list[str]) -> dict[str, int]:
+    """Return the number of seeds of a model on each corpus; see `overlaid`, which describes `count`."""
+    if isinstance(count, int):
+        return dict.fromkeys(corpora, count)
+    if unknown := [corpus for corpus in count if corpus not in (*corpora, DEFAULT)]:
+        raise InputError(
+            f"seeds: {model}: {unknown[0]} is no corpus of the run", hint=f"name corpora and `{DEFAULT}`, the others"
+        )
+    return {corpus: count.get(corpus, count.get(DEFAULT, 1)) for corpus in corpora}
 
 
 def _merged(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
@@ -104,14 +118,19 @@ def _merged(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _seeded(settings: dict[str, Any], model: str, seed: int) -> None:
+def _seeded(settings: dict[str, Any], model: str, seed: int, corpora: list[str]) -> None:
     """Add a copy of `model` with another seed, for instance `carreras-seed2`, and a copy of the model's first row.
 
-    The row is not timed.
+    The row is not timed. Only `corpora` that have the model get the copy.
     """
     keys = settings["models"][model] or {}
     name = f"{model}-seed{seed}"
-    settings["models"] = settings["models"] | {name: keys | {"same_as": keys.get("same_as", model), "seed": seed}}
+    copied = keys | {"same_as": keys.get("same_as", model), "seed": seed}
+    if corpora != settings["corpora"]:
+        copied["corpora"] = [corpus for corpus in keys.get("corpora") or corpora if corpus in corpora]
+        if not copied["corpora"]:
+            return
+    settings["models"] = settings["models"] | {name: copied}
     row, parsing = next(iter(settings[ROWS][model].items()))
     settings[ROWS] = settings[ROWS] | {name: {f"{row}-seed{seed}": (parsing or {}) | {"timed": False}}}
 
