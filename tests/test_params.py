@@ -271,3 +271,32 @@ def test_seeds_of_an_overlay_are_models_and_rows(tmp_path: Path) -> None:
     assert "carreras-seed2" not in settings["models"]
     with pytest.raises(InputError, match="seeds: great-aunt is no model with rows"):
         overlaid(settings, {"seeds": {"great-aunt": 3}})
+
+
+def test_seeds_of_an_overlay_differ_by_corpus(tmp_path: Path) -> None:
+    import yaml
+
+    from studies.pipeline.scratch import overlaid
+    from studies.site.rows import seeds_of
+    from treebound.core.errors import InputError
+
+    settings = yaml.safe_load(TEXT)
+    (corpus,) = settings["corpora"]
+    settings["corpora"] = [corpus, "cs_cltt"]
+    settings["treebanks"] = [*settings["treebanks"], "cs_cltt"]
+    merged = overlaid(settings, {"seeds": {"carreras": {"default": 3, corpus: 2}}})
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(merged))
+    loaded = params.load(tmp_path / "params.yaml")
+    row = loaded.row("carreras")
+    assert list(seeds_of(loaded, corpus, row)) == [1, 2]
+    assert list(seeds_of(loaded, "cs_cltt", row)) == [1, 2, 3]
+    assert merged["models"]["carreras-seed3"]["corpora"] == ["cs_cltt"]
+    limited = settings | {
+        "models": settings["models"] | {"carreras": settings["models"]["carreras"] | {"corpora": [corpus]}}
+    }
+    seeds = {"carreras": {"default": 3, corpus: 2}}
+    assert "carreras-seed3" not in overlaid(limited, {"seeds": seeds})["models"], (
+        "no corpus has the model and this seed"
+    )
+    with pytest.raises(InputError, match="seeds: carreras: tr_imst is no corpus of the run"):
+        overlaid(settings, {"seeds": {"carreras": {"tr_imst": 3}}})

@@ -3,7 +3,8 @@
 A run belongs to one commit, which run.json names; a working tree with uncommitted changes is refused. First the
 stages of the main run are computed. A second run tests a few systems on more corpora (params/multilingual.yaml). Then
 the notebooks and the report of the main run are made; they show the results of both runs. A run that was killed
-continues where it stopped, because DVC knows the finished stages.
+continues where it stopped, because DVC knows the finished stages. `--save` stores the stages that have ended in one
+file. With this file, the run continues on another machine.
 
 If only the sources of pages have changed since the run, `--pages` makes the pages anew from its results.
 """
@@ -26,7 +27,7 @@ import yaml
 
 from studies.common import metrics, stage
 from studies.common import params as parameters
-from studies.pipeline import scratch
+from studies.pipeline import scratch, unfinished
 from studies.pipeline.run import EXPECTED, TIMES
 from treebound.core.errors import InputError, TreeboundError
 
@@ -39,6 +40,12 @@ ORIGIN = (
 )  #: the same path as `site.collect.ORIGIN`, repeated because the pipeline does not import the package `site`
 #: file of a finished run: what ORIGIN says. `scratch.prepare` replaces the folder of ORIGIN, but not this file
 FINISHED = FOLDER / "finished.json"
+#: file with the stages that have ended, until the run is finished
+UNFINISHED = Path("results/unfinished.tar.xz")
+#: stages of the models that pages load
+LOADED = ("train@tr_twt-combined", "train@tr_twt-carreras+grandchild+sibling")
+#: stages that all others wait for. They are short, and their files are not stored with an unfinished run
+SOURCES = ("convert", "derivations")
 #: keys of params.yaml on which only pages depend
 OF_PAGES = ("notebooks", "forms")
 #: tables that are computed from the parses; they are exported here because the parses are not committed
@@ -113,27 +120,38 @@ def call(folder: Path, module: str, *arguments: str) -> None:
 def compute(folder: Path, overlay: Path, *targets: str) -> None:
     """Run stages in `folder`, where the file `overlay` overrides params.yaml; exit if a stage fails."""
     scratch.prepare(folder, yaml.safe_load(overlay.read_text(encoding="utf-8")))
-    if code := scratch.run(folder, *targets):
-        sys.exit(code)
+    for names, allow_missing in ((SOURCES, False), (targets, True)):
+        if code := scratch.run(folder, *names, allow_missing=allow_missing):
+            sys.exit(code)
 
 
 def made(head: str) -> dict[str, Any]:
     """Make the main and the multilingual run, and check that the sources did not change; return their description."""
     FINISHED.unlink(missing_ok=True)
+    unfinished.restore((FOLDER, MORE_FOLDER), UNFINISHED)
     compute(FOLDER, OVERLAY, *measured())
     compute(MORE_FOLDER, MORE_OVERLAY, "summary")
     multilingual = FOLDER / MULTILINGUAL
     collect(MORE_FOLDER, multilingual, origin(MORE_FOLDER, head))
     export(MORE_FOLDER, multilingual, "--only", *SIGNIFICANCE)
     run = origin(FOLDER, head)
-    stage.write_json(FOLDER / ORIGIN, run)  # with this file, the pages label the results as the reference run
-    if code := scratch.run(FOLDER):
-        sys.exit(code)
+    show(run)
     if commit() != head:
         raise InputError("the commit changed during the run", hint="start again: only changed stages run again")
     replace(multilingual, MULTILINGUAL)
     stage.write_json(FINISHED, run)
+    UNFINISHED.unlink(missing_ok=True)
     return run
+
+
+def show(run: dict[str, Any]) -> None:
+    """Make all pages of the main run, which `run` describes; exit if a stage fails."""
+    stage.write_json(FOLDER / ORIGIN, run)  # with this file, the pages label the results as the reference run
+    if code := scratch.run(FOLDER, *LOADED):
+        sys.exit(code)
+    for page in yaml.safe_load((FOLDER / "params.yaml").read_text(encoding="utf-8"))["notebooks"]:
+        call(FOLDER, "studies.site.execute", f"notebooks/{page}.ipynb", f"results/notebooks/{page}.ipynb")
+    call(FOLDER, "studies.site.render")
 
 
 def shown_anew(head: str) -> dict[str, Any]:
@@ -154,19 +172,22 @@ def shown_anew(head: str) -> dict[str, Any]:
         hint = "run `make reference`, which computes the stages that depend on them"
         raise InputError(f"other parameters since the run: {', '.join(sorted(changed))}", hint=hint)
     scratch.prepare(FOLDER, overlay)
-    stage.write_json(FOLDER / ORIGIN, run)
-    for page in new["notebooks"]:
-        call(FOLDER, "studies.site.execute", f"notebooks/{page}.ipynb", f"results/notebooks/{page}.ipynb")
-    call(FOLDER, "studies.site.render")
+    show(run)
     return run
 
 
 def main() -> None:
     """Make the runs or their pages, and collect the results."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--pages", action="store_true", help="only make the pages of the finished run anew")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--pages", action="store_true", help="only make the pages of the finished run anew")
+    ways.add_argument("--save", action="store_true", help=f"only store the stages that have ended in {UNFINISHED}")
     arguments = parser.parse_args()
     try:
+        if arguments.save:
+            size = unfinished.save((FOLDER, MORE_FOLDER), UNFINISHED)
+            stage.say(f"{UNFINISHED}: {size:,} bytes; commit it, and `make reference` continues the run elsewhere")
+            return
         head = commit()
         run = shown_anew(head) if arguments.pages else made(head)
         collect(FOLDER, RESULTS, run)

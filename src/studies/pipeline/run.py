@@ -54,10 +54,12 @@ class Job(NamedTuple):
     together: bool = False
 
 
-def jobs_of(repo: Any, targets: Sequence[str]) -> dict[str, Job]:
+def jobs_of(repo: Any, targets: Sequence[str], allow_missing: bool = False) -> dict[str, Job]:
     """Return, by name, the stages that DVC would run now and the stages that depend on their outputs.
 
-    targets  names of the last stages; empty: all stages
+    targets        names of the last stages; empty: all stages
+    allow_missing  as for `dvc repro`: a stage whose files are missing does not run if nothing else has changed, unless
+                   a stage that runs reads these files
     """
     from dvc.repo import lock_repo
 
@@ -69,8 +71,14 @@ def jobs_of(repo: Any, targets: Sequence[str]) -> dict[str, Job]:
         requested = {stage for name, stages in named.items() for stage in stages or repo.stage.collect(name)}
         requested = requested or set(graph)
         needed = {upstream for stage in requested for upstream in (stage, *_reachable(graph, stage))}
-        stale = {stage for stage in needed if stage.status(check_updates=True)}
-    to_run = {stage for stage in needed if stage in stale or not stale.isdisjoint(_reachable(graph, stage))}
+        stale = {stage for stage in needed if stage.changed(allow_missing, list(graph.successors(stage)))}
+        to_run = {stage for stage in needed if stage in stale or not stale.isdisjoint(_reachable(graph, stage))}
+        waiting = list(to_run) if allow_missing else []
+        while waiting:
+            stage = waiting.pop()
+            lacking = {upstream for upstream in graph.successors(stage) if _lacks(stage, upstream)} - to_run
+            waiting += lacking
+            to_run |= lacking
     return {
         stage.addressing: Job(
             frozenset(upstream.addressing for upstream in _reachable(graph, stage) if upstream in to_run),
@@ -85,6 +93,13 @@ def jobs_of(repo: Any, targets: Sequence[str]) -> dict[str, Job]:
 def _names(stage: Any) -> tuple[str, str]:
     """Return the name of a stage of dvc.yaml, and the name of its group: `train@tr_twt-arc` and `train`."""
     return stage.addressing, stage.addressing.partition("@")[0]
+
+
+def _lacks(stage: Any, upstream: Any) -> bool:
+    """Return True if a file is missing that `upstream` writes and `stage` reads, alone or with the folder around it."""
+    missing = [Path(out.fs_path) for out in upstream.outs if not out.exists]
+    read = [Path(dep.fs_path) for dep in stage.deps]
+    return any(a.is_relative_to(b) or b.is_relative_to(a) for a in missing for b in read)
 
 
 def _reachable(graph: Any, stage: Any) -> set[Any]:
@@ -207,6 +222,11 @@ def main() -> None:
         help="number of stages that run at the same time (default: number of cores)",
     )
     parser.add_argument(
+        "--allow-missing",
+        action="store_true",
+        help="do not run a stage only because its files are missing, unless a stage that runs reads them",
+    )
+    parser.add_argument(
         "--check", action="store_true", help="run nothing; exit with status 1 if a stage is out of date"
     )
     arguments = parser.parse_args()
@@ -218,7 +238,7 @@ def main() -> None:
 
         try:
             with Repo() as repo:
-                jobs = jobs_of(repo, arguments.targets)
+                jobs = jobs_of(repo, arguments.targets, arguments.allow_missing)
         except DvcException as error:
             where = "; run `dvc status`, which shows the lines" if isinstance(error, PrettyDvcException) else ""
             sys.exit(f"error: {error}{where}")

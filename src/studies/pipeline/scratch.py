@@ -47,15 +47,17 @@ def prepare(folder: Path, overlay: dict[str, Any], project: Path = Path()) -> No
     stage.write(folder / ".dvc" / "config.local", f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n")
 
 
-def run(folder: Path, *targets: str, jobs: int | None = None) -> int:
+def run(folder: Path, *targets: str, jobs: int | None = None, allow_missing: bool = False) -> int:
     """Run all stages in a prepared folder, or only `targets` and the stages that they need; return the exit status.
 
-    jobs  number of stages that run at the same time; None: number of cores
+    jobs           number of stages that run at the same time; None: number of cores
+    allow_missing  see `studies.pipeline.run.jobs_of`
 
     Control-C reaches the other process as well. This process then waits until the other process has ended.
     """
-    limit = [] if jobs is None else ["--jobs", str(jobs)]
-    process = subprocess.Popen([sys.executable, "-m", "studies.pipeline.run", *limit, *targets], cwd=folder)
+    options = [] if jobs is None else ["--jobs", str(jobs)]
+    options += ["--allow-missing"] * allow_missing
+    process = subprocess.Popen([sys.executable, "-m", "studies.pipeline.run", *options, *targets], cwd=folder)
     try:
         return process.wait()
     except KeyboardInterrupt:

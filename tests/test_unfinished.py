@@ -1,0 +1,117 @@
+"""Test that a run continues where files of ended stages are missing (studies/pipeline: run, unfinished)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import yaml
+
+from studies.pipeline import run, unfinished
+from treebound.core.errors import InputError
+
+#: the corpus is read by the model, and the model and the settings are read by the metric
+PIPELINE = {
+    "stages": {
+        "corpus": {"cmd": "echo corpus > corpus.txt", "outs": ["corpus.txt"]},
+        "model": {"cmd": "mkdir -p models; cat corpus.txt > models/a", "deps": ["corpus.txt"], "outs": ["models/a"]},
+        "metric": {
+            "cmd": "cat models/a settings > results/metrics/a",
+            "deps": ["models", "settings"],
+            "outs": [{"results/metrics/a": {"cache": False}}],
+        },
+    }
+}
+MODELS = ("corpus.txt", "models")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a folder with the ended run of the pipeline, whose corpus and models are missing."""
+    path = tmp_path / "build" / "run"
+    for name in ("models", "results/metrics"):
+        (path / name).mkdir(parents=True)
+    monkeypatch.chdir(path)
+    command = [sys.executable, "-m", "dvc"]
+    subprocess.run([*command, "init", "--no-scm"], check=True, capture_output=True)
+    Path("dvc.yaml").write_text(yaml.safe_dump(PIPELINE))
+    Path("settings").write_text("1\n")
+    subprocess.run([*command, "repro"], check=True, capture_output=True)
+    Path("corpus.txt").unlink()
+    shutil.rmtree("models")
+    shutil.rmtree(".dvc/cache")
+    return path
+
+
+def to_run(allow_missing: bool, targets: Sequence[str] = ()) -> set[str]:
+    from dvc.repo import Repo
+
+    with Repo() as repo:
+        return set(run.jobs_of(repo, targets, allow_missing))
+
+
+def test_missing_files_alone_are_no_reason_to_run(folder: Path) -> None:
+    assert to_run(allow_missing=True) == set()
+    assert to_run(allow_missing=False) == {"corpus", "model", "metric"}
+
+
+def test_a_stage_that_runs_gets_the_missing_files_that_it_reads(folder: Path) -> None:
+    Path("settings").write_text("2\n")
+    assert to_run(allow_missing=True) == {"corpus", "model", "metric"}
+    Path("corpus.txt").write_text("corpus\n")
+    assert to_run(allow_missing=True) == {"model", "metric"}
+    assert (
+        subprocess.run([sys.executable, "-m", "studies.pipeline.run", "--allow-missing"], check=False).returncode == 0
+    )
+    assert Path("results/metrics/a").read_text() == "corpus\n2\n"
+    assert to_run(allow_missing=False) == set()
+
+
+def test_a_missing_file_that_is_not_the_one_that_was_read_is_a_reason_to_run(folder: Path) -> None:
+    lock = yaml.safe_load(Path("dvc.lock").read_text())
+    lock["stages"]["corpus"]["outs"][0]["md5"] = "0" * 32
+    Path("dvc.lock").write_text(yaml.safe_dump(lock))
+    assert to_run(allow_missing=True) == {"corpus", "model", "metric"}
+
+
+def test_a_changed_result_is_a_reason_to_run(folder: Path) -> None:
+    Path("results/metrics/a").write_text("edited\n")
+    assert "metric" in to_run(allow_missing=True)
+
+
+def test_a_stored_run_continues_in_an_empty_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = folder.parents[1]
+    monkeypatch.chdir(project)
+    run_folder = folder.relative_to(project)
+    assert (
+        unfinished.save((run_folder, Path("build/none")), Path("stored.tar.xz")) == Path("stored.tar.xz").stat().st_size
+    )
+    for name in ("dvc.lock", "results"):
+        shutil.move(run_folder / name, project / Path(name).name)
+    unfinished.restore((run_folder, Path("build/none")), Path("stored.tar.xz"))
+    assert (run_folder / "dvc.lock").read_bytes() == Path("dvc.lock").read_bytes()
+    monkeypatch.chdir(folder)
+    assert to_run(allow_missing=True) == set()
+
+
+def test_a_run_that_is_there_is_not_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = folder.parents[1]
+    monkeypatch.chdir(project)
+    run_folder = folder.relative_to(project)
+    unfinished.save((run_folder,), Path("stored.tar.xz"))
+    (folder / "results/metrics/a").write_text("newer\n")
+    unfinished.restore((run_folder,), Path("stored.tar.xz"))
+    assert (folder / "results/metrics/a").read_text() == "newer\n"
+
+
+def test_without_a_run_there_is_nothing_to_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="no run to store"):
+        unfinished.save((Path("build/run"),), Path("stored.tar.xz"))
+    assert list(tmp_path.iterdir()) == []
+    unfinished.restore((Path("build/run"),), Path("stored.tar.xz"))
+    assert list(tmp_path.iterdir()) == []
