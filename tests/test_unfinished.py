@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,6 @@ PIPELINE = {
         },
     }
 }
-MODELS = ("corpus.txt", "models")
 
 
 @pytest.fixture
@@ -47,11 +45,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def to_run(allow_missing: bool, targets: Sequence[str] = ()) -> set[str]:
+def to_run(allow_missing: bool) -> set[str]:
     from dvc.repo import Repo
 
     with Repo() as repo:
-        return set(run.jobs_of(repo, targets, allow_missing))
+        return set(run.jobs_of(repo, (), allow_missing))
 
 
 def test_missing_files_alone_are_no_reason_to_run(folder: Path) -> None:

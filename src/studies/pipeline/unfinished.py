@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from studies.common import stage
+from studies.pipeline.killed import MADE
 from studies.pipeline.run import TIMES
 from treebound.core.errors import InputError
 from treebound.support import atomic
 
-LOCK = "dvc.lock"
 #: what is stored of the folder of a run
-KEPT = (LOCK, str(TIMES), str(stage.METRICS), "results/predictions")
+KEPT = (MADE, TIMES, stage.METRICS, Path("results/predictions"))
 
 
 def save(folders: Sequence[Path], path: Path) -> int:
@@ -26,7 +26,7 @@ def save(folders: Sequence[Path], path: Path) -> int:
 
     Raises InputError if no folder has a run.
     """
-    kept = [folder / name for folder in folders if (folder / LOCK).is_file() for name in KEPT]
+    kept = [folder / name for folder in folders if (folder / MADE).is_file() for name in KEPT]
     if not kept:
         raise InputError("no run to store", path=folders[0], hint="start it by `make reference`")
     with atomic.replacing(path) as file, tarfile.open(fileobj=file, mode="w:xz") as archive:
@@ -40,12 +40,11 @@ def restore(folders: Sequence[Path], path: Path) -> None:
     """Restore the runs that `path` stores, if the file exists. A folder that has a run already is left as it is."""
     if not path.is_file():
         return
-    wanted = [folder for folder in folders if not (folder / LOCK).is_file()]
+    wanted = [folder for folder in folders if not (folder / MADE).is_file()]
     with tarfile.open(path) as archive:
         members = [m for m in archive if any(Path(m.name).is_relative_to(folder) for folder in wanted)]
-        archive.extractall(members=[m for m in members if Path(m.name).name != LOCK], filter="data")
-        # a folder with the record of its run is complete
-        archive.extractall(members=[m for m in members if Path(m.name).name == LOCK], filter="data")
+        # records come last: if this process is killed, a folder with its record is complete
+        archive.extractall(members=sorted(members, key=lambda m: Path(m.name).name == MADE.name), filter="data")
     for folder in wanted:
-        if (folder / LOCK).is_file():
+        if (folder / MADE).is_file():
             stage.say(f"{folder}: continues the run that {path} stores")
