@@ -33,7 +33,7 @@ from studies.site.claims.measured import Measured, Scale, exact, over_seeds, sha
 from studies.site.claims.measures import PAPERS
 from studies.site.claims.show import Replication, frame, replication
 from studies.site.pooled import Z
-from studies.site.rows import named_rows
+from studies.site.rows import named_rows, seeds_of
 from treebound.core.errors import InputError
 
 REPOSITORY = Path(__file__).parents[1]
@@ -262,7 +262,10 @@ def test_a_changed_accuracy_changes_the_verdict(run: collect.Results) -> None:
     assert judgement.verdict == REPLICATED
     assert {m.value for m in judgement.measured} == {100.0}
     assert {m.place for m in judgement.measured} == set(run.corpora)
-    assert {m.place: m.seeds for m in judgement.measured} == dict.fromkeys(run.corpora, 5)
+    assert {m.place: m.seeds for m in judgement.measured} == {
+        corpus: len(seeds_of(run.params, corpus, named_rows(run.params, corpus, "mira")["all factors"]))
+        for corpus in run.corpora
+    }
     assert judged(run, rows=rows[::-1]).verdict == CONTRADICTED
     assert len(judged(run, rows=rows, corpora=("en_ewt",)).measured) == 1
     # the rows of the first pair do not differ
@@ -327,7 +330,7 @@ def test_a_model_that_ad3_decodes_is_a_row_of_its_own(run: collect.Results) -> N
     rows = ("all factors", "second-order by AD3")
     judgement = judged(run, rows=rows, effects=[0.35], margin=0.1)
     assert judgement.verdict == REPLICATED
-    assert {m.place for m in judgement.measured} == set(run.corpora)
+    assert {m.place for m in judgement.measured} == set(run.params.decode["second-order"]["second-order-ad3"].corpora)
     exactly = judged(run, rows=("all factors", "second-order"))
     assert {m.value for m in exactly.measured}.isdisjoint(m.value for m in judgement.measured)
 

@@ -48,8 +48,8 @@ def test_models_that_only_learn_heads_are_shown_beside_the_others(run: collect.R
     assert list(gained.index.unique("pair")) == [
         f"{row} minus {baseline}" for row, baseline in languages_tables.COMPARED
     ]
-    labelled = len(sampled) - 1
-    lists, crossing = {50: labelled, 500: 5}, 2 * labelled
+    lists = {50: len(sampled) - 1, 500: 5}
+    crossing = 2 * len(run.params.models["full-crossing"].corpora)
     assert len(gained) == 3 * len(sampled) + sum(lists.values()) + crossing
     assert all(len(gained.loc[f"sampling full minus sampling full, best of {k}"]) == n for k, n in lists.items())
 
