@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from studies.pipeline import run, unfinished
+from studies.pipeline import reference, run, unfinished
 from treebound.core.errors import InputError
 
 #: the corpus is read by the model, and the model and the settings are read by the metric
@@ -94,6 +94,18 @@ def test_a_stored_run_continues_in_an_empty_folder(folder: Path, monkeypatch: py
     assert (run_folder / "dvc.lock").read_bytes() == Path("dvc.lock").read_bytes()
     monkeypatch.chdir(folder)
     assert to_run(allow_missing=True) == set()
+
+
+def test_the_command_stores_the_reference_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = folder.parents[1]
+    monkeypatch.chdir(project)
+    shutil.move(folder, reference.FOLDER)
+    Path("results").mkdir()
+    subprocess.run([sys.executable, "-m", "studies.pipeline.reference", "--save"], check=True)
+    shutil.rmtree(reference.FOLDER)
+    reference.FOLDER.mkdir()
+    unfinished.restore((reference.FOLDER, reference.MORE_FOLDER), reference.UNFINISHED)
+    assert (reference.FOLDER / "results/metrics/a").read_text() == "corpus\n1\n"
 
 
 def test_a_run_that_is_there_is_not_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
