@@ -153,6 +153,29 @@ def test_dvc_lock_is_the_same_as_dvc_writes_it(pipeline: Path, monkeypatch: pyte
     assert re.findall(r"^  (\w):", ours, re.MULTILINE) == list("abcd")
 
 
+def test_parameters_with_anchors_leave_a_readable_dvc_lock(pipeline: Path) -> None:
+    """Two entries that are written one after the other must not define the same anchor."""
+    Path("params.yaml").write_text("first: &shared [x, y]\nsecond: *shared\n")
+    stages = {name: {"cmd": f"echo {name} > {name}.txt", "outs": [f"{name}.txt"]} for name in "abcd"}
+    for name in "bd":
+        stages[name]["params"] = ["first", "second"]
+    made_anew(stages, ["b"])
+    text = made_anew(stages, ["d"])
+    assert yaml.safe_load(text)["stages"]["b"]["params"]["params.yaml"] == {"first": ["x", "y"], "second": ["x", "y"]}
+    assert dvc("status", "--quiet").returncode == 0
+    # DVC itself writes anchors; the entry of a stage can then refer to the entry of another stage
+    Path("dvc.lock").unlink()
+    assert dvc("repro", "--force").returncode == 0
+    with_anchors = Path("dvc.lock").read_text()
+    assert "&id001" in with_anchors
+    assert lockfile.entries(with_anchors, ["d"]) is None
+    assert lockfile.with_entry(with_anchors, "  d:\n    cmd: new\n") is None
+    Path("b.txt").write_text("changed")
+    made_anew(stages, ["b", "d"])
+    assert Path("b.txt").read_text() == "b\n"
+    assert dvc("status", "--quiet").returncode == 0
+
+
 def test_an_entry_is_replaced_or_added_in_its_section() -> None:
     text = "schema: '2.0'\nstages:\n  a:\n    cmd: x\n  ab:\n    cmd: y\n  b:\n    cmd: z\ndatasets:\n- name: a\n"
     assert lockfile.with_entry(text, "  ab:\n    cmd: new\n") == text.replace("cmd: y", "cmd: new")

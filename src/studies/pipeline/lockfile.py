@@ -2,11 +2,13 @@
 
 For every stage, DVC reads all entries of dvc.lock; after the stage, it parses the file once more, together with its
 comments, and writes it anew. With the thousand stages of a reference run, this takes ten seconds for each stage. The
-text of the file is the same either way.
+content of the file is the same either way. Only anchors are not written: entries that are written one by one would
+define the same anchor twice, and a file with two such entries cannot be read.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,6 +20,8 @@ from treebound.support import atomic
 SECTION = re.compile(r"^stages:\n(?P<entries>(?:[ \n].*\n?)*)", re.MULTILINE)
 #: the beginning of an entry
 ENTRY = re.compile(r"^  \S", re.MULTILINE)
+#: an anchor or alias, which can belong to several entries (also text that looks like one)
+ANCHOR = re.compile(r"(?:: |- )[&*]\w")
 
 
 def install(names: Sequence[str]) -> None:
@@ -31,7 +35,7 @@ def install(names: Sequence[str]) -> None:
 def entries(text: str, names: Sequence[str]) -> str | None:
     """Return the text of a dvc.lock with the entries of the stages `names` alone.
 
-    The result is None if the text has no section of stages that is written as DVC writes it.
+    The result is None if the text has no section of stages that is written as DVC writes it, or if it has anchors.
     """
     if (section := _section(text)) is None:
         return None
@@ -45,7 +49,7 @@ def with_entry(text: str, entry: str) -> str | None:
     text   content of the file
     entry  the entry, whose first line is the indented name of the stage
 
-    The result is None if the text has no section of stages that is written as DVC writes it.
+    The result is None if the text has no section of stages that is written as DVC writes it, or if it has anchors.
     """
     if (section := _section(text)) is None or not re.match(r"  [^\s?]", entry):
         return None
@@ -54,9 +58,9 @@ def with_entry(text: str, entry: str) -> str | None:
 
 
 def _section(text: str) -> tuple[int, int] | None:
-    """Return the place of the entries in the text of a dvc.lock, or None if DVC has not written the text."""
+    """Return the place of the entries in the text of a dvc.lock; None if DVC has not written it, or with anchors."""
     section = SECTION.search(text)
-    return section.span("entries") if section and text.endswith("\n") else None
+    return section.span("entries") if section and text.endswith("\n") and not ANCHOR.search(text) else None
 
 
 def _span(text: str, section: tuple[int, int], first: str) -> tuple[int, int]:
@@ -97,7 +101,8 @@ def _dump_stages(by_dvc: Callable[..., None]) -> Callable[..., None]:
         for stage in stages:
             data = serialize.to_lockfile(stage, **kwargs)
             if text is not None:
-                text = with_entry(text, dumps_yaml({"stages": data}).removeprefix("stages:\n"))
+                copy = json.loads(json.dumps(data))  # without shared objects, which would get anchors
+                text = with_entry(text, dumps_yaml({"stages": copy}).removeprefix("stages:\n"))
         if text is None:
             by_dvc(self, stages, **kwargs)
         elif text != old:
