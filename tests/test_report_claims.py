@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import synthetic_results
+import yaml
 
 from studies.common import params as parameters
 from studies.qian_liu_2013.comparison.files import claimed
@@ -33,7 +34,7 @@ from studies.site.claims.measured import Measured, Scale, exact, over_seeds, sha
 from studies.site.claims.measures import PAPERS
 from studies.site.claims.show import Replication, frame, replication
 from studies.site.pooled import Z
-from studies.site.rows import named_rows, seeds_of
+from studies.site.rows import named_rows
 from treebound.core.errors import InputError
 
 REPOSITORY = Path(__file__).parents[1]
@@ -262,10 +263,8 @@ def test_a_changed_accuracy_changes_the_verdict(run: collect.Results) -> None:
     assert judgement.verdict == REPLICATED
     assert {m.value for m in judgement.measured} == {100.0}
     assert {m.place for m in judgement.measured} == set(run.corpora)
-    assert {m.place: m.seeds for m in judgement.measured} == {
-        corpus: len(seeds_of(run.params, corpus, named_rows(run.params, corpus, "mira")["all factors"]))
-        for corpus in run.corpora
-    }
+    counts = yaml.safe_load((REPOSITORY / "params" / "reference.yaml").read_text())["seeds"]["combined"]
+    assert {m.place: m.seeds for m in judgement.measured} == {c: counts.get(c, counts["default"]) for c in run.corpora}
     assert judged(run, rows=rows[::-1]).verdict == CONTRADICTED
     assert len(judged(run, rows=rows, corpora=("en_ewt",)).measured) == 1
     # the rows of the first pair do not differ
