@@ -85,15 +85,38 @@ def test_a_stored_run_continues_in_an_empty_folder(folder: Path, monkeypatch: py
     project = folder.parents[1]
     monkeypatch.chdir(project)
     run_folder = folder.relative_to(project)
-    assert (
-        unfinished.save((run_folder, Path("build/none")), Path("stored.tar.xz")) == Path("stored.tar.xz").stat().st_size
-    )
+    size = unfinished.save((run_folder, Path("build/none")), Path("stored"))
+    assert size == sum(path.stat().st_size for path in Path("stored").iterdir()) > 0
     for name in ("dvc.lock", "results"):
         shutil.move(run_folder / name, project / Path(name).name)
-    unfinished.restore((run_folder, Path("build/none")), Path("stored.tar.xz"))
+    unfinished.restore((run_folder, Path("build/none")), Path("stored"))
     assert (run_folder / "dvc.lock").read_bytes() == Path("dvc.lock").read_bytes()
     monkeypatch.chdir(folder)
     assert to_run(allow_missing=True) == set()
+
+
+def test_an_archive_is_written_only_if_its_content_changed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for corpus in ("a", "b"):
+        (folder / "results/predictions" / corpus).mkdir(parents=True)
+        (folder / "results/predictions" / corpus / "row.csv").write_text("1,2\n")
+    monkeypatch.chdir(folder.parents[1])
+    stored = Path("stored")
+
+    def numbers() -> dict[str, int]:
+        """The inode of each archive: a file that is written gets another one."""
+        unfinished.save((Path("build/run"),), stored)
+        return {path.name: path.stat().st_ino for path in stored.iterdir()}
+
+    first = numbers()
+    assert set(first) == {"run-a.tar.xz", "run-b.tar.xz", "record.tar.xz"}
+    (folder / "results/predictions/a/row.csv").touch()
+    assert numbers() == first
+    (folder / "results/predictions/a/row.csv").write_text("1,3\n")
+    assert {name for name, number in numbers().items() if number != first[name]} == {"run-a.tar.xz"}
+    shutil.rmtree(folder)
+    unfinished.restore((Path("build/run"),), stored)
+    assert (folder / "results/predictions/a/row.csv").read_text() == "1,3\n"
+    assert (folder / "results/predictions/b/row.csv").read_text() == "1,2\n"
 
 
 def test_the_command_stores_the_reference_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,16 +135,16 @@ def test_a_run_that_is_there_is_not_replaced(folder: Path, monkeypatch: pytest.M
     project = folder.parents[1]
     monkeypatch.chdir(project)
     run_folder = folder.relative_to(project)
-    unfinished.save((run_folder,), Path("stored.tar.xz"))
+    unfinished.save((run_folder,), Path("stored"))
     (folder / "results/metrics/a").write_text("newer\n")
-    unfinished.restore((run_folder,), Path("stored.tar.xz"))
+    unfinished.restore((run_folder,), Path("stored"))
     assert (folder / "results/metrics/a").read_text() == "newer\n"
 
 
 def test_without_a_run_there_is_nothing_to_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="no run to store"):
-        unfinished.save((Path("build/run"),), Path("stored.tar.xz"))
+        unfinished.save((Path("build/run"),), Path("stored"))
     assert list(tmp_path.iterdir()) == []
-    unfinished.restore((Path("build/run"),), Path("stored.tar.xz"))
+    unfinished.restore((Path("build/run"),), Path("stored"))
     assert list(tmp_path.iterdir()) == []

@@ -41,7 +41,7 @@ ORIGIN = (
 #: file of a finished run: what ORIGIN says. `scratch.prepare` replaces the folder of ORIGIN, but not this file
 FINISHED = FOLDER / "finished.json"
 #: file with the stages that have ended, until the run is finished
-UNFINISHED = Path("results/unfinished.tar.xz")
+UNFINISHED = Path("results/unfinished")
 #: stages of the models that pages load
 LOADED = ("train@tr_twt-combined", "train@tr_twt-carreras+grandchild+sibling")
 #: stages that all others wait for. They are short, and their files are not stored with an unfinished run
@@ -140,7 +140,7 @@ def made(head: str) -> dict[str, Any]:
         raise InputError("the commit changed during the run", hint="start again: only changed stages run again")
     replace(multilingual, MULTILINGUAL)
     stage.write_json(FINISHED, run)
-    UNFINISHED.unlink(missing_ok=True)
+    shutil.rmtree(UNFINISHED, ignore_errors=True)
     return run
 
 

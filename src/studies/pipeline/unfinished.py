@@ -1,14 +1,17 @@
 """Store a reference run that is not finished, so that it continues on another machine.
 
-`make reference` takes many hours. The stored file holds DVC's record of the ended stages, and the results that pages
-read. Models and corpora are too large for it, and an ended stage does not read them again. A stage that reads them and
-has not run yet makes them anew (`run --allow-missing`).
+`make reference` takes many hours. The stored files hold DVC's record of the ended stages, and the results that pages
+read: one archive per corpus for its predictions, and one for everything else. An archive whose content did not change
+is not written again, so that the history of the repository gets the predictions of a finished corpus once. Models and
+corpora are too large, and an ended stage does not read them again. A stage that reads them and has not run yet makes
+them anew (`run --allow-missing`).
 """
 
 from __future__ import annotations
 
+import io
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from studies.common import stage
@@ -17,34 +20,57 @@ from studies.pipeline.run import TIMES
 from treebound.core.errors import InputError
 from treebound.support import atomic
 
-#: what is stored of the folder of a run
-KEPT = (MADE, TIMES, stage.METRICS, Path("results/predictions"))
+#: what is stored of the folder of a run, besides the predictions
+KEPT = (MADE, TIMES, stage.METRICS)
+PREDICTIONS = Path("results/predictions")
+RECORD = "record.tar.xz"
 
 
-def save(folders: Sequence[Path], path: Path) -> int:
-    """Store the runs in `folders` in the file `path`; return its size in bytes. Folders without a run are left out.
+def save(folders: Sequence[Path], target: Path) -> int:
+    """Store the runs in `folders` in the folder `target`; return the size of its files in bytes.
 
-    Raises InputError if no folder has a run.
+    Folders without a run are left out. Raises InputError if no folder has a run.
     """
-    kept = [folder / name for folder in folders if (folder / MADE).is_file() for name in KEPT]
-    if not kept:
+    runs = [folder for folder in folders if (folder / MADE).is_file()]
+    if not runs:
         raise InputError("no run to store", path=folders[0], hint="start it by `make reference`")
-    with atomic.replacing(path) as file, tarfile.open(fileobj=file, mode="w:xz") as archive:
-        for name in kept:
-            if name.exists():
-                archive.add(name)
-    return path.stat().st_size
+    # the record is read first and written last, so that it names no stage whose predictions are not stored
+    record = packed([folder / name for folder in runs for name in KEPT])
+    archives = {
+        f"{folder.name}-{corpus.name}.tar.xz": packed([corpus])
+        for folder in runs
+        for corpus in sorted((folder / PREDICTIONS).glob("*"))
+    } | {RECORD: record}
+    for name, content in archives.items():
+        path = target / name
+        if not path.is_file() or path.read_bytes() != content:
+            with atomic.replacing(path) as file:
+                file.write(content)
+    return sum((target / name).stat().st_size for name in archives)
 
 
-def restore(folders: Sequence[Path], path: Path) -> None:
-    """Restore the runs that `path` stores, if the file exists. A folder that has a run already is left as it is."""
-    if not path.is_file():
-        return
+def packed(paths: Iterable[Path]) -> bytes:
+    """An archive of files and folders. Equal files give equal bytes: times and owners are left out."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:xz") as archive:
+        for path in paths:
+            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+                if file.is_file():
+                    member = tarfile.TarInfo(file.as_posix())
+                    member.size = file.stat().st_size
+                    with file.open("rb") as content:
+                        archive.addfile(member, content)
+    return buffer.getvalue()
+
+
+def restore(folders: Sequence[Path], target: Path) -> None:
+    """Restore the runs that `target` stores, if it exists. A folder that has a run already is left as it is."""
     wanted = [folder for folder in folders if not (folder / MADE).is_file()]
-    with tarfile.open(path) as archive:
-        members = [m for m in archive if any(Path(m.name).is_relative_to(folder) for folder in wanted)]
-        # records come last: if this process is killed, a folder with its record is complete
-        archive.extractall(members=sorted(members, key=lambda m: Path(m.name).name == MADE.name), filter="data")
+    # DVC's file comes last: if this process is killed, a folder that has it is complete
+    for path in sorted(target.glob("*.tar.xz"), key=lambda path: path.name == RECORD):
+        with tarfile.open(path) as archive:
+            members = [m for m in archive if any(Path(m.name).is_relative_to(folder) for folder in wanted)]
+            archive.extractall(members=sorted(members, key=lambda m: Path(m.name).name == MADE.name), filter="data")
     for folder in wanted:
         if (folder / MADE).is_file():
-            stage.say(f"{folder}: continues the run that {path} stores")
+            stage.say(f"{folder}: continues the run that {target} stores")
