@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from studies.site.pooled import holm, pool
+from studies.site.pooled import Interval, holm, p_within, pool
 
 #: BCG vaccine against tuberculosis, 13 trials (Colditz et al. 1994): cases and non-cases, vaccinated and not
 VACCINATED = np.array(
@@ -89,7 +90,28 @@ def test_p_is_that_of_the_end_of_the_interval() -> None:
     pooled = pool(SLEEP, np.zeros(10))
     assert float(pool(SLEEP, np.zeros(10), null=float(pooled.mean.low)).p) == pytest.approx(0.05)
     assert float(pool([0.5, 0.5], [0.1, 0.1], null=0.5).p) == 1
-    assert float(pool([0.5, 0.5], [0.1, 0.1]).p) == 0
+    assert float(pool([0.5, 0.5], [0.0, 0.0]).p) == 0
+
+
+def test_treebanks_that_agree_by_chance_keep_their_own_errors() -> None:
+    pooled = pool([0.47, 0.48], [0.08, 0.10])
+    own = np.sqrt(0.08 + 0.10) / 2
+    assert float(pooled.mean.high - pooled.mean.effect) == pytest.approx(own)
+    assert float(pooled.predicted_high) >= float(pooled.mean.high)
+    at_the_end = pool([0.47, 0.48], [0.08, 0.10], null=float(pooled.mean.low))
+    assert float(at_the_end.p) == pytest.approx(0.05)
+    apart = pool([0.0, 1.0], [0.08, 0.10])
+    assert float(apart.mean.se) == pytest.approx(np.std([0, 1], ddof=1) / np.sqrt(2))
+
+
+def test_two_one_sided_tests() -> None:
+    """Eleven treebanks with mean 0.3 and standard error 0.1: t is 2 and 7 at the ends of 0.1 .. 1.0."""
+    mean = Interval(*map(np.asarray, (0.3, 0.1, 0.0, 0.6)))
+    pooled = pool(np.zeros(11), np.zeros(11))._replace(mean=mean)
+    assert p_within(pooled, 0.1, 1.0) == pytest.approx(stats.t.sf(2, 10))
+    assert p_within(pooled, -1.0, 0.5) == pytest.approx(stats.t.sf(2, 10))
+    assert p_within(pooled, 0.5, 1.0) == pytest.approx(stats.t.sf(2, 10)), "the effect is below both ends"
+    assert p_within(pooled, 0.3, 1.0) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(

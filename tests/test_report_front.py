@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import synthetic_results
+import yaml
 
 import treebound
 from studies.across.approximations import tables as approximations_tables
@@ -261,6 +262,8 @@ def test_the_headline_has_the_best_rows_of_each_family(runs: list[collect.Result
     means = data[list(runs[0].corpora)].mean(axis=1, skipna=False)
     np.testing.assert_allclose(data[systems.MEAN], means)
     assert systems.HERE not in data
+    counts = yaml.safe_load((REPOSITORY / "params/reference.yaml").read_text())["seeds"]["carreras"].values()
+    assert data.loc[("carreras", "baseline"), systems.SEEDS] == f"{min(counts)} to {max(counts)}"
     with_both = systems.headline(*runs)
     assert set(with_both[systems.HERE]) <= {agreement.CONFIRMED, agreement.DIFFERS, agreement.NOT_RUN, systems.OTHER}
 

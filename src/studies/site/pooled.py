@@ -4,11 +4,12 @@ The effect of treebank i is y_i = mu + u_i + e_i. Here u_i, of variance tau^2, i
 and treebanks in general. The error e_i, of variance v_i, comes from the choice of test sentences and seeds.
 
 mu is the mean over treebanks, with the interval of Hartung & Knapp (2001) for equal weights. The spread between
-treebanks contains all sources of variance (u_i, sentences and seeds), whether v_i is known well or not. For comparison,
-a mean with weights by precision (Sidik & Jonkman 2002) is computed as well. With as few treebanks as in this project,
-the intervals of the weighted mean are too narrow: page 94 has the simulation (`studies.across.verdicts`), and
-docs/decisions/031 has the reasons. tau^2 is estimated by restricted maximum likelihood. The tests of this module are
-published worked examples.
+treebanks contains all sources of variance (u_i, sentences and seeds), whether v_i is known well or not. A few treebanks
+may agree by chance. The interval therefore extends at least one standard error of the v_i to both sides. For
+comparison, a mean with weights by precision (Sidik & Jonkman 2002) is computed as well. With as few treebanks as in
+this project, the intervals of the weighted mean are too narrow: page 94 has the simulation (`studies.across.verdicts`),
+and docs/decisions/031 has the reasons. tau^2 is estimated by restricted maximum likelihood. The tests of this module
+are published worked examples.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Pooled(NamedTuple):
 
     - mean: estimate of mu with equal weights.
     - p: two-sided p-value of the hypothesis mu = null.
+    - treebanks: k.
     - predicted_low, predicted_high: prediction interval, the range in which the effect on one more treebank is
       expected.
     - tau2, I2: variance between treebanks, and its share (%) of the total variance.
@@ -51,6 +53,7 @@ class Pooled(NamedTuple):
 
     mean: Interval
     p: Array
+    treebanks: int
     predicted_low: Array
     predicted_high: Array
     tau2: Array
@@ -83,28 +86,58 @@ def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, le
         raise ValueError("one treebank cannot be pooled: give at least two")
     if not (np.isfinite(y).all() and np.isfinite(v).all() and (v >= 0).all()):
         raise ValueError("effects must be finite, and variances finite and not negative")
-    mean = _interval(y, np.ones_like(y), level)
+    mean = _interval(y, np.ones_like(y), level, least=np.sqrt(v.sum(-1)) / k)
     reach = t.ppf((1 + level) / 2, k - 1) * np.std(y, axis=-1, ddof=1) * np.sqrt(1 + 1 / k)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p = 2 * t.sf(np.abs(mean.effect - null) / mean.se, k - 1)
-    p = np.where(mean.se > 0, p, np.where(mean.effect == null, 1.0, 0.0))
+    reach = np.maximum(reach, mean.effect - mean.low)
+    p = 2 * np.minimum(p_beyond(mean, k, null, 1), p_beyond(mean, k, null, -1))
     # a variance of 0 has no weight: replace it by a variance far below the effects
     v = np.maximum(v, 1e-12 * np.maximum(1.0, np.square(y).max(axis=-1, keepdims=True)))
     tau2, a = between(y, v), 1 / v
     typical = (k - 1) * a.sum(-1) / (np.square(a.sum(-1)) - np.square(a).sum(-1))  # Higgins & Thompson (2002)
     weighted = _interval(y, 1 / (v + tau2[..., None]), level)
     low, high = mean.effect - reach, mean.effect + reach
-    return Pooled(mean, p, low, high, tau2, 100 * tau2 / (tau2 + typical), weighted)
+    return Pooled(mean, np.minimum(p, 1.0), k, low, high, tau2, 100 * tau2 / (tau2 + typical), weighted)
 
 
-def _interval(y: Array, w: Array, level: float) -> Interval:
-    """Return the mean of effects y with weights w, with the interval of Hartung & Knapp."""
+def p_beyond(mean: Interval, treebanks: int, null: float, side: int) -> Array:
+    """Return the one-sided p-value of the hypothesis that mu lies beyond `null`.
+
+    side  1: the hypothesis to reject is mu <= null; -1: it is mu >= null
+    """
+    from scipy.stats import t
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = t.sf(side * (mean.effect - null) / mean.se, treebanks - 1)
+    certain = np.where(mean.effect == null, 0.5, np.where(side * (mean.effect - null) > 0, 0.0, 1.0))
+    return np.where(mean.se > 0, p, certain)
+
+
+def p_within(pooled: Pooled, low: float, high: float) -> float:
+    """Return the p-value of a claim that mu lies between `low` and `high`, for a single analysis.
+
+    If the mean lies between them, the claim is tested by two one-sided tests (Schuirmann 1987), and the larger p-value
+    counts. Otherwise, the tested hypothesis is that mu lies between them after all.
+    """
+    value = float(pooled.mean.effect)
+    if low <= value <= high:
+        ends = ((low, 1), (high, -1))
+        return float(max(p_beyond(pooled.mean, pooled.treebanks, end, side) for end, side in ends))
+    return float(p_beyond(pooled.mean, pooled.treebanks, *((high, 1) if value > high else (low, -1))))
+
+
+def _interval(y: Array, w: Array, level: float, least: npt.ArrayLike = 0.0) -> Interval:
+    """Return the mean of effects y with weights w, with the interval of Hartung & Knapp.
+
+    least  smallest distance from the mean to the ends of the interval
+    """
     from scipy.stats import t
 
     k = y.shape[-1]
     mu = (w * y).sum(-1) / w.sum(-1)
+    reach = t.ppf((1 + level) / 2, k - 1)
     se = np.sqrt((w * np.square(y - mu[..., None])).sum(-1) / (k - 1) / w.sum(-1))
-    half = t.ppf((1 + level) / 2, k - 1) * se
+    se = np.maximum(se, np.asarray(least) / reach)
+    half = reach * se
     return Interval(mu, se, mu - half, mu + half)
 
 

@@ -11,7 +11,10 @@ from studies.across.overview.shares import POINT
 from studies.site.sentences import Sentences, about, difference, each, listing
 
 #: text that limits every choice of a best row
-CHOSEN = "The choice was made on the test sets themselves, so the UAS of a chosen row is slightly too high."
+CHOSEN = (
+    "The choice was made on the test sets themselves, so the UAS of a chosen row is slightly too high. A parser with "
+    "several seeds is ranked by their mean, and any other parser by a single training, which may be lucky."
+)
 
 
 @about("No run has results of parsers.")
@@ -157,7 +160,8 @@ def _of_memory(board: pd.DataFrame) -> str | tuple[str, pd.DataFrame]:
     """Say what the column of memory counts, and which runs lack it. board: result of `tables.ranked`."""
     counted = (
         "Memory is the peak resident memory of one process that loads the model and parses the whole test set, in MB "
-        "(1,000,000 bytes). It includes Python, the libraries, and the compiler if the process compiles kernels."
+        "(1,000,000 bytes). It includes Python, the libraries, and the compiler if the process compiles kernels. "
+        "One process parses all rows of a model, so a later row also holds compiled code of earlier rows."
     )
     measured = board[board["peak_mb"].notna()]
     if not len(measured):

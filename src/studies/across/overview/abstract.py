@@ -24,7 +24,7 @@ from studies.site.collect import Results
 from studies.site.pooled import LEVEL
 from studies.site.rows import AT, at, find, main_rows, sweep
 from studies.site.sentences import joined
-from studies.site.show import STATEMENTS, Sentence, typeset
+from studies.site.show import STATEMENTS, Sentence, p_in_words, typeset
 
 #: verdicts in the order of the abstract; an effect that is replicated but smaller counts as replicated
 COUNTED = (NO_EFFECT, CONTRADICTED, INCONCLUSIVE, NOT_TESTED)
@@ -114,17 +114,18 @@ def _gain(shown: Results, judged: Sequence[Judged], here: Sequence[Judged]) -> F
         return Finding("This run has no gain of all non-local factors over the second-order baseline.", None)
     effect, counts = entry.effect, sorted({place.seeds for place in entry.measured})
     seeds = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    adjusted = "" if entry.adjusted is None else f", adjusted {p_in_words(entry.adjusted)}"
     published = entry.claim.effect
     kind = "no clear gain" if effect.has_interval and effect.low <= 0 <= effect.high else ""
     kind = kind or ("a gain" if effect.value > 0 else "a loss")
     names = joined(systems.added(shown))
     text = (
         f"{names[:1].upper()}{names[1:]} together bring {kind} over the second-order baseline: "
-        f"{systems.gain(effect)} over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')} each)"
+        f"{systems.gain(effect)} over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')} each{adjusted})"
     )
     if published is not None and effect.has_interval:
         inside = effect.low <= published <= effect.high
-        text += f"; the published gain, {published:+.2f}, lies {'inside' if inside else 'outside'} this interval"
+        text += f"; the published gain, {published:+.2f}, lies {'inside' if inside else 'outside'} it"
     answer = "" if own is None else agreement.of_claim(entry, own)
     if own is not None and own.effect is not None:
         answer += f": {own.verdict}, {own.effect.value:+.2f} over {_number(own.effect.treebanks, 'treebank')}"
@@ -197,7 +198,10 @@ def _fastest(results: Results, model: str) -> str:
     rows = worth.xs((model, "projective"), level=("model", "space"))
     good = rows[rows["worth it"].astype(bool)]["times as fast"].astype(float)
     if good.empty:
-        return ". No approximation is both as accurate and faster"
+        return (
+            f". On {rows['sentences'].max():,} projective sentences, none of {len(rows)} approximations is as accurate "
+            "and faster (not tested)"
+        )
     return f". The fastest equally accurate approximation is {good.max():.1f} times as fast"
 
 
@@ -224,7 +228,7 @@ def _adjusted(entries: Sequence[Judged]) -> str:
     kinds = (len(significant) - sum(significant), "replicated"), (sum(significant), "contradicted")
     which = f" ({joined([f'{count} {kind}' for count, kind in kinds if count])})" if significant else ""
     stay = "stays" if len(significant) == 1 else "stay"
-    return f" {len(significant)} of the {len(tested)} with a p-value {stay} significant after adjustment{which}."
+    return f" Of the {len(tested)} with a p-value, {len(significant)} {stay} significant after adjustment{which}."
 
 
 def _clearest(entries: Sequence[Judged]) -> str:
@@ -237,7 +241,8 @@ def _clearest(entries: Sequence[Judged]) -> str:
     assert best.effect is not None
     effect = MEASURES[best.claim.measure].text.format(best.effect.value)
     places = _number(best.effect.treebanks, "treebank")
-    return f" (clearest: “{best.claim.short}”; measured here: {effect}, {places})"
+    clearest = "clearest: " if len(entries) > 1 else ""
+    return f" ({clearest}“{best.claim.short}”; measured here: {effect}, {places})"
 
 
 def _honest(shown: Results, here: Results | None) -> Finding:

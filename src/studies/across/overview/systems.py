@@ -21,13 +21,13 @@ from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.rows import AT, at, main_rows, metrics_of, sweep
 from studies.site.seen import by_corpus, offered
-from studies.site.sentences import Sentences, about, joined
+from studies.site.sentences import Sentences, about, from_to, joined
 
 MOST = 10  #: number of rows
 DEFAULT = "combined-pruned"  #: model with the default settings of `treebound train`
 OTHER = "other settings"  #: answer about a system that this machine trained with other settings
 PUBLISHED = "published"  #: role of a row that another project published
-MEAN, SPEED, PROVED, HERE = "mean UAS", "words / CPU s", "proved, %", "this run"
+MEAN, SEEDS, SPEED, PROVED, HERE = "mean UAS", "seeds", "words / CPU s", "proved, %", "this run"
 TIMED = "timed"  #: attribute of the table
 #: names of families of systems in the table, by the groups of `speed_tables.by_system`
 FAMILIES = {"graph": "exact", "transitions": "transition", "sampling": "sampling", "others": "other project"}
@@ -43,10 +43,10 @@ FACTORS = {
 def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return the headline table of one run. Index: system and role (why the row is shown).
 
-    Columns: UAS (%, mean over seeds) on each corpus and its mean; geometric mean of the speed over the timed corpora;
-    share of proved test sentences; and `this run`: whether this machine's run has the same UAS, if `here` is given. A
-    mean needs all corpora. The attribute `timed` of the table maps a system to the number of corpora on which it was
-    timed.
+    Columns: UAS (%, mean over seeds) on each corpus and its mean; number of seeds, as text; geometric mean of the speed
+    over the timed corpora; share of proved test sentences; and `this run`: whether this machine's run has the same UAS,
+    if `here` is given. A mean needs all corpora. The attribute `timed` of the table maps a system to the number of
+    corpora on which it was timed.
 
     wanted  corpora to show; empty: all corpora of the run
     """
@@ -58,6 +58,7 @@ def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] 
         uas, speed = (_of(table, place, figure).reindex(corpora) for figure in ("UAS", "words per CPU second"))
         row: dict[str, object] = {str(corpus): float(value) for corpus, value in uas.items()}
         row[MEAN] = float(uas.mean(skipna=False))
+        row[SEEDS] = from_to(_of(table, place, "seeds").reindex(corpora).dropna(), "{:.0f}")
         row[SPEED], timed[place[1]] = geometric(speed), int(speed.notna().sum())
         row[PROVED] = proofs.get(place[1], nan) if place[0] == "graph" else nan
         if here is not None:
@@ -65,7 +66,8 @@ def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] 
         rows[place[1], role] = row
     for row in practice.published().sort_values("UAS").tail(1).to_dict("records"):
         if row["corpus"] in corpora:
-            figures = dict.fromkeys((*corpora, MEAN, SPEED, PROVED), nan) | {row["corpus"]: row["UAS"]}
+            figures = dict.fromkeys((*corpora, MEAN, SEEDS, SPEED, PROVED), nan) | {row["corpus"]: row["UAS"]}
+            figures[SEEDS] = ""
             figures |= {HERE: agreement.NOT_RUN} if here is not None else {}
             rows[str(row["short"]), PUBLISHED] = figures
     index = pd.MultiIndex.from_tuples(list(rows), names=["system", "role"])
@@ -104,10 +106,11 @@ def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged]) -> S
     entry = claim_of(judged, GAIN)
     if entry is not None and entry.claim is not None:
         scale, parts = MEASURES[entry.claim.measure].scale, []
-        for places, inside in (("the treebanks of this table", True), ("the other treebanks of the abstract", False)):
+        for places, inside in (("the treebanks of this table", True), ("the others", False)):
             measured = [place for place in entry.measured if (place.treebank in corpora) == inside]
             if measured:
-                parts.append(f"{gain(effect_of(measured, scale, entry.claim.than))} on {places}")
+                effect = effect_of(measured, scale, entry.claim.than)
+                parts.append(f"{gain(effect)} on {places} ({effect.treebanks})")
         if len(parts) > 1:
             yield f"Over `{BASELINE}`, `{sweep(params)[0].model}` gains {joined(parts)}.", None
     best = next((name for name, role in data.index if f"best {FAMILIES['graph']}" in role), "")
@@ -141,7 +144,7 @@ def caption(data: pd.DataFrame, shown: Results) -> str:
     total = sum(name in shown.corpora for name in data.columns)
     few = ", ".join(f"{name}: {count}" for name, count in data.attrs[TIMED].items() if 0 < count < total)
     mean = f"speed is a geometric mean over the corpora{f' ({few} of {total})' if few else ''}"
-    return f"UAS of the main systems on the test sets in {shown.title}, in %; {mean}"
+    return f"UAS of the main systems on the test sets in {shown.title}, in %, mean over the seeds; {mean}"
 
 
 def gain(effect: Effect) -> str:
@@ -164,7 +167,7 @@ def _systems(results: Results, learner: str) -> pd.DataFrame:
     for corpus in results.corpora:
         row = main_rows(results.params, learner, corpus).get(DEFAULT)
         if row is not None:
-            cells[corpus, "UAS"] = headlines.mean_over_seeds(results, corpus, row, values)[0]
+            cells[corpus, "UAS"], cells[corpus, "seeds"] = headlines.mean_over_seeds(results, corpus, row, values)
             cells[corpus, "words per CPU second"] = float(speed.get(at(corpus, row), nan))
     if not cells or ("graph", DEFAULT) in table.index:
         return table

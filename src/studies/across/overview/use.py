@@ -76,11 +76,11 @@ def _accurate(results: Results) -> Advice:
 
 
 def _crossing(results: Results) -> Advice:
-    """Recommend the graph-based row with the highest mean UAS among those whose arcs may cross."""
+    """Recommend the graph-based row with the highest mean UAS among those whose arcs may cross. It proves its trees."""
     params, learner = results.params, results.params.learners[0]
     rows = {name: row for c in results.corpora for name, row in main_rows(params, learner, c).items()}
     crossing = [name for name, row in rows.items() if params.models[row.trained].settings.space == "non-projective"]
-    task = "trees whose arcs may cross"
+    task = "trees whose arcs may cross, with proofs"
     means = {name: _accuracy(results, name)[0] for name in crossing}
     known = {name: mean for name, mean in means.items() if mean == mean}
     if not known:
@@ -109,11 +109,11 @@ def _fast(results: Results) -> Advice:
     """Recommend the fastest row of this project whose mean UAS is at most POINT below the highest one."""
     task = f"fast, and at most {shares.POINT:g} point less accurate"
     rows = pd.DataFrame(
-        [(row, *_measured(results, row)) for row in _with_commands(results)], columns=["row", "uas", "speed"]
+        [(row, *_measured(results, row)) for row in _with_commands(results)], columns=["row", "uas", "speed", "seeds"]
     ).dropna()
     if rows.empty:
         return Advice(task, MISSING, MISSING, MISSING, MISSING, TRAIN)
-    row, uas, speed = rows[rows["uas"] >= rows["uas"].max() - shares.POINT].sort_values("speed").iloc[-1]
+    row, uas, speed, counts = rows[rows["uas"] >= rows["uas"].max() - shares.POINT].sort_values("speed").iloc[-1]
     proves = "none"
     if row.system == "graph":
         data = metrics_of(results).loc[[at(corpus, row) for corpus in results.corpora]]
@@ -122,7 +122,8 @@ def _fast(results: Results) -> Advice:
     if row.system == "graph" and row.k != results.params.train.k:
         line += f"; treebound parse MODEL TEXT --k {row.k}"
     name = headlines.titles(results, results.corpora[0])[row.name]
-    accuracy, per_second = f"UAS {uas:.2f}, {_where(results.corpora)}", f"{speed:,.0f} words / CPU s"
+    accuracy = f"UAS {uas:.2f}, {_where(results.corpora)}, {_seeds(counts)}"
+    per_second = f"{speed:,.0f} words / CPU s"
     return Advice(task, name, accuracy, per_second, proves, line)
 
 
@@ -142,16 +143,21 @@ def _with_commands(results: Results) -> Iterator[Row]:
             yield row
 
 
-def _measured(results: Results, row: Row) -> tuple[float, float]:
-    """Return the mean UAS of a row over the corpora, and the geometric mean of its speed; NaN if a corpus lacks it."""
+def _measured(results: Results, row: Row) -> tuple[float, float, tuple[int, ...]]:
+    """Return the mean UAS of a row over the corpora, the geometric mean of its speed, and its seeds on each corpus.
+
+    UAS and speed are NaN if a corpus lacks them.
+    """
     values = headlines.accuracies(results)
-    uas, speeds = [], []
+    uas, speeds, seeds = [], [], []
     for corpus in results.corpora:
         timed = {line["row"]: line["words_per_cpu_s"] for line in results.read("benchmark", f"{corpus}.json")}
-        uas.append(headlines.mean_over_seeds(results, corpus, row, values)[0])
+        mean, count = headlines.mean_over_seeds(results, corpus, row, values)
+        uas.append(mean)
+        seeds.append(count)
         speeds.append(timed.get(row.name, float("nan")) if row.benchmarked else float("nan"))
     speed = systems.geometric(pd.Series(speeds)) if pd.notna(speeds).all() else float("nan")
-    return sum(uas) / len(uas), speed
+    return sum(uas) / len(uas), speed, tuple(seeds)
 
 
 def _fastest(results: Results) -> Advice:
@@ -218,15 +224,16 @@ def _valid(results: Results) -> Advice:
 
 
 def _ccg(results: Results) -> Advice:
-    """Recommend the most accurate decoder of the first CCG parser of the run."""
+    """Recommend the decoder of the first CCG parser of the run that is most accurate on dev."""
     task, line = "categorial grammar (CCG)", f"{TRAIN} --system ccg"
     table = ccg_tables.accuracy([results])
     table = table[table.index.get_level_values("run") == results.name] if len(table) else table
     if table.empty:
         return Advice(task, MISSING, MISSING, MISSING, "derivations", line)
     parser = table.index.get_level_values("parser")[0]
-    scores = table.xs(parser, level="parser").droplevel("run")["test"].xs("LF", axis=1, level=1).stack()
-    decoder, order = scores.idxmax()
+    rows = table.xs(parser, level="parser").droplevel("run")
+    on_dev, on_test = (rows[split].xs("LF", axis=1, level=1).stack() for split in ("dev", "test"))
+    decoder, order = on_dev.idxmax()
     times = ccg_tables.speed([results])
     place = (results.name, parser, decoder)
     speed = f"{times.loc[place, (order, 'sentences / s')]:,.0f} sentences / CPU s" if place in times.index else UNTIMED
@@ -235,7 +242,7 @@ def _ccg(results: Results) -> Advice:
     return Advice(
         task,
         f"{decoder}, {order}",
-        f"labelled F {scores.max():.2f}, {parser}, test",
+        f"labelled F {on_test[decoder, order]:.2f}, {parser}, test; one seed, chosen on dev",
         speed,
         proved if decoder.startswith("exact") else "none",
         line,
@@ -254,8 +261,8 @@ def _confidence(results: Results) -> Advice:
     return Advice(
         task,
         section.model,
-        f"UAS {best['1']:.2f}; best of {k} trees {best[k]:.2f}, {_where(data['corpus'])}, at most "
-        f"{data['sentences'].max():,} sentences each",
+        f"UAS {best['1']:.2f}; best of {k} trees {best[k]:.2f}, {_where(data['corpus'])}, one seed, "
+        f"at most {data['sentences'].max():,} sentences each",
         UNTIMED,
         f"{shares.of_all(int(data['complete'].sum()), int(data['sentences'].sum()))} lists",
         f"{command(results, section.model)}; {line}",
@@ -265,16 +272,19 @@ def _confidence(results: Results) -> Advice:
 def _mining(results: Results) -> Advice:
     """Report the share of errors among the first suspects, for the mined treebank with the most sentences."""
     task, line = "annotation errors in a treebank", "treebound mine TREEBANK -o suspects.html"
-    points = mining_tables.points(mining_tables.measured([results]))
+    mined = mining_tables.measured([results])
+    points = mining_tables.points(mined)
     points = points[points["ranking"] == OURS] if len(points) else points
     if points.empty:
         return Advice(task, MISSING, MISSING, MISSING, NOTHING, line)
     first = points[points["run"] == points["run"].iloc[0]]
     row = first.sort_values("k").iloc[len(first) // 2]
+    source = mined[mined["run"] == row["run"]].iloc[0]
+    errors = "planted errors" if source["planted"] else "errors by a later release"
     return Advice(
         task,
         "default of mine",
-        f"{row['precision'] * 100:.0f} % of the first {row['k']} suspects are errors ({row['run']})",
+        f"{row['precision'] * 100:.0f} % of the first {row['k']} suspects are {errors} ({source['treebank']})",
         UNTIMED,
         NOTHING,
         line,
@@ -314,9 +324,13 @@ def _accuracy(results: Results, model: str) -> tuple[float, str]:
     for corpus in results.corpora:
         row = main_rows(results.params, learner, corpus).get(model)
         means.append(headlines.mean_over_seeds(results, corpus, row, values) if row is not None else (float("nan"), 0))
-    counts = sorted({seeds for _, seeds in means})
-    seeds = f"{counts[0]} to {counts[-1]} seeds" if len(counts) > 1 else _count(counts[0], "seed")
-    return sum(mean for mean, _ in means) / len(means), seeds
+    return sum(mean for mean, _ in means) / len(means), _seeds([count for _, count in means])
+
+
+def _seeds(counts: Sequence[int]) -> str:
+    """Return the number of seeds on each corpus in words, as a range if the numbers differ."""
+    least, most = min(counts), max(counts)
+    return f"{least} to {most} seeds" if least < most else _count(least, "seed")
 
 
 def _mean_speed(speeds: pd.Series) -> str:

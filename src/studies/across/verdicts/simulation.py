@@ -17,7 +17,8 @@ from studies.site.pooled import pool
 EFFECTS = (0.0, 0.1, 0.3)  #: true differences between the two models, in UAS points
 TAUS = (0.0, 0.15)  #: standard deviations (tau) of the effect between treebanks, in UAS points
 SEEDS = (1, 3, 5)
-TREEBANKS = (5, 18)
+TREEBANKS = (3, 5, 18)
+TREEBANKS_OF_POWER = (5, 18)
 STUDIES = 10_000  #: number of simulated studies of each design
 SENTENCES = (0.08, 0.35)  #: range of the standard errors over sentences, drawn uniformly for each treebank
 TRAINING = 0.15  #: standard deviation of the difference between the models over seeds, in UAS points
@@ -105,7 +106,7 @@ def power(studies: int = STUDIES // 10, seed: int = 2, steps: int = 13) -> pd.Da
     rng = np.random.default_rng(seed)
     effects = np.linspace(0, 0.6, steps)
     columns = {}
-    for treebanks, seeds in itertools.product(TREEBANKS, SEEDS):
+    for treebanks, seeds in itertools.product(TREEBANKS_OF_POWER, SEEDS):
         above = [
             100 * np.mean(simulated(rng, effect, TAUS[-1], seeds, treebanks, studies)["low"] > 0) for effect in effects
         ]

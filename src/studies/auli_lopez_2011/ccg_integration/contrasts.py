@@ -107,7 +107,9 @@ def untested(results: Sequence[Results], judged: Mapping[str, Sequence[Judged]])
             if item.claim is None or item.verdict != NOT_TESTED:
                 continue
             missing = [_in_words(name) for name in item.claim.rows if name not in names]
-            rows.append((run.name, item.claim.short, "; ".join(missing) or "a parser that the claim can be tested on"))
+            rows.append(
+                (run.name, item.claim.short, "; ".join(missing) or "a parser of a treebank that counts for the claim")
+            )
     return pd.DataFrame(rows, columns=[*keys, "missing in the run"]).set_index(keys)
 
 

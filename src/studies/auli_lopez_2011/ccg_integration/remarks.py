@@ -15,7 +15,6 @@ from studies.site.sentences import (
     each,
     from_to,
     joined,
-    share,
     span,
     who_is_better,
 )
@@ -108,7 +107,7 @@ def steps(data: pd.DataFrame) -> Sentences:
     """Explain the step sizes of dual decomposition in the rows of `tables.curves`."""
     yield "*DD* uses our step sizes, which follow the gap between the bound and the best derivation."
     if "dd-published" in set(data["decoder"]):
-        yield "*DD, published steps* uses the step sizes of the paper."
+        yield "*DD, steps as published* uses the step sizes of the paper."
     else:
         yield "No run on this page has measured the step sizes of the paper."
 
@@ -117,8 +116,8 @@ def steps(data: pd.DataFrame) -> Sentences:
 def missing(data: pd.DataFrame) -> Sentences:
     """Say how many claims of a page are not tested, and how a run gets their figures. data: `contrasts.untested`."""
     yield (
-        f"{len(data)} {'claim is' if len(data) == 1 else 'claims are'} not tested, because the run is older than the "
-        "figures that they need. `python -m studies.pipeline.run ccg-integration` measures them."
+        f"{len(data)} {'claim is' if len(data) == 1 else 'claims are'} not tested, because the run lacks the figures "
+        "that the table names."
     )
 
 
@@ -145,12 +144,11 @@ def proofs(totals: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
     totals   `summaries.proof_totals`
     lengths  `tables.lengths`
     """
-    sentences = int(totals["sentences"].sum())
-    proved = int((totals["proved, %"] * totals["sentences"] / 100).round().sum())
+    at_once = 100 * totals["proved without branching"] / totals["sentences"]
     yield (
-        f"The best derivation is proved for {share(proved, sentences)} sentences of dev and test that have a chart, "
-        f"and for {share(int(totals['proved without branching'].sum()), sentences)} without branching. Each sentence "
-        "counts once for each parser and order.",
+        f"The best derivation is proved for {span(totals['proved, %'], '{:.1f} %')} of the sentences of dev and test "
+        f"that have a chart ({from_to(totals['sentences'])} sentences for each parser and order), and for "
+        f"{span(at_once, '{:.1f} %')} without branching.",
         totals,
     )
     if len(lengths):

@@ -21,6 +21,7 @@ from studies.site.sentences import (
 
 #: systems that the answer of the page describes
 ANSWERED = ("combined", CROSSING)
+PROJECTIVE = ANSWERED[0]  #: the system with the same factors whose trees do not cross
 #: fewest corpora for a correlation over corpora
 FEWEST = 8
 
@@ -41,17 +42,17 @@ def multilingual(data: pd.DataFrame) -> Sentences:
             f"{listing(f'{system} {_gain(rows)}' for system, rows in main or tested)}.",
             data,
         )
-    steps = data["UAS gained over the one before"] if "UAS gained over the one before" in data else pd.DataFrame()
-    for system, gain in steps.items() if not tested else ():
+    uas, crossing = data["UAS"], data["", "crossing, %"]
+    for system in uas.columns.drop(BASELINE) if not tested else ():
+        gain = uas[system] - uas[BASELINE]
         ends = span(gain.droplevel("language"), "{:+.2f}")
-        yield f"{system}, UAS over the system before it: {gain.mean():+.2f} on average of {len(gain)} corpora, {ends}."
-    crossing = data["", "crossing, %"]
-    last = steps[CROSSING] if CROSSING in steps else steps.iloc[:, -1] if len(steps) else crossing
-    if len(steps) >= FEWEST and crossing.std() > 0 and last.std() > 0:
+        yield f"{system}, UAS over {BASELINE}: {gain.mean():+.2f} on average of {len(gain)} corpora, {ends}."
+    if len(data) >= FEWEST and {CROSSING, PROJECTIVE} <= set(uas) and crossing.std() > 0:
+        gain = uas[CROSSING] - uas[PROJECTIVE]
         language = pd.Series(data.index.get_level_values("language"), data.index, name="language")
         yield (
-            f"The share of test sentences with crossing arcs and what {last.name} gains over the system before it have "
-            f"a rank correlation over corpora of {correlation(crossing, last, language)}."
+            f"The share of test sentences with crossing arcs and what {CROSSING} gains over {PROJECTIVE} have a rank "
+            f"correlation over corpora of {correlation(crossing, gain, language)}."
         )
     if not tested:
         yield UNTESTED

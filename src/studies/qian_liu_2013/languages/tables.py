@@ -26,10 +26,9 @@ def multilingual(results: Results | None) -> pd.DataFrame:
     """Return the systems of a run over many corpora. Rows: (language, corpus). Empty if there is no run.
 
     Columns of a treebank: the number of test sentences, and the share with crossing arcs (%). Columns of every system:
-    UAS and LAS (%, means over seeds); the share of sentences (%) proved optimal with the seed of the run; the gain in
-    UAS over the preceding system, unless that is the baseline and the gain is tested; and the gain in UAS over the
-    baseline with its 95 % interval and number of seeds (`headline.over_baseline`). `attrs["learner"]` names the
-    learner.
+    UAS and LAS (%, means over seeds); the share of sentences (%) proved optimal with the seed of the run; and the gain
+    in UAS over the baseline with its 95 % interval and number of seeds (`headline.over_baseline`). `attrs["learner"]`
+    names the learner.
     """
     if results is None:
         return pd.DataFrame()
@@ -54,10 +53,6 @@ def multilingual(results: Results | None) -> pd.DataFrame:
         for model, run in runs.items():
             metrics = data.loc[at(corpus, run)]
             row["proved optimal, %", model] = 100 * float(metrics["certified"]) / float(metrics["sentences"])
-        for previous, system in itertools.pairwise(runs):
-            if previous == BASELINE and corpus in gained.get(system, {}):
-                continue  # the gain over the baseline has columns of its own
-            row["UAS gained over the one before", system] = row["UAS", system] - row["UAS", previous]
         for model in runs:
             if gain := gained.get(model, {}).get(corpus):
                 group = model + AGAINST

@@ -20,7 +20,7 @@ from studies.site.claims.measured import Measure, Measured, Scale, by_treebank
 from studies.site.claims.measures import MEASURES
 from studies.site.claims.untested import missing
 from studies.site.collect import Results
-from studies.site.pooled import Pooled, Z, holm, pool
+from studies.site.pooled import Pooled, Z, holm, p_within, pool
 
 VERDICTS = REPLICATED, SMALLER, NO_EFFECT, CONTRADICTED, INCONCLUSIVE, NOT_TESTED = (
     "replicated",
@@ -88,9 +88,15 @@ class Judged:
     def p(self) -> float | None:
         """Return the two-sided p-value of the hypothesis that the effect equals the threshold of the claim.
 
-        Return None if no effects were pooled, for instance because there is a single treebank.
+        For the test `within` it is the p-value of `pooled.p_within`. Return None if no effects were pooled, for
+        instance because there is a single treebank.
         """
-        return None if self.effect is None or self.effect.pooled is None else float(self.effect.pooled.p)
+        if self.claim is None or self.effect is None or self.effect.pooled is None:
+            return None
+        if self.claim.test != "within" or self.claim.than is None or self.claim.tolerance is None:
+            return float(self.effect.pooled.p)
+        to, ends = MEASURES[self.claim.measure].scale.to, (-self.claim.tolerance, self.claim.tolerance)
+        return p_within(self.effect.pooled, *(to(self.claim.than + end) for end in ends))
 
     @property
     def verdict(self) -> str:
@@ -116,7 +122,16 @@ class Judged:
         verdict = self.verdict
         words = OURS.get(verdict, verdict) if self.claim is not None and self.claim.ours else verdict
         undecided = verdict in (INCONCLUSIVE, NOT_TESTED)
+        if verdict == INCONCLUSIVE and self.misses_published:
+            words = f"{words}, not as large as published"
         return words if undecided or not self.on_one_treebank else f"{words} (one treebank)"
+
+    @property
+    def misses_published(self) -> bool:
+        """Return True if the interval lies between the published effect and the other side of the threshold."""
+        if self.claim is None or self.claim.otherwise or self.effect is None or not self.effect.has_interval:
+            return False
+        return self.claim.test not in ("within", "all") and not _reached(self.claim, self.effect)
 
     @property
     def because(self) -> str:
@@ -170,6 +185,8 @@ class Judged:
 def effect_of(places: Sequence[Measured], scale: Scale = Scale.LINEAR, null: float | None = 0.0) -> Effect:
     """Pool one or more measured values. Ratios are pooled as logarithms, shares as log odds.
 
+    If all shares are 0 or all are 100 %, so is the pooled share, which is not finite as log odds.
+
     places  values measured on different corpora, or on different splits of a corpus
     null    the effect that the p-value tests, in the unit of the measure. There is no p-value if `null` is None or not
             finite on the scale
@@ -192,6 +209,10 @@ def effect_of(places: Sequence[Measured], scale: Scale = Scale.LINEAR, null: flo
     if not np.isfinite(threshold_on_scale):
         pooled = pooled._replace(p=np.asarray(float("nan")))
     value, low, high = (scale.back(float(x)) for x in (pooled.mean.effect, pooled.mean.low, pooled.mean.high))
+    if scale is Scale.ODDS:
+        least, most = (choose(place.value for place in places) for choose in (min, max))
+        value = min(max(value, least), most)
+        low, high = min(low, value), max(high, value)
     return Effect(len(treebanks), value, low, high, pooled)
 
 
@@ -220,9 +241,7 @@ def verdict_of(claim: Claim, effect: Effect) -> str:
         return CONTRADICTED if high < first or last < low else INCONCLUSIVE
     assert claim.than is not None
     passed = [_PASSES[claim.test](end, claim.than) for end in (low, high)]
-    upwards = claim.test in ("more", "at least")
-    published = claim.effect
-    reached = published is None or (high >= published if upwards else low <= published)
+    reached = _reached(claim, effect)
     if all(passed):
         return REPLICATED if reached else SMALLER
     if not any(passed):
@@ -231,6 +250,13 @@ def verdict_of(claim: Claim, effect: Effect) -> str:
     if not reached and ends is not None and ends[0] <= low and high <= ends[1]:
         return NO_EFFECT
     return INCONCLUSIVE
+
+
+def _reached(claim: Claim, effect: Effect) -> bool:
+    """Return True if the interval reaches or exceeds the published effect, or if none is published."""
+    if claim.effect is None:
+        return True
+    return effect.high >= claim.effect if claim.test in ("more", "at least") else effect.low <= claim.effect
 
 
 def least_favourable(claim: Claim, places: Sequence[Measured]) -> list[Measured]:
@@ -318,7 +344,8 @@ def _effect_in_words(effect: Effect, measured: Sequence[Measured], measure: Meas
     brief  True says in two words that there is one treebank
     """
     text, number = measure.text, _number(measure.text)
-    pair = f"Least favourable pair, {measured[0].pair}: " if measured[0].pair else ""
+    pair = measured[0].pair
+    pair = f"Of several pairs, the interval of {pair} speaks least for the claim: " if pair else ""
     if effect.pooled is None:
         (treebank,) = {place.treebank for place in measured}
         value = pair + value_in_words(Measured(treebank, effect.value, effect.low, effect.high), text)
@@ -346,6 +373,8 @@ def _spread_in_words(claim: Claim, measured: Sequence[Measured], effect: Effect,
     description = (
         f"The values range from {number.format(lowest.value)} ({lowest.place}) to {text.format(highest.value)} "
         f"({highest.place})."
+        if lowest.value < highest.value
+        else f"All values are {text.format(lowest.value)}."
     )
     if effect.treebanks > 2:
         low, high = (measure.scale.back(float(x)) for x in (pooled.predicted_low, pooled.predicted_high))
@@ -357,7 +386,8 @@ def _spread_in_words(claim: Claim, measured: Sequence[Measured], effect: Effect,
         assert claim.than is not None
         ends = [end for place in measured for end in (place.low, place.high)]
         if all(_PASSES[claim.test](end, claim.than) for end in ends):
-            description += f" Each of the {effect.treebanks} treebanks lies on the claimed side by its own interval."
+            which = "For this pair, each" if measured[0].pair else "Each"
+            description += f" {which} of the {effect.treebanks} treebanks lies on the claimed side by its own interval."
     if verdict == INCONCLUSIVE and measure.scale is Scale.LINEAR and claim.test != "within":
         assert claim.than is not None
         upwards, half = claim.test in ("more", "at least"), (effect.high - effect.low) / 2

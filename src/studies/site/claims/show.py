@@ -19,7 +19,7 @@ from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.pooled import LEVEL
-from studies.site.show import Remarks, typeset
+from studies.site.show import Remarks, p_in_words, typeset
 from treebound.support.atomic import replacing
 
 NAME = "claims.csv"
@@ -67,7 +67,7 @@ class Replication:
             title = (
                 f"{escape(paper.cite)}: <cite>{escape(paper.title)}</cite>"
                 if key
-                else "Claims of this project, and claims of the papers tested on methods of this project"
+                else "Claims of this project, and statements of the papers without a published experiment"
             )
             body = [_row(row, heads, here=not self.file) for row in rows]
             if self.file:  # many papers: fold each one under its summary
@@ -125,12 +125,13 @@ def _result(judged: Judged, here: bool) -> str:
         shown, more = judged.brief, judged.spread
     elif here:
         shown = (
-            f"{judged.brief} p = {p:.2g} (against the threshold); adjusted for all claims of the paper, {adjusted:.2g}."
+            f"{judged.brief} {p_in_words(p)} (against the threshold); adjusted for all claims of the paper, "
+            f"{p_in_words(adjusted)}."
         )
         more = ""
     else:
-        shown = f"{judged.brief} Adjusted p = {adjusted:.2g}."
-        more = f"{judged.spread} Before the adjustment for all claims of the paper, p = {p:.2g}."
+        shown = f"{judged.brief} Adjusted {p_in_words(adjusted)}."
+        more = f"{judged.spread} Before the adjustment for all claims of the paper, {p_in_words(p)}."
     if here or not more:
         return typeset(escape(shown))
     summary_line = "<summary>More about this result</summary>"

@@ -20,7 +20,7 @@ def missing(claim: Claim, runs: Sequence[Results]) -> str:
         return f"the run lacks the {_quoted('corpus', 'corpora', claim.corpora)}"
     held = {name for run in runs for name in _held(claim, run)}
     if not held or not claim.rows:
-        return f"the run has no figure of the measure “{claim.measure}”"
+        return f"the run has no figure of the measure “{claim.measure}” on a corpus that counts for the claim"
     if absent := [row for row in claim.rows if row not in held]:
         return f"the run lacks the {_quoted('row', 'rows', absent)}"
     rows, them = _quoted("row", "rows", claim.rows), "that compares them" if len(claim.rows) > 1 else "for it"

@@ -17,12 +17,11 @@ from studies.site.sentences import (
 )
 from studies.site.show import Remarks
 
-LEVEL = 0.01  #: significance level that the sentences about gains use
 SIDES = ("the first parser is", "the second")  #: the two parsers of a pair in the sentences that count many pairs
 
 
 def gains(compared: pd.DataFrame, table: pd.DataFrame) -> Remarks:
-    """Describe which parser of a pair is more accurate, with McNemar's test over words.
+    """Describe which parser of a pair is more accurate, by the 95 % interval of the difference.
 
     compared  `tables.compared`; if it is empty, because no run stores its sentences, the accuracies are described
     table     `tables.accuracy`
@@ -53,12 +52,12 @@ def _gains(data: pd.DataFrame) -> Sentences:
         first = rows.index.get_level_values("pair")[0]
         pair = rows.xs(first, level="pair")
         sides = first.split(" minus ")
-        better = who_is_better(pair, f"The parser {sides[0]} is", sides[1], ("on", "corpora"), LEVEL)
+        better = who_is_better(pair, f"The parser {sides[0]} is", sides[1], ("on", "corpora"))
         yield (
             f"UAS of {' minus UAS of '.join(sides)} ({run}): {span(pair['difference'], '{:+.2f}')}. {better} "
-            f"(McNemar's test over words, {100 * LEVEL:g} % level; {seeds_in_words(pair['seeds'])}).",
+            f"(95 % intervals; {seeds_in_words(pair['seeds'])}).",
             pair,
         )
     for run, rows in each(data, "run"):
         pairs = rows.index.get_level_values("pair").nunique()
-        yield f"In all {pairs} pairs of parsers ({run}), {significance_counts(rows, *SIDES, LEVEL)}", rows
+        yield f"In all {pairs} pairs of parsers ({run}), {significance_counts(rows, *SIDES)}", rows

@@ -11,10 +11,9 @@ from studies.common.params import Params, Row
 from studies.site import frames, published
 from studies.site.collect import Results
 from studies.site.pooled import Z, over_seeds
-from studies.site.rows import main_rows, seeds_of
+from studies.site.rows import AT, at, main_rows, metrics_of, seeds_of
 from studies.zhang_2014.score_time.tables import LISTS
-from treebound.metrics.attachment import WRONG
-from treebound.metrics.significance import mcnemar_words, paired_bootstrap
+from treebound.metrics.significance import paired_bootstrap
 
 PAPER = "zhang_2014"
 UNLABELLED = "-unlabelled"  #: suffix of the names of models that learn heads but no labels
@@ -61,7 +60,7 @@ PAIRS = (
     ("sampling samplerank", "sampling samplerank-gold"),
     ("sampling samplerank-neighbour", "sampling samplerank-gold"),
 )
-DIFFERENCES = ["difference", "low", "high", "seeds", "words", "p"]  #: columns of `gains`
+DIFFERENCES = ["difference", "low", "high", "seeds", "words"]  #: columns of `gains`
 KEPT = "sampling-gains"  #: name of the table of `gains` that a reference stores
 
 
@@ -90,22 +89,31 @@ def names(params: Params) -> set[str]:
 def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return UAS on the corpora with a sampling parser, and the mean. Rows: (run, corpus). Columns: parsers.
 
-    This is the paper's Table 2.
+    This is the paper's Table 2. Each UAS is a mean over the seeds of the parser.
     """
     lines = {}
     for r in results:
-        scores = pd.concat([frames.decode(r), measured(r)], ignore_index=True)
         places = [c for c in r.corpora if c in set(measured(r)["corpus"]) and c in (wanted or r.corpora)]
         if not places:
             continue
         for corpus in places:
-            uas = scores[scores["corpus"] == corpus].set_index("row")["uas"]
-            rows = rows_of(r, corpus)
-            lines[r.name, corpus] = {name: uas[row.name] for name, row in rows.items() if row.name in uas}
+            lines[r.name, corpus] = means_over_seeds(r, corpus)
         table = pd.DataFrame([line for (run, _), line in lines.items() if run == r.name])
         lines[r.name, "mean"] = table.mean().where(table.notna().all()).to_dict()
     index = pd.MultiIndex.from_tuples(list(lines), names=["run", "corpus"]) if lines else None
     return pd.DataFrame(list(lines.values()), index=index)
+
+
+def means_over_seeds(results: Results, corpus: str) -> dict[str, float]:
+    """Return the mean UAS of the rows of a corpus over their seeds, by the names of `rows_of`."""
+    sampled = measured(results).set_index(AT)["uas"]
+    uas, means = {**metrics_of(results)["uas"].to_dict(), **sampled.to_dict()}, {}
+    for name, row in rows_of(results, corpus).items():
+        repeats = [at(corpus, repeat) for repeat in seeds_of(results.params, corpus, row).values()]
+        known = [uas[place] for place in repeats if place in uas]
+        if known:
+            means[name] = float(np.mean(known))
+    return means
 
 
 def details(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -138,12 +146,11 @@ def published_accuracy() -> pd.DataFrame:
 
 
 def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Return the UAS of the first row of each pair minus the UAS of the second, with a 95 % interval and McNemar's p.
+    """Return the UAS of the first row of each pair minus the UAS of the second, with a 95 % interval.
 
     Index: (corpus, row, other). The columns `seeds` and `words` hold the numbers of seeds and of compared words. The
     difference is a mean over the seeds that both rows have. The interval is a paired bootstrap over sentences. If there
-    are several seeds, it also covers the variation between seeds (`site.pooled.over_seeds`). p belongs to the seed of
-    the run.
+    are several seeds, it also covers the variation between seeds (`site.pooled.over_seeds`).
 
     A pair has no lines in a run that lacks one of its rows. For a reference run that is committed without its
     sentences, the stored gains of PAIRS are returned.
@@ -157,13 +164,14 @@ def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
             shorter = stored["difference"] + (stored[end] - stored["difference"]) * Z / 2.575829
             stored[end] = stored[end].where(~older, shorter)
         return stored[columns].fillna({"seeds": 1})
-    lines, by_seed = {}, {}
+    lines: dict[tuple[str, str, str], list[float]] = {}
+    by_seed = {}
     for corpus in results.corpora:
         rows = rows_of(results, corpus)
         for a, b in pairs:
             if a in rows and b in rows:
-                first, second = (_right(results, corpus, rows[name]) for name in (a, b))
-                lines[corpus, a, b] = [len(first), mcnemar_words(first, second)["p"]]
+                marks = frames.sentences(results, corpus, rows[a])["words"].fillna("").astype(str)
+                lines[corpus, a, b] = [int(marks.str.len().sum())]
                 by_seed[corpus, a, b] = _by_seed(results, corpus, rows[a], rows[b])
     for pair in pairs:  # the variance between seeds is estimated from all corpora of a pair
         places = [key for key in lines if key[1:] == pair]
@@ -213,9 +221,3 @@ def picture(results: Sequence[Results]) -> pd.DataFrame:
     several = data["run"].nunique() > 1
     corpora = data["corpus"] + ", " + data["run"] if several else data["corpus"]
     return data.assign(system=corpora, corpus=data["row"] + " minus " + data["other"])
-
-
-def _right(results: Results, corpus: str, row: Row) -> np.ndarray:
-    """Return bool[scored words]: whether the row gives each word the right head."""
-    marks = frames.sentences(results, corpus, row)["words"].fillna("").astype(str)
-    return np.array(list("".join(marks))) != WRONG

@@ -13,7 +13,7 @@ from studies.site.sentences import (
     span,
     who_is_better,
 )
-from studies.zhang_2014.comparison.remarks import LEVEL, SIDES
+from studies.zhang_2014.comparison.remarks import SIDES
 
 NO_LANGUAGES = "The reference run has no such part yet (`make reference`)."
 
@@ -37,7 +37,7 @@ def languages(means: pd.DataFrame, gained: pd.DataFrame, table: pd.DataFrame) ->
     by_interval = who_is_better(means[["difference", "low", "high"]], *SIDES, ("in", "pairs"))
     yield (
         f"In the mean over languages, {by_interval} (95 % intervals). Treebank by treebank "
-        f"(McNemar's test over words), {significance_counts(gained, *SIDES, LEVEL)}",
+        f"(95 % intervals), {significance_counts(gained, *SIDES)}",
         gained,
     )
     errors = table["search errors, %"].droplevel("language")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
-from studies.site.sentences import LEVEL, Sentences, about, from_to, how_many_corpora, listing
+from studies.site.sentences import LEVEL, Sentences, about, from_to, how_many_corpora, joined, listing
 from studies.site.show import p_in_words
 from studies.zhang_2014.score_time.measure import LONG
 
@@ -14,10 +16,12 @@ NO_CURVES = "No run here has sampling beside proved optima: run `dvc repro score
 
 
 @about(NO_CURVES)
-def curves(last: pd.DataFrame) -> Sentences:
+def curves(last: pd.DataFrame, models: Sequence[str]) -> Sentences:
     """Describe `tables.largest_budget`: the optima that sampling finds, and its speed compared with the proof.
 
     Long sentences are described separately if there are any.
+
+    models  `tables.models`
     """
     long_shares, speed = last["of long sentences, %"].dropna(), last["times the speed of the proof"]
     long = ""
@@ -32,7 +36,8 @@ def curves(last: pd.DataFrame) -> Sentences:
     yield (
         f"With the largest budget, sampling finds {from_to(last['optima found, %'], '{:.2f}')} % of the proved optima, "
         f"and all of them in {whole} of {len(last)} combinations of corpus, space of trees and method ({corpora} "
-        f"corpora, means over seeds, not tested). It is faster than the proof in {faster} of {len(last)}.",
+        f"corpora, {from_to(last['proved optima'])} proved optima each, scores of {joined(models)}, means over seeds, "
+        f"not tested). It is faster than the proof in {faster} of {len(last)}.",
         last,
     )
     yield (

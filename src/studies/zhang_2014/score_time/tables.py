@@ -66,6 +66,11 @@ def score_time(results: Sequence[Results], wanted: Sequence[str] = (), model: st
     )
 
 
+def models(results: Sequence[Results]) -> list[str]:
+    """Return the models whose scores `score_time` searches, one for each run at most."""
+    return list(dict.fromkeys(r.params.section(ScoreTime).model for r in results if len(measured(r))))
+
+
 def largest_budget(table: pd.DataFrame) -> pd.DataFrame:
     """Return what each sampling method finds with its largest budget, and its speed compared with the proof.
 
