@@ -120,12 +120,12 @@ def _gain(shown: Results, judged: Sequence[Judged], here: Sequence[Judged]) -> F
     kind = kind or ("a gain" if effect.value > 0 else "a loss")
     names = joined(systems.added(shown))
     text = (
-        f"{names[:1].upper()}{names[1:]} together bring {kind} over the second-order baseline: "
-        f"{systems.gain(effect)} over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')} each{adjusted})"
+        f"{names[:1].upper()}{names[1:]} bring {kind} over the second-order baseline: "
+        f"{systems.gain(effect)} over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')}{adjusted})"
     )
     if published is not None and effect.has_interval:
         inside = effect.low <= published <= effect.high
-        text += f"; the published gain, {published:+.2f}, lies {'inside' if inside else 'outside'} it"
+        text += f"; the published {published:+.2f} lies {'inside' if inside else 'outside'}"
     answer = "" if own is None else agreement.of_claim(entry, own)
     if own is not None and own.effect is not None:
         answer += f": {own.verdict}, {own.effect.value:+.2f} over {_number(own.effect.treebanks, 'treebank')}"

@@ -180,7 +180,7 @@ def exactness(data: pd.DataFrame) -> Sentences:
         yield (
             f"Every tree of {len(complete)} of {len(proved)} rows is proved optimal for its model. In the other "
             f"{len(others)}, a limit stopped some searches before the proof, which may affect UAS: "
-            f"{from_to(others.map(lambda share: np.floor(10 * share) / 10), '{:.1f}')} % of the trees are proved.",
+            f"{from_to(others.clip(upper=99.9), '{:.1f}')} % of the trees are proved.",
             proved,
         )
 
