@@ -548,7 +548,7 @@ def test_the_page_of_all_claims_folds_away_how_treebanks_differ() -> None:
     assert "[" in in_sight
     assert "Adjusted p = 0.250." in in_sight
     assert "I² is" in folded.partition("</details>")[0]
-    assert f"p = {pooled.p:.2g}." in folded.partition("</details>")[0]
+    assert f"p = {pooled.p:.3f}." in folded.partition("</details>")[0]
     assert 'class="more"' not in Replication({"run": [pooled]}, "c")._repr_mimebundle_()["text/html"]
 
 
