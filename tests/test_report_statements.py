@@ -295,6 +295,7 @@ def test_the_answer_gives_the_mean_over_all_treebanks_beside_the_mean_over_those
     system = tested.index.get_level_values("system")[0]
     names = [f"{system}, mira"] * 4 + ["non-projective, mira"] * 4
     everywhere = pd.DataFrame({"system": names, "difference": [0.2, 0.4, -0.6, -0.8, *([9.0] * 4)]})
+    everywhere = everywhere.assign(low=everywhere["difference"] - 0.3, high=everywhere["difference"] + 0.3)
     text = comparison_gains.answer(tested, everywhere).sentences[0]
     assert text.startswith("Over all 4 treebanks of the reference, all factors change the UAS of the Carreras baseline")
     assert "baseline by -0.20 [" in text

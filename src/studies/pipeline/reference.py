@@ -40,7 +40,7 @@ ORIGIN = (
 )  #: the same path as `site.collect.ORIGIN`, repeated because the pipeline does not import the package `site`
 #: file of a finished run: what ORIGIN says. `scratch.prepare` replaces the folder of ORIGIN, but not this file
 FINISHED = FOLDER / "finished.json"
-#: file with the stages that have ended, until the run is finished
+#: folder with the stages that have ended, until the run is finished
 UNFINISHED = Path("results/unfinished")
 #: stages of the models that pages load
 LOADED = ("train@tr_twt-combined", "train@tr_twt-carreras+grandchild+sibling")

@@ -50,7 +50,7 @@ def save(folders: Sequence[Path], target: Path) -> int:
 
 
 def packed(paths: Iterable[Path]) -> bytes:
-    """An archive of files and folders. Equal files give equal bytes: times and owners are left out."""
+    """Return an archive of files and folders. Equal files give equal bytes: times and owners are left out."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:xz") as archive:
         for path in paths:

@@ -15,10 +15,11 @@ are published worked examples.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from treebound.metrics.calibration import NORMAL_95
 
@@ -28,6 +29,7 @@ Z = NORMAL_95  #: half the width of a 95 % interval of a normal distribution, in
 _PRECISION, _STEPS = 1e-8, 200
 
 Array = npt.NDArray[np.float64]
+Ends = TypeVar("Ends", float, pd.Series)
 
 
 class Interval(NamedTuple):
@@ -59,6 +61,11 @@ class Pooled(NamedTuple):
     tau2: Array
     I2: Array
     weighted: Interval
+
+
+def variance(low: Ends, high: Ends) -> Ends:
+    """Return the variance of a normal distribution whose 95 % interval is [low, high]."""
+    return ((high - low) / (2 * Z)) ** 2
 
 
 def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, level: float = LEVEL) -> Pooled:
@@ -96,7 +103,7 @@ def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, le
     typical = (k - 1) * a.sum(-1) / (np.square(a.sum(-1)) - np.square(a).sum(-1))  # Higgins & Thompson (2002)
     weighted = _interval(y, 1 / (v + tau2[..., None]), level)
     low, high = mean.effect - reach, mean.effect + reach
-    return Pooled(mean, np.minimum(p, 1.0), k, low, high, tau2, 100 * tau2 / (tau2 + typical), weighted)
+    return Pooled(mean, p, k, low, high, tau2, 100 * tau2 / (tau2 + typical), weighted)
 
 
 def p_beyond(mean: Interval, treebanks: int, null: float, side: int) -> Array:
@@ -206,7 +213,7 @@ def over_seeds(places: Sequence[Sequence[Sequence[float]]]) -> list[Mean]:
         if seeds == 1:
             means.append(Mean(value, float(data[0, 1]), float(data[0, 2]), 1))
             continue
-        sentences = float(np.square((data[:, 2] - data[:, 1]) / (2 * Z)).mean())
+        sentences = float(np.mean([variance(low, high) for _, low, high in rows]))
         half = Z * float(np.sqrt(sentences + training / seeds))
         means.append(Mean(value, value - half, value + half, seeds))
     return means

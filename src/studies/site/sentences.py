@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from studies.site.collect import REFERENCE, THIS_RUN
-from studies.site.pooled import Z, pool
+from studies.site.pooled import Z, pool, variance
 from studies.site.show import Remarks, Sentence, p_in_words
 from treebound.metrics.calibration import wilson
 
@@ -245,12 +245,15 @@ def correlation(x: pd.Series, y: pd.Series, groups: pd.Series | None = None) -> 
     return sentence
 
 
-def mean_with_interval(values: pd.Series) -> str:
-    """Describe the mean of values, one per treebank, with its 95 % interval if there are several treebanks."""
-    values = values.dropna().astype(float)
-    if len(values) < 2:
-        return f"{values.mean():+.2f}"
-    mean = pool(values.to_numpy(), 0.0).mean
+def mean_with_interval(rows: pd.DataFrame) -> str:
+    """Describe the mean of differences, one per treebank, with its 95 % interval if there are several treebanks.
+
+    rows  difference, and low and high, the ends of its own interval
+    """
+    rows = rows[["difference", "low", "high"]].dropna(subset="difference").astype(float)
+    if len(rows) < 2:
+        return f"{rows['difference'].mean():+.2f}"
+    mean = pool(rows["difference"], variance(rows["low"], rows["high"]).fillna(0)).mean
     return f"{float(mean.effect):+.2f} [{float(mean.low):+.2f}, {float(mean.high):+.2f}]"
 
 

@@ -23,7 +23,7 @@ from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.pooled import LEVEL
 from studies.site.rows import AT, at, find, main_rows, sweep
-from studies.site.sentences import joined
+from studies.site.sentences import from_to, joined
 from studies.site.show import STATEMENTS, Sentence, p_in_words, typeset
 
 #: verdicts in the order of the abstract; an effect that is replicated but smaller counts as replicated
@@ -112,8 +112,7 @@ def _gain(shown: Results, judged: Sequence[Judged], here: Sequence[Judged]) -> F
     entry, own = (claim_of(entries, GAIN) for entries in (judged, here))
     if entry is None or entry.effect is None or entry.claim is None:
         return Finding("This run has no gain of all non-local factors over the second-order baseline.", None)
-    effect, counts = entry.effect, sorted({place.seeds for place in entry.measured})
-    seeds = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    effect, seeds = entry.effect, from_to(pd.Series([place.seeds for place in entry.measured]))
     adjusted = "" if entry.adjusted is None else f", adjusted {p_in_words(entry.adjusted)}"
     published = entry.claim.effect
     kind = "no clear gain" if effect.has_interval and effect.low <= 0 <= effect.high else ""

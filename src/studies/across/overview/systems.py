@@ -66,8 +66,7 @@ def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] 
         rows[place[1], role] = row
     for row in practice.published().sort_values("UAS").tail(1).to_dict("records"):
         if row["corpus"] in corpora:
-            figures = dict.fromkeys((*corpora, MEAN, SEEDS, SPEED, PROVED), nan) | {row["corpus"]: row["UAS"]}
-            figures[SEEDS] = ""
+            figures = dict.fromkeys((*corpora, MEAN, SPEED, PROVED), nan) | {row["corpus"]: row["UAS"], SEEDS: ""}
             figures |= {HERE: agreement.NOT_RUN} if here is not None else {}
             rows[str(row["short"]), PUBLISHED] = figures
     index = pd.MultiIndex.from_tuples(list(rows), names=["system", "role"])

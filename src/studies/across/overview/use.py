@@ -24,6 +24,7 @@ from studies.qian_liu_2013.confidence.settings import Confidence
 from studies.site import frames
 from studies.site.collect import Results
 from studies.site.rows import AT, at, main_rows, metrics_of, whole
+from studies.site.sentences import from_to
 from studies.site.show import NOTHING
 from treebound.systems.graph.settings import Settings
 
@@ -76,7 +77,7 @@ def _accurate(results: Results) -> Advice:
 
 
 def _crossing(results: Results) -> Advice:
-    """Recommend the graph-based row with the highest mean UAS among those whose arcs may cross. It proves its trees."""
+    """Recommend the graph-based row with the highest mean UAS among those that search all trees, crossing or not."""
     params, learner = results.params, results.params.learners[0]
     rows = {name: row for c in results.corpora for name, row in main_rows(params, learner, c).items()}
     crossing = [name for name, row in rows.items() if params.models[row.trained].settings.space == "non-projective"]
@@ -329,8 +330,8 @@ def _accuracy(results: Results, model: str) -> tuple[float, str]:
 
 def _seeds(counts: Sequence[int]) -> str:
     """Return the number of seeds on each corpus in words, as a range if the numbers differ."""
-    least, most = min(counts), max(counts)
-    return f"{least} to {most} seeds" if least < most else _count(least, "seed")
+    text = from_to(pd.Series(counts))
+    return f"{text} seed{'' if text == '1' else 's'}"
 
 
 def _mean_speed(speeds: pd.Series) -> str:
@@ -348,8 +349,3 @@ def _where(corpora: Sequence[str] | pd.Series | pd.Index) -> str:
     """Name the corpus, or count the corpora over which a figure is averaged."""
     names = list(dict.fromkeys(corpora))
     return f"on {names[0]}" if len(names) == 1 else f"{len(names)} corpora"
-
-
-def _count(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

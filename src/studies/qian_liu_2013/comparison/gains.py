@@ -67,13 +67,13 @@ def answer(gains: pd.DataFrame, everywhere: pd.DataFrame | None = None) -> Sente
     for (name, learner), rows in each(gains, ["run", "learner"]):
         system = rows.index.get_level_values("system")[0]
         rows = rows.droplevel("system")
-        mean, run = mean_with_interval(rows["difference"]), f"{_run(str(name))}, learner {learner}"
+        mean, run = mean_with_interval(rows), f"{_run(str(name))}, learner {learner}"
         wide = _everywhere(everywhere, f"{system}, {learner}")
         count = f"{len(rows)} {'treebanks' if len(rows) > 1 else 'treebank'}"
         if len(wide) > len(rows):
             text = (
                 f"Over all {len(wide)} treebanks of the reference, all factors change the UAS of the Carreras baseline "
-                f"by {mean_with_interval(wide['difference'])} points on average; over the {count} of this page, by "
+                f"by {mean_with_interval(wide)} points on average; over the {count} of this page, by "
                 f"{mean}."
             )
         else:

@@ -47,8 +47,8 @@ def multilingual(data: pd.DataFrame) -> Sentences:
         gain = uas[system] - uas[BASELINE]
         ends = span(gain.droplevel("language"), "{:+.2f}")
         yield f"{system}, UAS over {BASELINE}: {gain.mean():+.2f} on average of {len(gain)} corpora, {ends}."
-    if len(data) >= FEWEST and {CROSSING, PROJECTIVE} <= set(uas) and crossing.std() > 0:
-        gain = uas[CROSSING] - uas[PROJECTIVE]
+    gain = uas[CROSSING] - uas[PROJECTIVE] if {CROSSING, PROJECTIVE} <= set(uas) else crossing * 0
+    if len(data) >= FEWEST and crossing.std() > 0 and gain.std() > 0:
         language = pd.Series(data.index.get_level_values("language"), data.index, name="language")
         yield (
             f"The share of test sentences with crossing arcs and what {CROSSING} gains over {PROJECTIVE} have a rank "
@@ -65,7 +65,7 @@ def _gain(rows: pd.DataFrame) -> str:
     """
     better, worse = wins(rows.drop(columns="p", errors="ignore"))
     return (
-        f"{mean_with_interval(rows['difference'])} (significantly better on {better or 'none'} of {len(rows)} corpora, "
+        f"{mean_with_interval(rows)} (significantly better on {better or 'none'} of {len(rows)} corpora, "
         f"worse on {worse or 'none'})"
     )
 

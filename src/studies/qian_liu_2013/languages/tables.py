@@ -14,7 +14,7 @@ from studies.qian_liu_2013.comparison.repeats import FIGURES
 from studies.qian_liu_2013.comparison.tables import AGAINST, BASELINE
 from studies.site import frames
 from studies.site.collect import Results
-from studies.site.pooled import pool
+from studies.site.pooled import pool, variance
 from studies.site.rows import at, learners_of, main_rows, metrics_of, sweep
 from studies.site.sentences import seeds_in_words
 from treebound.core.errors import InputError
@@ -79,7 +79,7 @@ def pooled(data: pd.DataFrame) -> pd.DataFrame:
     for system, gained in against(data):
         values, languages = gained["difference"].astype(float), gained.index.get_level_values("language")
         without = [values[languages != name].mean() for name in languages.unique()] if languages.nunique() > 1 else []
-        mean = pool(values.to_numpy(), 0.0).mean if len(values) > 1 else None
+        mean = pool(values, variance(gained["low"], gained["high"]).astype(float)).mean if len(values) > 1 else None
         rows[system] = {
             "mean": values.mean(),
             "low": float(mean.low) if mean is not None else float("nan"),

@@ -93,10 +93,9 @@ class Judged:
         """
         if self.claim is None or self.effect is None or self.effect.pooled is None:
             return None
-        if self.claim.test != "within" or self.claim.than is None or self.claim.tolerance is None:
+        if self.claim.test != "within":
             return float(self.effect.pooled.p)
-        to, ends = MEASURES[self.claim.measure].scale.to, (-self.claim.tolerance, self.claim.tolerance)
-        return p_within(self.effect.pooled, *(to(self.claim.than + end) for end in ends))
+        return p_within(self.effect.pooled, *map(MEASURES[self.claim.measure].scale.to, _tolerated(self.claim)))
 
     @property
     def verdict(self) -> str:
@@ -233,9 +232,7 @@ def verdict_of(claim: Claim, effect: Effect) -> str:
         return INCONCLUSIVE
     low, high = effect.low, effect.high
     if claim.test == "within":
-        assert claim.tolerance is not None
-        assert claim.than is not None
-        first, last = claim.than - claim.tolerance, claim.than + claim.tolerance
+        first, last = _tolerated(claim)
         if first <= low and high <= last:
             return REPLICATED
         return CONTRADICTED if high < first or last < low else INCONCLUSIVE
@@ -250,6 +247,13 @@ def verdict_of(claim: Claim, effect: Effect) -> str:
     if not reached and ends is not None and ends[0] <= low and high <= ends[1]:
         return NO_EFFECT
     return INCONCLUSIVE
+
+
+def _tolerated(claim: Claim) -> tuple[float, float]:
+    """Return the ends of the values that a claim with the test `within` allows."""
+    assert claim.than is not None
+    assert claim.tolerance is not None
+    return claim.than - claim.tolerance, claim.than + claim.tolerance
 
 
 def _reached(claim: Claim, effect: Effect) -> bool:
@@ -304,9 +308,8 @@ def threshold(claim: Claim) -> str:
     assert claim.than is not None
     text = MEASURES[claim.measure].text
     if claim.test == "within":
-        assert claim.tolerance is not None
-        first, last = _number(text).format(claim.than - claim.tolerance), text.format(claim.than + claim.tolerance)
-        return f"{first} to {last}"
+        first, last = _tolerated(claim)
+        return f"{_number(text).format(first)} to {text.format(last)}"
     parts = [f"{claim.test if claim.test.startswith('at') else f'{claim.test} than'} {text.format(claim.than)}"]
     if claim.effect is not None:
         parts.append(f"published {_number(text).format(claim.effect)}")

@@ -12,7 +12,6 @@ import numpy as np
 from studies.common.params import Params
 from studies.site import pooled
 from studies.site.collect import Results
-from studies.site.pooled import Z
 
 
 class Measured(NamedTuple):
@@ -131,7 +130,7 @@ def on_scale(measured: Measured, scale: Scale) -> tuple[float, float]:
     if np.isnan(measured.low):
         return scale.to(measured.value), 0.0
     value, low, high = (scale.to(x) for x in (measured.value, measured.low, measured.high))
-    return value, ((high - low) / (2 * Z)) ** 2
+    return value, pooled.variance(low, high)
 
 
 def by_treebank(places: Sequence[Measured], scale: Scale) -> list[tuple[str, float, float]]:

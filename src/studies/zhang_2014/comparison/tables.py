@@ -91,28 +91,30 @@ def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
 
     This is the paper's Table 2. Each UAS is a mean over the seeds of the parser.
     """
-    lines = {}
+    lines: dict[tuple[str, str], dict[str, float]] = {}
     for r in results:
-        places = [c for c in r.corpora if c in set(measured(r)["corpus"]) and c in (wanted or r.corpora)]
+        sampled = set(measured(r)["corpus"])
+        places = [c for c in r.corpora if c in sampled and c in (wanted or r.corpora)]
         if not places:
             continue
-        for corpus in places:
-            lines[r.name, corpus] = means_over_seeds(r, corpus)
+        means = means_over_seeds(r)
+        lines |= {(r.name, corpus): means[corpus] for corpus in places}
         table = pd.DataFrame([line for (run, _), line in lines.items() if run == r.name])
         lines[r.name, "mean"] = table.mean().where(table.notna().all()).to_dict()
     index = pd.MultiIndex.from_tuples(list(lines), names=["run", "corpus"]) if lines else None
     return pd.DataFrame(list(lines.values()), index=index)
 
 
-def means_over_seeds(results: Results, corpus: str) -> dict[str, float]:
-    """Return the mean UAS of the rows of a corpus over their seeds, by the names of `rows_of`."""
-    sampled = measured(results).set_index(AT)["uas"]
-    uas, means = {**metrics_of(results)["uas"].to_dict(), **sampled.to_dict()}, {}
-    for name, row in rows_of(results, corpus).items():
-        repeats = [at(corpus, repeat) for repeat in seeds_of(results.params, corpus, row).values()]
-        known = [uas[place] for place in repeats if place in uas]
-        if known:
-            means[name] = float(np.mean(known))
+def means_over_seeds(results: Results) -> dict[str, dict[str, float]]:
+    """Return the mean UAS of each row over its seeds: corpus -> name in `rows_of` -> mean."""
+    uas = pd.concat([metrics_of(results)["uas"], measured(results).set_index(AT)["uas"]]).to_dict()
+    means: dict[str, dict[str, float]] = {}
+    for corpus in results.corpora:
+        means[corpus] = {}
+        for name, row in rows_of(results, corpus).items():
+            repeats = [at(corpus, repeat) for repeat in seeds_of(results.params, corpus, row).values()]
+            if known := [uas[place] for place in repeats if place in uas]:
+                means[corpus][name] = float(np.mean(known))
     return means
 
 

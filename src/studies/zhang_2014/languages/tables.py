@@ -9,9 +9,8 @@ import pandas as pd
 
 from studies.site import frames
 from studies.site.collect import Results
-from studies.site.pooled import Z, pool
+from studies.site.pooled import Z, pool, variance
 from studies.zhang_2014.comparison import tables
-from studies.zhang_2014.comparison import tables as comparison_tables
 
 #: pairs of rows to compare
 COMPARED = (*tables.GLOBAL, *tables.LISTED, *tables.CROSSING)
@@ -36,13 +35,10 @@ def accuracy(runs: Sequence[Results]) -> pd.DataFrame:
     """
     printed, rows = tables.published_accuracy(), {}
     for results in runs:
-        metrics = comparison_tables.measured(results)
+        metrics, means = tables.measured(results), tables.means_over_seeds(results)
         for corpus, language in _places(results):
             by_row = metrics[metrics["corpus"] == corpus].set_index("row")
-            uas = {
-                name.removesuffix(tables.UNLABELLED): mean
-                for name, mean in tables.means_over_seeds(results, corpus).items()
-            }
+            uas = {name.removesuffix(tables.UNLABELLED): mean for name, mean in means[corpus].items()}
             row = {name: uas[name] for name in ROWS if name in uas}
             if tables.FULL in row:
                 named = tables.rows_of(results, corpus)
@@ -91,9 +87,7 @@ def means(gained: pd.DataFrame) -> pd.DataFrame:
     """
     rows = {}
     for pair, treebanks in gained.groupby(level="pair", sort=False):
-        by_language = treebanks.assign(variance=((treebanks["high"] - treebanks["low"]) / (2 * Z)) ** 2).groupby(
-            level="language"
-        )
+        by_language = treebanks.assign(variance=variance(treebanks["low"], treebanks["high"])).groupby(level="language")
         differences = by_language["difference"].mean()
         variances = by_language["variance"].agg(lambda x: x.sum() / len(x) ** 2)
         if len(differences) > 1:
