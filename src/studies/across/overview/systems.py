@@ -43,7 +43,7 @@ FACTORS = {
 def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return the headline table of one run. Index: system and role (why the row is shown).
 
-    Columns: UAS (%, mean over seeds) on each corpus and its mean; number of seeds, as text; geometric mean of the speed
+    Columns: number of seeds, as text; UAS (%, mean over seeds) on each corpus and its mean; geometric mean of the speed
     over the timed corpora; share of proved test sentences; and `this run`: whether this machine's run has the same UAS,
     if `here` is given. A mean needs all corpora. The attribute `timed` of the table maps a system to the number of
     corpora on which it was timed.
@@ -56,9 +56,10 @@ def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] 
     proofs, rows, timed = _proofs(shown, learner), {}, {}
     for place, role in _chosen(table, corpora, sweep(shown.params)[0].model):
         uas, speed = (_of(table, place, figure).reindex(corpora) for figure in ("UAS", "words per CPU second"))
-        row: dict[str, object] = {str(corpus): float(value) for corpus, value in uas.items()}
+        # beside the names, because a column of text does not read well between columns of numbers
+        row: dict[str, object] = {SEEDS: from_to(_of(table, place, "seeds").reindex(corpora).dropna(), "{:.0f}")}
+        row |= {str(corpus): float(value) for corpus, value in uas.items()}
         row[MEAN] = float(uas.mean(skipna=False))
-        row[SEEDS] = from_to(_of(table, place, "seeds").reindex(corpora).dropna(), "{:.0f}")
         row[SPEED], timed[place[1]] = geometric(speed), int(speed.notna().sum())
         row[PROVED] = proofs.get(place[1], nan) if place[0] == "graph" else nan
         if here is not None:
