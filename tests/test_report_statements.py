@@ -42,6 +42,7 @@ from studies.riedel_clarke_2006.integer_programs import tables as integer_progra
 from studies.site import collect, export, frames, provenance, published, seen, sentences, show
 from studies.site.claims.judge import judge
 from studies.site.claims.load import load
+from studies.site.pooled import Z
 from studies.site.rows import main_rows, of_one_run
 
 REPOSITORY = Path(__file__).parents[1]
@@ -302,6 +303,13 @@ def test_the_answer_gives_the_mean_over_all_treebanks_beside_the_mean_over_those
     assert "over the 2 treebanks of this page, by +0.30 [" in text
     alone = comparison_gains.answer(tested, everywhere.iloc[:2]).sentences[0]
     assert "Over all" not in alone
+
+
+def test_a_mean_over_treebanks_keeps_their_own_errors() -> None:
+    rows = pd.DataFrame({"difference": [0.47, 0.48], "low": [-0.08, -0.15], "high": [1.02, 1.11]})
+    own = np.hypot(0.55, 0.63) / Z / 2  # one standard error of the mean of both
+    assert sentences.mean_with_interval(rows) == f"+0.47 [{0.475 - own:+.2f}, {0.475 + own:+.2f}]"
+    assert sentences.mean_with_interval(rows.head(1)) == "+0.47"
 
 
 def test_rows_that_a_limit_leaves_without_proof_are_counted(this: collect.Results) -> None:
