@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -148,3 +149,14 @@ def test_without_a_run_there_is_nothing_to_store(tmp_path: Path, monkeypatch: py
     assert list(tmp_path.iterdir()) == []
     unfinished.restore((Path("build/run"),), Path("stored"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_archive_writes_into_the_folder_of_its_run_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("stored").mkdir()
+    with tarfile.open("stored/run-a.tar.xz", "w:xz") as archive:
+        for name in ("build/run/results/a", "build/run/../../outside", "elsewhere/a"):
+            archive.addfile(tarfile.TarInfo(name))
+    unfinished.restore((Path("build/run"),), Path("stored"))
+    written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert written == {"build/run/results/a", "stored/run-a.tar.xz"}

@@ -63,14 +63,23 @@ def packed(paths: Iterable[Path]) -> bytes:
     return buffer.getvalue()
 
 
+def inside(path: Path, folder: Path) -> bool:
+    """Return whether a file of an archive belongs into `folder`."""
+    return ".." not in path.parts and path.is_relative_to(folder)
+
+
 def restore(folders: Sequence[Path], target: Path) -> None:
     """Restore the runs that `target` stores, if it exists. A folder that has a run already is left as it is."""
     wanted = [folder for folder in folders if not (folder / MADE).is_file()]
     # DVC's file comes last: if this process is killed, a folder that has it is complete
     for path in sorted(target.glob("*.tar.xz"), key=lambda path: path.name == RECORD):
         with tarfile.open(path) as archive:
-            members = [m for m in archive if any(Path(m.name).is_relative_to(folder) for folder in wanted)]
-            archive.extractall(members=sorted(members, key=lambda m: Path(m.name).name == MADE.name), filter="data")
+            # by hand, because `extractall` refuses unsafe names by itself only since Python 3.11.4
+            members = [m for m in archive if any(inside(Path(m.name), folder) for folder in wanted)]
+            for member in sorted(members, key=lambda m: Path(m.name).name == MADE.name):
+                if content := archive.extractfile(member):
+                    Path(member.name).parent.mkdir(parents=True, exist_ok=True)
+                    Path(member.name).write_bytes(content.read())
     for folder in wanted:
         if (folder / MADE).is_file():
             stage.say(f"{folder}: continues the run that {target} stores")
