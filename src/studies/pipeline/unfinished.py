@@ -78,8 +78,8 @@ def restore(folders: Sequence[Path], target: Path) -> None:
             members = [m for m in archive if any(inside(Path(m.name), folder) for folder in wanted)]
             for member in sorted(members, key=lambda m: Path(m.name).name == MADE.name):
                 if content := archive.extractfile(member):
-                    Path(member.name).parent.mkdir(parents=True, exist_ok=True)
-                    Path(member.name).write_bytes(content.read())
+                    with atomic.replacing(Path(member.name)) as file:
+                        file.write(content.read())
     for folder in wanted:
         if (folder / MADE).is_file():
             stage.say(f"{folder}: continues the run that {target} stores")
