@@ -21,7 +21,7 @@ from studies.common import params as parameters
 from studies.pipeline import run, warm
 from studies.site import navigation, search_index
 from studies.site.execute import execute, main
-from studies.site.render import render
+from studies.site.render import _shortened, render
 from treebound.core.errors import InputError, TreeboundError
 
 REPOSITORY = Path(__file__).parents[1]
@@ -497,6 +497,34 @@ def test_the_committed_report_is_small() -> None:
     files = _files(REPOSITORY / "results" / "reference" / "report")
     assert {name: len(content) for name, content in files.items() if "figures/" in name and len(content) > 150e3} == {}
     assert sum(map(len, files.values())) <= 4e6
+
+
+def test_tables_are_written_without_what_html_does_not_need() -> None:
+    """A page is shorter, and a browser reads the same elements, attributes and text from it."""
+
+    class Read(HTMLParser):
+        def __init__(self, page: str) -> None:
+            super().__init__()
+            self.seen: list[object] = []
+            self.feed(page)
+
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            self.seen.append((tag, attrs))
+
+        def handle_data(self, data: str) -> None:
+            self.seen.append(data)
+
+    table = (
+        '<table class="figures"><thead><tr><th scope="col" class="index">a</th></tr></thead><tbody><tr>'
+        '<th scope="rowgroup" rowspan="2">b</th>'
+        '<td class="text" data-label="two words" title="">"c" &lt;td class="d"&gt;</td>'
+        '<td data-x="e&gt;f">g</td></tr></tbody></table><p class="caption">h</p>'
+    )
+    short = _shortened(table)
+    assert Read(short).seen == Read(table).seen
+    assert "<th scope=rowgroup rowspan=2>b<td class=text" in short
+    assert len(short) <= len(table) - 40
+    assert _shortened(short) == short
 
 
 # --- navigation and search

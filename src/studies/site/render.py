@@ -47,6 +47,9 @@ from treebound.plots.svg import CAPTION, NARROW
 
 #: end tags of cells and rows, which HTML does not need before the next cell, row or group; a tenth of a page
 OPTIONAL = re.compile(r"</t[dhr]>(?=\s*<(?:t[dhr][ >]|/tr>|/?tbody|/thead))")
+#: start tags of cells with attributes, and the quotation marks in them that HTML does not need
+CELL = re.compile(r"<t[dh] [^<>]*>")
+QUOTED = re.compile(r' ([a-z]+)="([\w-]+)"(?=[ >])')
 #: words of a listing that look like plain text: names, operators, punctuation, white space
 UNSTYLED = re.compile('<span class="(?:n|o|p|w)">(.*?)</span>')
 INDEX = "index"  #: name of the notebook that becomes the entry page
@@ -128,7 +131,7 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
             text = environment.get_template("page.html").render(
                 page=page, pages=pages, index=INDEX, groups=groups, questions=questions
             )
-            (site / f"{page.name}.html").write_text(OPTIONAL.sub("", text), encoding="utf-8")
+            (site / f"{page.name}.html").write_text(_shortened(text), encoding="utf-8")
         contents = [(f"{page.name}.html", _plain(page.short), page.group, "".join(page.cells)) for page in pages]
         style = HtmlFormatter(style="xcode")  # its colours have a contrast of at least 4.5 to the background
         code = Markup(style.get_style_defs(".highlight"))
@@ -141,6 +144,11 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
             (site / name).write_text(text, encoding="utf-8")
         _replace(site, place)
     return out / f"{INDEX}.html"
+
+
+def _shortened(page: str) -> str:
+    """Return an HTML page without what its tables do not need: end tags of cells, quotation marks of attributes."""
+    return CELL.sub(lambda tag: QUOTED.sub(r" \1=\2", tag[0]), OPTIONAL.sub("", page))
 
 
 def _plain(markup: str) -> str:
