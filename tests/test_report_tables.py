@@ -437,6 +437,7 @@ def test_html_table_has_scopes_spans_and_a_caption() -> None:
     assert "<caption>A &amp; B</caption>" in html
     assert '<th scope="colgroup" colspan="2">ours</th>' in html
     assert '<th scope="rowgroup" rowspan="2">g</th>' in html
+    assert '<th scope="rowgroup">h</th>' in html, "a span of one row is not written"
     assert "<td>1.2</td><td>1,000</td>" in html
     assert f"<td>{NOTHING}</td>" in html
     assert html.endswith('</table>\n<ul class="notes">\n<li>g, a: &lt;why&gt;</li>\n</ul>'), "notes are below the table"

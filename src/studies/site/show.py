@@ -134,8 +134,9 @@ class Table:
             span = 1
             while not last and i + span < len(index) and _levels(index[i + span])[: level + 1] == prefix:
                 span += 1
-            scope = 'scope="row"' if last else 'scope="rowgroup"' + (f' rowspan="{span}"' if span > 1 else "")
-            cells.append(f"<th {scope}>{_breakable(escape(str(prefix[-1])))}</th>")
+            scope = "row" if last else "rowgroup"
+            rows = f' rowspan="{span}"' if span > 1 else ""
+            cells.append(f'<th scope="{scope}"{rows}>{_breakable(escape(str(prefix[-1])))}</th>')
         for j in range(self.data.shape[1]):
             kind = self._kind(j)
             classes = "" if kind == "number" else f' class="{kind}"'
