@@ -60,8 +60,15 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict, dict]:
     return result, timed
 
 
-def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    metrics, timed = run(folder, monkeypatch)
+@pytest.fixture(scope="module")
+def ran(folder: Path) -> tuple[dict, dict]:
+    """Return (metrics, times) of a run that nothing interrupts."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        return run(folder, monkeypatch)
+
+
+def test_the_tables(folder: Path, ran: tuple[dict, dict]) -> None:
+    metrics, timed = ran
     every = {(row["split"], row["order"], measure.column_of(row)): row for row in metrics["columns"]}
     assert len(every) == 2 * 2 * 8 * len(OUTPUTS)
     columns = {(s, o, c.decoder, c.iterations): row for (s, o, c), row in every.items() if c.usual}
@@ -147,8 +154,7 @@ def test_parts_of_sentences_are_timed_in_turn(folder: Path) -> None:
         assert min(seconds) > 0
 
 
-def test_a_killed_run_resumes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, _ = run(folder, monkeypatch)
+def test_a_killed_run_resumes(folder: Path, ran: tuple[dict, dict], monkeypatch: pytest.MonkeyPatch) -> None:
     studied: list[int] = []
     original, most = Study._best, [45]
 
@@ -166,7 +172,7 @@ def test_a_killed_run_resumes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     checkpoints[0].write_text("[[1, 2")
     most[0] = -1
     resumed, _ = run(folder, monkeypatch)
-    assert resumed == before
+    assert resumed == ran[0]
     assert len(studied) <= 2 * (25 + 12) + 2 * 25 + 2 * measure.PART
     assert not checkpoints[0].parent.exists()
 
