@@ -97,10 +97,13 @@ def test_treebanks_that_agree_by_chance_keep_their_own_errors() -> None:
     pooled = pool([0.47, 0.48], [0.08, 0.10])
     own = np.sqrt(0.08 + 0.10) / 2
     assert float(pooled.mean.high - pooled.mean.effect) == pytest.approx(own)
+    assert pooled.narrowest
+    assert not pool([0.47, 0.48], [0.0, 0.0]).narrowest
     assert float(pooled.predicted_high) >= float(pooled.mean.high)
     at_the_end = pool([0.47, 0.48], [0.08, 0.10], null=float(pooled.mean.low))
     assert float(at_the_end.p) == pytest.approx(0.05)
     apart = pool([0.0, 1.0], [0.08, 0.10])
+    assert not apart.narrowest
     assert float(apart.mean.se) == pytest.approx(np.std([0, 1], ddof=1) / np.sqrt(2))
 
 

@@ -233,6 +233,19 @@ def test_p_values_are_adjusted_within_a_paper(unchanged: collect.Results) -> Non
     assert least[1] == pytest.approx(min(1, least[0] * len(pairs)))
 
 
+def test_claims_of_the_paper_and_of_this_project_are_adjusted_apart(unchanged: collect.Results) -> None:
+    paper = next(paper for paper in load() if paper.key.startswith("qian"))
+    tested = [entry.claim for entry in judge([unchanged], [paper]) if entry.adjusted is not None and entry.claim]
+    mixed = [entry.model_copy(update={"ours": i % 3 == 0}) for i, entry in enumerate(tested)]
+    both = judge([unchanged], [paper.model_copy(update={"claims": tuple(mixed)})])
+    for ours in (False, True):
+        alone = [entry for entry in mixed if entry.ours == ours]
+        expected = judge([unchanged], [paper.model_copy(update={"claims": tuple(alone)})])
+        adjusted = [entry.adjusted for entry in both if entry.claim is not None and entry.claim.ours == ours]
+        assert adjusted == [entry.adjusted for entry in expected]
+        assert len(adjusted) > 1
+
+
 def test_what_cannot_be_tested_says_why() -> None:
     paper = Paper(key="p", cite="P", title="T")
     needs = Judged(paper, Claim.model_validate(TEXTS | {"needs": "a licence"}))
@@ -499,8 +512,15 @@ def test_the_summary_counts_verdicts_paper_by_paper() -> None:
     tally = "P, 3 claims: 2 replicated (2 on one treebank), 1 contradicted (1 on one treebank)."
     assert str(claims.summary([*every, absent])) == tally
     pooled = Judged(paper, claim(), shown(1.0, 1.1, 1.2), adjusted=0.01)
-    text = " 1 of 1 claim that is replicated over several treebanks stays significant after adjustment for the number"
+    text = " The claim that is replicated over several treebanks stays significant after adjustment for the number"
     assert f"P, 1 claim: 1 replicated.{text}" in str(claims.summary([pooled]))
+    lost = dataclasses.replace(pooled, adjusted=0.1)
+    assert "The claim that is replicated over several treebanks does not stay significant" in str(
+        claims.summary([lost])
+    )
+    assert "Of 2 claims that are replicated over several treebanks, 1 stays significant" in str(
+        claims.summary([pooled, lost])
+    )
     assert pooled.because == f"{pooled.brief} {pooled.spread}"
     assert "I² is" in pooled.spread
     for file, expected in (("", False), ("claims.csv", True)):
@@ -550,6 +570,17 @@ def test_the_page_of_all_claims_folds_away_how_treebanks_differ() -> None:
     assert "I² is" in folded.partition("</details>")[0]
     assert f"p = {pooled.p:.3f}." in folded.partition("</details>")[0]
     assert 'class="more"' not in Replication({"run": [pooled]}, "c")._repr_mimebundle_()["text/html"]
+
+
+def test_what_needs_the_errors_of_treebanks_is_said_only_where_they_are_known() -> None:
+    paper, least = Paper(key="p", cite="P", title="T"), "least width"
+    known = Judged(paper, claim(), shown(1.0, 1.1, 1.2))
+    unknown = Judged(paper, claim(), shown(1.0, 1.1, 1.2, half=float("nan")))
+    agreeing = Judged(paper, claim(), shown(1.0, 1.001, 1.0, half=0.5))
+    assert "I² is" in known.spread
+    assert "I² is" not in unknown.spread
+    assert frame([known, unknown])["I2"].notna().tolist() == [True, False]
+    assert [least in entry.because for entry in (known, unknown, agreeing)] == [False, False, True]
 
 
 def test_the_committed_verdicts_are_those_of_the_committed_metrics(tmp_path: Path) -> None:

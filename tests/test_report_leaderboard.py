@@ -36,6 +36,7 @@ MODELS = {
 }
 ROWS = {
     **{name: {name: {"decoder": "eisner", "k": 10}} for name in ("arc-gold", "arc-seed2")},
+    "arc": {"arc-wide": {"decoder": "eisner", "k": 20, "timed": False}},
     **{peer: {peer: {"timed": True}} for peer in ("udpipe", "spacy")},
 }
 
@@ -46,7 +47,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = synthetic_results.project(tmp_path_factory.mktemp("project") / "project", REPOSITORY)
     base = yaml.safe_load((root / "params.yaml").read_text())
     params = base | {"corpora": CORPORA, "treebanks": [], "tags": {"en_ewt": "predicted"}}
-    params |= {"models": base["models"] | MODELS, "decode": base["decode"] | ROWS}
+    rows = {name: base["decode"].get(name, {}) | own for name, own in ROWS.items()}
+    params |= {"models": base["models"] | MODELS, "decode": base["decode"] | rows}
     few = {"both-few": {"decoder": "few", "k": 10, "timed": False}}
     params["decoders"] = base["decoders"] | {"few": {"decoder": "branch-and-bound", "sentences": 20}}
     params["decode"]["carreras+grandchild+sibling"] = base["decode"]["carreras+grandchild+sibling"] | few
@@ -148,7 +150,8 @@ def test_rows_that_cannot_be_compared_have_no_rank_and_a_reason(board: pd.DataFr
     assert by_reason[parsers.OUTSIDE] == {"maltparser"}
     assert by_reason[parsers.PART] == {"carreras+grandchild+sibling-few"}
     assert by_reason[parsers.FROM_PAPER] == set(board[board["family"] == parsers.PUBLISHED]["system"])
-    assert len(by_reason) == 5
+    assert by_reason[parsers.ONE_TRAINING] == {"arc-wide"}
+    assert len(by_reason) == 6
     assert board[board["unranked"] != ""]["rank"].isna().all()
     assert board[board["unranked"] == ""]["rank"].notna().all()
 

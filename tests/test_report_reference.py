@@ -328,7 +328,7 @@ def test_tables_and_figures_are_written_as_files(root: Path, shown: Path, tmp_pa
     assert read.shape == repeats.seeds([collect.this_run(root)]).shape
     first = (tmp_path / "tables" / "seeds.md").read_text().splitlines()
     assert first[2].startswith("|  | corpus | learner | system | seeds | UAS mean |")
-    assert first[3].count("---:") == 7
+    assert first[3].count("---:") == 9
     for path in (tmp_path / "figures").iterdir():
         assert (shown / "figures" / path.name).read_bytes() == path.read_bytes()
 

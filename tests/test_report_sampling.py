@@ -203,9 +203,9 @@ def test_random_walks_are_compared_run_for_run_and_in_equal_time(run: collect.Re
         "is on average over the corpora -0.0050 with the same patience (range over corpora: -0.0200 to +0.0100)" in text
     )
     assert "-0.0350 in equal time (range over corpora: -0.0400 to -0.0300)" in text
-    assert "The data point to" not in str(score_time_remarks.walks(table, verdicts)), "random walks are better here"
+    assert "the data point to" not in str(score_time_remarks.walks(table, verdicts)), "random walks are better here"
     changed = table.assign(**{"walk / Gibbs": 1.4, "score, same patience": 0.001, "score, equal time": -0.02})
-    assert "The data point to the cost of a run as the reason" in str(score_time_remarks.walks(changed, verdicts))
+    assert "the data point to the cost of a run as the reason" in str(score_time_remarks.walks(changed, verdicts))
     assert "No run here" in str(score_time_remarks.walks(table.iloc[:0], verdicts))
     assert not len(score_time_tables.per_run([run], ["no corpus"]))
 

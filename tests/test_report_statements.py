@@ -424,8 +424,9 @@ def test_the_page_on_length_answers_its_question() -> None:
     text = str(speed_remarks.length(steep))
     last, whole = np.log(100) / np.log(25.5 / 15.5), np.log(1000) / np.log(25.5 / 5.5)
     assert text.startswith(
-        "Among bins of at least 10 sentences (filled marks), for k = 10 and no pruning, the mean time grows "
+        "Among bins of at least 10 sentences (filled marks), for k = 10 and no pruning, growth from the "
     )
+    assert "Whether growth is exponential stays open." in text
     assert f"without pruning: {whole:.1f} (a)" in text
     assert "For 1 of the 2 curves described here, growth is steeper" in text
     assert (

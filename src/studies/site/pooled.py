@@ -51,6 +51,8 @@ class Pooled(NamedTuple):
       expected.
     - tau2, I2: variance between treebanks, and its share (%) of the total variance.
     - weighted: estimate of mu with weights by precision.
+    - narrowest: True if the interval of `mean` has its least width, because the treebanks agree more closely than their
+      own errors explain.
     """
 
     mean: Interval
@@ -61,6 +63,7 @@ class Pooled(NamedTuple):
     tau2: Array
     I2: Array
     weighted: Interval
+    narrowest: Array
 
 
 def variance(low: Ends, high: Ends) -> Ends:
@@ -93,7 +96,8 @@ def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, le
         raise ValueError("one treebank cannot be pooled: give at least two")
     if not (np.isfinite(y).all() and np.isfinite(v).all() and (v >= 0).all()):
         raise ValueError("effects must be finite, and variances finite and not negative")
-    mean = _interval(y, np.ones_like(y), level, least=np.sqrt(v.sum(-1)) / k)
+    least = np.sqrt(v.sum(-1)) / k
+    mean = _interval(y, np.ones_like(y), level, least)
     reach = t.ppf((1 + level) / 2, k - 1) * np.std(y, axis=-1, ddof=1) * np.sqrt(1 + 1 / k)
     reach = np.maximum(reach, mean.effect - mean.low)
     p = 2 * np.minimum(p_beyond(mean, k, null, 1), p_beyond(mean, k, null, -1))
@@ -103,7 +107,8 @@ def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, le
     typical = (k - 1) * a.sum(-1) / (np.square(a.sum(-1)) - np.square(a).sum(-1))  # Higgins & Thompson (2002)
     weighted = _interval(y, 1 / (v + tau2[..., None]), level)
     low, high = mean.effect - reach, mean.effect + reach
-    return Pooled(mean, p, k, low, high, tau2, 100 * tau2 / (tau2 + typical), weighted)
+    narrowest = (least > 0) & np.isclose(mean.high - mean.effect, least)
+    return Pooled(mean, p, k, low, high, tau2, 100 * tau2 / (tau2 + typical), weighted, narrowest)
 
 
 def p_beyond(mean: Interval, treebanks: int, null: float, side: int) -> Array:

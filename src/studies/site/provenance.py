@@ -55,7 +55,7 @@ def provenance(results: Sequence[Results], more: Results | None = None) -> pd.Da
             "seed": str(r.params.seed),
             "models trained": str(len(trained)),
             "training these models, CPU seconds": f"{sum(seconds['cpu_s'] for seconds in trained):,.0f}",
-            "graph-based rows that all corpora have, tested": str(len(decoded)),
+            "graph-based rows selected for all corpora, tested": str(len(decoded)),
             "test sentences that these rows parsed": f"{decoded['sentences'].sum():,}",
             "parsing these sentences once, CPU seconds (timed rows only)": parsing,
         }

@@ -33,6 +33,7 @@ NO_MEMORY = "not measured in this older run"
 NO_PROOF = "this kind of parser proves nothing"
 NO_LABELS = "no labels: the model predicts heads alone"
 PART = "not ranked: only the first sentences of the test set were parsed"
+ONE_TRAINING = "not ranked: one training of a model that another row ranks by the mean over its seeds"
 OTHER_TAGS = "not ranked: sees other tags than the ranked rows of this corpus"
 OUTSIDE = (
     "not ranked: measured once outside the pipeline, with gold tags and without intervals, speed, training time and "
@@ -84,6 +85,11 @@ def _of_run(results: Results, corpora: Collection[str]) -> pd.DataFrame:
         longest = max(metrics.get("sentences", 0) for metrics in measured.values())
         counted: set[str] = set()
         names = titles(results, corpus)
+        most: dict[str, int] = {}  # trained model -> largest number of seeds of a row
+        for name in measured:
+            row = results.params.rows[name]
+            seeds = sum(repeat.name in measured for repeat in seeds_of(results.params, corpus, row).values())
+            most[row.trained] = max(seeds, most.get(row.trained, 0))
         for name, metrics in measured.items():
             if name in counted:
                 continue
@@ -94,7 +100,8 @@ def _of_run(results: Results, corpora: Collection[str]) -> pd.DataFrame:
             labelled = [measured[repeat].get("las", nan) for repeat in repeats]
             described = {"corpus": corpus, "system": names[name], "row": name, "las": float(np.mean(labelled))}
             described |= _described(results, corpus, row, metrics, offered[corpus])
-            described["unranked"] = _unranked(results, corpus, row, metrics, longest)
+            fewer = ONE_TRAINING if len(repeats) < most[row.trained] else ""
+            described["unranked"] = _unranked(results, corpus, row, metrics, longest) or fewer
             known = units.reindex([(corpus, repeat) for repeat in repeats])
             rows.append(described | {"unit": known["unit"].iloc[0]})
             by_seed.append(known[["UAS", "low", "high"]].to_numpy(float))

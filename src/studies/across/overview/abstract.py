@@ -101,7 +101,7 @@ def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     text = (
         f"{verdicts[REPLICATED]} of {len(of_paper)} claims of {papers} parsing studies, above all of Qian & Liu "
         f"(2013), are replicated{f', {alone} of them on one treebank' if alone else ''}"
-        f"{f'; the others are {joined(counts)}' if counts else ''} "
+        f"{f'; verdicts on the others: {joined(counts)}' if counts else ''} "
         f"({_number(treebanks, 'freely available treebank')} in all)."
     )
     return Finding(text, claims.frame(of_paper)[["paper", "name", "verdict"]], _answers(of_paper, of_papers(here)))
@@ -119,7 +119,7 @@ def _gain(shown: Results, judged: Sequence[Judged], here: Sequence[Judged]) -> F
     kind = kind or ("a gain" if effect.value > 0 else "a loss")
     names = joined(systems.added(shown))
     text = (
-        f"{names[:1].upper()}{names[1:]} bring {kind} over the second-order baseline: "
+        f"Together, {names} bring {kind} over the second-order baseline: "
         f"{systems.gain(effect)} over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')}{adjusted})"
     )
     if published is not None and effect.has_interval:
@@ -199,7 +199,7 @@ def _fastest(results: Results, model: str) -> str:
     if good.empty:
         return (
             f". On {rows['sentences'].max():,} projective sentences, none of {len(rows)} approximations is as accurate "
-            "and faster (not tested)"
+            f"and at least {approximations_tables.FASTER:g} times as fast (not tested)"
         )
     return f". The fastest equally accurate approximation is {good.max():.1f} times as fast"
 
@@ -227,7 +227,11 @@ def _adjusted(entries: Sequence[Judged]) -> str:
     kinds = (len(significant) - sum(significant), "replicated"), (sum(significant), "contradicted")
     which = f" ({joined([f'{count} {kind}' for count, kind in kinds if count])})" if significant else ""
     stay = "stays" if len(significant) == 1 else "stay"
-    return f" Of the {len(tested)} with a p-value, {len(significant)} {stay} significant after adjustment{which}."
+    have = "has a p-value" if len(tested) == 1 else "have p-values"
+    return (
+        f" Of the replicated and contradicted claims, {len(tested)} {have}, and {len(significant)} {stay} significant "
+        f"after adjustment{which}."
+    )
 
 
 def _clearest(entries: Sequence[Judged]) -> str:

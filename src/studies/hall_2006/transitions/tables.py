@@ -118,10 +118,10 @@ def measured(results: Results) -> pd.DataFrame:
 def parsers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return accuracy and speed of the transition-based parsers of the main comparison. Rows: (run, corpus, parser).
 
-    Parsers have the names `short_name`. `features` is the name of the feature model. The column `not installed` exists
-    only if a parser lacks a package.
+    Each parser is trained with the seed of the run. Parsers have the names `short_name`. `features` is the name of the
+    feature model. The column `not installed` exists only if a parser lacks a package.
     """
-    parts = [measured(r).assign(run=r.name) for r in results]
+    parts = [measured(r).assign(run=r.name).query("seed == @r.params.seed") for r in results]
     parts = [
         data.assign(features=[r.params.models[name].settings.features for name in data["model"]])
         for r, data in zip(results, parts, strict=True)
@@ -173,7 +173,7 @@ def _sentence_file(results: Results, corpus: str, row: Row) -> Path:
 
 
 def times(root: Path, results: Results, corpus: str) -> pd.DataFrame:
-    """Measure the CPU ms per sentence of transition-based parsers by sentence length. May be empty.
+    """Measure the CPU ms per sentence of parsers trained with the seed of the run, by sentence length. May be empty.
 
     Index: words; one column per parser. A sentence of n words consists of the first n words of the test split, because
     real sentences are not long enough. The time is the minimum of three runs.
@@ -181,7 +181,8 @@ def times(root: Path, results: Results, corpus: str) -> pd.DataFrame:
     path, columns = root / stage.CONVERTED / corpus / "test.npz", {}
     for row in results.params.rows_of(corpus):
         file = root / model_file(corpus, row.trained)
-        if row.system == "transition" and path.is_file() and file.is_file() and file.stat().st_size:
+        own_seed = results.params.tags_and_seed(corpus, row)[1] == results.params.seed
+        if row.system == "transition" and own_seed and path.is_file() and file.is_file() and file.stat().st_size:
             parser, test = load(file, **({"beam": row.beam} if row.beam else {})), storage.load(path)
             columns[short_name(row.name)] = {
                 n: _fastest(parser, _first_words(test, n)) for n in LENGTHS if n <= test.words

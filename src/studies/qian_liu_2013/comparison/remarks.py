@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from studies.qian_liu_2013.comparison.repeats import OVER_BASELINE
 from studies.qian_liu_2013.comparison.tables import AGAINST
 from studies.site.provenance import CAPPED
 from studies.site.sentences import (
@@ -64,7 +65,7 @@ def over_seeds(data: pd.DataFrame) -> Sentences:
 
     data  `repeats.seeds`, which may have no rows
     """
-    gains = data["UAS over the baseline"].assign(seeds=data["", "seeds"]).dropna() if len(data) else data
+    gains = data[OVER_BASELINE].assign(seeds=data["", "seeds"]).dropna() if len(data) else data
     if len(gains):
         means = span(gains["mean"].rename_axis([""] * gains.index.nlevels), "{:+.2f}")
         yield (

@@ -7,18 +7,21 @@ from collections.abc import Sequence
 import pandas as pd
 
 from studies.common.params import Row
+from studies.qian_liu_2013.comparison.headline import GAINED, gains
 from studies.qian_liu_2013.comparison.tables import BASELINE
 from studies.site.collect import Results
 from studies.site.rows import at, corpora_of, find, main_rows, metrics_of
 
 FIGURES = {"UAS": "uas", "LAS": "las"}
+OVER_BASELINE = "UAS over the baseline"  #: heading of the columns of `seeds` about the difference from the baseline
 
 
 def seeds(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return systems that were trained with several seeds under otherwise equal settings. May have no rows.
 
     Rows: (run, corpus, learner, system). Columns: the number of seeds; mean and sample standard deviation of UAS (%),
-    of LAS (%), and of the difference in UAS from the baseline of the same seed.
+    of LAS (%), and of the difference in UAS from the baseline of the same seed. `low` and `high` are the ends of the
+    95 % interval of this difference over seeds and test sentences.
     """
     keep = corpora_of(results, wanted)
     rows = {}
@@ -30,13 +33,18 @@ def seeds(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFram
                 base = _by_seed(r, repeats, corpus, learner, BASELINE)
                 gain = (by_seed["uas"] - base["uas"]).dropna() if model != BASELINE else by_seed["uas"].iloc[:0]
                 row: dict[tuple[str, str], float] = {("", "seeds"): len(by_seed)}
-                for name, values in (("UAS", by_seed["uas"]), ("LAS", by_seed["las"]), ("UAS over the baseline", gain)):
+                for name, values in (("UAS", by_seed["uas"]), ("LAS", by_seed["las"]), (OVER_BASELINE, gain)):
                     row[name, "mean"], row[name, "deviation"] = values.mean(), values.std()
                 rows[r.name, corpus, learner, model] = row
-    columns = [("", "seeds"), *((n, f) for n in ("UAS", "LAS", "UAS over the baseline") for f in ("mean", "deviation"))]
+    columns = [("", "seeds"), *((n, f) for n in ("UAS", "LAS", OVER_BASELINE) for f in ("mean", "deviation"))]
     index = pd.MultiIndex.from_tuples(list(rows) or [], names=["", "corpus", "learner", "system"]) if rows else None
     data = pd.DataFrame(list(rows.values()), index=index, columns=pd.MultiIndex.from_tuples(columns))
-    return data.astype({("", "seeds"): int})
+    data = data.astype({("", "seeds"): int})
+    models = list(dict.fromkeys(key[-1] for key in rows if key[-1] != BASELINE))
+    gained = gains(results, wanted, models) if models else pd.DataFrame(columns=list(GAINED))
+    for end in ("low", "high"):
+        data[OVER_BASELINE, end] = [float(gained[end].get(key, float("nan"))) for key in data.index]
+    return data
 
 
 def _seeded(results: Results, corpus: str, row: Row) -> bool:

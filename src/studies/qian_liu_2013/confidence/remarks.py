@@ -39,14 +39,15 @@ def confidence(words: pd.DataFrame, measured: pd.Series, model: str) -> Sentence
     low = words.loc[words["margin"] <= words["margin"].quantile(0.1), "correct"]
     lists = {int(k): uas for k, uas in measured["best_of_list"].items()}
     yield (
-        f"Margins of {model} tell right heads from wrong ones. Of the {len(top):,} words with the larger margins, "
-        f"{percent(int(top.sum()), len(top))} have the right head. Of the {len(low):,} words with the smallest margins "
-        f"(a tenth of all words), {percent(int(low.sum()), len(low))} have the right head ({measured['sentences']} "
-        f"test sentences of {measured.name}; 95 % intervals that treat words as independent)."
+        f"Margins of {model} tell right heads from wrong ones. Of the {len(top):,} words with the larger margins (half "
+        f"of all), {percent(int(top.sum()), len(top))} have the right head. Of the {len(low):,} words with the "
+        f"smallest margins (a tenth of all), {percent(int(low.sum()), len(low))} have the right head "
+        f"({measured['sentences']} test sentences of {measured.name}; 95 % intervals that treat words as independent)."
     )
     yield (
         f"The calibration error of the marginals is {100 * measured['calibration_error']:.1f} points on average. One "
-        f"number, the scale {measured['scale']:g}, was chosen on the development set.",
+        f"number was chosen on the development set: {measured['scale']:g}, by which scores are multiplied before they "
+        "become probabilities.",
         measured,
     )
     yield (

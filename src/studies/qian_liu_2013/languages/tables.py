@@ -84,7 +84,7 @@ def pooled(data: pd.DataFrame) -> pd.DataFrame:
             "mean": values.mean(),
             "low": float(mean.low) if mean is not None else float("nan"),
             "high": float(mean.high) if mean is not None else float("nan"),
-            "without one language, least": min(without, default=float("nan")),
+            "lowest mean without one language": min(without, default=float("nan")),
             "most": max(without, default=float("nan")),
             "trainings": seeds_in_words(gained["seeds"].droplevel("language")),
             "corpora": len(values),

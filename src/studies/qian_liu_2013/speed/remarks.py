@@ -85,9 +85,9 @@ def frontier(points: pd.DataFrame, beaten: pd.DataFrame) -> Sentences:
     """
     some = beaten[beaten["more accurate and faster"] > 0] if len(beaten) else beaten
     yield (
-        f"On the test sets, rows of ours beat {len(some)} of {len(beaten)} parsers of others in both accuracy and "
-        f"speed. The rows include every decoder and every k that was timed. {_seeds(points)} No difference was tested "
-        "here.",
+        f"On the test sets, at least one of our rows beats {len(some)} of {len(beaten)} parsers of others in both "
+        f"accuracy and speed. The rows include every decoder and every k that was timed on whole test sets. "
+        f"{_seeds(points)} No difference was tested here.",
         beaten,
     )
 
@@ -98,7 +98,7 @@ def _seeds(points: pd.DataFrame) -> str:
     if several.empty:
         return ONE_SEED
     return (
-        f"Accuracies of {len(several)} of {len(points)} rows are means of several seeds "
+        f"Accuracies of {len(several)} of {len(points)} rows (ours and others) are means of several seeds "
         f"({listing(sorted(set(several['seeds'].astype(int))))}), "
         "the others come from one training each."
     )
@@ -172,14 +172,14 @@ def length(data: pd.DataFrame) -> Sentences:
         " and ".join(map(heads_in_words, _shown(data))),
     )
     yield (
-        f"Among bins of at least {ENOUGH} sentences (filled marks), for {described}, the mean time grows from the "
-        f"first to the last bin as a power of the length (exponent {powers}).",
+        f"Among bins of at least {ENOUGH} sentences (filled marks), for {described}, growth from the first to the "
+        f"last bin is described as a power of the length: the exponents are {powers}.",
         grown,
     )
     yield (
-        f"For {steeper} of the {len(grown)} curves described here, growth is steeper between the last two bins. "
-        "Exponential growth would look like that, and so would a few hard sentences in a small bin: these figures do "
-        "not settle it.",
+        f"Whether growth is exponential stays open. For {steeper} of the {len(grown)} curves described here, growth is "
+        "steeper between the last two bins. Exponential growth would look like that, and so would a few hard sentences "
+        "in a small bin.",
         grown,
     )
     for name, rows in each(grown, "k"):

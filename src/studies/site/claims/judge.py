@@ -67,7 +67,8 @@ class Judged:
     """A claim, the measured values that bear on it, and the verdict.
 
     claim     the claim; None if the file of the paper has no claims yet
-    adjusted  p-value of `effect`, adjusted for all claims of the paper (Holm); None if there is no p-value
+    adjusted  p-value of `effect`, adjusted for all claims of the paper, or for all of ours beside them (Holm); None if
+              there is no p-value
     missing   what the run lacks to test the claim, as a clause, see `untested.missing`; empty if something was measured
     """
 
@@ -361,8 +362,9 @@ def _effect_in_words(effect: Effect, measured: Sequence[Measured], measure: Meas
     counts = sorted({place.seeds for place in measured})
     seeds_text = f", {counts[0]} seeds" if counts[0] > 1 else ""
     seeds_text = f", {counts[0]} to {counts[-1]} seeds each" if len(counts) > 1 else seeds_text
-    mean = " (geometric mean)" if measure.scale is Scale.LOG else ""
-    return f"{pair}{text.format(effect.value)}{mean} {interval} over {effect.treebanks} treebanks{seeds_text}."
+    mean = {Scale.LOG: " (geometric mean)", Scale.ODDS: " (mean of log odds)"}.get(measure.scale, "")
+    width = ", its least width," * bool(effect.pooled.narrowest)
+    return f"{pair}{text.format(effect.value)}{mean} {interval}{width} over {effect.treebanks} treebanks{seeds_text}."
 
 
 def _spread_in_words(claim: Claim, measured: Sequence[Measured], effect: Effect, verdict: str) -> str:
@@ -379,16 +381,20 @@ def _spread_in_words(claim: Claim, measured: Sequence[Measured], effect: Effect,
         if lowest.value < highest.value
         else f"All values are {text.format(lowest.value)}."
     )
+    if pooled.narrowest:
+        description += (
+            " The treebanks agree more closely than their own errors explain. The interval therefore has its "
+            "least width, one standard error to each side."
+        )
     if effect.treebanks > 2:
         low, high = (measure.scale.back(float(x)) for x in (pooled.predicted_low, pooled.predicted_high))
-        description += (
-            f" The effect expected on one more treebank lies between {number.format(low)} and {text.format(high)}; "
-            f"I² is {float(pooled.I2):.0f} %."
-        )
+        share = f"; I² is {float(pooled.I2):.0f} %" * has_own_errors(measured)
+        between = f"{number.format(low)} and {text.format(high)}"
+        description += f" The effect expected on one more treebank lies between {between}{share}."
     if verdict == INCONCLUSIVE and claim.test != "within" and not claim.otherwise:
         assert claim.than is not None
         ends = [end for place in measured for end in (place.low, place.high)]
-        if all(_PASSES[claim.test](end, claim.than) for end in ends):
+        if has_own_errors(measured) and all(_PASSES[claim.test](end, claim.than) for end in ends):
             which = "For this pair, each" if measured[0].pair else "Each"
             description += f" {which} of the {effect.treebanks} treebanks lies on the claimed side by its own interval."
     if verdict == INCONCLUSIVE and measure.scale is Scale.LINEAR and claim.test != "within":
@@ -398,9 +404,14 @@ def _spread_in_words(claim: Claim, measured: Sequence[Measured], effect: Effect,
             f" With an interval of this width, an estimate of {'at least' if upwards else 'at most'} "
             f"{text.format(claim.than + (half if upwards else -half))} would be significant."
         )
-        if claim.effect is not None and not effect.low <= claim.effect <= effect.high:
-            description += f" The published effect, {text.format(claim.effect)}, lies outside the interval."
+    if claim.effect is not None and not effect.low <= claim.effect <= effect.high:
+        description += f" The published effect, {text.format(claim.effect)}, lies outside the interval."
     return description
+
+
+def has_own_errors(measured: Sequence[Measured]) -> bool:
+    """Return True if every value has an interval, so that the errors of single treebanks are known."""
+    return all(place.low < place.high for place in measured)
 
 
 def _number(text: str) -> str:
@@ -447,7 +458,17 @@ def judge(runs: Sequence[Results], papers: Sequence[Paper], page: str = "") -> l
 
 
 def _adjusted(judged: Sequence[Judged]) -> list[Judged]:
-    """Return the judged claims of one paper, with each p-value adjusted for the number of claims (Holm)."""
-    p = {i: claim.p for i, claim in enumerate(judged) if claim.p is not None and claim.p == claim.p}
-    adjusted = dict(zip(p, holm(list(p.values())), strict=True)) if p else {}
+    """Return the judged claims of one paper, with each p-value adjusted for the number of claims (Holm).
+
+    The claims of the paper and the claims of this project beside them are two families, each adjusted alone.
+    """
+    adjusted: dict[int, float] = {}
+    for ours in (False, True):
+        p = {
+            i: entry.p
+            for i, entry in enumerate(judged)
+            if entry.claim is not None and entry.claim.ours == ours and entry.p is not None and entry.p == entry.p
+        }
+        if p:
+            adjusted |= dict(zip(p, holm(list(p.values())), strict=True))
     return [replace(claim, adjusted=float(adjusted[i])) if i in adjusted else claim for i, claim in enumerate(judged)]

@@ -14,7 +14,17 @@ from typing import Any
 import pandas as pd
 
 from studies.site import collect, sources
-from studies.site.claims.judge import CONTRADICTED, REPLICATED, SHOWN, SMALLER, VERDICTS, Judged, judge, threshold
+from studies.site.claims.judge import (
+    CONTRADICTED,
+    REPLICATED,
+    SHOWN,
+    SMALLER,
+    VERDICTS,
+    Judged,
+    has_own_errors,
+    judge,
+    threshold,
+)
 from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
@@ -121,17 +131,18 @@ def _result(judged: Judged, here: bool) -> str:
           treebanks
     """
     p, adjusted = judged.p, judged.adjusted
+    family = "this project on this paper" if _is_ours(judged) else "the paper"
     if p is None or adjusted is None:
         shown, more = judged.brief, judged.spread
     elif here:
         shown = (
-            f"{judged.brief} {p_in_words(p)} (against the threshold); adjusted for all claims of the paper, "
+            f"{judged.brief} {p_in_words(p)} (against the threshold); adjusted for all claims of {family}, "
             f"{p_in_words(adjusted)}."
         )
         more = ""
     else:
         shown = f"{judged.brief} Adjusted {p_in_words(adjusted)}."
-        more = f"{judged.spread} Before the adjustment for all claims of the paper, {p_in_words(p)}."
+        more = f"{judged.spread} Before the adjustment for all claims of {family}, {p_in_words(p)}."
     if here or not more:
         return typeset(escape(shown))
     summary_line = "<summary>More about this result</summary>"
@@ -210,11 +221,14 @@ def _tally(judged: Sequence[Judged]) -> str:
     if not replicated:
         return text
     significant = sum(entry.adjusted is not None and entry.adjusted <= 1 - LEVEL for entry in replicated)
-    claims = "claims that are" if len(replicated) > 1 else "claim that is"
+    after = "significant after adjustment for the number of claims of the paper (test over treebanks)."
+    if len(replicated) == 1:
+        stays = "stays" if significant else "does not stay"
+        return f"{text} The claim that is replicated over several treebanks {stays} {after}"
+    stay = "stays" if significant == 1 else "stay"
     return (
-        f"{text} {significant} of {len(replicated)} {claims} replicated over several treebanks "
-        f"{'stays' if significant == 1 else 'stay'} significant after adjustment for the number of claims of the paper "
-        "(test over treebanks)."
+        f"{text} Of {len(replicated)} claims that are replicated over several treebanks, {significant or 'none'} "
+        f"{stay} {after}"
     )
 
 
@@ -222,7 +236,9 @@ def frame(judged: Sequence[Judged]) -> pd.DataFrame:
     """Return one row per claim: paper, claim, test, verdict and reason, the pooled effect, and all measured values.
 
     effect, low, high, predicted_low and predicted_high are in the unit of the measure; tau2 and I2 (%) are on the scale
-    where effects are pooled. p_adjusted is adjusted over the claims of the paper (Holm).
+    where effects are pooled; I2 is empty unless the error of every treebank is known. p_adjusted is adjusted over the
+    claims of the paper (Holm), or over the claims of this project beside them.
+    shown is the verdict as the pages print it.
     """
     rows = []
     for entry in judged:
@@ -239,6 +255,7 @@ def frame(judged: Sequence[Judged]) -> pd.DataFrame:
         row |= {
             "test": threshold(entry.claim) if entry.claim else "",
             "verdict": entry.verdict,
+            "shown": entry.words,
             "because": entry.because,
         }
         rows.append({**row, **_pooled(entry), "figures": entry.figures})
@@ -255,7 +272,8 @@ def _pooled(judged: Judged) -> dict[str, float | None]:
     columns |= {"low": judged.effect.low, "high": judged.effect.high, "p": judged.p, "p_adjusted": judged.adjusted}
     if (pooled := judged.effect.pooled) is not None:
         back = MEASURES[judged.claim.measure].scale.back
-        columns |= {"tau2": float(pooled.tau2), "I2": float(pooled.I2)}
+        columns |= {"tau2": float(pooled.tau2)}
+        columns |= {"I2": float(pooled.I2)} if has_own_errors(judged.measured) else {}
         if judged.effect.treebanks > 2:
             columns |= {name: back(float(getattr(pooled, name))) for name in ("predicted_low", "predicted_high")}
     return {name: None if value is None else float(f"{value:.5g}") for name, value in columns.items()}

@@ -43,7 +43,8 @@ def languages(means: pd.DataFrame, gained: pd.DataFrame, table: pd.DataFrame) ->
     errors = table["search errors, %"].droplevel("language")
     yield (
         "An error is due to the search if the gold tree scores more than the returned tree: in "
-        f"{span(errors, '{:.1f} %')} of the sentences of a treebank. All other errors are due to the model, which "
-        "scores a wrong tree above the gold tree.",
+        f"{span(errors, '{:.1f} %')} of the sentences of a treebank. The other errors are due to the model, which "
+        "scores a wrong tree above the gold tree, or to a gold tree that no search can reach, because its arcs cross "
+        "or were pruned.",
         table,
     )

@@ -41,7 +41,7 @@ def curves(last: pd.DataFrame, models: Sequence[str]) -> Sentences:
         last,
     )
     yield (
-        f"{long}Its speed is {from_to(speed, '{:.2g}')} times the speed of the proof.",
+        f"{long}In sentences of all lengths, its speed is {from_to(speed, '{:.2g}')} times the speed of the proof.",
         last,
     )
 
@@ -66,8 +66,8 @@ def walks(costs: pd.DataFrame, verdicts: pd.DataFrame) -> Sentences:
     )
     if (ratio > 1).all() and timed.mean() < -2 * abs(same.mean()):
         yield (
-            "The data point to the cost of a run as the reason: a random walk is about as good run for run, but makes "
-            "fewer runs in the same time. Another program may have other costs.",
+            "If there is a difference, the data point to the cost of a run as the reason: a random walk is "
+            "about as good run for run, but makes fewer runs in the same time. Another program may have other costs.",
             costs,
         )
     claim = verdicts[(verdicts["name"] == WALKS) & verdicts["p"].notna()]
