@@ -465,7 +465,7 @@ def test_tracked_results_are_small() -> None:
     files = [REPOSITORY / name for name in listed.stdout.splitlines() if (REPOSITORY / name).is_file()]
     unfinished = [path for path in files if REPOSITORY / "results/unfinished" in path.parents]
     assert sum(path.stat().st_size for path in files if path not in unfinished) <= 6_400_000
-    assert all(path.stat().st_size <= 3 * 2**19 for path in unfinished)
+    assert all(path.stat().st_size <= 2**20 for path in unfinished)
     assert (REPOSITORY / "results" / "reference" / "run.json").stat().st_size <= 20_000
     figures = [path.read_bytes() for path in files if path.suffix in (".svg", ".png")]
     assert len(figures) == len(set(figures)) > 40

@@ -120,6 +120,24 @@ def test_an_archive_is_written_only_if_its_content_changed(folder: Path, monkeyp
     assert (folder / "results/predictions/b/row.csv").read_text() == "1,2\n"
 
 
+def test_a_large_archive_is_divided_and_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, stored = folder / "results/predictions/a", Path("stored")
+    corpus.mkdir(parents=True)
+    for name in "xyz":
+        (corpus / name).write_text(name)
+    monkeypatch.chdir(folder.parents[1])
+    unfinished.save((Path("build/run"),), stored)
+    assert {path.name for path in stored.iterdir()} == {"run-a.tar.xz", "record.tar.xz"}
+    largest = (stored / "run-a.tar.xz").stat().st_size - 1
+    monkeypatch.setattr(unfinished, "LARGEST", largest)
+    unfinished.save((Path("build/run"),), stored)
+    assert {path.name for path in stored.glob("run-a-*")} == {path.name for path in stored.glob("run-*")} != set()
+    assert max(path.stat().st_size for path in stored.glob("run-*")) <= largest
+    shutil.rmtree(folder)
+    unfinished.restore((Path("build/run"),), stored)
+    assert {path.name: path.read_text() for path in corpus.iterdir()} == {name: name for name in "xyz"}
+
+
 def test_the_command_stores_the_reference_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = folder.parents[1]
     monkeypatch.chdir(project)

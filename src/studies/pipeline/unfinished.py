@@ -1,10 +1,10 @@
 """Store a reference run that is not finished, so that it continues on another machine.
 
 `make reference` takes many hours. The stored files hold DVC's record of the ended stages, and the results that pages
-read: one archive per corpus for its predictions, and one for everything else. An archive whose content did not change
-is not written again, so that the history of the repository gets the predictions of a finished corpus once. Models and
-corpora are too large, and an ended stage does not read them again. A stage that reads them and has not run yet makes
-them anew (`run --allow-missing`).
+read: one archive per corpus for its predictions, and one for everything else. A large archive is divided. An archive
+whose content did not change is not written again, so that the history of the repository gets the predictions of a
+finished corpus once. Models and corpora are too large, and an ended stage does not read them again. A stage that reads
+them and has not run yet makes them anew (`run --allow-missing`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from treebound.support import atomic
 KEPT = (MADE, TIMES, stage.METRICS)
 PREDICTIONS = Path("results/predictions")
 RECORD = "record.tar.xz"
+LARGEST = 2**20  #: bytes of an archive of predictions; a larger one is divided unless it has a single file
 
 
 def save(folders: Sequence[Path], target: Path) -> int:
@@ -35,12 +36,15 @@ def save(folders: Sequence[Path], target: Path) -> int:
     if not runs:
         raise InputError("no run to store", path=folders[0], hint="start it by `make reference`")
     # the record is read first and written last, so that it names no stage whose predictions are not stored
-    record = packed([folder / name for folder in runs for name in KEPT])
-    archives = {
-        f"{folder.name}-{corpus.name}.tar.xz": packed([corpus])
-        for folder in runs
-        for corpus in sorted((folder / PREDICTIONS).glob("*"))
-    } | {RECORD: record}
+    record = packed(file for folder in runs for name in KEPT for file in files_of(folder / name))
+    archives: dict[str, bytes] = {}
+    for folder in runs:
+        for corpus in sorted((folder / PREDICTIONS).glob("*")):
+            archives |= divided(f"{folder.name}-{corpus.name}", files_of(corpus))
+        for path in target.glob(f"{folder.name}-*.tar.xz"):
+            if path.name not in archives:
+                path.unlink()
+    archives[RECORD] = record
     for name, content in archives.items():
         path = target / name
         if not path.is_file() or path.read_bytes() != content:
@@ -49,17 +53,29 @@ def save(folders: Sequence[Path], target: Path) -> int:
     return sum((target / name).stat().st_size for name in archives)
 
 
-def packed(paths: Iterable[Path]) -> bytes:
-    """Return an archive of files and folders. Equal files give equal bytes: times and owners are left out."""
+def files_of(path: Path) -> list[Path]:
+    """Return the file `path`, or all files below the folder `path`; no files if it does not exist."""
+    return [file for file in (path, *sorted(path.rglob("*"))) if file.is_file()]
+
+
+def divided(name: str, files: Sequence[Path]) -> dict[str, bytes]:
+    """Return the name and the content of one archive of `files`, or of several if it would be larger than LARGEST."""
+    content = packed(files)
+    if len(content) <= LARGEST or len(files) == 1:
+        return {f"{name}.tar.xz": content}
+    half = len(files) // 2
+    return divided(f"{name}-1", files[:half]) | divided(f"{name}-2", files[half:])
+
+
+def packed(files: Iterable[Path]) -> bytes:
+    """Return an archive of files. Equal files give equal bytes: times and owners are left out."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:xz") as archive:
-        for path in paths:
-            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-                if file.is_file():
-                    member = tarfile.TarInfo(file.as_posix())
-                    member.size = file.stat().st_size
-                    with file.open("rb") as content:
-                        archive.addfile(member, content)
+        for file in files:
+            member = tarfile.TarInfo(file.as_posix())
+            member.size = file.stat().st_size
+            with file.open("rb") as content:
+                archive.addfile(member, content)
     return buffer.getvalue()
 
 
