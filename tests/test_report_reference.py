@@ -230,11 +230,11 @@ def test_more_languages_are_tested_if_the_run_stored_the_missing_metrics(root: P
     assert table.loc["combined", ["corpora", "above 0", "below 0"]].tolist() == [len(data), better, worse]
     assert table.loc["combined", "mean"] == pytest.approx(gains["UAS"].mean())
     assert f"combined {table.loc['combined', 'mean']:+.2f} [{table.loc['combined', 'low']:+.2f}, " in first
-    assert table["most"].isna().all(), "one language cannot be left out"
+    assert table["highest"].isna().all(), "one language cannot be left out"
     codes = ["aa", *["bb"] * (len(data) - 1)]
     index = pd.MultiIndex.from_arrays([codes, data.index.get_level_values("corpus")], names=data.index.names)
     several = data.set_axis(index)
-    ends = languages_tables.pooled(several).loc["combined", ["lowest mean without one language", "most"]].tolist()
+    ends = languages_tables.pooled(several).loc["combined", ["lowest mean without one language", "highest"]].tolist()
     assert ends == pytest.approx(sorted([gains["UAS"].iloc[0], gains["UAS"].iloc[1:].mean()]))
     assert languages_remarks.multilingual(data.head(languages_remarks.FEWEST - 1)).sentences[1:] == ()
     assert languages_tables.limit(results) == 10000

@@ -83,20 +83,14 @@ def _of_run(results: Results, corpora: Collection[str]) -> pd.DataFrame:
     for corpus in corpora:
         measured = _measured(results, corpus)
         longest = max(metrics.get("sentences", 0) for metrics in measured.values())
-        counted: set[str] = set()
         names = titles(results, corpus)
+        repeated = _repeated(results, corpus, measured)
         most: dict[str, int] = {}  # trained model -> largest number of seeds of a row
-        for name in measured:
-            row = results.params.rows[name]
-            seeds = sum(repeat.name in measured for repeat in seeds_of(results.params, corpus, row).values())
-            most[row.trained] = max(seeds, most.get(row.trained, 0))
-        for name, metrics in measured.items():
-            if name in counted:
-                continue
-            row = results.params.rows[name]
-            repeats = [repeat.name for repeat in seeds_of(results.params, corpus, row).values()]
-            repeats = [repeat for repeat in repeats if repeat in measured]
-            counted |= set(repeats)
+        for name, repeats in repeated.items():
+            trained = results.params.rows[name].trained
+            most[trained] = max(len(repeats), most.get(trained, 0))
+        for name, repeats in repeated.items():
+            row, metrics = results.params.rows[name], measured[name]
             labelled = [measured[repeat].get("las", nan) for repeat in repeats]
             described = {"corpus": corpus, "system": names[name], "row": name, "las": float(np.mean(labelled))}
             described |= _described(results, corpus, row, metrics, offered[corpus])
@@ -111,6 +105,18 @@ def _of_run(results: Results, corpora: Collection[str]) -> pd.DataFrame:
     data = pd.DataFrame(rows, columns=COLUMNS)
     data.insert(0, "run", results.name)
     return data
+
+
+def _repeated(results: Results, corpus: str, measured: Collection[str]) -> dict[str, list[str]]:
+    """Group the measured rows of a corpus that differ in their seed alone: first row -> all rows of the group."""
+    groups: dict[str, list[str]] = {}
+    counted: set[str] = set()
+    for name in measured:
+        if name not in counted:
+            repeats = seeds_of(results.params, corpus, results.params.rows[name]).values()
+            groups[name] = [repeat.name for repeat in repeats if repeat.name in measured]
+            counted |= set(groups[name])
+    return groups
 
 
 def _measured(results: Results, corpus: str) -> dict[str, dict[str, Any]]:

@@ -69,10 +69,10 @@ def buys(data: pd.DataFrame, worth: pd.DataFrame, joint: pd.DataFrame) -> Senten
         calls = data.attrs["calls"]
         stop = "one dynamic program" if calls == 1 else f"{calls:g} dynamic programs"
         change = 100 * (1 / times - 1)
-        faster = f", and it is {abs(change):.0f} % {'faster' if change > 0 else 'slower'}" if times == times else ""
+        speed = f", and it is {abs(change):.0f} % {'faster' if change > 0 else 'slower'}" if times == times else ""
         yield (
             f"Exact search buys a proof for {shares.of_all(int(data['proved'].sum()), int(data['sentences'].sum()))} "
-            f"test sentences. Its UAS is {_points(gained)} the UAS of a search that stops after {stop}{faster} (model "
+            f"test sentences. Its UAS is {_points(gained)} the UAS of a search that stops after {stop}{speed} (model "
             f"{data.attrs['model']}, one seed, mean over {len(data)} "
             f"{'treebank' if len(data) == 1 else 'treebanks'}, not tested for significance).",
             data,

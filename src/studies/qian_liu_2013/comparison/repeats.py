@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from studies.common.params import Row
-from studies.qian_liu_2013.comparison.headline import GAINED, gains
+from studies.qian_liu_2013.comparison.headline import gains
 from studies.qian_liu_2013.comparison.tables import BASELINE
 from studies.site.collect import Results
 from studies.site.rows import at, corpora_of, find, main_rows, metrics_of
@@ -41,9 +41,9 @@ def seeds(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFram
     data = pd.DataFrame(list(rows.values()), index=index, columns=pd.MultiIndex.from_tuples(columns))
     data = data.astype({("", "seeds"): int})
     models = list(dict.fromkeys(key[-1] for key in rows if key[-1] != BASELINE))
-    gained = gains(results, wanted, models) if models else pd.DataFrame(columns=list(GAINED))
+    gained = gains(results, wanted, models).reindex(data.index) if models else None
     for end in ("low", "high"):
-        data[OVER_BASELINE, end] = [float(gained[end].get(key, float("nan"))) for key in data.index]
+        data[OVER_BASELINE, end] = float("nan") if gained is None else gained[end].to_numpy()
     return data
 
 

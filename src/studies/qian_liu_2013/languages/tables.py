@@ -85,7 +85,7 @@ def pooled(data: pd.DataFrame) -> pd.DataFrame:
             "low": float(mean.low) if mean is not None else float("nan"),
             "high": float(mean.high) if mean is not None else float("nan"),
             "lowest mean without one language": min(without, default=float("nan")),
-            "most": max(without, default=float("nan")),
+            "highest": max(without, default=float("nan")),
             "trainings": seeds_in_words(gained["seeds"].droplevel("language")),
             "corpora": len(values),
             "above 0": int((gained["low"] > 0).sum()),

@@ -86,7 +86,7 @@ def frontier(points: pd.DataFrame, beaten: pd.DataFrame) -> Sentences:
     some = beaten[beaten["more accurate and faster"] > 0] if len(beaten) else beaten
     yield (
         f"On the test sets, at least one of our rows beats {len(some)} of {len(beaten)} parsers of others in both "
-        f"accuracy and speed. The rows include every decoder and every k that was timed on whole test sets. "
+        "accuracy and speed. The rows include every decoder and every k that was timed on whole test sets. "
         f"{_seeds(points)} No difference was tested here.",
         beaten,
     )
