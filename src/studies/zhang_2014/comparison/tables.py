@@ -131,12 +131,17 @@ def details(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
 
 
 def _named(results: Results, data: pd.DataFrame) -> pd.DataFrame:
-    """Add the column `parser`: the name of a row in `rows_of`, or the name of the row itself if it has none there.
+    """Add the column `parser`: the name of a row in `rows_of`, with the seed of a training that repeats this row.
+
+    A row without a name in `rows_of` keeps its own name.
 
     data  `measured`
     """
     names = {
-        (corpus, row.name): name for corpus in set(data["corpus"]) for name, row in rows_of(results, corpus).items()
+        (corpus, repeat.name): name if repeat.name == row.name else f"{name}, seed {seed}"
+        for corpus in set(data["corpus"])
+        for name, row in rows_of(results, corpus).items()
+        for seed, repeat in seeds_of(results.params, corpus, row).items()
     }
     pairs = zip(data["corpus"], data["row"], strict=True)
     return data.assign(parser=[names.get((corpus, row), row) for corpus, row in pairs])
