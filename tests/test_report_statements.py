@@ -18,10 +18,12 @@ import synthetic_results
 
 from studies.across.approximations import tables as approximations_tables
 from studies.across.overview import page as readme
-from studies.across.overview import practice
+from studies.across.overview import practice, samples
+from studies.across.validity.settings import ValidTrees
 from studies.auli_lopez_2011.derivations import remarks as derivations_remarks
 from studies.auli_lopez_2011.derivations import tables as derivations_tables
 from studies.common import params as parameters
+from studies.qian_liu_2013.ablation.settings import Ablation
 from studies.qian_liu_2013.comparison import errors, others
 from studies.qian_liu_2013.comparison import gains as comparison_gains
 from studies.qian_liu_2013.comparison import headline as headlines
@@ -226,7 +228,21 @@ def test_a_run_that_becomes_the_reference_is_named_so(root: Path, tmp_path: Path
     assert facts["commit"] == "f" * 12
     assert facts["date"] == "2031-01-02"
     assert facts["machine"] == "cpu invented"
+    continued = provenance.provenance([dataclasses.replace(results, info=info | {"continued": True})])["reference"]
+    assert continued["machine"].startswith("cpu invented (this machine finished the run;")
     assert collect.this_run(root).title == RUN
+
+
+def test_the_samples_of_a_run_are_those_of_its_parameters(this: collect.Results) -> None:
+    table = samples.samples([this]).loc[RUN]
+    ablated = this.params.section(Ablation).sentences
+    assert table.loc["ablation", "sample"] == f"{ablated} evenly spaced test sentences of each treebank"
+    assert table.loc["decode, search published", "sample"] == "the first 300 test sentences of each treebank"
+    assert table.loc["constraints", "treebanks"] == "nl_alpino"
+    assert table.index.is_unique
+    whole = dataclasses.replace(this, params=this.params.changed(ValidTrees()))
+    assert "validity" in table.index
+    assert "validity" not in samples.samples([whole]).loc[RUN].index, "a stage without treebanks has no sample"
 
 
 def test_where_the_time_of_a_run_went(tmp_path: Path) -> None:

@@ -126,7 +126,11 @@ def compute(folder: Path, overlay: Path, *targets: str) -> None:
 
 
 def made(head: str) -> dict[str, Any]:
-    """Make the main and the multilingual run, and check that the sources did not change; return their description."""
+    """Make the main and the multilingual run, and check that the sources did not change; return their description.
+
+    `continued` in the description says that another machine may have run stages that have ended earlier.
+    """
+    continued = UNFINISHED.is_dir()
     FINISHED.unlink(missing_ok=True)
     unfinished.restore((FOLDER, MORE_FOLDER), UNFINISHED)
     compute(FOLDER, OVERLAY, *measured())
@@ -134,7 +138,7 @@ def made(head: str) -> dict[str, Any]:
     multilingual = FOLDER / MULTILINGUAL
     collect(MORE_FOLDER, multilingual, origin(MORE_FOLDER, head))
     export(MORE_FOLDER, multilingual, "--only", *SIGNIFICANCE)
-    run = origin(FOLDER, head)
+    run = origin(FOLDER, head) | {"continued": continued}
     show(run)
     if commit() != head:
         raise InputError("the commit changed during the run", hint="start again: only changed stages run again")

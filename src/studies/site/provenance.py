@@ -44,12 +44,14 @@ def provenance(results: Sequence[Results], more: Results | None = None) -> pd.Da
         sums = decoded.groupby("corpus", sort=False)["corpus_checksum"].first()
         machine = dict(r.info.get("machine", {}))
         machine |= machine.pop("versions", {})
+        described = ", ".join(f"{key} {value}" for key, value in machine.items())
+        if r.info.get("continued"):  # every table of times compares rows of one corpus, which one machine measured
+            described += " (this machine finished the run; others may have run earlier stages)"
         columns[name] = {
             "commit": str(r.info["commit"])[:12] if "commit" in r.info else "the sources in this folder",
             "pages made at commit": "none" if r is more else _pages(r.info),
-            "stages computed at other commits with the same code": _elsewhere(r.info) or "none",
             "date": str(r.info.get("date", "not recorded, so that the same run gives the same pages")),
-            "machine": ", ".join(f"{k} {v}" for k, v in machine.items()) or "the machine that computed this report",
+            "machine": described or "the machine that computed this report",
             "test sets (sha256)": ", ".join(f"{corpus} {total[:12]}" for corpus, total in sums.items()),
             "part of the data": f"the first {r.params.slice} sentences" if r.params.slice else "all sentences",
             "seed": str(r.params.seed),
@@ -72,14 +74,6 @@ def models(results: Results) -> list[tuple[str, str]]:
     """List the pairs (corpus, trained model) of all rows in the parameters, for all systems and seeds."""
     pairs = ((corpus, row.trained) for corpus in results.corpora for row in results.params.rows_of(corpus))
     return list(dict.fromkeys(pairs))
-
-
-def _elsewhere(info: dict[str, Any]) -> str:
-    """List the commits, other than the commit of a reference run, at which some of its stages were computed.
-
-    Each commit comes with the number of stages.
-    """
-    return ", ".join(f"{count} at {commit[:12]}" for commit, count in info.get("other_commits", {}).items())
 
 
 def time_spent(results: Sequence[Results]) -> pd.DataFrame:
