@@ -236,6 +236,10 @@ def test_remarks_name_helpful_and_useless_steps(tmp_path: Path) -> None:
     )
     assert "Trainings on made_up, this run with the same right heads as base, word for word: better, same." in text
     assert "By chance alone, fewer than one of 8 tests would be significant." in text
+    assert "as each other" not in text
+    twice = tables.steps([results(tmp_path / "twice", SYNTHETIC | {"unclear": SYNTHETIC["worse"]})])
+    alike = "as each other, word for word, so that the counts above contain one result 2 times: worse, unclear."
+    assert alike in repr(remarks.changes(twice, tables.step_tests(twice)))
 
 
 def test_remarks_where_nothing_helps(tmp_path: Path) -> None:

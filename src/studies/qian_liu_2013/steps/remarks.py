@@ -41,6 +41,14 @@ def changes(data: pd.DataFrame, tests: pd.DataFrame) -> Sentences:
                 f"Trainings on {place} with the same right heads as {base}, word for word: {listing(unchanged)}.",
                 rows,
             )
+        changed = runs[runs["applies"].astype(bool) & ~runs["name"].isin([base, *unchanged])]
+        for _, alike in changed.groupby(changed["right"].map(tuple), sort=False):
+            if len(alike) > 1:
+                yield (
+                    f"Trainings on {place} with the same right heads and labels as each other, word for word, so that "
+                    f"the counts above contain one result {len(alike)} times: {listing(alike['name'])}.",
+                    rows,
+                )
 
 
 def _where(place: str, places: list[str]) -> str:
