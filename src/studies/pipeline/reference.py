@@ -19,6 +19,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -153,9 +154,21 @@ def show(run: dict[str, Any]) -> None:
     stage.write_json(FOLDER / ORIGIN, run)  # with this file, the pages label the results as the reference run
     if code := scratch.run(FOLDER, *LOADED):
         sys.exit(code)
-    for page in yaml.safe_load((FOLDER / "params.yaml").read_text(encoding="utf-8"))["notebooks"]:
-        call(FOLDER, "studies.site.execute", f"notebooks/{page}.ipynb", f"results/notebooks/{page}.ipynb")
+    pages = yaml.safe_load((FOLDER / "params.yaml").read_text(encoding="utf-8"))["notebooks"]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        executed = [pool.submit(execute, page) for page in pages]
+        try:
+            for page in as_completed(executed):
+                page.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)  # pages that have begun still end
+            raise
     call(FOLDER, "studies.site.render")
+
+
+def execute(page: str) -> None:
+    """Execute a notebook on the results of the main run. Raises InputError if it fails."""
+    call(FOLDER, "studies.site.execute", f"notebooks/{page}.ipynb", f"results/notebooks/{page}.ipynb")
 
 
 def shown_anew(head: str) -> dict[str, Any]:
