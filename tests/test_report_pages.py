@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from studies.site import charts, sentences, statements
 from studies.site.render import render
-from studies.site.show import STATEMENTS, Remarks, Table
+from studies.site.show import MOST, NOTE, STATEMENTS, Remarks, Table
 from studies.site.speed_chart import chosen
 from studies.site.stepping import Steps, drawn
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
@@ -137,6 +137,23 @@ def test_the_answer_is_below_the_question_and_later_remarks_are_folded(tmp_path:
     assert "<summary>2 more remarks</summary>" in folded_away
     assert "Figures of nothing: no run has results for this table." in page
     assert "<caption>" not in page
+
+
+def test_the_page_has_the_first_rows_of_a_very_long_table_and_the_csv_has_all(tmp_path: Path) -> None:
+    index = pd.MultiIndex.from_product([["first", "second"], range(MOST)], names=["part", "row"])
+    data = pd.DataFrame({"a": range(2 * MOST), NOTE: ["odd", *[""] * (2 * MOST - 1)]}, index=index)
+    cells = [new_markdown_cell("# T\n\nWhy?"), shown(Table(data, "Long")), shown(Table(data.iloc[:MOST], "Just short"))]
+    page = render([notebook(tmp_path / "index.ipynb", *cells)], tmp_path / "site").read_text()
+    long, _, short = page.partition("Just short")
+    assert f"<summary>Long ({2 * MOST} rows)</summary>" in long
+    assert f"cell 2; {2 * MOST} rows." in long
+    assert f"<li>The first {MOST} of {2 * MOST} rows; the CSV has all.</li>" in long
+    assert "<li>first, 0: odd</li>" in long
+    assert f"<th scope=rowgroup rowspan={MOST}>first" in long
+    assert ">second" not in long
+    assert "rows; the CSV has all" not in short
+    (csv, _) = sorted((tmp_path / "site" / "tables").iterdir())
+    assert len(pd.read_csv(csv)) == 2 * MOST
 
 
 def test_sections_without_results_are_left_out_and_named_at_the_end(tmp_path: Path) -> None:

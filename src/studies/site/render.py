@@ -50,8 +50,8 @@ OPTIONAL = re.compile(r"</t[dhr]>(?=\s*<(?:t[dhr][ >]|/tr>|/?tbody|/thead))")
 #: start tags of cells with attributes, and the quotation marks in them that HTML does not need
 CELL = re.compile(r"<t[dh] [^<>]*>")
 QUOTED = re.compile(r' ([a-z]+)="([\w-]+)"(?=[ >])')
-#: words of a listing that look like plain text: names, operators, punctuation, white space
-UNSTYLED = re.compile('<span class="(?:n|o|p|w)">(.*?)</span>')
+#: words of a listing that have a colour: comments and keywords; a colour for all others would double a listing's size
+UNSTYLED = re.compile(r'<span class="(?!c1"|kn?")\w+">(.*?)</span>')
 INDEX = "index"  #: name of the notebook that becomes the entry page
 LONG = 24  #: a table with more rows than this is folded away under its caption
 FEW = 12  #: a table with at most this many rows is shown whole, without a frame that scrolls vertically
@@ -264,7 +264,8 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode, page: Page, c
         files = {} if linked_file else {"CSV": file}
     elif 'class="claims"' in markup:  # the claims of one page are in the file of all claims
         files = {"CSV of all claims": claims.NAME}
-    rows = markup.partition("<tbody>")[2].count("<tr")
+    whole = re.search(r' data-rows="(\d+)"', markup)  # the page has only the first rows of a very long table
+    rows = int(whole[1]) if whole else markup.partition("<tbody>")[2].count("<tr")
     caption = re.search("<caption>(.*?)</caption>", markup, re.S)
     label = unescape(re.sub("<[^>]*>", "", caption[1])) if caption else str(data.get("text/plain", "Table"))
     anchor = _address(page, "table", label)

@@ -17,6 +17,7 @@ from studies.site import sources
 #: text of a table cell that has no value
 NOTHING = "–"
 MANY = 10  #: a table with this many columns, row names included, has narrower columns
+MOST = 120  #: largest number of rows of a table in HTML; the CSV has all rows
 NOTE = "note"  #: name of a column whose texts are listed below the table
 #: largest number of table rows that are stored with a sentence about the table; MIME type of sentences with their cells
 CELLS, STATEMENTS = 40, "application/vnd.treebound.statements+json"
@@ -51,7 +52,8 @@ class Table:
     The index and the columns may have any number of levels. If the notebook shows a single run, the HTML leaves out
     columns and index levels that repeat its name. A cell with an address links to its site. Floats are shown with
     `digits` decimals. `by_column` maps names of columns (of the innermost level) to other numbers of decimals. The
-    texts of a column called NOTE are listed below the table, with the names of their rows.
+    texts of a column called NOTE are listed below the table, with the names of their rows. If a table has more than
+    MOST rows, the HTML has the first MOST rows, and says so.
     """
 
     data: pd.DataFrame
@@ -66,7 +68,7 @@ class Table:
         data: dict[str, Any] = {"text/plain": self.caption, "text/html": self._repr_html_()}
         if not len(self.data):
             return data | {ABSENT: True}
-        return data | {"text/csv": as_csv(self.data)} | sources.bundle()
+        return data | {"text/csv": as_csv(_without_run(self.data))} | sources.bundle()
 
     def _repr_html_(self) -> str:
         if not len(self.data):
@@ -76,15 +78,20 @@ class Table:
         if all(is_note):
             return replace(self, data=data)._markup()
         shown = replace(self, data=data.loc[:, [not note for note in is_note]])
-        return "\n".join([shown._markup(), *_notes(data.loc[:, is_note])])
+        left_out = [f"<li>The first {MOST} of {len(data):,} rows; the CSV has all.</li>"] * (len(data) > MOST)
+        notes = [*left_out, *_notes(data.loc[:, is_note])]
+        below = ['<ul class="notes">', *notes, "</ul>"] * bool(notes)
+        return "\n".join([shown._markup(), *below])
 
     def _markup(self) -> str:
         """Return a table that has rows as HTML."""
-        head, body = self._head(), [self._row(i) for i in range(len(self.data))]
+        shown = replace(self, data=self.data.iloc[:MOST])
+        head, body = self._head(), [shown._row(i) for i in range(len(shown.data))]
+        count = f' data-rows="{len(self.data)}"' * (len(self.data) > MOST)
         width = self.data.index.nlevels + self.data.shape[1]
         return "\n".join(
             [
-                f'<table class="figures{"" if head else " facts"}{" many" if width >= MANY else ""}">',
+                f'<table class="figures{"" if head else " facts"}{" many" if width >= MANY else ""}"{count}>',
                 f"<caption>{escape(self.caption)}</caption>",
                 "<thead>",
                 *head,
@@ -173,7 +180,7 @@ def _breakable(markup: str) -> str:
 
 
 def _notes(notes: pd.DataFrame) -> list[str]:
-    """Return the notes on rows as an HTML list. Rows with the same note share an item.
+    """Return the notes on rows as items of an HTML list. Rows with the same note share an item.
 
     notes  columns called NOTE, whose cells are texts; an empty text is no note
     """
@@ -183,8 +190,7 @@ def _notes(notes: pd.DataFrame) -> list[str]:
     for label, (_, *texts) in zip(labels, notes.itertuples(name=None), strict=True):
         for text in filter(None, texts):
             rows.setdefault(str(text), []).append(", ".join(str(level) for level in _levels(label) if str(level)))
-    items = [f"<li>{escape('; '.join(names))}: {escape(typeset(text))}</li>" for text, names in rows.items()]
-    return ['<ul class="notes">', *items, "</ul>"] if items else []
+    return [f"<li>{escape('; '.join(names))}: {escape(typeset(text))}</li>" for text, names in rows.items()]
 
 
 def _without_run(data: pd.DataFrame) -> pd.DataFrame:

@@ -31,7 +31,7 @@ def precision(points: pd.DataFrame) -> Figure:
                 x = curve["k"] * (1 + 0.03 * (i - 2))  # shift each curve, so that the intervals do not overlap
                 bars = [100 * (curve["precision"] - curve["low"]), 100 * (curve["high"] - curve["precision"])]
                 panel.errorbar(
-                    x, 100 * curve["precision"], bars, color=CYCLE[i], marker=MARKERS[i], markersize=4, capsize=2,
+                    x, 100 * curve["precision"], bars, color=CYCLE[i], marker=MARKERS[i], markersize=4,
                     linewidth=1.2,
                 )  # fmt: skip
                 ends.append((edge, 100 * float(curve["precision"].iloc[-1]), ranking, CYCLE[i]))

@@ -23,7 +23,7 @@ def reliability(margins: Mapping[str, np.ndarray], marginals: Mapping[str, np.nd
         finite = table[table["confidence"].between(0, float("inf"), inclusive="neither")]
         for panel, data, x, colour in ((left, finite, "confidence", "blue"), (right, marginals, "mean", "vermilion")):
             spread = [100 * (data["accuracy"] - data["low"]), 100 * (data["high"] - data["accuracy"])]
-            panel.errorbar(data[x], 100 * data["accuracy"], spread, color=COLOURS[colour], marker="o", capsize=2)
+            panel.errorbar(data[x], 100 * data["accuracy"], spread, color=COLOURS[colour], marker="o")
             panel.set_ylabel("words with the right head, %")
         right.plot([0, 1], [0, 100], color=COLOURS["grey"], linewidth=1, zorder=1)
         right.annotate("accuracy = probability", (0.12, 12), (6, -4), textcoords="offset points", color=COLOURS["grey"])
