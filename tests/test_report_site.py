@@ -389,6 +389,7 @@ const rows = () => {
 };
 const queries = [
   ["tests of the diff", "heading"], ["all grandchildren alone", "claim"], ["published table uas", "table"],
+  ["treebound mine", "command"],
 ];
 const search = async () => {
   const box = document.querySelector(".search input");
@@ -559,9 +560,10 @@ def test_pages_are_grouped_and_a_page_without_a_group_is_listed_under_more(tmp_p
         render(pages, tmp_path / "site")
 
 
-def test_the_search_lists_headings_tables_figures_and_claims_with_their_addresses() -> None:
+def test_the_search_lists_what_readers_look_for_with_its_address() -> None:
     html = (
-        "<h1>Title</h1><p>Text</p><h2 id='one'>One &amp; <em>two</em></h2>"
+        "<h1>Title</h1><p class=lead>Run <code>treebound mine X</code> and <code>x</code>.</p><p>Text</p>"
+        "<div class=answer><p>It does.</p></div><h2 id='one'>One &amp; <em>two</em></h2>"
         "<p class='caption'>First table</p><div class='scroll'><table></table></div>"
         "<p class='caption'>A table</p><div id='t1' class='scroll'><table><tr><th scope=row>spaCy 3 <b>parser</b></th>"
         "<td>none</td></tr><tr><th scope='rowgroup'>parser</th><th scope='row'>12 %</th></tr></table></div>"
@@ -573,6 +575,9 @@ def test_the_search_lists_headings_tables_figures_and_claims_with_their_addresse
         "<table><tbody><tr id='claim-x'><th>It helps. <span class='where'>section 4</span></th><td>93.1</td></tr>"
     )
     assert [(entry.kind, entry.anchor, entry.text) for entry in search_index.entries(html)] == [
+        ("command", "", "treebound mine X"),
+        ("text", "", "Run treebound mine X and x."),
+        ("text", "", "It does."),
         ("heading", "one", "One & two"),
         ("table", "one", "First table"),
         ("table", "t1", "A table"),
@@ -596,7 +601,7 @@ def test_the_search_index_is_small_and_leads_to_places_that_exist(site: Path) ->
     assert {file for file, _, _ in pages} == {path.name for path in site.glob("*.html")}
     ids = {file: set(Page(site / file).ids) for file, _, _ in pages}
     assert not [entry for entry in entries if entry[2] and entry[2] not in ids[pages[entry[0]][0]]]
-    assert {entry[1] for entry in entries} == {"heading", "table", "figure", "claim"}
+    assert {entry[1] for entry in entries} == {"heading", "table", "figure", "claim", "command", "text"}
     assert {entry[2] for entry in entries if entry[1] == "claim"} == {
         name for names in ids.values() for name in names if name.startswith("claim-")
     }

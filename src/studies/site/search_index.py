@@ -1,4 +1,4 @@
-"""List the headings, tables, figures and claims of the site for the search in its pages.
+"""List the headings, tables, figures, claims, commands and first sentences of the site for the search in its pages.
 
 The list is a script, because a browser does not let pages on disk read other files.
 """
@@ -11,7 +11,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
-HEADING, TABLE, FIGURE, CLAIM = "heading", "table", "figure", "claim"  #: kinds of entries
+HEADING, TABLE, FIGURE, CLAIM, COMMAND, TEXT = (
+    "heading",
+    "table",
+    "figure",
+    "claim",
+    "command",
+    "text",
+)  #: kinds of entries
 LONGEST = 200  #: number of characters of an entry that are stored
 NAME = "search-index.js"  #: name of the script in the site
 _VOID = frozenset(("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"))
@@ -21,9 +28,9 @@ _VOID = frozenset(("area", "br", "col", "embed", "hr", "img", "input", "link", "
 class Entry:
     """A place in a page that a search can return.
 
-    kind    HEADING, TABLE, FIGURE or CLAIM
+    kind    HEADING, TABLE, FIGURE, CLAIM, COMMAND (of `treebound`), or TEXT (paragraph of the question or the answer)
     anchor  id of the place in the page; empty for the top of the page
-    text    words of the heading, caption or claim
+    text    words of the heading, caption, claim, command or paragraph
     names   names of the rows of a table, which a reader may search for: parsers, corpora, measures
     """
 
@@ -81,6 +88,7 @@ class _Reader(HTMLParser):
         self._alt = ""  # text of the image of the open figure
         self._figures = 0  # number of entries when the open figure began
         self._row: list[str] | None = None  # texts of the row name that is open
+        self._code: list[str] | None = None  # texts of the code that is open
         self._open_caption = False  # True if the last entry is a caption whose table has yet to come
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -101,6 +109,8 @@ class _Reader(HTMLParser):
             self._open_caption = False
         if tag in ("h2", "h3"):
             self._heading = values.get("id", "")
+        if tag == "code":
+            self._code = []
         if self._kind:
             return
         if tag == "th" and values.get("scope", "").startswith("row"):
@@ -113,6 +123,8 @@ class _Reader(HTMLParser):
             self._begin(FIGURE if self._inside("figure") else TABLE)
         elif tag == "figcaption":
             self._begin(FIGURE)
+        elif tag == "p" and ("lead" in classes or "answer" in outer):
+            self._begin(TEXT)
 
     def handle_endtag(self, tag: str) -> None:
         if tag not in [name for name, _, _ in self._open]:
@@ -126,6 +138,10 @@ class _Reader(HTMLParser):
                 self._end()
             anchor = self._anchor()
             name = self._open.pop()[0]
+            if name == "code" and self._code is not None:
+                if (code := "".join(self._code)).startswith("treebound "):
+                    self._store(COMMAND, code, anchor)
+                self._code = None
             if name == "th" and self._row is not None:
                 self._name_row("".join(self._row))
                 self._row = None
@@ -133,6 +149,8 @@ class _Reader(HTMLParser):
                 self._store(FIGURE, self._alt, anchor)
 
     def handle_data(self, data: str) -> None:
+        if self._code is not None:
+            self._code.append(data)
         where = any("where" in classes.split() for _, _, classes in self._open)  # section of a paper, beside a claim
         if self._kind and not (where or self._inside("a") or self._inside("math")):
             self._text.append(data)
