@@ -17,6 +17,8 @@ import synthetic_results
 import treebound
 from studies.across.approximations import tables as approximations_tables
 from studies.across.leaderboard import parsers, tables
+from studies.across.mining import tables as mining_tables
+from studies.across.mining.rankings import OURS
 from studies.across.overview import abstract, agreement, bars, cite, claimed, exactness, example, shares, systems, use
 from studies.across.overview.text_table import TextTable
 from studies.auli_lopez_2011.ccg_integration import contrasts
@@ -36,6 +38,7 @@ from studies.site.claims.load import Claim, Paper, load
 from studies.site.claims.measured import Measured
 from studies.site.claims.show import Replication
 from studies.site.sentences import joined
+from studies.site.show import typeset
 from treebound.plots.style import COLOURS
 from treebound.systems.graph.settings import Settings
 
@@ -344,10 +347,30 @@ def test_exactness_is_compared_with_the_search_that_stops_first(runs: list[colle
         assert data.loc[corpus, "uas_stopped"] == files["combined-one-call"]["uas"]
         assert data.loc[corpus, "uas"] == files["combined"]["uas"]
     lost = (data["uas"] - data["uas_stopped"]).mean()
-    text = str(exactness.buys(data, pd.DataFrame(), pd.DataFrame()))
+    none = pd.DataFrame()
+    text = str(exactness.buys(data, none, none, none))
     relation = f"{abs(lost):.2f} points {'higher' if lost > 0 else 'lower'}"
     assert f"Its UAS is {relation} than the UAS of a search that stops after one dynamic program" in text
-    assert str(exactness.buys(data.iloc[:0], pd.DataFrame(), pd.DataFrame())) == ""
+    ratios = 1 / data["times"]
+    ends = dict.fromkeys((f"{ratios.min():.2f}", f"{ratios.max():.2f}"))
+    assert f"one dynamic program, at {' to '.join(ends)} times its speed (model combined" in text
+    assert "branch" not in text
+    assert str(exactness.buys(data.iloc[:0], none, none, none)) == ""
+
+
+def test_exactness_is_compared_with_the_search_that_does_not_branch(runs: list[collect.Results]) -> None:
+    run = next((run for run in runs if len(exactness.stopped(run, before_branching=True))), None)
+    if run is None:
+        pytest.skip("no run has a row that stops before it branches")
+    data = exactness.stopped(run, before_branching=True)
+    assert data.attrs["row"] == "combined-root-only"
+    for corpus in run.corpora:
+        assert (
+            data.loc[corpus, "uas_stopped"] == run.read("decode", corpus, "combined.json")["combined-root-only"]["uas"]
+        )
+    gained = (data["uas"] - data["uas_stopped"]).mean()
+    text = typeset(f"stops before it branches, UAS changes by {gained:+.2f} points")
+    assert text in typeset(str(exactness.summary([run])))
 
 
 def test_the_first_page_counts_comparisons_of_the_decoders_of_categorial_grammar(committed: collect.Results) -> None:
@@ -356,7 +379,7 @@ def test_the_first_page_counts_comparisons_of_the_decoders_of_categorial_grammar
     text = str(exactness.summary([committed]).rest)
     assert f"(DD) is significantly better in {better or 'none'} of {len(between)} comparisons, and belief" in text
     assert f"propagation (BP) in {worse or 'none'} (95 % intervals)" in text
-    without = str(exactness.buys(exactness.stopped(committed), pd.DataFrame(), between.iloc[:0]))
+    without = str(exactness.buys(exactness.stopped(committed), *[pd.DataFrame()] * 2, between.iloc[:0]))
     assert "dual decomposition" not in without
 
 
@@ -366,8 +389,10 @@ def test_exactness_is_compared_with_the_fastest_equally_accurate_approximation(c
     for space in ("projective", "non-projective"):
         rows = worth.xs(("combined", space), level=("model", "space"))
         good = rows[rows["worth it"].astype(bool)]
-        best = good.loc[good["times as fast"].idxmax()]
         assert f"{len(good)} of {len(rows)} approximations" in text
+        if good.empty:
+            continue
+        best = good.loc[good["times as fast"].idxmax()]
         assert f"`{best.name}`, is {best['times as fast']:.1f} times as fast and finds" in text
         relation = (
             f"{abs(best['UAS']):.2f} points {'higher' if best['UAS'] > 0 else 'lower'} than the UAS of exact search"
@@ -491,6 +516,37 @@ def test_a_task_without_results_has_no_line(committed: collect.Results, root: Pa
     assert mining["accuracy"] != use.MISSING
     if task not in data.index:
         assert use.which([committed, other]).loc[task, "accuracy"] == f"{mining['accuracy']} (this run)"
+
+
+def test_the_line_of_mining_is_about_models_of_folds(committed: collect.Results, root: Path) -> None:
+    for run in (committed, collect.this_run(root)):
+        mined = mining_tables.measured([run])
+        if mined.empty:
+            continue
+        line = use.which([run]).loc["annotation errors in a treebank"]
+        by_folds = mined[mined["trained"].str.endswith("folds")]
+        released = by_folds[by_folds["later"] != ""]
+        chosen = released if len(released) else by_folds
+        points = mining_tables.points(chosen)
+        points = points[points["ranking"] == OURS]
+        k = int(re.search(r"of the first (\d+) suspects", line["accuracy"])[1])  # type: ignore[index]
+        shares = sorted(100 * points.loc[points["k"] == k, "precision"])
+        ends = dict.fromkeys((f"{shares[0]:.0f}", f"{shares[-1]:.0f}"))
+        assert line["accuracy"].startswith(f"{' to '.join(ends)} % of the first {k} suspects are ")
+        assert ("later release" in line["accuracy"]) == bool(len(released))
+
+
+@pytest.mark.parametrize(
+    ("decoder", "order", "options"),
+    [
+        ("BP, k = 5", "AST", "--integrate bp --iterations 5"),
+        ("DD, steps as published, k = 25", "AST", "--integrate dd --iterations 25 --step published"),
+        ("exact", "AST", "--integrate exact"),
+        ("parser alone", "reverse", "--beams 0.001:150,0.005:20,0.01:20,0.03:20,0.075:20"),
+    ],
+)
+def test_the_command_of_a_ccg_decoder(decoder: str, order: str, options: str) -> None:
+    assert use._ccg_command(decoder, order) == f"treebound parse MODEL TEXT {options}"
 
 
 # --- citation

@@ -16,13 +16,16 @@ from studies.qian_liu_2013.comparison import headline as headlines
 from studies.site import frames
 from studies.site.collect import Results
 from studies.site.rows import AT, at, find, main_rows, metrics_of, sweep, whole
-from studies.site.sentences import Sentences, about
+from studies.site.sentences import Sentences, about, from_to
 from studies.site.show import Remarks
 from treebound.core.errors import InputError
 
 
-def stopped(results: Results) -> pd.DataFrame:
-    """Compare exact search with the search that stops after the fewest dynamic programs, on whole test sets.
+def stopped(results: Results, before_branching: bool = False) -> pd.DataFrame:
+    """Compare exact search with a search that stops early, on whole test sets.
+
+    before_branching  False: the search that stops after the fewest dynamic programs. True: the search that stops before
+                      it branches, after its iterations at the root
 
     Rows: corpora. Columns: sentences, proved (number of trees that exact search proves), uas and uas_stopped (%, seed
     of the run), times (speed of the stopped search divided by the speed of exact search; NaN if one was not timed).
@@ -33,7 +36,10 @@ def stopped(results: Results) -> pd.DataFrame:
         model = sweep(results.params)[0].model
     except InputError:  # a run without a sweep has no model with all factors
         return data
-    exact, short = main_rows(results.params, results.params.learners[0])[model], _stopped(results, model)
+    exact, short = (
+        main_rows(results.params, results.params.learners[0])[model],
+        _stopped(results, model, before_branching),
+    )
     if short is None:
         return data
     metrics, values = metrics_of(results), headlines.accuracies(results)
@@ -46,36 +52,47 @@ def stopped(results: Results) -> pd.DataFrame:
     return data
 
 
-def _stopped(results: Results, model: str) -> Row | None:
-    """Return the row of a model whose search stops after the fewest dynamic programs, or None."""
+def _stopped(results: Results, model: str, before_branching: bool) -> Row | None:
+    """Return the row of a model whose search stops early as `stopped` describes, or None."""
     params, rows = results.params, []
     for row in find(params, model=model, learner=params.learners[0], k=params.train.k):
-        limit = params.decoders[row.decoder].max_dp_calls
+        decoder = params.decoders[row.decoder]
+        limit = decoder.max_dp_calls
+        if before_branching:
+            limit = 1 if decoder.max_nodes == 1 and limit is None else None
         if limit is not None and whole(params, row):
             rows.append((limit, row.name, row))
     return min(rows)[2] if rows else None
 
 
 @about()
-def buys(data: pd.DataFrame, worth: pd.DataFrame, joint: pd.DataFrame) -> Sentences:
+def buys(data: pd.DataFrame, unbranched: pd.DataFrame, worth: pd.DataFrame, joint: pd.DataFrame) -> Sentences:
     """State what exact search buys, with numbers: first on whole test sets, then against approximations.
 
-    data   `stopped`
-    worth  `approximations.tables.worth` of the same run; may have no rows
-    joint  `ccg_integration.contrasts.against_bp` of the same run; may have no rows
+    data        `stopped`
+    unbranched  `stopped` before branching; may have no rows
+    worth       `approximations.tables.worth` of the same run; may have no rows
+    joint       `ccg_integration.contrasts.against_bp` of the same run; may have no rows
     """
     if len(data):
-        gained, times = (data["uas"] - data["uas_stopped"]).mean(), np.exp(np.log(data["times"]).mean())
+        gained, times = (data["uas"] - data["uas_stopped"]).mean(), data["times"].dropna()
         calls = data.attrs["calls"]
         stop = "one dynamic program" if calls == 1 else f"{calls:g} dynamic programs"
-        change = 100 * (1 / times - 1)
-        speed = f", and it is {abs(change):.0f} % {'faster' if change > 0 else 'slower'}" if times == times else ""
+        speed = f", at {from_to(1 / times, '{:.2f}')} times its speed" if len(times) else ""
         yield (
             f"Exact search buys a proof for {shares.of_all(int(data['proved'].sum()), int(data['sentences'].sum()))} "
             f"test sentences. Its UAS is {_points(gained)} the UAS of a search that stops after {stop}{speed} (model "
             f"{data.attrs['model']}, one seed, mean over {len(data)} "
             f"{'treebank' if len(data) == 1 else 'treebanks'}, not tested for significance).",
             data,
+        )
+    if len(unbranched):
+        gained = unbranched["uas"] - unbranched["uas_stopped"]
+        each = f" ({from_to(gained, '{:+.2f}')})" if len(gained) > 1 else ""
+        yield (
+            f"Compared with a search that stops before it branches, UAS changes by {gained.mean():+.2f} points{each}; "
+            "branching completes the proofs.",
+            unbranched,
         )
     model = data.attrs.get("model", "")
     for space in ("projective", "non-projective"):
@@ -122,4 +139,4 @@ def summary(results: Sequence[Results]) -> Remarks:
     tables = [(run, stopped(run)) for run in results]
     run, data = next(((run, data) for run, data in tables if len(data)), tables[0])
     worth = approximations_tables.worth(approximations_tables.contest([run]))
-    return buys(data, worth, contrasts.against_bp([run]))
+    return buys(data, stopped(run, before_branching=True), worth, contrasts.against_bp([run]))

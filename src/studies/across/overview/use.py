@@ -15,6 +15,7 @@ from studies.across.mining import tables as mining_tables
 from studies.across.mining.rankings import OURS
 from studies.across.overview import shares, systems
 from studies.across.validity import tables as validity_tables
+from studies.auli_lopez_2011.ccg.measure import ORDERS
 from studies.auli_lopez_2011.ccg_integration import tables as ccg_tables
 from studies.common.params import Row
 from studies.qian_liu_2013.comparison import headline as headlines
@@ -26,6 +27,7 @@ from studies.site.collect import Results
 from studies.site.rows import AT, at, main_rows, metrics_of, whole
 from studies.site.sentences import from_to
 from studies.site.show import NOTHING
+from treebound.systems.ccg.settings import Settings as CCGSettings
 from treebound.systems.graph.settings import Settings
 
 TRAIN = "treebound train TRAIN DEV -o MODEL"
@@ -225,7 +227,10 @@ def _valid(results: Results) -> Advice:
 
 
 def _ccg(results: Results) -> Advice:
-    """Recommend the decoder of the first CCG parser of the run that is most accurate on dev."""
+    """Recommend the decoder of the first CCG parser of the run that is most accurate on dev.
+
+    Only decoders with the output rule of the paper are compared, because a command makes these.
+    """
     task, line = "categorial grammar (CCG)", f"{TRAIN} --system ccg"
     table = ccg_tables.accuracy([results])
     table = table[table.index.get_level_values("run") == results.name] if len(table) else table
@@ -234,7 +239,7 @@ def _ccg(results: Results) -> Advice:
     parser = table.index.get_level_values("parser")[0]
     rows = table.xs(parser, level="parser").droplevel("run")
     on_dev, on_test = (rows[split].xs("LF", axis=1, level=1).stack() for split in ("dev", "test"))
-    decoder, order = on_dev.idxmax()
+    decoder, order = on_dev[[ccg_tables.with_usual_output(name) for name, _ in on_dev.index]].idxmax()
     times = ccg_tables.speed([results])
     place = (results.name, parser, decoder)
     speed = f"{times.loc[place, (order, 'sentences / s')]:,.0f} sentences / CPU s" if place in times.index else UNTIMED
@@ -243,11 +248,22 @@ def _ccg(results: Results) -> Advice:
     return Advice(
         task,
         f"{decoder}, {order}",
-        f"labelled F {on_test[decoder, order]:.2f}, {parser}, test; one seed, chosen on dev",
+        f"labelled F {on_test[decoder, order]:.2f} on test, best on dev of the decoders of {parser}; one seed",
         speed,
         proved if decoder.startswith("exact") else "none",
-        line,
+        f"{line}; {_ccg_command(decoder, order)}",
     )
+
+
+def _ccg_command(decoder: str, order: str) -> str:
+    """Return the command that parses with a decoder, by its name in tables, and with an order of the beams."""
+    first, _, iterations = decoder.partition(", k = ")
+    key = next(key for key, title in {"exact": "exact", **ccg_tables.NAMES}.items() if title == first)
+    kind, _, published = key.partition("-")
+    options = [] if kind == "parser" else ["--integrate", kind]
+    options += ["--iterations", iterations] * bool(iterations) + ["--step", published] * bool(published)
+    options += ["--beams", ",".join(ORDERS[order])] * (ORDERS[order] != CCGSettings().beams)
+    return " ".join(["treebound parse MODEL TEXT", *options])
 
 
 def _confidence(results: Results) -> Advice:
@@ -271,21 +287,29 @@ def _confidence(results: Results) -> Advice:
 
 
 def _mining(results: Results) -> Advice:
-    """Report the share of errors among the first suspects, for the mined treebank with the most sentences."""
+    """Report the share of errors among the first suspects of treebanks that are mined as the command mines them.
+
+    The command trains its models on folds of the treebank itself. Treebanks with planted errors count only if no
+    treebank has a later release.
+    """
     task, line = "annotation errors in a treebank", "treebound mine TREEBANK -o suspects.html"
     mined = mining_tables.measured([results])
     points = mining_tables.points(mined)
-    points = points[points["ranking"] == OURS] if len(points) else points
     if points.empty:
         return Advice(task, MISSING, MISSING, MISSING, NOTHING, line)
-    first = points[points["run"] == points["run"].iloc[0]]
-    row = first.sort_values("k").iloc[len(first) // 2]
-    source = mined[mined["run"] == row["run"]].iloc[0]
-    errors = "planted errors" if source["planted"] else "errors by a later release"
+    by_folds = mined[mined["trained"] != mining_tables.training_of(True, 0)]
+    released = by_folds[by_folds["planted"] == 0]
+    chosen = (released if len(released) else by_folds).set_index("run")
+    points = points[(points["ranking"] == OURS) & points["run"].isin(chosen.index)]
+    if points.empty:
+        return Advice(task, MISSING, MISSING, MISSING, NOTHING, line)
+    k = sorted(points["k"].unique())[(points["k"].nunique() - 1) // 2]
+    precision = 100 * points.loc[points["k"] == k, "precision"]
+    errors = "errors by a later release" if len(released) else "planted errors"
     return Advice(
         task,
         "default of mine",
-        f"{row['precision'] * 100:.0f} % of the first {row['k']} suspects are {errors} ({source['treebank']})",
+        f"{from_to(precision.round())} % of the first {k} suspects are {errors} ({_where(chosen['treebank'])})",
         UNTIMED,
         NOTHING,
         line,
