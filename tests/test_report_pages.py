@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from studies.across.leaderboard.tables import Leaderboard
 from studies.site import charts, sentences, statements
 from studies.site.render import render
 from studies.site.show import MOST, NOTE, STATEMENTS, Remarks, Table
@@ -154,6 +155,7 @@ def test_the_page_has_the_first_rows_of_a_very_long_table_and_the_csv_has_all(tm
     assert "rows; the CSV has all" not in short
     (csv, _) = sorted((tmp_path / "site" / "tables").iterdir())
     assert len(pd.read_csv(csv)) == 2 * MOST
+    assert Leaderboard(data, "All")._repr_html_().count("<tr>") == 1 + 2 * MOST, "readers filter its rows"
 
 
 def test_sections_without_results_are_left_out_and_named_at_the_end(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from itertools import groupby
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ from studies.site import sources
 #: text of a table cell that has no value
 NOTHING = "–"
 MANY = 10  #: a table with this many columns, row names included, has narrower columns
-MOST = 120  #: largest number of rows of a table in HTML; the CSV has all rows
+MOST = 120  #: largest number of rows of an ordinary table in HTML; the CSV has all rows
 NOTE = "note"  #: name of a column whose texts are listed below the table
 #: largest number of table rows that are stored with a sentence about the table; MIME type of sentences with their cells
 CELLS, STATEMENTS = 40, "application/vnd.treebound.statements+json"
@@ -53,9 +53,10 @@ class Table:
     columns and index levels that repeat its name. A cell with an address links to its site. Floats are shown with
     `digits` decimals. `by_column` maps names of columns (of the innermost level) to other numbers of decimals. The
     texts of a column called NOTE are listed below the table, with the names of their rows. If a table has more than
-    MOST rows, the HTML has the first MOST rows, and says so.
+    `most` rows, the HTML has the first rows only, and says so.
     """
 
+    most: ClassVar[int] = MOST
     data: pd.DataFrame
     caption: str
     digits: int = 2
@@ -78,16 +79,16 @@ class Table:
         if all(is_note):
             return replace(self, data=data)._markup()
         shown = replace(self, data=data.loc[:, [not note for note in is_note]])
-        left_out = [f"<li>The first {MOST} of {len(data):,} rows; the CSV has all.</li>"] * (len(data) > MOST)
+        left_out = [f"<li>The first {self.most} of {len(data):,} rows; the CSV has all.</li>"] * (len(data) > self.most)
         notes = [*left_out, *_notes(data.loc[:, is_note])]
         below = ['<ul class="notes">', *notes, "</ul>"] * bool(notes)
         return "\n".join([shown._markup(), *below])
 
     def _markup(self) -> str:
         """Return a table that has rows as HTML."""
-        shown = replace(self, data=self.data.iloc[:MOST])
+        shown = replace(self, data=self.data.iloc[: self.most])
         head, body = self._head(), [shown._row(i) for i in range(len(shown.data))]
-        count = f' data-rows="{len(self.data)}"' * (len(self.data) > MOST)
+        count = f' data-rows="{len(self.data)}"' * (len(self.data) > self.most)
         width = self.data.index.nlevels + self.data.shape[1]
         return "\n".join(
             [

@@ -48,6 +48,7 @@ class Leaderboard(Table):
     complete  table for the CSV file, with numbers instead of text; None: the shown table
     """
 
+    most = 10_000  # readers filter the rows, so that the page needs all of them
     filters: Sequence[str] = ()
     complete: pd.DataFrame | None = None
 
