@@ -96,8 +96,8 @@ def others(compared: pd.DataFrame, languages: dict[str, str], lacking: pd.DataFr
         if len(english):
             listed = listing(f"{other} on {corpus}: {difference(row)}" for (corpus, other), row in english.iterrows())
             yield (
-                f"{_of_run(run)}English treebanks, where both parsers see the same sentences and the same attributes, "
-                f"give these differences in UAS points between {ours} and other parsers: {listed}.",
+                f"{_of_run(run)}on English treebanks where both parsers see the same attributes, UAS of {ours} minus "
+                f"UAS of the other parser is: {listed} (points).",
                 english,
             )
         if not alike.all():
@@ -109,9 +109,9 @@ def others(compared: pd.DataFrame, languages: dict[str, str], lacking: pd.DataFr
             )
         better, worse = int((data["low"] > 0).sum()), int((data["high"] < 0).sum())
         yield (
-            f"{_of_run(run)}{ours} is more accurate in {better} of {len(data)} comparisons over all languages, and "
-            f"less accurate in {worse}, where the 95 % interval excludes 0. The other parsers were trained on forms "
-            "and tags alone, without pretrained vectors.",
+            f"{_of_run(run)}of {len(data)} comparisons over all languages, {ours} is significantly more accurate in "
+            f"{better} and significantly less accurate in {worse} (95 % intervals). The other parsers were trained on "
+            "forms and tags alone, without pretrained vectors.",
             data,
         )
         gaps = lacking[lacking["run"] == run]
