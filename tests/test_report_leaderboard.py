@@ -175,6 +175,8 @@ def test_an_incomplete_share_of_proofs_is_never_shown_as_100(board: pd.DataFrame
     assert set(table.data.loc["carreras", "proved, %"]) == {99.9}
     shown = tables.overall_table(tables.overall(changed), "Means")
     assert shown.data.loc["carreras", "proved, %"] == 99.9
+    assert "udpipe" not in shown.data.index, "it has no rank"
+    assert "udpipe" in shown._repr_mimebundle_()["text/csv"]
 
 
 def test_each_cell_without_a_value_has_a_letter_with_a_reason(board: pd.DataFrame) -> None:

@@ -185,14 +185,15 @@ def _value(row: pd.Series, column: str) -> object:
 
 
 def overall_table(means: pd.DataFrame, caption: str) -> Leaderboard:
-    """Return the overall ranking as a table. The column `no result on` names the corpora that a parser lacks.
+    """Return the overall ranking as a table. Its CSV also has the parsers without a rank, and the corpora they lack.
 
     means  result of `overall`
     """
     if not len(means):
         return Leaderboard(pd.DataFrame(), caption)
+    complete = means.set_index("system").drop(columns="corpus")
+    means = means[means["rank"].notna()]
     several = means["run"].nunique() > 1
-    ranked_rows = means["rank"].notna()
     shown = pd.DataFrame(
         {
             "rank": means["rank"].astype("Int64"),
@@ -205,7 +206,6 @@ def overall_table(means: pd.DataFrame, caption: str) -> Leaderboard:
             "memory, MB": means["peak_mb"],
             "proved, %": means["proved"].map(rounded),
             "family": means["family"],
-            "no rank on": means["lacking"].where(~ranked_rows, "none"),
         }
     )
     if several:
@@ -213,7 +213,6 @@ def overall_table(means: pd.DataFrame, caption: str) -> Leaderboard:
     shown.index = pd.Index(means["system"], name="parser")
     digits = {HEADINGS[column]: 0 for column in WHOLE} | {"proved, %": 1, "mean rank": 1}
     filters = [*["run"] * several, "family"]
-    complete = means.set_index("system").drop(columns="corpus")
     return Leaderboard(shown, caption, by_column=digits, filters=filters, complete=complete)
 
 
