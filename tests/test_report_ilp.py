@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +113,21 @@ def test_reading_and_features_are_added_to_the_solver(results: Results) -> None:
     text = str(constraints_remarks.times(constraints_tables.cross_validated([results])))
     assert "reading takes 0.6 s, and features with their scores 2.4 s" in text
     assert "takes 3.6 s, and the constraints with q = 10 take 6.0 s, 1.67 times as long" in text
+
+
+def test_a_sentence_that_is_stopped_after_two_minutes_counts_as_longer(results: Results, tmp_path: Path) -> None:
+    """The limit is elapsed time, so that the CPU time of a stopped sentence may be shorter than two minutes."""
+    row = "constraints, published loop"
+    for fold in FOLDS:
+        path = Path("metrics", "constraints", "nl_made_up", f"{fold}.json")
+        metrics = json.loads((results.folder / path).read_text())
+        metrics["systems"][row] |= {"long": fold, "status": {"optimal": 19, "limit": 1}}
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(json.dumps(metrics))
+    (stopped,) = MEASURES["over 120 s"].read(dataclasses.replace(results, folder=tmp_path), [row], "each")
+    assert (stopped.part, stopped.whole) == (1 + 2 + 3, 60)
+    (none,) = MEASURES["over 120 s"].read(results, [row], "each")
+    assert none.part == 0
 
 
 def test_runs_without_timers_and_with_one_fold_in_the_loop_are_read() -> None:
