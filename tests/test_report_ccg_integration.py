@@ -27,6 +27,7 @@ from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.outcomes import outcomes
+from treebound.systems.ccg.belief_propagation import SETTLED
 
 PROJECT = Path(__file__).parents[1]
 
@@ -192,6 +193,9 @@ def test_claims_are_measured(results: list[Results]) -> None:
     for claim in ours:
         assert set(claim.rows) <= set(MEASURES[claim.measure].names(results[0].params))
         assert list(MEASURES[claim.measure].read(results[0], claim.rows, claim.compare))
+    (faster,) = (claim for claim in ours if claim.name == "dd-converges-faster")
+    assert "each changes by less than 10⁻⁶" in faster.claim
+    assert SETTLED == 1e-6
     dev, test = MEASURES["LF of the joint CCG"].read(results[0], ["reverse bp 1", "AST bp 1"], "each")
     assert (dev.place, round(dev.value, 9)) == ("xx, dev", 2)
     assert (test.low, test.high) == (pytest.approx(2), pytest.approx(2))
