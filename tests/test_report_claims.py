@@ -497,6 +497,7 @@ def test_the_table_links_to_pages_and_carries_itself_as_csv(root: Path) -> None:
         for run, judged in replication(root, name).judged.items():
             alone = {entry.claim: entry.adjusted for entry in judged}
             assert alone == {e.claim: e.adjusted for e in table.judged[run] if e.claim in alone}, "one p-value each"
+    assert replication(root, "70-classifiers").caption.startswith("The table has 5 claims of this project. Judged by ")
     odd = Judged(Paper(key="p", cite="<P>", title="T"), claim(claim="a < b"), (exact("x", 1.0),))
     html = Replication({"run": [odd]}, "c")._repr_mimebundle_()["text/html"]
     assert "&lt;P&gt;" in html
@@ -511,6 +512,8 @@ def test_the_summary_counts_verdicts_paper_by_paper() -> None:
     absent = Judged(Paper(key="q", cite="Q", title="T"), None)
     tally = "P, 3 claims: 2 replicated (2 on one treebank), 1 contradicted (1 on one treebank)."
     assert str(claims.summary([*every, absent])) == tally
+    none = Judged(paper, claim(effects=[2.0], margin=0.1), shown(0.0))
+    assert "1 no effect this large (1 on one treebank)" in str(claims.summary([none]))
     pooled = Judged(paper, claim(), shown(1.0, 1.1, 1.2), adjusted=0.01)
     text = " The claim that is replicated over several treebanks stays significant after adjustment for the number"
     assert f"P, 1 claim: 1 replicated.{text}" in str(claims.summary([pooled]))

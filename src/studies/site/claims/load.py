@@ -41,8 +41,8 @@ class Claim(BaseModel):
     - otherwise: how the run differs from the setting of the claim, if the difference makes a decision impossible;
       empty: no such difference.
     - needs: what a test of the claim requires and no run of this project has; such a claim has no measure.
-    - ours: True if the claim is made by this project, or if the paper states it without an experiment, so that there is
-      nothing to replicate.
+    - ours: True if there is nothing to replicate. The claim is made by this project, the paper states it without an
+      experiment, or our copy of the paper lacks the result.
     - page: notebook that has the table with the measured values.
 
     `effects`, `than` and `margin` are fixed before a run is judged. docs/decisions/031-pooled-verdicts.md says what was

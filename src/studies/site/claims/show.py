@@ -15,7 +15,8 @@ import pandas as pd
 
 from studies.site import collect, sources
 from studies.site.claims.judge import (
-    CONTRADICTED,
+    INCONCLUSIVE,
+    NOT_TESTED,
     REPLICATED,
     SHOWN,
     SMALLER,
@@ -180,10 +181,10 @@ def replication(root: Path, page: str = "") -> Replication:
     shown = judged[runs[-1].name]
     note = ONE_TREEBANK * any(entry.effect is not None and entry.effect.pooled is None for entry in shown)
     if page:
-        ours = sum(map(_is_ours, shown))
-        also = f" The table also has {ours} claim{'s' * (ours > 1)} of this project." * bool(ours)
-        text = f"{summary(shown)!r}{also} Judged by {runs[-1].title}, claim by claim.{note}"
-        return Replication(judged, text.strip())
+        tally, ours = str(summary(shown)), sum(map(_is_ours, shown))
+        also = f"The table {'also ' * bool(tally)}has {ours} claim{'s' * (ours > 1)} of this project." * bool(ours)
+        text = " ".join(filter(None, [tally, also, f"Judged by {runs[-1].title}, claim by claim.{note}"]))
+        return Replication(judged, text)
     return Replication(judged, f"The claims of the papers, judged by {runs[-1].title}.{note}", NAME)
 
 
@@ -209,8 +210,7 @@ def _tally(judged: Sequence[Judged]) -> str:
     alone = Counter(entry.verdict for entry in of_paper if entry.on_one_treebank)
     parts = [
         f"{counts[verdict]} {verdict}"
-        + f" ({alone[verdict]} on one treebank)"
-        * (verdict in (REPLICATED, SMALLER, CONTRADICTED) and alone[verdict] > 0)
+        + f" ({alone[verdict]} on one treebank)" * (verdict not in (INCONCLUSIVE, NOT_TESTED) and alone[verdict] > 0)
         for verdict in VERDICTS
         if counts[verdict]
     ]
