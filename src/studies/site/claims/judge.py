@@ -362,7 +362,7 @@ def _effect_in_words(effect: Effect, measured: Sequence[Measured], measure: Meas
     counts = sorted({place.seeds for place in measured})
     seeds_text = f", {counts[0]} seeds" if counts[0] > 1 else ""
     seeds_text = f", {counts[0]} to {counts[-1]} seeds each" if len(counts) > 1 else seeds_text
-    mean = {Scale.LOG: " (geometric mean)", Scale.ODDS: " (mean of log odds)"}.get(measure.scale, "")
+    mean = {Scale.LOG: " (geometric mean)", Scale.ODDS: " (pooled as log odds)"}.get(measure.scale, "")
     width = ", its least width," * bool(effect.pooled.narrowest)
     return f"{pair}{text.format(effect.value)}{mean} {interval}{width} over {effect.treebanks} treebanks{seeds_text}."
 
