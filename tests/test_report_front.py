@@ -141,9 +141,13 @@ def test_the_abstract_of_the_reference_has_five_short_sentences(committed: colle
     stored = pd.read_csv(committed.folder / "claims.csv", keep_default_na=False).query("not ours")
     first, gain, proofs, others, honest = (finding.text for finding in text.findings)
     counts = stored["verdict"].replace(SMALLER, REPLICATED).value_counts()
-    assert first.startswith(f"{counts[REPLICATED]} of {len(stored)} claims of 5 parsing studies")
+    alone = stored[stored["treebanks"] == "1.0"]["verdict"].replace(SMALLER, REPLICATED).value_counts()
+    assert first.startswith(f"Of {len(stored)} claims of 5 papers about parsing, {counts[REPLICATED]} are replicated (")
+    for name in (REPLICATED, CONTRADICTED):
+        number = "" if counts[name] == 1 else f"{alone[name]} "
+        assert f"{name} ({number}on one treebank only)" in first
     assert f"{counts[CONTRADICTED]} {CONTRADICTED}" in first
-    assert f"{counts[INCONCLUSIVE]} {INCONCLUSIVE} and {counts[NOT_TESTED]} {NOT_TESTED}" in first
+    assert f"{counts[INCONCLUSIVE]} {INCONCLUSIVE} and {counts[NOT_TESTED]} {NOT_TESTED}." in first
     row = stored[stored["name"] == "all-factors"].iloc[0]
     ends = f"{float(row['effect']):+.2f} UAS points [{float(row['low']):+.2f}, {float(row['high']):+.2f}]"
     assert ends in gain
@@ -161,10 +165,17 @@ def test_the_abstract_of_the_reference_has_five_short_sentences(committed: colle
     assert f"{unpruned['words_per_cpu_s'].min():,.0f} to {unpruned['words_per_cpu_s'].max():,.0f} words" in proofs
     assert f"{data['words_per_cpu_s'].min():,.0f} to {data['words_per_cpu_s'].max():,.0f} words per CPU" in proofs
     elsewhere = stored[stored["paper"] != "qian-liu-2013"]
-    assert others.startswith(f"{(elsewhere['verdict'] == REPLICATED).sum()} of {len(elsewhere)} claims of the other")
+    assert others.startswith(
+        f"Of {len(elsewhere)} claims of the papers other than Qian & Liu (2013), "
+        f"{(elsewhere['verdict'] == REPLICATED).sum()} are replicated"
+    )
     with_p = elsewhere[elsewhere["verdict"].isin([REPLICATED, SMALLER, CONTRADICTED]) & (elsewhere["p_adjusted"] != "")]
     kept = (with_p["p_adjusted"].astype(float) <= 0.05).sum()
-    assert f"Of the replicated and contradicted claims, {len(with_p)} have p-values, and {kept} stay" in others
+    decided = elsewhere["verdict"].isin([REPLICATED, SMALLER, CONTRADICTED]).sum()
+    assert f" {len(with_p)} of {decided} replicated or contradicted claims have a p-value; " in others
+    shown = re.search(r"a p-value; (?:(\d+) replicated claims?)?(?: and )?(?:(\d+) contradicted claims?)?", others)
+    assert shown
+    assert sum(int(number or 0) for number in shown.groups()) == kept
     assert honest.startswith(
         "A parser with a pretrained encoder is more accurate: UDPipe 2 with multilingual BERT has 93.42 UAS"
     )
@@ -185,7 +196,32 @@ def test_the_clearest_claim_has_the_smallest_adjusted_p(committed: collect.Resul
     for name in (REPLICATED, CONTRADICTED):
         rows = stored[(stored["verdict"] == name) & stored["p_adjusted"].notna()].sort_values(["p_adjusted", "p"])
         best = rows.iloc[0]
-        assert f"(clearest: “{texts[best['paper'], best['name']]}”; measured here: " in others
+        part = others.partition(f"(clearest: “{texts[best['paper'], best['name']]}”; measured here: ")[2]
+        assert f", pooled over {best['treebanks']:.0f} treebanks)" in part
+
+
+def test_the_abstract_counts_claims_on_one_treebank_and_significant_claims() -> None:
+    alone = verdict(0.1, 0.3)
+    several = dataclasses.replace(alone, measured=tuple(Measured(f"t{i}", 0.2, 0.1, 0.3) for i in range(5)))
+    loss = dataclasses.replace(several, measured=tuple(Measured(f"t{i}", -0.2, -0.3, -0.1) for i in range(5)))
+    clear = [dataclasses.replace(entry, adjusted=0.01) for entry in (several, several, loss)]
+    unclear = dataclasses.replace(several, adjusted=0.3)
+    every = [alone, *clear, unclear, NOTHING]
+    findings = abstract._papers(every, ()), abstract._others(every, ())
+    assert findings[0].text == (
+        "Of 6 claims of 1 paper about parsing, 4 are replicated (1 on one treebank only). The others have these "
+        "verdicts: 1 contradicted and 1 not tested. The tests use 6 freely available treebanks."
+    )
+    assert findings[1].text == (
+        "Of 6 claims of the papers other than Qian & Liu (2013), 4 are replicated (clearest: “It helps”; measured "
+        "here: +0.20 UAS points, pooled over 5 treebanks). 1 is contradicted (“It helps”; measured here: -0.20 UAS "
+        "points, pooled over 5 treebanks). 4 of 5 replicated or contradicted claims have a p-value; 2 replicated "
+        "claims and 1 contradicted claim are significant after adjustment."
+    )
+    assert abstract._others([unclear], ()).text.endswith(
+        " 0 are contradicted. 1 of 1 replicated or contradicted claims has a p-value; none is significant after "
+        "adjustment."
+    )
 
 
 def test_the_abstract_says_beside_each_finding_whether_this_machine_agrees(
@@ -419,7 +455,8 @@ def test_bars_count_the_verdicts_and_can_be_read_without_colour(committed: colle
     anchors = Replication({"reference": judged}, "c", claims.NAME)._repr_mimebundle_()["text/html"]
     assert all(f'id="verdicts-{key}"' in anchors for key in data["key"])
     both = bars.counts(judged, judged)
-    assert all(re.fullmatch(r"\d+ confirmed here", text) for text in both["this machine"])
+    for untested, text in zip(both[NOT_TESTED] == both[list(VERDICTS)].sum(axis=1), both["this machine"], strict=True):
+        assert re.fullmatch("not run here" if untested else r"\d+ confirmed here", text)
     assert "This machine" in bars.Bars(both, here=True)._repr_mimebundle_()["text/html"]
 
 

@@ -19,6 +19,7 @@ from studies.across.overview.claimed import FIRST, GAIN, claim_of, of_papers
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.site import claims, frames
 from studies.site.claims.judge import CONTRADICTED, INCONCLUSIVE, NO_EFFECT, NOT_TESTED, REPLICATED, SMALLER, Judged
+from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.pooled import LEVEL
@@ -91,20 +92,26 @@ def abstract(shown: Results, judged: Sequence[Judged], here: Results | None, jud
 
 
 def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
-    """State what the report does, and count the verdicts on all claims of the papers."""
+    """Count the verdicts on all claims of the papers, and the decided claims that were measured on one treebank."""
     of_paper = of_papers(judged)
-    verdicts = Counter(REPLICATED if entry.verdict == SMALLER else entry.verdict for entry in of_paper)
-    counts = [f"{verdicts[verdict]} {verdict}" for verdict in COUNTED if verdicts[verdict]]
+    replicated = [entry for entry in of_paper if entry.verdict in (REPLICATED, SMALLER)]
+    by_verdict = {verdict: [entry for entry in of_paper if entry.verdict == verdict] for verdict in COUNTED}
+    others = [f"{len(entries)} {verdict}{_alone(entries)}" for verdict, entries in by_verdict.items() if entries]
     papers = len({entry.paper.key for entry in of_paper})
     treebanks = len({place.treebank for entry in of_paper for place in entry.measured})
-    alone = sum(entry.on_one_treebank and entry.verdict in (REPLICATED, SMALLER) for entry in of_paper)
     text = (
-        f"{verdicts[REPLICATED]} of {len(of_paper)} claims of {papers} parsing studies, above all of Qian & Liu "
-        f"(2013), are replicated{f', {alone} of them on one treebank' if alone else ''}"
-        f"{f'; verdicts on the others: {joined(counts)}' if counts else ''} "
-        f"({_number(treebanks, 'freely available treebank')} in all)."
+        f"Of {len(of_paper)} claims of {_number(papers, 'paper')} about parsing, {_are(len(replicated))} replicated"
+        f"{_alone(replicated)}.{f' The others have these verdicts: {joined(others)}.' if others else ''} "
+        f"The tests use {_number(treebanks, 'freely available treebank')}."
     )
     return Finding(text, claims.frame(of_paper)[["paper", "name", "verdict"]], _answers(of_paper, of_papers(here)))
+
+
+def _alone(entries: Sequence[Judged]) -> str:
+    """Return in brackets how many decided claims were measured on a single treebank; empty if none was."""
+    count = sum(entry.on_one_treebank and entry.verdict not in (INCONCLUSIVE, NOT_TESTED) for entry in entries)
+    number = "" if len(entries) == 1 else f"{count} "
+    return f" ({number}on one treebank only)" if count else ""
 
 
 def _gain(shown: Results, judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
@@ -210,27 +217,31 @@ def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     own = [entry for entry in of_papers(here) if entry.paper.key != FIRST]
     replicated = [entry for entry in entries if entry.verdict in (REPLICATED, SMALLER)]
     contradicted = [entry for entry in entries if entry.verdict == CONTRADICTED]
+    (first,) = (paper for paper in load() if paper.key == FIRST)
     text = (
-        f"{len(replicated)} of {len(entries)} claims of the other papers are replicated"
-        f"{_clearest(replicated)}; {len(contradicted)} {'is' if len(contradicted) == 1 else 'are'} "
-        f"contradicted{_clearest(contradicted)}.{_adjusted([*replicated, *contradicted])}"
+        f"Of {len(entries)} claims of the papers other than {first.cite}, {_are(len(replicated))} replicated"
+        f"{_clearest(replicated)}. {_are(len(contradicted))} contradicted{_clearest(contradicted)}."
+        f"{_adjusted([*replicated, *contradicted])}"
     )
     return Finding(text, claims.frame(entries)[["paper", "name", "verdict", "p_adjusted"]], _answers(entries, own))
 
 
 def _adjusted(entries: Sequence[Judged]) -> str:
-    """Count the claims that stay significant after adjustment; empty if none has a p-value."""
-    tested = [(entry.verdict, entry.adjusted) for entry in entries if entry.adjusted is not None]
+    """Count the claims that are significant after adjustment; empty if no claim has a p-value."""
+    tested = [entry for entry in entries if entry.adjusted is not None]
     if not tested:
         return ""
-    significant = [verdict == CONTRADICTED for verdict, p in tested if p <= 1 - LEVEL]
-    kinds = (len(significant) - sum(significant), "replicated"), (sum(significant), "contradicted")
-    which = f" ({joined([f'{count} {kind}' for count, kind in kinds if count])})" if significant else ""
-    stay = "stays" if len(significant) == 1 else "stay"
-    have = "has a p-value" if len(tested) == 1 else "have p-values"
+    counts = Counter(
+        "contradicted" if entry.verdict == CONTRADICTED else "replicated"
+        for entry in tested
+        if entry.adjusted is not None and entry.adjusted <= 1 - LEVEL
+    )
+    kinds = [_number(counts[kind], f"{kind} claim") for kind in ("replicated", "contradicted") if counts[kind]]
+    significant = joined(kinds) if kinds else "none"
     return (
-        f" Of the replicated and contradicted claims, {len(tested)} {have}, and {len(significant)} {stay} significant "
-        f"after adjustment{which}."
+        f" {len(tested)} of {len(entries)} replicated or contradicted claims {'has' if len(tested) == 1 else 'have'} a "
+        "p-value; "
+        f"{significant} {'is' if counts.total() < 2 else 'are'} significant after adjustment."
     )
 
 
@@ -245,7 +256,7 @@ def _clearest(entries: Sequence[Judged]) -> str:
     effect = MEASURES[best.claim.measure].text.format(best.effect.value)
     places = _number(best.effect.treebanks, "treebank")
     clearest = "clearest: " if len(entries) > 1 else ""
-    return f" ({clearest}“{best.claim.short}”; measured here: {effect}, {places})"
+    return f" ({clearest}“{best.claim.short}”; measured here: {effect}, pooled over {places})"
 
 
 def _honest(shown: Results, here: Results | None) -> Finding:
@@ -291,6 +302,11 @@ def _uas(results: Results, corpus: str, row: str) -> dict[str, float]:
 def _answers(judged: Sequence[Judged], here: Sequence[Judged]) -> str:
     """Compare the verdicts of two runs; empty if there is one run only."""
     return agreement.counted(agreement.of_claims(judged, here)) if here else ""
+
+
+def _are(count: int) -> str:
+    """Return a number of claims with `is` or `are`."""
+    return f"{count} {'is' if count == 1 else 'are'}"
 
 
 def _number(count: object, noun: str) -> str:
