@@ -152,8 +152,7 @@ def made(head: str) -> dict[str, Any]:
 def show(run: dict[str, Any]) -> None:
     """Make all pages of the main run, which `run` describes; exit if a stage fails."""
     stage.write_json(FOLDER / ORIGIN, run)  # with this file, the pages label the results as the reference run
-    if code := scratch.run(FOLDER, *LOADED):
-        sys.exit(code)
+    train(*LOADED)
     pages = yaml.safe_load((FOLDER / "params.yaml").read_text(encoding="utf-8"))["notebooks"]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         executed = [pool.submit(execute, page) for page in pages]
@@ -164,6 +163,20 @@ def show(run: dict[str, Any]) -> None:
             pool.shutdown(cancel_futures=True)  # pages that have begun still end
             raise
     call(FOLDER, "studies.site.render")
+
+
+def train(*names: str) -> None:
+    """Train models of the main run that pages load and that are missing; exit if a stage fails.
+
+    The times of the run's own training stay in the metrics.
+    """
+    places = [name.removeprefix("train@").partition("-") for name in names]
+    files = [FOLDER / stage.METRICS / "timing" / "train" / corpus / f"{model}.json" for corpus, _, model in places]
+    times = {file: file.read_bytes() for file in files if file.is_file()}
+    if code := scratch.run(FOLDER, *names):
+        sys.exit(code)
+    for file, content in times.items():
+        file.write_bytes(content)
 
 
 def execute(page: str) -> None:
