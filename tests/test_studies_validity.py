@@ -21,6 +21,7 @@ from studies.across.validity.validator import Trees, errors
 from studies.common import params as parameters
 from studies.common.params import Params
 from studies.site import collect
+from treebound.constraints.ud import Coverage
 from treebound.core.treebank import Treebank
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
@@ -175,9 +176,27 @@ def test_a_corpus_with_other_labels_is_named_and_not_parsed(project: Path) -> No
     assert table.index.get_level_values("corpus").tolist() == ["other"]
     assert "dobj" in table["note"].iloc[0]
     assert table["parsed"].tolist() == ["no"]
-    assert str(remarks.uncovered(table)).endswith("tags or labels of other.")
+    text = str(remarks.uncovered(table))
+    assert text.startswith("other has 1 label that is not universal. More than 1 % of its training words")
+    assert text.endswith("so it is not parsed.")
     assert set(tables.measured([run]).index.get_level_values("corpus")) == {"toy"}
     assert example(project / "results/models/validity/other.npz", synthetic_treebank(1, 1, 4)) is None
+
+
+def test_typing_errors_in_tags_and_labels_are_explained(tmp_path: Path) -> None:
+    synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
+    params = parameters.load(tmp_path / "params.yaml").changed(ValidTrees(corpora=("toy",)))
+    synthetic_results.write(tmp_path / "results", params)
+    path = tmp_path / "results/metrics/validity/toy.json"
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    stored["coverage"] = {"complete": False, "says": str(Coverage(("(", "N"), ("subj",), rules=("leaf-cc",)))}
+    path.write_text(json.dumps(stored), encoding="utf-8")
+    table = tables.uncovered([collect.Results("this run", tmp_path / "results", params)])
+    assert table.loc[("this run", "toy"), ["tags", "labels", "parsed"]].tolist() == [2, 1, "yes"]
+    assert table["note"].item() == "tags that are not universal: (, N; labels that are not universal: subj"
+    text = str(remarks.uncovered(table))
+    assert text.startswith("toy has 2 tags and 1 label that are not universal. At most 1 % of its training words")
+    assert text.endswith("In a sentence with such a tag, the rules that read tags are left out.")
 
 
 def test_an_example_shows_both_trees(project: Path) -> None:
@@ -234,7 +253,8 @@ def test_peers_are_shown_beside_ours_and_missing_peers_are_named(tmp_path: Path)
     table = tables.peers([run])
     assert table.index.get_level_values("parser").tolist() == ["treebound", "treebound --valid ud", "udpipe"]
     assert table["errors"].tolist() == [7, 0, 9]
-    assert "spacy" in str(remarks.peers([run], table))
+    assert str(remarks.peers([run], table)).endswith("not installed: spacy.")
+    assert str(remarks.peers([run], table.rename(index={"treebound": "spacy"}))) == ""
 
 
 def test_a_missing_corpus_or_an_unknown_peer_is_refused(tmp_path: Path) -> None:

@@ -7,19 +7,25 @@ from collections.abc import Sequence
 import pandas as pd
 
 from studies.across.validity.example import Example
+from studies.across.validity.measure import MISTYPED
 from studies.across.validity.settings import ValidTrees
 from studies.across.validity.tables import gains, stored
 from studies.site.collect import Results
-from studies.site.sentences import Sentences, about, each, how_many_corpora, listing, share, significance_text, span
+from studies.site.sentences import (
+    Sentences,
+    about,
+    each,
+    how_many_corpora,
+    joined,
+    listing,
+    share,
+    significance_text,
+    span,
+)
 from studies.site.show import Remarks
 
 NONE = "No run on this page has parses with and without rules. List corpora under `validity:` in params.yaml."
 WORST = 1.3  #: the target for the time with rules, as a multiple of the time without them
-
-
-def _errors(count: int) -> str:
-    """Return a number of errors as a phrase."""
-    return f"{count:,} error" if count == 1 else f"{count:,} errors"
 
 
 @about(NONE)
@@ -69,7 +75,10 @@ def cost(data: pd.DataFrame) -> Sentences:
         f"runs, all stages except reading); it takes more than {WORST} times as long in {over} of {len(ratios)} cases."
     )
     searched, sentences = int(data["searched"].sum()), int(data["sentences"].sum())
-    yield f"The first tree breaks a rule, so that a second search is needed, in {share(searched, sentences)} sentences."
+    yield (
+        "The best tree breaks a rule with the labels that are chosen together with it, so that a second search is "
+        f"needed, in {share(searched, sentences)} parses."
+    )
 
 
 @about()
@@ -88,9 +97,22 @@ def models(results: Sequence[Results]) -> Sentences:
 
 @about()
 def uncovered(data: pd.DataFrame) -> Sentences:
-    """Name the corpora to whose tags or labels some rules cannot be applied. data: `tables.uncovered`."""
-    if len(data):
-        yield f"Some rules cannot be applied to the tags or labels of {listing(data.index.unique('corpus'))}.", data
+    """Say how tags and labels that are not universal change the rules of each corpus. data: `tables.uncovered`."""
+    for (run, corpus), row in data.iterrows():
+        kinds = [kind for kind in ("tags", "labels") if row[kind]]
+        counts = joined([f"{row[kind]} {kind if row[kind] > 1 else kind.removesuffix('s')}" for kind in kinds])
+        verb = "is" if row[kinds].sum() == 1 else "are"
+        yield f"{corpus} has {counts} that {verb} not universal.", data.loc[[(run, corpus)]]
+        if row["parsed"] == "no":
+            yield f"More than {100 * MISTYPED:g} % of its training words have such labels, so it is not parsed."
+            continue
+        if row["labels"]:
+            yield (
+                f"At most {100 * MISTYPED:g} % of its training words have such a label, so it counts as a typing "
+                "error: the rules are applied all the same, and no valid tree has the label."
+            )
+        if row["tags"]:
+            yield "In a sentence with such a tag, the rules that read tags are left out."
 
 
 def example(shown: Example | None, corpus: str) -> Remarks:
@@ -111,7 +133,7 @@ def example(shown: Example | None, corpus: str) -> Remarks:
 
 
 def peers(results: Sequence[Results], table: pd.DataFrame) -> Remarks:
-    """Name the parsers of other projects that have no result because their packages are not installed.
+    """Name the parsers of other projects, if any, that have no result because their packages are not installed.
 
     table  `tables.peers`
     """
@@ -120,4 +142,6 @@ def peers(results: Sequence[Results], table: pd.DataFrame) -> Remarks:
         return Remarks(("These runs list no parsers of other projects under `peers` in params.yaml.",))
     shown = set(table.index.get_level_values("parser")) if len(table) else set()
     missing = sorted(named - shown)
+    if not missing:
+        return Remarks(())
     return Remarks((f"Without a result, because their packages are not installed: {listing(missing)}.",))

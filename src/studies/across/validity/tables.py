@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,6 +18,10 @@ INDEX = ["run", "corpus", "tags"]
 FIGURES = ["sentences", "words", "training_sentences", "before", "after", "sentences_before", "sentences_after"]
 FIGURES += ["uas", "uas_valid", "las", "las_valid", "uas_gain", "las_gain"]
 FIGURES += ["proved", "searched", "regions", "every", "changed", "named", "cpu_s", "cpu_s_valid"]
+#: heading of the number of sentences in which the validator finds an error
+WITH_ERRORS = "sentences with errors"
+#: tags or labels that are not universal, in the note of a metrics file: their number, their kind, and examples
+_UNKNOWN = re.compile(r"(\d+) (tag|label)s that are not(?: universal)? \((.*?)\)(?=, \d|, no |: cannot apply )")
 #: order of the four numbers of a gain in accuracy in a metrics file
 GAIN = ("difference", "low", "high", "p")
 
@@ -66,7 +71,7 @@ def totals(data: pd.DataFrame) -> pd.DataFrame:
     out = data[["sentences", "before", "sentences_before", "after", "sentences_after"]]
     columns = [
         ("", "sentences"),
-        *((setting, measure) for setting in ("without rules", "with rules") for measure in ("errors", "in")),
+        *((setting, measure) for setting in ("without rules", "with rules") for measure in ("errors", WITH_ERRORS)),
     ]
     return out.set_axis(pd.MultiIndex.from_tuples(columns), axis=1)
 
@@ -137,20 +142,25 @@ def peers(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFra
             for i, (key, name_of_row) in enumerate((("before", "treebound"), ("after", "treebound --valid ud")))
         }
         for parser, own in {**ours, **others}.items():
-            figures = {"errors": own["errors"], "in": own["sentences"], "UAS": own["uas"], "LAS": own["las"]}
+            figures = {"errors": own["errors"], WITH_ERRORS: own["sentences"], "UAS": own["uas"], "LAS": own["las"]}
             rows.append({"run": name, "corpus": corpus, "parser": parser, "sentences": metrics["sentences"], **figures})
     return pd.DataFrame(rows).set_index(["run", "corpus", "parser"]) if rows else pd.DataFrame()
 
 
 def uncovered(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFrame:
-    """Return for each run and corpus a note about the rules that cannot be applied.
+    """Return the number of tags and of labels that are not universal, for each run and corpus that has any.
 
-    The column `parsed` is `no` if nothing was parsed because the treebank has its own label set.
+    The column `parsed` is `no` if nothing was parsed because the treebank has its own label set. The column `note`
+    names up to three of the tags and of the labels.
     """
-    rows = [
-        {"run": name, "corpus": corpus, "parsed": "yes" if "gold" in metrics else "no"}
-        | {"note": metrics["coverage"]["says"]}
-        for name, corpus, metrics in stored(results, corpora)
-        if not metrics["coverage"]["complete"]
-    ]
-    return pd.DataFrame(rows, columns=["run", "corpus", "parsed", "note"]).set_index(["run", "corpus"])
+    rows = []
+    for name, corpus, metrics in stored(results, corpora):
+        unknown = {kind: (int(count), names) for count, kind, names in _UNKNOWN.findall(metrics["coverage"]["says"])}
+        if unknown:
+            counts = {f"{kind}s": unknown.get(kind, (0, ""))[0] for kind in ("tag", "label")}
+            note = "; ".join(f"{kind}s that are not universal: {names}" for kind, (_, names) in unknown.items())
+            parsed = "yes" if "gold" in metrics else "no"
+            rows.append({"run": name, "corpus": corpus} | counts | {"parsed": parsed, "note": note})
+    return pd.DataFrame(rows, columns=["run", "corpus", "tags", "labels", "parsed", "note"]).set_index(
+        ["run", "corpus"]
+    )
