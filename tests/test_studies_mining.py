@@ -29,11 +29,13 @@ from treebound.mining.groups import SYSTEMATIC
 from treebound.mining.mine import mine
 from treebound.mining.settings import Settings
 from treebound.mining.suspects import Suspect
+from treebound.plots.drawn import as_csv
 from treebound.treebanks import storage
 from treebound.treebanks.document import read
 from treebound.treebanks.projectivise import crossing
 
 REPOSITORY = Path(__file__).parents[1]
+UNTESTED = "The differences were not tested."
 SMALL = {"families": [], "epochs": 2, "bits": 14, "labels": "joint", "pruner_folds": 0}
 
 
@@ -315,10 +317,13 @@ def test_tables_show_the_figures_of_the_stage(results: Results) -> None:
     assert tables.recalls(data).loc[("this run", "later", OURS), "R@500"] == pytest.approx(45.0)
     sizes = tables.sizes(data).loc[("this run", "later")]
     assert sizes["suspected heads that are wrong, %"] == pytest.approx(50.0)
-    assert sizes["errors"] == "xx"
+    assert sizes["source of the errors"] == "release xx"
     assert tables.systematic(data)["row of the group view"].tolist() == [1, "–"]
     assert tables.exact(data).loc[("this run", "planted"), "all"] == pytest.approx(75.0)
     assert tables.measured([results], ["planted"])["run"].tolist() == ["planted"]
+    labels = tables.rankings(data.assign(labels_changed=[500, 0]), "labels")
+    assert labels.loc[("this run", "planted", MARGIN)].dropna().index.tolist() == ["words listed"]
+    assert labels.loc[("this run", "later", MARGIN)].notna().all()
 
 
 def test_remarks_name_treebank_models_and_sample(results: Results) -> None:
@@ -329,24 +334,38 @@ def test_remarks_name_treebank_models_and_sample(results: Results) -> None:
     assert row[["low", "high"]].tolist() == pytest.approx([85.1, 93.4], abs=0.05)
     assert (row["best other ranking"], row["its errors, %"]) == ("margin", 80)
     text = str(remarks.answer(first))
-    assert "Among the first 200 suspects of the heads, 90.0 % (later)" in text
-    assert f"on {len(first)} of {len(first)} treebanks" in str(remarks.rivals(first))
+    share = "90.0 % [85.1, 93.4] of 200"
+    assert text.startswith(
+        f"The share of errors among the first suspects of the heads is {share} (planted) with models of the other "
+        f"folds of the treebank (`treebound mine TREEBANK`) and {share} (later) with a model of the corrected later"
+    )
+    assert str(remarks.proofs(tables.sizes(data))).endswith("are proved for 99.3 % of the suspects of a run.")
+    rivals = str(remarks.rivals(first))
+    assert rivals == f"In 2 of 2 runs, no other ranking has more errors among the first words than {OURS}. " + UNTESTED
+    behind = first.assign(**{"its errors, %": [95.0, 80.0]})
+    assert "In 1 of 2 runs, no other" in str(remarks.rivals(behind))
+    assert f"than {OURS}; in 1, another ranking has more: later (margin)." in str(remarks.rivals(behind))
     assert "75.0 %" in str(remarks.recall(data))
     assert "of the wrong heads in the list" in str(remarks.recall(data))
     totals = summaries.systematic_totals(data)
     counts = ["systematic changes", "with a row", "row has half the words"]
     assert totals.loc[("this run", "later"), counts].tolist() == [2, 1, 1]
-    apart = str(remarks.sporadic(totals))
-    assert apart.startswith("2 changes are systematic (they occur more than 30 times). The group view has a row for 1 ")
-    assert "Treebanks without a systematic change: this run · planted." in apart
+    apart = str(remarks.sporadic(totals, data))
+    assert apart.startswith("2 changes of 1 later release are systematic (they occur more than 30 times). Changes with")
+    assert "a row in the group view: 1 of 2 (later). Changes whose row" in apart
+    twice = pd.concat([data, data[data["run"] == "later"].assign(run="folds")])
+    again = str(remarks.sporadic(summaries.systematic_totals(twice), twice))
+    assert again.startswith("2 changes of 1 later release")
+    assert "1 of 2 (later), 1 of 2 (folds)." in again
     shorter = remarks.answer(first.assign(k=float("nan")))
-    assert str(shorter).startswith("The lists of this run · later, this run · planted are shorter")
+    assert str(shorter).startswith("The lists of later, planted are shorter")
 
 
 def test_figures_and_examples(results: Results) -> None:
     figure = figures.precision(tables.points(tables.measured([results])))
     assert len(figure.axes) == 2
-    assert figure.axes[0].get_xscale() == "log"
+    drawn = as_csv(figure).splitlines()
+    assert drawn[1].startswith(f'"later, this run",{OURS},top 50,90,')
     assert [text.get_text() for text in figure.axes[0].texts] == list(HEADS)
     numbered = replace(results, params=replace(results.params, forms=False))
     assert tables.examples(numbered)[0]["words"] == ["1", "2", "3"]
@@ -355,6 +374,9 @@ def test_figures_and_examples(results: Results) -> None:
     annotated, proposed = figures.pair(entry)
     assert annotated.alt == "Annotated tree, suspect 2"
     assert proposed.markup.count("<text") == annotated.markup.count("<text") >= 6
+    assert str(remarks.hidden([entry])) == ""
+    assert str(remarks.hidden(tables.examples(numbered))).startswith("Numbers stand for the words, because")
+    assert tables.example_table(tables.examples(numbered)).loc[2, ["word", "right head"]].tolist() == ["3", "1"]
     table = tables.example_table([entry])
     assert table.loc[2, ["word", "annotated head", "proposed head", "right head"]].tolist() == [
         "3 c",
@@ -371,8 +393,9 @@ def test_a_run_without_any_of_it(results: Results, tmp_path: Path) -> None:
     assert all("no run has results for this table" in Table(table, "empty")._repr_html_() for table in empty)
     assert tables.points(data).empty
     assert tables.examples(nothing) == []
-    for say in (remarks.answer, remarks.rivals, remarks.recall, remarks.sporadic):
-        assert "pipeline.run mining" in str(say(data))
+    for remark in (remarks.answer(data), remarks.rivals(data), remarks.recall(data), remarks.sporadic(data, data)):
+        assert "pipeline.run mining" in str(remark)
+    assert str(remarks.proofs(tables.sizes(data))) == ""
     for summary in (summaries.first_suspects, summaries.systematic_totals):
         assert summary(data).empty
 

@@ -8,31 +8,32 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from studies.across.mining.rankings import HEADS, RANDOM
-from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, log_axis, panels, style
+from treebound.plots.style import COLOURS, CYCLE, MARKERS, end_labels, panels, style
 from treebound.plots.svg import Svg
 from treebound.plots.tree import tree_svg
 
 
 def precision(points: pd.DataFrame) -> Figure:
-    """Draw precision among the first k words against k, with 95 % intervals, one panel per treebank.
+    """Draw precision among the first k words for each k, with 95 % intervals, one panel per treebank.
 
     points  `tables.points`. A dashed line is the precision of a random order.
     """
+    lengths = sorted(points["k"].unique())
     rankings = [name for name in HEADS if name != RANDOM][: len(CYCLE)]
     places = list(points.groupby(["in", "run"], sort=False))
     with style():
         figure, axes = panels(len(places), width=9.5, height=3.2)
         for panel, ((run, name), rows) in zip(axes, places, strict=True):
-            ends, edge = [], 1.15 * float(rows["k"].max())
+            ends, edge = [], len(lengths) - 0.8
             for i, ranking in enumerate(rankings):
                 curve = rows[rows["ranking"] == ranking]
                 if curve.empty:
                     continue
-                x = curve["k"] * (1 + 0.03 * (i - 2))  # shift each curve, so that the intervals do not overlap
+                x = curve["k"].map(lengths.index) + 0.05 * (i - 2)  # a shift, so that the intervals do not overlap
                 bars = [100 * (curve["precision"] - curve["low"]), 100 * (curve["high"] - curve["precision"])]
                 panel.errorbar(
                     x, 100 * curve["precision"], bars, color=CYCLE[i], marker=MARKERS[i], markersize=4,
-                    linewidth=1.2,
+                    linewidth=1.2, label=ranking,
                 )  # fmt: skip
                 ends.append((edge, 100 * float(curve["precision"].iloc[-1]), ranking, CYCLE[i]))
             chance = rows[rows["ranking"] == RANDOM]
@@ -41,11 +42,11 @@ def precision(points: pd.DataFrame) -> Figure:
                 panel.axhline(height, color=COLOURS["grey"], dashes=(4, 3), linewidth=1)
                 ends.append((edge, height, RANDOM, COLOURS["grey"]))
             panel.set_title(f"{name}, {run}", fontsize=9)
-            panel.set_xlabel("first k words of the list (log scale)")
+            panel.set_xlabel("words of the list")
             panel.set_ylabel("errors among the first k words, %")
             panel.set_ylim(-2, 102)
-            log_axis(panel, "x")
-            panel.set_xlim(None, edge)
+            panel.set_xticks(range(len(lengths)), [f"top {k}" for k in lengths], fontsize=8)
+            panel.set_xlim(-0.2, edge)
             end_labels(panel, ends)
     return figure
 

@@ -33,9 +33,9 @@ def usual(row: dict[str, Any], kind: str = "heads") -> int | None:
 def first_suspects(data: pd.DataFrame) -> pd.DataFrame:
     """Return the share of errors among the first k suspects of the heads. data: `tables.measured`.
 
-    Columns: k, errors (%) with the 95 % interval (low, high), the best other ranking with its share of errors (%), and
-    the share of errors among all words. k is NaN if the list is shorter, or has fewer errors, than every measured
-    length.
+    Columns: what the models were trained on, k, errors (%) with the 95 % interval (low, high), the best other ranking
+    with its share of errors (%), and the share of errors among all words. k is NaN if the list is shorter, or has fewer
+    errors, than every measured length.
     """
     rows = []
     for row in data.to_dict("records"):
@@ -46,7 +46,7 @@ def first_suspects(data: pd.DataFrame) -> pd.DataFrame:
             if k and name in HEADS and name != OURS and str(k) in judged["at"]
         }
         best = max(others, key=others.__getitem__, default=NOTHING)
-        line = {**_place(row), "k": k or float("nan"), **_errors(row, "heads", k)}
+        line = {**_place(row), "models": row["trained"], "k": k or float("nan"), **_errors(row, "heads", k)}
         line |= {"best other ranking": best, "its errors, %": others.get(best, float("nan"))}
         rows.append(line | {"errors among all words, %": 100 * row["heads_changed"] / row["words_known"]})
     return pd.DataFrame(rows).set_index(PLACE) if rows else pd.DataFrame()

@@ -19,6 +19,9 @@ from studies.site.show import NOTHING
 #: ranked lists of words that are evaluated: key in the metrics -> heading in tables
 LISTS = {"heads": "heads", "sporadic_heads": "heads, systematic changes apart", "labels": "labels"}
 PLACE = ["in", "run"]  #: index columns: the run of the pipeline, and the mined treebank
+#: number of errors of each list in the metrics of a run
+ERRORS = {"heads": "heads_changed", "sporadic_heads": "sporadic", "labels": "labels_changed"}
+RELEASE = "later release"  #: data on which the model of a run with `--reference` is trained
 LONGEST_DRAWN = 14  #: largest length of the sentences that are drawn, in words
 
 
@@ -47,7 +50,7 @@ def measured(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
 
 def training_of(reference: bool, folds: int) -> str:
     """Describe in words the data on which the models of a run are trained."""
-    return "later release" if reference else f"{folds} folds"
+    return RELEASE if reference else f"{folds} folds"
 
 
 def sizes(data: pd.DataFrame) -> pd.DataFrame:
@@ -60,7 +63,7 @@ def sizes(data: pd.DataFrame) -> pd.DataFrame:
     listed = data["heads"].map(lambda heads: heads[OURS]["hits"])
     columns = {
         "treebank": data["treebank"] + ", " + data["splits"],
-        "errors": data["later"].where(data["later"] != "", "planted"),
+        "source of the errors": ("release " + data["later"]).where(data["later"] != "", "planted"),
         "models": data["trained"],
         "sentences": data["sentences"],
         "aligned sentences": data["sentences_known"],
@@ -79,7 +82,7 @@ def sizes(data: pd.DataFrame) -> pd.DataFrame:
 def points(data: pd.DataFrame, kind: str = "heads") -> pd.DataFrame:
     """Return hits, precision with its interval low .. high, and recall, one row per treebank, ranking and k.
 
-    Precision and recall are in 0..1.
+    Precision and recall are in 0..1. A run without errors has no rows.
 
     data  `measured`
     kind  a key of `LISTS`
@@ -94,6 +97,7 @@ def points(data: pd.DataFrame, kind: str = "heads") -> pd.DataFrame:
             **entry,
         }
         for row in data.to_dict("records")
+        if row[ERRORS[kind]]
         for ranking, judged in row[kind].items()
         for k, entry in judged["at"].items()
     ]
@@ -122,6 +126,8 @@ def _wide(data: pd.DataFrame, kind: str, measure: str) -> pd.DataFrame:
 
     kind     a key of `LISTS`
     measure  `precision` or `recall`. With precision, the average precision and the number of listed words are added
+
+    Shares of a run without errors are NaN.
     """
     long = points(data, kind)
     if long.empty:
@@ -133,7 +139,9 @@ def _wide(data: pd.DataFrame, kind: str, measure: str) -> pd.DataFrame:
     wide.columns = pd.Index([f"{'P' if measure == 'precision' else 'R'}@{k}" for k in wide.columns])
     if measure == "precision":
         judged = {(r["in"], r["run"], name): j for r in data.to_dict("records") for name, j in r[kind].items()}
-        wide["average"] = [100 * judged[key]["average_precision"] for key in wide.index]
+        errors = data.set_index(PLACE)[ERRORS[kind]]
+        average = pd.Series([100 * judged[key]["average_precision"] for key in wide.index], wide.index)
+        wide["average"] = average.where([errors[key[:2]] > 0 for key in wide.index])
         wide["words listed"] = [judged[key]["listed"] for key in wide.index]
     return wide
 
@@ -185,7 +193,8 @@ def _percent(entry: dict[str, int]) -> float:
 def examples(results: Results, count: int = 3) -> list[dict[str, Any]]:
     """Return the first suspects in short sentences of a run with planted errors.
 
-    The list is empty for a committed reference run, which does not store the suspects.
+    If the parameters hide forms, the words are numbers, and `hidden` is True. The list is empty for a committed
+    reference run, which does not store the suspects.
     """
     for name, run_settings in results.params.section(Mining).runs.items():
         path = results.folder / "predictions" / "mining" / f"{name}.jsonl"
@@ -193,7 +202,8 @@ def examples(results: Results, count: int = 3) -> list[dict[str, Any]]:
             lines = path.read_text(encoding="utf-8").splitlines()
             entries = [json.loads(line) | {"rank": rank} for rank, line in enumerate(lines, 1)]
             drawn = [entry for entry in entries if len(entry["words"]) <= LONGEST_DRAWN][:count]
-            return [entry | {"words": results.params.shown(entry["words"])} for entry in drawn]
+            shown = {"hidden": not results.params.forms}
+            return [entry | shown | {"words": results.params.shown(entry["words"])} for entry in drawn]
     return []
 
 
@@ -204,8 +214,8 @@ def example_table(entries: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """
 
     def word(entry: dict[str, Any], head: int) -> str:
-        """Return the index and the form of a word."""
-        return f"{head} {entry['words'][head - 1]}" if head else "root"
+        """Return the index and, if forms are shown, the form of a word."""
+        return "root" if not head else str(head) if entry["hidden"] else f"{head} {entry['words'][head - 1]}"
 
     rows = {
         entry["rank"]: {
