@@ -21,7 +21,7 @@ from studies.auli_lopez_2011.ccg_integration import contrasts, figures, measure,
 from studies.auli_lopez_2011.ccg_integration import remarks as ccg_integration_remarks
 from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common import params
-from studies.site import published
+from studies.site import published, sentences
 from studies.site.claims.judge import judge
 from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
@@ -74,19 +74,21 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     assert text.startswith(start)
     largest = between["difference"].idxmax()
     named = f"{largest[3]}; {largest[1]}, {largest[2]} order, {between.loc[largest, 'sentences']:,.0f} sentences"
-    assert f"{between['difference'].max():+.2f} ({named}) points. There is 1 parser, with both orders" in text
+    end = f"{named}) points (95 % intervals). There is 1 parser, with both orders"
+    assert f"{sentences.difference(between.loc[largest])} ({end}" in text
     spread = between.assign(difference=np.arange(len(between)) - 1.0)
     smallest, largest = (f"({row[3]}; {row[1]}, {row[2]} order, " for row in spread.index[[0, -1]])
     text_of_spread = str(ccg_integration_remarks.decoders(spread, against)).replace("\u2212", "-")
     assert re.search(
-        rf"is -1\.00 {re.escape(smallest)}.* to \+{len(between) - 2}\.00 {re.escape(largest)}", text_of_spread
+        rf"is -1\.00 \[.*\] {re.escape(smallest)}.* to \+{len(between) - 2}\.00 \[.*\] {re.escape(largest)}",
+        text_of_spread,
     )
     assert "Each comparison uses one output rule for both decoders (Viterbi and least risk)." in text
     by_paper = between.assign(**{"rule of DD": "Viterbi", "rule of BP": "least risk"})
     assert "the derivation of least risk, as in the paper." in str(ccg_integration_remarks.decoders(by_paper, against))
     assert f"in {int((against['low'] > 0).sum())} of {len(against)} comparisons, and the parser alone in" in text
     rules = str(ccg_integration_remarks.rules(scored))
-    assert rules.endswith("rows that name a rule use the other rule.")
+    assert rules.endswith("A row with the name of a rule uses the named rule instead.")
     assert "uses the step sizes of the paper" in str(ccg_integration_remarks.steps(tables.curves(results)))
     tests = contrasts.named_tests(tables.differences(results)).loc[("this run", "xx", "AST", "BP, k = 1")]
     assert tests.loc["parser alone, least risk", "difference"] == 1
@@ -109,6 +111,25 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     assert not exact_by_risk["closest decoders"].str.contains("exact").any(), "it is not approximate"
 
 
+def test_decoders_are_compared_by_output_rule_and_order() -> None:
+    keys = ["run", "parser", "order", "decoder"]
+    rows = [
+        ("r", "xx", order, f"DD {rule}", 1.0 * high, 0.5 * high, 2.0 * high, rule, rule)
+        for rule, order, high in (("a", "AST", 0), ("a", "reverse", -1), ("a", "reverse", 1), ("b", "AST", 0))
+    ]
+    columns = [*keys, "difference", "low", "high", "rule of DD", "rule of BP"]
+    between = pd.DataFrame(rows, columns=columns).set_index(keys)
+    between[["low", "high"]] = np.sort(between[["low", "high"]], axis=1)
+    assert ccg_integration_remarks.against_bp(between).endswith(
+        "would be significant. DD is better in 1 of 2 comparisons with a in the reverse order; BP is better in 1 of 2 "
+        "comparisons with a in the reverse order; neither is better in any of 1 comparisons with b."
+    )
+    other = between.iloc[-1:].assign(**{"rule of BP": "c"})
+    assert ccg_integration_remarks.against_bp(other).endswith(
+        " Neither is better in any of 1 comparisons with b for DD and c for BP."
+    )
+
+
 def expected_columns() -> list[tuple[str, int]]:
     return [("parser", 0), *((name, k) for name in ("bp", "dd", "dd-published") for k in (1, 5, 25)), ("exact", 0)]
 
@@ -118,6 +139,12 @@ def test_speed_curves_beams_and_proofs(results: list[Results]) -> None:
     assert speed.loc[(tables.PRINTED, "CCGbank 00", "DD, k = 25"), ("reverse", "sentences / s")] == 1.9
     assert speed.loc[("this run", "xx", "parser alone"), ("AST", "sentences / s")] == 100
     assert speed.loc[("this run", "xx", "parser alone"), ("AST", "below optimum, %")] == 100
+    shares = [100 / speed.loc[("this run", "xx", "parser alone"), (order, "sentences / s")] for order in tables.ORDERS]
+    text = str(ccg_integration_remarks.cost(speed))
+    slowest = [speed.loc[("this run", "xx"), (order, "sentences / s")].min() for order in tables.ORDERS]
+    low, high = sorted(share * rate for share, rate in zip(shares, slowest, strict=True))
+    assert text.endswith(f"takes {low:.0f} to {high:.0f} % of the time of the slowest decoder.")
+    assert str(ccg_integration_remarks.cost(speed.loc[[tables.PRINTED]])) == ""
     curves = tables.curves(results)
     assert curves["iterations"].max() == 60
     assert curves[curves["iterations"] > 50]["LF"].isna().all()
@@ -272,7 +299,7 @@ def test_a_run_from_before_the_output_rules_were_crossed(results: list[Results])
         "DD, steps as published, k = 25 (reverse order, Viterbi); BP, k = 25 (reverse order, Viterbi)"
     )
     assert str(ccg_integration_remarks.missing(table)).startswith(f"{len(table)} claims are not tested")
-    assert "All rows do the same" in str(ccg_integration_remarks.rules(tables.accuracy(results)))
+    assert "All rows use the rules of the paper" in str(ccg_integration_remarks.rules(tables.accuracy(results)))
     assert "No run on this page" in str(ccg_integration_remarks.steps(tables.curves(results)))
     between = contrasts.against_bp(results)
     assert between.index.tolist() == [("this run", "xx", order, "DD, k = 25") for order in tables.ORDERS]

@@ -5,19 +5,23 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.auli_lopez_2011.ccg.remarks import HOW
-from studies.auli_lopez_2011.ccg_integration.tables import RULES
+from studies.auli_lopez_2011.ccg_integration.tables import NAMES, PRINTED, RULES
 from studies.site.sentences import (
     ONE_SEED,
     UNTESTED,
     Sentences,
     about,
     by_chance,
+    difference,
     each,
     from_to,
     joined,
     span,
     who_is_better,
+    wins,
 )
+from studies.site.show import Remarks
+from treebound.systems.ccg.belief_propagation import SETTLED
 
 
 @about(HOW)
@@ -29,16 +33,16 @@ def decoders(between: pd.DataFrame, gains: pd.DataFrame) -> Sentences:
     """
     parsers = between.index.get_level_values("parser").nunique()
     yield (
-        f"{against_bp(between)} After {from_to(between['iterations'])} iterations, the "
-        f"labelled F-score (LF) with DD minus LF with BP is {_ends(between)} points. There "
+        f"{against_bp(between)} After {from_to(between['iterations'])} iterations, the labelled F-score (LF) with DD "
+        f"minus LF with BP is {_ends(between)} points (95 % intervals). There "
         f"{'is 1 parser' if parsers == 1 else f'are {parsers} parsers'}, with both orders and one training each.",
         between,
     )
     yield _rules_compared(between), between
     if len(gains):
         yield (
-            f"A decoder of the joint model {_is_better(gains, 'is', 'the parser alone')}: LF on test with the joint "
-            f"model minus LF of the parser alone is {from_to(gains['difference'], '{:+.2f}')} points.",
+            f"A decoder of the joint model {_is_better(gains, 'is', 'the parser alone')}. LF on test with the joint "
+            f"model minus LF of the parser alone is {_ends(gains)} points.",
             gains,
         )
 
@@ -50,20 +54,42 @@ def against_bp(between: pd.DataFrame) -> str:
     """
     return (
         f"On test, dual decomposition (DD) {_is_better(between, 'is', 'belief propagation (BP)')}; by chance alone, "
-        f"{by_chance(len(between))} would be significant."
+        f"{by_chance(len(between))} would be significant. {_places(between)}"
     )
 
 
-def _ends(rows: pd.DataFrame) -> str:
-    """Describe the smallest and the largest difference, each with its decoder, parser, order and number of sentences.
+def _places(between: pd.DataFrame) -> str:
+    """Say with which output rules and orders DD or BP is significantly better, and with which rules neither is.
 
-    rows  `contrasts.against_bp`
+    between  `contrasts.against_bp`
+    """
+    own, other = between["rule of DD"], between["rule of BP"]
+    rules = own.where(own == other, own + " for DD and " + other + " for BP").rename("rule")
+    texts = []
+    for rule, rows in between.groupby(rules, sort=False):
+        of_rule = []
+        for order, some in rows.groupby(level="order", sort=False):
+            counts = zip(("DD", "BP"), wins(some[["low", "high"]].assign(difference=some["difference"])), strict=True)
+            of_rule += [
+                f"{side} is better in {count} of {len(some)} comparisons with {rule} in the {order} order"
+                for side, count in counts
+                if count
+            ]
+        texts += of_rule or [f"neither is better in any of {len(rows)} comparisons with {rule}"]
+    text = "; ".join(texts)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _ends(rows: pd.DataFrame) -> str:
+    """Describe the smallest and the largest difference, each with its interval, decoder, parser, order and sentences.
+
+    rows  `contrasts.against_bp` or `summaries.against_parser`
     """
     texts = []
     for end in dict.fromkeys((rows["difference"].idxmin(), rows["difference"].idxmax())):
         place, row = dict(zip(rows.index.names, end, strict=True)), rows.loc[end]
         where = f"{place['decoder']}; {place['parser']}, {place['order']} order, {row['sentences']:,.0f} sentences"
-        texts.append(f"{row['difference']:+.2f} ({where})")
+        texts.append(f"{difference(row)} ({where})")
     return " to ".join(texts)
 
 
@@ -97,9 +123,12 @@ def rules(scored: pd.DataFrame) -> Sentences:
     yield "In the paper, BP uses least risk and every other decoder uses Viterbi."
     names = scored.index.get_level_values("decoder")
     if any(name.endswith(rule) for name in names for rule in RULES.values()):
-        yield "Rows that name no rule do the same; rows that name a rule use the other rule."
+        yield (
+            "A row without the name of an output rule uses the rule that the paper uses with its decoder. A row with "
+            "the name of a rule uses the named rule instead."
+        )
     else:
-        yield "All rows do the same, so BP differs from every other decoder in its rule as well."
+        yield "All rows use the rules of the paper, so BP differs from every other decoder in its rule as well."
 
 
 @about()
@@ -110,6 +139,33 @@ def steps(data: pd.DataFrame) -> Sentences:
         yield "*DD, steps as published* uses the step sizes of the paper."
     else:
         yield "No run on this page has measured the step sizes of the paper."
+
+
+def convergence() -> Remarks:
+    """Say when belief propagation counts as settled."""
+    return Remarks(
+        (
+            "BP has settled when no belief changes by as much as "
+            f"{SETTLED:f} from one iteration to the next, which proves nothing.",
+        )
+    )
+
+
+@about()
+def cost(speed: pd.DataFrame) -> Sentences:
+    """Say what is timed, and which part of the time the parser alone takes. speed: `tables.speed`."""
+    rows = speed.drop(index=PRINTED, level="run", errors="ignore")
+    if not len(rows):
+        return
+    rates = rows.xs("sentences / s", axis=1, level=1)
+    alone = rates.xs(NAMES["parser"], level="decoder")
+    shares = (100 * rates.groupby(level=["run", "parser"], sort=False).min() / alone).stack().dropna()
+    yield (
+        "Whole parses are timed. The time includes the tagging and the chart, which are the same for all decoders of "
+        "one order. The parser alone, which also has both, takes "
+        f"{from_to(shares, '{:.0f}')} % of the time of the slowest decoder.",
+        rows,
+    )
 
 
 @about(HOW)
