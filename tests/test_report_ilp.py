@@ -74,6 +74,9 @@ def test_times_and_approximation(results: Results) -> None:
     targets = constraints_tables.constraint_targets(data).loc["nl_made_up, this run", "ours"]
     assert targets["fewer than 20 iterations, %"] == 100
     assert targets["share of the first iteration, %"] == pytest.approx(25)
+    status = pd.Series([{"limit": 1, "infeasible": 2, "optimal": 57}] * len(data), data.index)
+    stopped = constraints_tables.constraint_targets(data.assign(status=status)).loc["nl_made_up, this run", "ours"]
+    assert stopped[[constraints_tables.LONG, "stopped at the limit", "no tree"]].tolist() == [0, 1, 2]
     q = constraints_tables.approximation(data).loc["nl_made_up, this run"]
     assert list(q.index) == ["Chu-Liu-Edmonds", "q = 2", "q = 10", "all"]
     assert q.loc["q = 2", "no tree"] == 3

@@ -18,6 +18,7 @@ RIEDEL_CLARKE = "riedel_clarke_2006"
 BASELINE, CONSTRAINTS, PUBLISHED_LOOP = "baseline", "constraints", "constraints, published loop"
 #: system -> its name in tables and figures of times
 SOLVERS = {BASELINE: "Chu-Liu-Edmonds", CONSTRAINTS: "ours", PUBLISHED_LOOP: "as published"}
+LONG = "CPU time over 120 s"  #: heading of the number of sentences whose CPU time is over two minutes
 
 
 def folds(results: Results) -> list[dict[str, Any]]:
@@ -177,7 +178,7 @@ def solver_times(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def constraint_times(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the paper's Table 2 by length: CPU ms, iterations, and ms of the first iteration, by solver."""
+    """Return the paper's Table 2 by length: CPU ms, sentences over two CPU minutes, and iterations, by solver."""
     rows: dict[tuple[str, str], dict[Any, Any]] = {}
     for (run, corpus), systems in data.groupby(["run", "corpus"], sort=False):
         by_name = systems.set_index("system")["by_length"]
@@ -189,7 +190,7 @@ def constraint_times(data: pd.DataFrame) -> pd.DataFrame:
                 entry, count = by_name[name][i], by_name[name][i]["sentences"]
                 cells[short, "ms"] = 1e3 * entry["seconds"] / count
                 if name != BASELINE:
-                    cells[short, "over 120 s"] = entry["long"]
+                    cells[short, LONG] = entry["long"]
                     cells[short, "iterations"] = entry["iterations"] / count
                     cells[short, "first, ms"] = 1e3 * entry["first"] / count
             rows[f"{corpus}, {run}", f"{low + 1}-{high}" if high else f"over {low}"] = cells
@@ -214,12 +215,13 @@ def constraint_targets(data: pd.DataFrame) -> pd.DataFrame:
         rows[f"{row['corpus']}, {row['run']}", SOLVERS[row["system"]]] = {
             "fewer than 20 iterations, %": 100 * row["few_iterations"] / row["sentences"],
             "under 0.5 s, %": 100 * row["short"] / row["sentences"],
-            "over 120 s": row["long"],
+            LONG: row["long"],
             "slowest, s": row["slowest"],
             "mean, s": row["seconds"] / row["sentences"],
             "mean iterations": row["iterations"] / row["sentences"],
             "share of the first iteration, %": 100 * row["first"] / row["seconds"],
-            "fallbacks": sum(count for status, count in row["status"].items() if status != "optimal"),
+            "stopped at the limit": row["status"].get("limit", 0),
+            "no tree": row["status"].get("infeasible", 0),
         }
     if rows:
         cells = {
@@ -308,7 +310,7 @@ def in_the_loop(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Da
                 for name, short in ((BASELINE, "Chu-Liu-Edmonds"), (CONSTRAINTS, "constraints")):
                     row = _sum([fold[key][name] for fold in entries])
                     cells = {"folds": len(entries), "sentences": row["sentences"], **measures(row)}
-                    cells |= {"fallbacks": row["status"].get("infeasible", 0)}
+                    cells |= {"fallbacks": sum(row["status"].get(status, 0) for status in ("limit", "infeasible"))}
                     cells["iterations"] = row["iterations"] / row["sentences"]
                     rows[r.place(corpus), training, short] = cells
     return _frame(rows, ["", "trained with", "decoded with"])
