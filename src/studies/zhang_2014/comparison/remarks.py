@@ -10,6 +10,8 @@ from studies.site.sentences import (
     Sentences,
     about,
     each,
+    from_to,
+    how_many_corpora,
     seeds_in_words,
     significance_counts,
     span,
@@ -61,3 +63,11 @@ def _gains(data: pd.DataFrame) -> Sentences:
     for run, rows in each(data, "run"):
         pairs = rows.index.get_level_values("pair").nunique()
         yield f"In all {pairs} pairs of parsers ({run}), {significance_counts(rows, *SIDES)}", rows
+
+
+@about()
+def proofs(shares: pd.Series) -> Sentences:
+    """Say which share of the trees of exact search is proved to be optimal. shares: `tables.proved`."""
+    for parser, rows in each(shares, "parser"):
+        corpora = how_many_corpora(rows.index.unique("corpus"))
+        yield f"Of the trees of {parser}, {from_to(rows, '{:.1f}')} % are proved to be optimal ({corpora}).", rows

@@ -118,6 +118,24 @@ def means_over_seeds(results: Results) -> dict[str, dict[str, float]]:
     return means
 
 
+def proved(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Series:
+    """Return the share (%) of trees that exact search proves to be optimal. Index: (run, parser, corpus).
+
+    The parsers are the rows of EXACT and CROSSING that are searched exactly, with the first seed.
+    """
+    shares = {}
+    for r in results:
+        data = metrics_of(r)
+        for name in (EXACT, CROSSING[-1][1]):
+            for corpus in (c for c in r.corpora if c in (wanted or r.corpora)):
+                row = main_rows(r.params, "mira", corpus).get(name)
+                if row is not None:
+                    metrics = data.loc[at(corpus, row)]
+                    shares[r.name, name, corpus] = 100 * float(metrics["certified"]) / float(metrics["sentences"])
+    index = pd.MultiIndex.from_tuples(list(shares) or [("", "", "")], names=["run", "parser", "corpus"])[: len(shares)]
+    return pd.Series(list(shares.values()), index=index, dtype=float)
+
+
 def details(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Return accuracy, search errors and times. Index: (run, corpus, parser), with the names of `rows_of`."""
     data = pd.concat([_named(r, measured(r)).assign(run=r.name) for r in results], ignore_index=True)

@@ -26,11 +26,11 @@ PARSERS = {
     f"{FULL}-crossing": f"the factors and features of {FULL}; arcs may cross, and random walks search, as in the paper",
     f"{TURBO}-crossing": f"the factors of {TURBO}; arcs may cross, and random walks search, as in the paper",
     "sampling second-crossing": "the factors of second-order-crossing; arcs may cross, and random walks search",
-    "second-order-crossing": "second-order factors; arcs may cross; searched exactly",
+    "second-order-crossing": "second-order factors; arcs may cross; searched exactly, up to a limit",
     "sampling samplerank": "trained by the algorithm in Figure 4 of the paper, with fewer factors",
     "sampling samplerank-neighbour": "as sampling samplerank, but training compares only successive samples",
     "sampling samplerank-gold": "as sampling samplerank, but training compares samples only with the gold tree",
-    EXACT: "all factors of exact search; projective trees; searched exactly, with a proof of every tree",
+    EXACT: "all factors of exact search; projective trees; searched exactly",
     "carreras": "the second-order baseline of Carreras (2007); projective trees; searched exactly by a dynamic program",
 }
 #: aspect of all samplers -> (the paper, this project)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
-from studies.site.sentences import LEVEL, ONE_SEED, Sentences, about, each, span
-from studies.zhang_2014.tag_correction.tables import OURS
+from studies.site.sentences import LEVEL, ONE_SEED, Sentences, about, each, joined, span
+from studies.zhang_2014.tag_correction.tables import OURS, PUBLISHED
 
 NO_TAGS = (
     "No run here chooses tags together with trees, which the default run leaves out: list corpora under "
@@ -30,3 +32,26 @@ def corrections(table: pd.DataFrame) -> Sentences:
     right = (table["UAS, right tags"] - table["UAS"]).dropna()
     gold = f"Gold tags would change UAS by {span(right, '{:+.2f}')}. " if len(right) else ""
     yield f"{gold}{ONE_SEED}", table
+
+
+@about()
+def parsers(table: pd.DataFrame, coarse: Sequence[str]) -> Sentences:
+    """Explain why the rows of the paper's method have another UAS before the correction than the rows of our method.
+
+    table   `tables.tag_correction`
+    coarse  `tables.with_right_coarse_tags`
+    """
+    rows = table[table.index.get_level_values("method") == PUBLISHED]
+    if not len(rows):
+        return
+    yield (
+        f"In the rows with the method `{PUBLISHED}`, the UAS before the correction comes from another parser than in "
+        f"the rows with the method `{OURS}`. This parser learns no labels, and no epoch is chosen on dev.",
+        rows,
+    )
+    if coarse:
+        yield (
+            f"On {joined(coarse)}, it also reads the coarse tags of the treebank, which are right, because the tagger "
+            "predicts only the fine tags. The two methods can therefore not be compared there.",
+            rows,
+        )
