@@ -29,6 +29,7 @@ from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from treebound.core.treebank import Treebank
 from treebound.metrics.attachment import WRONG, marks
+from treebound.systems.transition.feature_models import load_models
 from treebound.treebanks import storage
 
 PROJECT = Path(__file__).parents[1]
@@ -295,6 +296,10 @@ def test_what_is_mended_has_its_interval_and_the_best_parser_leads() -> None:
     assert text.startswith("On xx, the other parsers (1) correct 25.0 % (beam) of the 200 words that the greedy parser")
     assert not transitions_remarks.mended({}, "xx").sentences, "sections without data have no text"
     assert "pipeline.run" in str(transitions_remarks.linear(pd.DataFrame(), "xx"))
+    text = str(transitions_remarks.features(pd.DataFrame({"features": ["F6", "own.toml", "zhang-nivre", "F6"]})))
+    assert text.startswith("`F6` is `F5` with the coarse tags of universal treebanks and `zhang-nivre` is the ")
+    assert set(load_models()) - {"F1", "F2", "F3", "F4"} | {"auto"} == set(transitions_remarks.FEATURES)
+    assert not transitions_remarks.features(pd.DataFrame({"features": ["own.toml"]})).sentences
     places = [("reference", "xx", "a"), *(("this run", corpus, name) for corpus in ("xx", "yy", "zz") for name in "ab")]
     index = pd.MultiIndex.from_tuples(places, names=["run", "corpus", "parser"])
     uas, speed = [99.0, 80.0, 85.5, 90.0, 89.0, 70.0, 71.0], [1.0, 300.0, 100.0, 5.0, 1.0, 5.0, 1.0]

@@ -188,6 +188,9 @@ def test_more_languages_are_those_of_their_parameters(root: Path) -> None:
     exact = ["carreras", "carreras+sibling", "combined", "non-projective", "second-order-crossing"]
     assert list(data["UAS"].columns) == exact
     text = str(languages_remarks.multilingual(data))
+    systems = str(languages_remarks.systems(data))
+    assert systems.startswith("The systems are `carreras` (the Carreras baseline)")
+    assert all(f"`{name}`" in systems for name in data["UAS"])
     assert f"over the baseline carreras on {len(data)} more corpora" in text
     assert "what non-projective gains over combined" in text
     assert "p" not in data.columns.get_level_values(1)

@@ -443,15 +443,15 @@ def test_the_page_on_length_answers_its_question() -> None:
         "Among bins of at least 10 sentences (filled marks), for k = 10 and no pruning, growth from the "
     )
     assert "Whether growth is exponential stays open." in text
-    assert f"without pruning: {whole:.1f} (a)" in text
+    assert f"without pruning: {whole:.1f} (a, 1-10 to 21-30 words)" in text
     assert "For 1 of the 2 curves described here, growth is steeper" in text
     assert (
-        f"Between the last two such bins, without pruning, the exponent is {last:.1f} (a), and "
-        "a sentence takes 1,000.0 ms" in text
+        f"Between the last two such bins, without pruning, the exponent is {last:.1f} (a, 11-20 to 21-30 words). In "
+        "the last such bin, a sentence takes 1,000.0 ms (a, 21-30 words)." in text
     )
     few = str(speed_remarks.length(steep.assign(sentences=[20, 20, 3, 20, 20, 20])))
     assert "at k = 10, the exponent is" in few
-    assert "a sentence takes 3.0 ms (a)" in few, "the bin of three sentences is left out"
+    assert "a sentence takes 3.0 ms (a, 11-20 words)" in few, "the bin of three sentences is left out"
 
 
 def test_what_is_proved_and_how_soon_is_counted(this: collect.Results) -> None:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import ONE_SEED, UNTESTED, Sentences, about, from_to, listing, span
+from studies.site.sentences import ONE_SEED, UNTESTED, Sentences, about, from_to, joined, listing, span
 
-#: why a page lacks the sections about errors and times
+#: why a page lacks the section about times
 NOT_STORED = (
-    "A run with its sentences and models also counts the errors that other searches correct, and measures the time "
-    "against the length of a sentence. No run on this page stores them. Run `python -m studies.pipeline.run`."
+    "The time against the length of a sentence is measured with the models of a run, and no run on this page stores "
+    "its models. Run `python -m studies.pipeline.run`."
 )
+#: name of a feature model -> description
+FEATURES = {
+    "F5": "the richest feature model of Hall et al. (2006)",
+    "F6": "`F5` with the coarse tags of universal treebanks",
+    "zhang-nivre": "the feature model of Zhang & Nivre (2011)",
+    "zhang-nivre-coarse": "the feature model of Zhang & Nivre (2011) with coarse tags",
+    "zhang-nivre-morphology": "`zhang-nivre-coarse` with lemmas and morphological features",
+    "auto": "`zhang-nivre-morphology` without columns that a corpus lacks, or `zhang-nivre-coarse` if it lacks both",
+}
 
 
 @about("params.yaml has no row with a transition-based parser.")
@@ -41,6 +50,14 @@ def parsers(data: pd.DataFrame) -> Sentences:
         f"corpora ({from_to(rows['UAS'].astype(float), '{:.2f}')} %; whole test sets).{speed} {ONE_SEED} {UNTESTED}",
         data,
     )
+
+
+@about()
+def features(data: pd.DataFrame) -> Sentences:
+    """Explain the feature models in the column `features` of `tables.parsers`."""
+    texts = [f"`{name}` is {FEATURES[name]}" for name in dict.fromkeys(data["features"]) if name in FEATURES]
+    if texts:
+        yield f"{joined(texts)}.", data[["features"]]
 
 
 @about()

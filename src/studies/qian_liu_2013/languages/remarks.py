@@ -13,6 +13,7 @@ from studies.site.sentences import (
     Sentences,
     about,
     correlation,
+    joined,
     listing,
     mean_with_interval,
     span,
@@ -22,8 +23,24 @@ from studies.site.sentences import (
 #: systems that the answer of the page describes
 ANSWERED = ("combined", CROSSING)
 PROJECTIVE = ANSWERED[0]  #: the system with the same factors whose trees do not cross
+#: system -> description
+SYSTEMS = {
+    BASELINE: "the Carreras baseline",
+    "carreras+sibling": "all pairs of siblings in addition",
+    PROJECTIVE: "all grandchildren, all siblings, combs, and patterns if a corpus has any",
+    CROSSING: "the factors of `combined` over trees whose arcs may cross",
+    "second-order-crossing": "second-order factors over trees whose arcs may cross",
+}
 #: fewest corpora for a correlation over corpora
 FEWEST = 8
+
+
+@about()
+def systems(data: pd.DataFrame) -> Sentences:
+    """Name the systems of `tables.multilingual`, which may have no rows."""
+    if len(data):
+        names = [f"`{name}` ({SYSTEMS[name]})" if name in SYSTEMS else f"`{name}`" for name in data["UAS"]]
+        yield f"The systems are {joined(names)}.", data["UAS"]
 
 
 @about("The reference run has no such part yet (`make reference`).")

@@ -10,7 +10,17 @@ import pandas as pd
 from studies.common.params import Row
 from studies.site.rows import pruning as heads_in_words
 from studies.site.seen import NAMES, in_words
-from studies.site.sentences import ONE_SEED, Sentences, about, difference, each, how_many_corpora, listing, span
+from studies.site.sentences import (
+    ONE_SEED,
+    Sentences,
+    about,
+    difference,
+    each,
+    how_many_corpora,
+    listing,
+    short_labels,
+    span,
+)
 
 #: fewest sentences in a length bin that the text describes
 ENOUGH = 10
@@ -153,7 +163,7 @@ def length(data: pd.DataFrame) -> Sentences:
     """Describe `tables.lengths`: the growth of the mean time with the length of sentences, with and without pruning.
 
     Growth is measured between bins that hold enough sentences: from the first bin to the last bin, and from the last
-    but one to the last.
+    but one to the last. Each figure names the lengths of its bins.
     """
     steps = []
     for (corpus, k), rows in data[data["k"].isin(_shown(data))].groupby(["corpus", "k"], sort=False):
@@ -161,12 +171,15 @@ def length(data: pd.DataFrame) -> Sentences:
         if len(curve) > 1:
             first, next_to_last, last = curve.iloc[0], curve.iloc[-2], curve.iloc[-1]
             step = {"whole": power(first, last), "end": power(next_to_last, last), "longest": 1e3 * last["mean_s"]}
+            bins = [f"{row['lo']:.0f}-{row['hi']:.0f}" for row in (first, next_to_last, last)]
+            step |= {"whole lengths": f"{bins[0]} to {bins[2]} words", "end lengths": f"{bins[1]} to {bins[2]} words"}
+            step["longest lengths"] = f"{bins[2]} words"
             steps.append({"k": "without pruning" if k == "none" else f"at k = {k}", "corpus": corpus, **step})
     if not steps:
         yield f"No two bins of lengths hold {ENOUGH} sentences: too few for a trend."
         return
     grown = pd.DataFrame(steps).set_index(["k", "corpus"])
-    powers = "; ".join(f"{name}: {span(rows['whole'], '{:.1f}')}" for name, rows in each(grown, "k"))
+    powers = "; ".join(f"{name}: {_span(rows, 'whole', '{:.1f}')}" for name, rows in each(grown, "k"))
     steeper, described = (
         int((grown["end"] > grown["whole"]).sum()),
         " and ".join(map(heads_in_words, _shown(data))),
@@ -184,13 +197,22 @@ def length(data: pd.DataFrame) -> Sentences:
     )
     for name, rows in each(grown, "k"):
         yield (
-            f"Between the last two such bins, {name}, the exponent is {span(rows['end'], '{:.1f}')}, and a "
-            f"sentence takes {span(rows['longest'], '{:,.1f} ms')}.",
+            f"Between the last two such bins, {name}, the exponent is {_span(rows, 'end', '{:.1f}')}. In the last such "
+            f"bin, a sentence takes {_span(rows, 'longest', '{:,.1f} ms')}.",
             rows,
         )
     others = [k for k in dict.fromkeys(data["k"]) if k not in _shown(data)]
     curves = f"the curves for {listing(map(heads_in_words, others))} and " if others else ""
     yield f"This text leaves out {curves}bins of fewer than {ENOUGH} sentences (empty marks)."
+
+
+def _span(rows: pd.DataFrame, figure: str, text: str) -> str:
+    """Describe the smallest and the largest value of a figure, with their corpora and the lengths of their sentences.
+
+    rows  one row per corpus, with the columns `figure` and `figure lengths`
+    """
+    places = zip(short_labels(rows.index), rows[f"{figure} lengths"], strict=True)
+    return span(rows[figure].set_axis([f"{corpus}, {lengths}" for corpus, lengths in places]), text)
 
 
 def _shown(data: pd.DataFrame) -> list[str]:
