@@ -40,6 +40,7 @@ from studies.common import params as parameters
 from studies.site import claims, navigation, search_index
 from studies.site.command import status
 from studies.site.execute import read
+from studies.site.figure_files import small
 from studies.site.show import ABSENT, STATEMENTS
 from studies.site.sources import SOURCES, described
 from treebound.core.errors import InputError
@@ -353,6 +354,7 @@ def _below(anchor: str, kind: str, files: dict[str, str], source: str) -> str:
 
 def _stored(site: Path, name: str, content: bytes) -> str:
     """Write a figure to the site and return its path. A figure that several pages show is stored once."""
+    content = small(content.decode()).encode() if name.endswith(".svg") else content
     files = sorted((site / "figures").iterdir())
     name = next((path.name for path in files if path.read_bytes() == content), name)
     (site / "figures" / name).write_bytes(content)
