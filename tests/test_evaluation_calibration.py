@@ -97,7 +97,7 @@ def test_tables_of_one_parse():
     assert table["next head"].tolist() == ["–", "–", "a"]
     table = provenance.tree_table(["a", "b", "c"], parse, unit=4.0)
     assert table["below the best"].tolist() == [0.0, 2.5]
-    assert table["words elsewhere"].tolist() == ["–", "c → a"]
+    assert table["changed heads"].tolist() == ["–", "c: head b becomes a"]
     with pytest.raises(ValueError, match="no k-best list"):
         provenance.tree_table(["a"], Parse(best, 0.0, 0.0, "optimal"), 1.0)
 

@@ -54,6 +54,8 @@ def test_a_forbidden_arc_costs_its_margin(play: Playground) -> None:
             description = str(less.lost(best, m, lost))
             assert f"scores {lost:.4f} less (optimal). The margin of the arc is {lost:.4f}." in description
     assert "The best trees" in repr(best.alternatives)
+    small = play.explore(root_steps=1, node_steps=1, stars=0, eliminate=False)
+    assert f"With these options, it needs {small.parse.work['dp_calls']} call" in str(small.work(best))
     assert "<svg" in best.tree.markup
     assert "<svg" in best.search(1).markup
 

@@ -105,6 +105,7 @@ def test_an_answer_is_marked_and_a_section_folded(tmp_path: Path) -> None:
         shown(Remarks(("Inside.",))),
         new_markdown_cell("## Then"),
         folded("## Last"),
+        new_markdown_cell("## For users\n\nOpen it.", metadata={"tags": ["notebook"]}),
     ]
     page = render([notebook(tmp_path / "index.ipynb", *cells)], tmp_path / "site").read_text()
     assert re.search(r'<div class="answer"><p>Because.</p>\s*</div>', page)
@@ -116,6 +117,7 @@ def test_an_answer_is_marked_and_a_section_folded(tmp_path: Path) -> None:
     assert inside is not None
     assert "More." in inside[1]
     assert "Inside." in inside[1]
+    assert "Open it." not in page
     # one more for the list of pages, and one for `Then`
     assert page.count('<details class="fold" name="fold">') == page.count("<h2") - 2 == 2
     assert len(re.findall("<details", page)) == len(re.findall("</details>", page))

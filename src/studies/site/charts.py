@@ -126,8 +126,9 @@ def bounds(trace: Sequence[dict[str, Any]]) -> Figure:
         axes.set_ylabel("score")
         axes.margins(x=0.02, y=0.15)
         ends = [values.dropna().iloc[-1] if values.notna().any() else float("nan") for values in (upper, lower)]
+        visited = f"{len(moves) + 1:,} nodes" if len(moves) else "1 node"
         result = f"After {data['call'].iloc[-1]:,} calls, the last upper bound is {ends[0]:,.2f} and the best tree has "
-        describe(figure, f"{result}the score {ends[1]:,.2f}. The search visits {len(moves) + 1:,} nodes in this order.")
+        describe(figure, f"{result}the score {ends[1]:,.2f}. The search visits {visited}.")
     return figure
 
 

@@ -126,6 +126,19 @@ class Explored:
         nodes = self.parse.record.nodes
         return search_tree_svg(nodes[:steps], self.words)
 
+    def work(self, best: Explored) -> Remarks:
+        """Compare the work of this search with the work of the search for the same tree with its defaults."""
+        calls, nodes = (
+            [f"{explored.parse.work[key]:,} {noun}{'s' * (explored.parse.work[key] != 1)}" for explored in (best, self)]
+            for key, noun in (("dp_calls", "call"), ("nodes", "node"))
+        )
+        return Remarks(
+            (
+                f"With its defaults, the search needs {calls[0]} of the dynamic program and {nodes[0]}. With these "
+                f"options, it needs {calls[1]} and {nodes[1]}.",
+            )
+        )
+
     def lost(self, best: Explored, word: int, margin: float) -> Remarks:
         """Compare the best tree with this tree, which lacks one arc of the best tree, and state the margin of the arc.
 

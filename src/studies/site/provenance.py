@@ -153,7 +153,7 @@ def word_table(words: Sequence[str], parse: Parse, unit: float) -> pd.DataFrame:
 
 
 def tree_table(words: Sequence[str], parse: Parse, unit: float) -> pd.DataFrame:
-    """Return one row per tree of the k-best list: score difference from the best tree, and changed words.
+    """Return one row per tree of the k-best list: score difference from the best tree, and changed heads.
 
     Raises ValueError for a parse without a k-best list.
     """
@@ -163,6 +163,7 @@ def tree_table(words: Sequence[str], parse: Parse, unit: float) -> pd.DataFrame:
     rows = []
     for tree in parse.confidence.trees:
         changed_words = [m for m in range(1, len(names)) if tree.heads[m] != parse.heads[m]]
-        changes = ", ".join(f"{names[m]} → {names[tree.heads[m]]}" for m in changed_words)
-        rows.append({"below the best": (parse.value - tree.value) / unit, "words elsewhere": changes or "–"})
+        heads = ((names[m], names[parse.heads[m]], names[tree.heads[m]]) for m in changed_words)
+        changes = "; ".join(f"{word}: head {before} becomes {after}" for word, before, after in heads)
+        rows.append({"below the best": (parse.value - tree.value) / unit, "changed heads": changes or "–"})
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="tree"))

@@ -3,10 +3,10 @@
     python -m studies.site.render [--notebooks results/notebooks] [--out results/report]
 
 The page of the notebook `index` is the entry; the others follow by group and in the order of params.yaml. The metadata
-of a notebook state its group (studies.site.navigation). Maths becomes MathML.
-Figures and tables (as CSV) become files beside the pages. Code, long tables, sections whose heading has the tag `fold`,
-and all but the first sentences of a remark are folded away. The output of a cell with the tag `answer` answers the
-question of the page and is shown below it. The same notebooks give the same bytes. A script is optional: it searches
+of a notebook state its group (studies.site.navigation). Maths becomes MathML. Figures and tables (as CSV) become files
+beside the pages. Code, long tables, sections whose heading has the tag `fold`, and all but the first sentences of a
+remark are folded away. The output of a cell with the tag `answer` answers the question of the page and is shown below
+it. Text with the tag `notebook` is left out. The same notebooks give the same bytes. A script is optional: it searches
 headings, tables, figures and claims, sorts tables by a click, and shows the steps of a search one at a time.
 """
 
@@ -176,7 +176,7 @@ def _page(path: Path, site: Path) -> Page:
     code: list[str] = []  # the code of the page, with the headings of its sections as comments
     for number, cell in enumerate(notebook.cells, 1):
         tags = cell.metadata.get("tags", ())
-        if cell.cell_type == "markdown":
+        if cell.cell_type == "markdown" and "notebook" not in tags:
             code += [f"# --- {title}" for title in re.findall("^##+ (.*)", cell.source, re.M)]
             for part in re.split("(?m)^(?=## )", cell.source):
                 _section(part, "fold" in tags, page, markdown)

@@ -12,11 +12,14 @@ from studies.site.rows import pruning as heads_in_words
 from studies.site.seen import NAMES, in_words
 from studies.site.sentences import (
     ONE_SEED,
+    UNTESTED,
     Sentences,
     about,
     difference,
     each,
+    from_to,
     how_many_corpora,
+    joined,
     listing,
     short_labels,
     span,
@@ -247,16 +250,43 @@ def proofs(searched: pd.DataFrame, corpus: str, row: Row) -> Sentences:
 
 
 @about()
+def largest_search(searched: pd.DataFrame, number: int, corpus: str, longest: int) -> Sentences:
+    """Count the test sentences that are solved without branching, and say why one sentence is shown.
+
+    searched  one row per test sentence of at most `longest` words: dp_calls, nodes; the index is the sentence, from 0
+    number    the sentence that is shown, which has the most nodes and, among sentences with equal nodes, the most calls
+    """
+    once, shown = int((searched["nodes"] <= 1).sum()), searched.loc[number].astype(int)
+    yield (
+        f"{once:,} of {len(searched):,} test sentences of {corpus} with at most {longest} words are solved in the "
+        f"first node, without branching. Sentence {number + 1} is shown. None of the others has more nodes "
+        f"({shown['nodes']:,}) or, with as many nodes, more calls of the dynamic program ({shown['dp_calls']:,}).",
+        searched,
+    )
+
+
+@about()
 def own_scores(table: pd.DataFrame, sentences: int) -> Sentences:
     """Describe UAS and shares of best trees when the same scores are decoded in several ways.
 
-    table      one row per way of decoding; the first row is not a search over trees
+    table      one row per way of decoding: UAS, the best tree, %; the first row is not a search over trees
     sentences  number of test sentences
     """
-    first, last = table.iloc[0], table.iloc[-1]
+    first, trees = table.iloc[0], table.iloc[1:]
     yield (
-        f"On {sentences:,} test sentences the {table.index[0]} makes the best tree of the scores in "
-        f"{first['the best tree, %']:.1f} % ({first['UAS']:.2f} UAS). A search over trees has "
-        f"{span(table['UAS'].iloc[1:])} UAS, with {last['the best tree, %']:.1f} % proved in the last case. "
-        f"{ONE_SEED} No difference was tested."
+        f"In {first['the best tree, %']:.1f} % of {sentences:,} test sentences, the best heads of the words already "
+        f"form the best non-projective tree ({first['UAS']:.2f} UAS)."
     )
+    proved = trees["the best tree, %"]
+    shares = "all of them are" if (proved == 100).all() else f"{from_to(proved, '{:.1f}')} % of them are"
+    listed = joined([f"{uas:.2f} ({name})" for name, uas in trees["UAS"].items()])
+    yield f"Searched trees have {listed} UAS; {shares} proved to be the best. {ONE_SEED} {UNTESTED}"
+
+
+@about()
+def beyond_arcs(table: pd.DataFrame) -> Sentences:
+    """Say how the scores of grandparents change UAS, in the table of `own_scores`."""
+    before, after = (table.loc[name, "UAS"] for name in ("projective tree", "projective tree with grandparents"))
+    change = "raise" if after > before else "lower" if after < before else "do not change"
+    values = f" from {before:.2f} to {after:.2f}" if after != before else f", which is {before:.2f}"
+    yield f"Here the scores of grandparents {change} the UAS of the projective tree{values}. {ONE_SEED} {UNTESTED}"
