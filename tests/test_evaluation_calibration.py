@@ -81,6 +81,9 @@ def test_table_and_remark_of_confident_words():
     measured = {"calibration_error": 0.031, "scale": 5.0, "best_of_list": {"1": 90.0, "10": 95.5, "2": 92.0}}
     remark = str(remarks.confidence(data, pd.Series(measured | {"complete": 9, "sentences": 10}), "combined"))
     assert "combined" in remark
+    first = reliability(data["margin"].to_numpy(), data["correct"].to_numpy())
+    share = f"{first['words'][0]:,} words with the smallest margins (the first of {len(first['words'])} groups), "
+    assert f"{share}{100 * first['accuracy'][0]:.1f} % [" in remark
     assert "calibration error of the marginals is 3.1 points" in remark
     assert "The most accurate of the 10 best trees would have 95.50" in remark
     assert "9 of 10 lists" in remark

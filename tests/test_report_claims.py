@@ -493,6 +493,7 @@ def test_the_table_links_to_pages_and_carries_itself_as_csv(root: Path) -> None:
     names = {c.name for paper in load() for c in paper.claims if c.page == "50-integer-programming"}
     assert {judgement.claim.name for judgement in page_claims.judged["this run"] if judgement.claim} == names
     assert "text/csv" not in page_claims._repr_mimebundle_(), "the page links to the file of all claims"
+    assert replication(root, "32-confidence").caption.startswith("The table has 1 claim of this project. Judged by")
     for name in {c.page for paper in load() for c in paper.claims if c.page}:
         for run, judged in replication(root, name).judged.items():
             alone = {entry.claim: entry.adjusted for entry in judged}

@@ -160,6 +160,14 @@ def test_the_page_has_the_first_rows_of_a_very_long_table_and_the_csv_has_all(tm
     assert Leaderboard(data, "All")._repr_html_().count("<tr>") == 1 + 2 * MOST, "readers filter its rows"
 
 
+def test_titles_of_groups_are_no_rows_of_a_table_of_claims(tmp_path: Path) -> None:
+    groups = '<tbody><tr><th scope="rowgroup" colspan="2">Ours</th></tr><tr><th>a</th><td>b</td></tr></tbody>'
+    data = {"text/html": f'<table class="claims"><caption>C</caption>{groups}</table>', "text/plain": "C"}
+    cell = new_code_cell("x", outputs=[new_output("execute_result", data=data, execution_count=1)])
+    page = render([notebook(tmp_path / "index.ipynb", new_markdown_cell("# T"), cell)], tmp_path / "site").read_text()
+    assert "cell 2; 1 row." in page
+
+
 def test_sections_without_results_are_left_out_and_named_at_the_end(tmp_path: Path) -> None:
     none, some = Table(pd.DataFrame({"a": []}), "Empty"), Table(pd.DataFrame({"a": range(12)}), "Full")
     long = Table(pd.DataFrame({"a": range(13)}), "Long")

@@ -266,7 +266,8 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode, page: Page, c
     elif 'class="claims"' in markup:  # the claims of one page are in the file of all claims
         files = {"CSV of all claims": claims.NAME}
     whole = re.search(r' data-rows="(\d+)"', markup)  # the page has only the first rows of a very long table
-    rows = int(whole[1]) if whole else markup.partition("<tbody>")[2].count("<tr")
+    body = markup.partition("<tbody>")[2].replace('<tr><th scope="rowgroup" colspan', "")  # titles of groups of claims
+    rows = int(whole[1]) if whole else body.count("<tr")
     caption = re.search("<caption>(.*?)</caption>", markup, re.S)
     label = unescape(re.sub("<[^>]*>", "", caption[1])) if caption else str(data.get("text/plain", "Table"))
     anchor = _address(page, "table", label)

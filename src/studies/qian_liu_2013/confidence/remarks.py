@@ -10,6 +10,7 @@ from studies.common.params import Row
 from studies.qian_liu_2013.confidence.settings import Confidence
 from studies.site.sentences import Sentences, about, listing, percent
 from studies.site.show import Remarks
+from treebound.metrics.calibration import reliability
 
 
 def drawn_by(model: str, settings: Confidence, tour: Row) -> Remarks:
@@ -36,13 +37,15 @@ def confidence(words: pd.DataFrame, measured: pd.Series, model: str) -> Sentence
     model     name of the model that predicted the arcs
     """
     top = words.loc[words["margin"] >= words["margin"].median(), "correct"]
-    low = words.loc[words["margin"] <= words["margin"].quantile(0.1), "correct"]
+    groups = reliability(words["margin"].to_numpy(), words["correct"].to_numpy())  # as in the figure
+    least, right = int(groups["words"][0]), round(groups["words"][0] * groups["accuracy"][0])
     lists = {int(k): uas for k, uas in measured["best_of_list"].items()}
     yield (
         f"Margins of {model} tell right heads from wrong ones. Of the {len(top):,} words with the larger margins (half "
-        f"of all), {percent(int(top.sum()), len(top))} have the right head. Of the {len(low):,} words with the "
-        f"smallest margins (a tenth of all), {percent(int(low.sum()), len(low))} have the right head "
-        f"({measured['sentences']} test sentences of {measured.name}; 95 % intervals that treat words as independent)."
+        f"of all), {percent(int(top.sum()), len(top))} have the right head. Of the {least:,} words with the "
+        f"smallest margins (the first of {len(groups['words'])} groups), {percent(right, least)} have the right head "
+        f"(one treebank: {measured['sentences']} test sentences of {measured.name}; 95 % intervals that treat words as "
+        "independent)."
     )
     yield (
         f"The calibration error of the marginals is {100 * measured['calibration_error']:.1f} points on average. One "
@@ -52,8 +55,9 @@ def confidence(words: pd.DataFrame, measured: pd.Series, model: str) -> Sentence
     )
     yield (
         f"The first tree has {lists[1]:.2f} UAS. The most accurate of the {max(lists)} best trees would have "
-        f"{lists[max(lists)]:.2f}: no reranker of the lists can exceed that. One training. "
-        f"{measured['complete']} of {measured['sentences']} lists are proved complete.",
+        f"{lists[max(lists)]:.2f}: no reranker of the lists can exceed that. "
+        f"{measured['complete']} of {measured['sentences']} lists are proved complete. These figures come from one "
+        "training.",
         measured,
     )
 
