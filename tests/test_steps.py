@@ -231,14 +231,15 @@ def test_remarks_name_helpful_and_useless_steps(tmp_path: Path) -> None:
     data = tables.steps([results(tmp_path, SYNTHETIC)])
     text = repr(remarks.changes(data, tables.step_tests(data)))
     assert text.startswith(
+        "These trainings were run on made_up, this run only. "
         "Against base, at the 5 % level: of 4 variations, 1 lowers LAS (worse -18.75) and 1 raises it (better +18.75); "
         "of 4 variations, 1 lowers UAS (worse -18.75) and none raises it."
     )
-    assert "Trainings on made_up, this run with the same right heads as base, word for word: better, same." in text
+    assert "better and same have exactly the same right heads as base." in text
     assert "By chance alone, fewer than one of 8 tests would be significant." in text
-    assert "as each other" not in text
+    assert "right heads and labels" not in text
     twice = tables.steps([results(tmp_path / "twice", SYNTHETIC | {"unclear": SYNTHETIC["worse"]})])
-    alike = "as each other, word for word, so that the counts above contain one result 2 times: worse, unclear."
+    alike = "worse and unclear have exactly the same right heads and labels, so the counts above contain this result 2"
     assert alike in repr(remarks.changes(twice, tables.step_tests(twice)))
 
 
@@ -246,7 +247,7 @@ def test_remarks_where_nothing_helps(tmp_path: Path) -> None:
     data = tables.steps([results(tmp_path, {name: SYNTHETIC[name] for name in ("base", "unclear", "worse")})])
     text = repr(remarks.changes(data, tables.step_tests(data)))
     assert "of 2 variations, 1 lowers LAS (worse -18.75) and none raises it" in text
-    assert "word for word" not in text
+    assert "exactly the same" not in text
     alone = tables.steps([results(tmp_path / "alone", {"base": SYNTHETIC["base"], "absent": SYNTHETIC["absent"]})])
     assert "No training was compared with base." in repr(remarks.changes(alone, tables.step_tests(alone)))
 

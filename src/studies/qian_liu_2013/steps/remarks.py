@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.qian_liu_2013.steps.tables import LEVEL, tests_of
-from studies.site.sentences import ONE_SEED, Sentences, about, by_chance, difference, each, from_to, listing
+from studies.site.sentences import ONE_SEED, Sentences, about, by_chance, difference, each, from_to, joined, listing
 
 NONE = (
     "No run here has these trainings, which the default run leaves out: list a corpus under `steps: corpora:` in "
@@ -26,6 +26,7 @@ def changes(data: pd.DataFrame, tests: pd.DataFrame) -> Sentences:
                 parts.append(f"{_where(place, places)}{_counted(rows, figure)}")
     bases = listing(dict.fromkeys(data["base"]))
     yield (
+        f"These trainings were run on {joined(places)} only. "
         f"Against {bases}, at the {100 * LEVEL:g} % level: {'; '.join(parts)}."
         if parts
         else f"No training was compared with {bases}.",
@@ -38,17 +39,23 @@ def changes(data: pd.DataFrame, tests: pd.DataFrame) -> Sentences:
         unchanged = list(rows.index[(rows[["only it", "only the base"]] == 0).all(axis=1)])
         if unchanged:
             yield (
-                f"Trainings on {place} with the same right heads as {base}, word for word: {listing(unchanged)}.",
+                f"{_subject(unchanged, place, places)} exactly the same right heads as {base}.",
                 rows,
             )
         changed = runs[runs["applies"].astype(bool) & ~runs["name"].isin([base, *unchanged])]
         for _, alike in changed.groupby(changed["right"].map(tuple), sort=False):
             if len(alike) > 1:
                 yield (
-                    f"Trainings on {place} with the same right heads and labels as each other, word for word, so that "
-                    f"the counts above contain one result {len(alike)} times: {listing(alike['name'])}.",
+                    f"{_subject(list(alike['name']), place, places)} exactly the same right heads and labels, so the "
+                    f"counts above contain this result {len(alike)} times.",
                     rows,
                 )
+
+
+def _subject(names: list[str], place: str, places: list[str]) -> str:
+    """Return the subject of a sentence about trainings, with its verb: `On nl, exact and limit-1 have`."""
+    where = _where(place, places)
+    return f"{where[:1].upper()}{where[1:]}{joined(names)} {'has' if len(names) == 1 else 'have'}"
 
 
 def _where(place: str, places: list[str]) -> str:
