@@ -82,6 +82,9 @@ def test_sentences_and_picture(run: collect.Results) -> None:
     count = len({language for language, _ in table.index})
     assert f"mean of {count} languages ({len(table)} treebanks)" in text
     assert "An error is due to the search" in text
+    for low, high, verdict in ((-1.0, 1.0, "not significant"), (0.1, 1.0, "significantly above zero")):
+        means = languages_tables.means(gained).assign(low=low, high=high)
+        assert f"The mean difference is {verdict}, and" in str(remarks.languages(means, gained, table))
     assert f" of {len(gained.index.unique('pair'))} pairs, and the second in " in text
     assert "(95 % intervals). Treebank by treebank" in text
     labels = {

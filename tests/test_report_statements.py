@@ -118,6 +118,14 @@ def test_the_headline_is_a_mean_over_seeds_and_has_the_best_row(this: collect.Re
         assert line["UAS, best row"] == max(means.values())
         assert means[line["best row"]] == line["UAS, best row"]
     assert {"second-order", "sampling", "transition-greedy"} <= set(headlines.contenders(this, "tr_twt", "mira"))
+    for learner, lines in data.groupby("learner"):  # a comparison has one interval, whichever rows are the best
+        for _, line in lines.iterrows():
+            alone = headlines.over_baseline(this, str(learner), dict.fromkeys(this.corpora, line["best row"]))
+            gain = alone.get(line.name[1])
+            assert gain is None or [gain.low, gain.high] == pytest.approx(line[["low, best row", "high, best row"]])
+    first = data.iloc[:1].assign(**{"best row": "carreras", "seeds, best row": 0})
+    assert headlines.gain_table(first)["note"].tolist() == ["the best row is Carreras itself"]
+    assert headlines.gain_table(data.iloc[:1])["note"].tolist() == [""]
     single_seed = data.loc[(RUN, "en_ewt", "perceptron")]  # this row has one seed
     assert single_seed["seeds"] == 1
     test = comparison_tables.significance(this, ["en_ewt"]).loc[("en_ewt", "perceptron", "combined")]

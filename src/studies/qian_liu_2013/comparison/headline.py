@@ -15,6 +15,7 @@ from studies.site import frames
 from studies.site.claims.measured import Measured, over_seeds
 from studies.site.collect import Results
 from studies.site.rows import AT, at, corpora_of, learners_of, main_rows, metrics_of, seeds_of, sweep, whole
+from studies.site.show import NOTE
 
 #: systems of this project whose rows may be the best of a treebank, besides the graph-based ones
 OTHER_SYSTEMS = ("transition", "sampling")
@@ -127,19 +128,21 @@ def _shared(names: Sequence[Sequence[str]]) -> int:
 def over_baseline(results: Results, learner: str, rows: Mapping[str, str]) -> dict[str, Measured]:
     """Return, for each corpus, the gain in UAS of one row over the baseline of the same learner, as a mean over seeds.
 
-    `over_seeds` computes the mean of the differences between trainings of the same seed, and its interval.
+    `over_seeds` computes the mean of the differences between trainings of the same seed, and its interval. The variance
+    between seeds is estimated from all corpora in `rows`, separately for each row. A row therefore has the same
+    interval whichever rows the other corpora have.
 
     rows  corpus -> name of the row
     """
-    pairs = [("UAS", row, BASELINE) for row in dict.fromkeys(rows.values()) if row not in ("", BASELINE)]
-    data = differences(results, pairs, wanted=list(rows)).reset_index()
+    chosen = [row for row in dict.fromkeys(rows.values()) if row not in ("", BASELINE)]
+    data = differences(results, [("UAS", row, BASELINE) for row in chosen], wanted=list(rows)).reset_index()
     data = data[data["learner"] == learner]
-    measured = []
-    for corpus, row in rows.items():
-        by_seed = data[(data["corpus"] == corpus) & (data["row"] == row)]
-        if len(by_seed):
-            measured.append((corpus, by_seed[["difference", "low", "high"]].to_numpy(float)))
-    return {gain.place: gain for gain in over_seeds(measured)}
+    gains: dict[str, Measured] = {}
+    for row, of_row in data.groupby("row", sort=False):
+        by_seed = of_row.groupby("corpus", sort=False)[["difference", "low", "high"]]
+        measured = over_seeds([(str(corpus), values.to_numpy(float)) for corpus, values in by_seed])
+        gains |= {gain.place: gain for gain in measured if rows[gain.place] == row}
+    return gains
 
 
 def gains(results: Sequence[Results], wanted: Sequence[str] = (), models: Sequence[str] = ()) -> pd.DataFrame:
@@ -199,6 +202,13 @@ def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
             )
     table = pd.DataFrame(rows).set_index(["", "corpus", "learner"])
     return table if table["LAS, all factors"].notna().any() else table.drop(columns="LAS, all factors")
+
+
+def gain_table(data: pd.DataFrame) -> pd.DataFrame:
+    """Return the gains of `headline`, with a note on every line whose best row has no gain."""
+    without, itself = data["seeds, best row"] == 0, data["best row"] == BASELINE
+    reasons = itself.map({True: "the best row is Carreras itself", False: "Carreras was not trained with these seeds"})
+    return data[[*GAIN, *BEST_GAIN]].assign(**{NOTE: reasons.where(without, "")})
 
 
 def _gained(gain: Measured | None, names: Sequence[str]) -> dict[str, float]:

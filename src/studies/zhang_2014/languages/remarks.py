@@ -12,6 +12,7 @@ from studies.site.sentences import (
     significance_counts,
     span,
     who_is_better,
+    wins,
 )
 from studies.zhang_2014.comparison.remarks import SIDES
 
@@ -28,10 +29,13 @@ def languages(means: pd.DataFrame, gained: pd.DataFrame, table: pd.DataFrame) ->
     """
     pair, mean = means.index[0], means.iloc[0]
     rows = gained.xs(pair, level="pair")
+    first, _, second = pair.partition(" minus ")
+    verdicts = {(1, 0): "significantly above zero", (0, 1): "significantly below zero", (0, 0): "not significant"}
     yield (
-        f"UAS of {pair.replace(' minus ', ' minus UAS of ')}, mean of {mean['languages']:.0f} languages "
+        f"UAS of {first} minus UAS of {second}, mean of {mean['languages']:.0f} languages "
         f"({mean['treebanks']:.0f} treebanks): {difference(mean)} (95 % interval, random effects of languages; "
-        f"{seeds_in_words(rows['seeds'])}); ahead in {mean['ahead']:.0f}.",
+        f"{seeds_in_words(rows['seeds'])}). The mean difference is {verdicts[wins(means.iloc[:1])]}, and {first} is "
+        f"ahead in {mean['ahead']:.0f} of {mean['languages']:.0f} languages.",
         means,
     )
     by_interval = who_is_better(means[["difference", "low", "high"]], *SIDES, ("in", "pairs"))
