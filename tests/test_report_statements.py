@@ -96,7 +96,9 @@ def test_gains_are_means_over_seeds_and_name_their_seeds() -> None:
     tested = gains(("a", "mira", 0.2, -0.26, 0.65, 1), ("b", "mira", 0.4, 0.1, 0.7, 3))
     text = str(comparison_gains.answer(tested))
     assert text.startswith("All factors change the UAS of the Carreras baseline by +0.30 [")
-    assert "over 2 treebanks. One by one, all factors are significantly better on 1 of 2 treebanks, and the" in text
+    assert "over 2 treebanks. One by one, as means over seeds, all factors are significantly better on 1 of 2" in text
+    alone = str(comparison_gains.answer(tested.assign(seeds=1)))
+    assert "One by one, with one seed each, all factors are" in alone
     assert "and the baseline on none, at the 5 % level (" in text
     assert "learner mira; means of 3 seeds on b; one training each elsewhere" in text
 

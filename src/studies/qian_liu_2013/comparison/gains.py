@@ -79,7 +79,8 @@ def answer(gains: pd.DataFrame, everywhere: pd.DataFrame | None = None) -> Sente
         else:
             text = f"All factors change the UAS of the Carreras baseline by {mean} points on average over {count}."
         wins = counted(rows, "all factors are", most=0, what=("on", "treebanks"))
-        tested = f" One by one, {wins}" if len(rows) > 1 else ""
+        seeds = "as means over seeds" if (rows["seeds"] > 1).any() else "with one seed each"
+        tested = f" One by one, {seeds}, {wins}" if len(rows) > 1 else ""
         if len(rows) == 1 and len(wide) <= 1:
             text = (
                 f"On {rows.index[0]}, all factors change the UAS of the Carreras baseline by {difference(rows.iloc[0])}"
