@@ -60,12 +60,12 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
         assert rows.loc[second, "times as fast"] == pytest.approx(2.0)
     trained, dense = (tables.worth(part) for part in anytime.kinds(tables.contest([results])))
     assert pd.concat([trained, dense]).equals(worth)
-    text = str(remarks.answer(trained))
+    text, words = str(remarks.answer(trained)), int(trained["words"].max())
     assert text.startswith(
-        f"With projective trees, the fastest approximation that is as accurate as {EXACT} ({second}) is 2.0 times as "
-        "fast and finds 100.0 % of the best trees"
+        f"With the scores of the model {MODEL} and projective trees, the fastest approximation that is as accurate as "
+        f"{EXACT} ({second}) is 2.0 times as fast and finds 100.0 % of the best trees"
     )
-    assert " With non-projective trees, on which the models were not trained, 1 of " in text
+    assert " With the same scores and non-projective trees, on which the models were not trained, 1 of " in text
     assert (
         " approximations are as accurate as branch and bound and at least 1.1 times as fast, the fastest of them 2.0 "
         "times as fast." in text
@@ -79,7 +79,7 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
     slow.loc[(MODEL, "projective", remarks.RELAXATION), "times as fast"] = 1 / 1250
     assert f"it takes 1,250 times the CPU time of {EXACT}, finds " in str(remarks.answer(slow))
     assert "of TurboParser" not in str(remarks.answer(trained.drop(remarks.RELAXATION, level="solver")))
-    assert f"for the scores of the model {MODEL} on 16 test sentences, in one run." in text
+    assert f"These figures are for 16 test sentences with {words:,} words, in one run." in text
     third = list(CONTESTANTS)[2]
     faster = trained.copy()
     faster.loc[(MODEL, "projective", third), ["times as fast", "UAS"]] = [400.0, -3.0]
@@ -91,7 +91,7 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
         "On the test sentences of tr_twt together, an approximation counts as a better choice if it is at least 1.1"
         in text
     )
-    assert "loses at most 0.05 points of UAS (one run, not tested)." in text
+    assert f"loses at most 0.05 points of UAS (one of the {words:,} words is {100 / words:.3f} points; " in text
     assert f"Better choices are 1 of {len(CONTESTANTS) - 1} for projective" in text
     totals = tables.synthetic_totals(tables.synthetic(tables.contest([results])))
     text = str(remarks.synthetic(totals, dense))

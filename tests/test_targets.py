@@ -159,6 +159,10 @@ def test_a_target_says_which_side_is_good(stored: dict, wanted: str, tmp_path: P
     [
         ("a/test: training, CPU seconds to 64b772b", ("a/test: training time relative to commit 64b772b", "times")),
         ("a test, one core, words per CPU second", ("a test, one core: speed", "words per CPU second")),
+        (
+            "sampling: UAS above exact search, mean",
+            ("sampling: UAS minus the UAS of exact search, mean over corpora, one seed", "UAS points"),
+        ),
         ("a test, F5: UAS above MaltParser's", ("a test, F5: UAS minus the UAS of MaltParser", "UAS points")),
         ("parsing 10 sentences, CPU s", ("parsing 10 sentences", "CPU s")),
         ("disagreements", ("disagreements", "")),

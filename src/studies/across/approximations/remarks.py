@@ -39,16 +39,18 @@ def answer(table: pd.DataFrame) -> Sentences:
     last = table.index.get_level_values("model")[-1]
     rows = table.xs(last, level="model")
     (space, first), *others = each(rows, "space")
+    words = int(rows["words"].max())
     yield (
-        f"With {space} trees, {_price(first)} "
+        f"With the scores of the model {last} and {space} trees, {_price(first)} "
         + " ".join(_count(other, group) for other, group in others)
-        + f"{' ' * bool(others)}These figures are for the scores of the model {last} on "
-        f"{rows['sentences'].max():,} test sentences, in one run.",
+        + f"{' ' * bool(others)}These figures are for {rows['sentences'].max():,} test sentences with "
+        f"{words:,} words, in one run.",
         rows,
     )
     yield (
         f"On the test sentences of {listing(corpora)} together, an approximation counts as a better choice if it is at "
-        f"least {FASTER:g} times as fast as {EXACT} and loses at most {SAME} points of UAS (one run, not tested). "
+        f"least {FASTER:g} times as fast as {EXACT} and loses at most {SAME} points of UAS (one of "
+        f"the {words:,} words is {100 / words:.3f} points; one run, not tested). "
         f"Better choices are {_how_many(worthwhile)}."
     )
     relaxed = table[table.index.isin([RELAXATION], level="solver") & table.index.isin(["projective"], level="space")]
@@ -104,8 +106,8 @@ def _count(space: str, rows: pd.DataFrame) -> str:
     unseen = ", on which the models were not trained" * (space == "non-projective")
     ratio = f", the fastest of them {good.max():.1f} times as fast" * bool(len(good))
     return (
-        f"With {space} trees{unseen}, {len(good)} of {len(rows)} approximations are as accurate as {EXACT} and at "
-        f"least {FASTER:g} times as fast{ratio}."
+        f"With the same scores and {space} trees{unseen}, {len(good)} of {len(rows)} approximations are as accurate as "
+        f"{EXACT} and at least {FASTER:g} times as fast{ratio}."
     )
 
 

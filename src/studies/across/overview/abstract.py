@@ -205,10 +205,11 @@ def _fastest(results: Results, model: str) -> str:
     good = rows[rows["worth it"].astype(bool)]["times as fast"].astype(float)
     if good.empty:
         return (
-            f". On {rows['sentences'].max():,} projective sentences, none of {len(rows)} approximations is as accurate "
-            f"and at least {approximations_tables.FASTER:g} times as fast (not tested)"
+            f". With the scores of {model} and projective trees, none of {len(rows)} approximations is as accurate "
+            f"and at least {approximations_tables.FASTER:g} times as fast ({rows['sentences'].max():,} sentences, not "
+            "tested)"
         )
-    return f". The fastest equally accurate approximation is {good.max():.1f} times as fast"
+    return f". The fastest approximation of {model} that is as accurate is {good.max():.1f} times as fast"
 
 
 def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:

@@ -13,6 +13,7 @@ from studies.auli_lopez_2011.ccg_integration import contrasts
 from studies.auli_lopez_2011.ccg_integration import remarks as ccg_integration_remarks
 from studies.common.params import Row
 from studies.qian_liu_2013.comparison import headline as headlines
+from studies.qian_liu_2013.speed import tables as speed_tables
 from studies.site import frames
 from studies.site.collect import Results
 from studies.site.rows import AT, at, find, main_rows, metrics_of, sweep, whole
@@ -28,10 +29,11 @@ def stopped(results: Results, before_branching: bool = False) -> pd.DataFrame:
                       it branches, after its iterations at the root
 
     Rows: corpora. Columns: sentences, proved (number of trees that exact search proves), uas and uas_stopped (%, seed
-    of the run), times (speed of the stopped search divided by the speed of exact search; NaN if one was not timed).
+    of the run), times (speed of the stopped search divided by the speed of exact search; NaN if one was not timed),
+    spread (the larger spread of the repeats of the two searches, %; NaN if both were timed once).
     `attrs` has the names `model` and `row`. The table has no rows if no row stops the search of all factors.
     """
-    data = pd.DataFrame(columns=["sentences", "proved", "uas", "uas_stopped", "times"], dtype=float)
+    data = pd.DataFrame(columns=["sentences", "proved", "uas", "uas_stopped", "times", "spread"], dtype=float)
     try:
         model = sweep(results.params)[0].model
     except InputError:  # a run without a sweep has no model with all factors
@@ -43,11 +45,13 @@ def stopped(results: Results, before_branching: bool = False) -> pd.DataFrame:
     if short is None:
         return data
     metrics, values = metrics_of(results), headlines.accuracies(results)
-    speed = frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
+    timed = frames.benchmark(results).set_index(AT)
+    speed, spread = timed["words_per_cpu_s"], speed_tables.spreads(timed)
     for corpus in results.corpora:
         ours, theirs = at(corpus, exact), at(corpus, short)
         figures = [metrics.loc[ours, "sentences"], metrics.loc[ours, "certified"], values[ours], values[theirs]]
-        data.loc[corpus] = [*figures, speed.get(theirs, np.nan) / speed.get(ours, np.nan)]
+        times = speed.get(theirs, np.nan) / speed.get(ours, np.nan)
+        data.loc[corpus] = [*figures, times, np.fmax(spread.get(theirs, np.nan), spread.get(ours, np.nan))]
     data.attrs |= {"model": model, "row": short.name, "calls": results.params.decoders[short.decoder].max_dp_calls}
     return data
 
@@ -75,10 +79,10 @@ def buys(data: pd.DataFrame, unbranched: pd.DataFrame, worth: pd.DataFrame, join
     joint       `ccg_integration.contrasts.against_bp` of the same run; may have no rows
     """
     if len(data):
-        gained, times = (data["uas"] - data["uas_stopped"]).mean(), data["times"].dropna()
+        gained, times = (data["uas"] - data["uas_stopped"]).mean(), np.exp(np.log(data["times"]).mean())
         calls = data.attrs["calls"]
         stop = "one dynamic program" if calls == 1 else f"{calls:g} dynamic programs"
-        speed = f", at {from_to(1 / times, '{:.2f}')} times its speed" if len(times) else ""
+        speed = _speed(100 * (1 / times - 1), data["spread"].max()) if times == times else ""
         yield (
             f"Exact search buys a proof for {shares.of_all(int(data['proved'].sum()), int(data['sentences'].sum()))} "
             f"test sentences. Its UAS is {_points(gained)} the UAS of a search that stops after {stop}{speed} (model "
@@ -98,7 +102,7 @@ def buys(data: pd.DataFrame, unbranched: pd.DataFrame, worth: pd.DataFrame, join
     for space in ("projective", "non-projective"):
         if len(worth) and (model, space) in worth.index.droplevel("solver"):
             rows = worth.xs((model, space), level=("model", "space"))
-            yield _against(rows, space), rows
+            yield _against(rows, space, model), rows
     if len(joint):
         yield (
             "In categorial grammar (CCG), dual decomposition proves its result when its two models agree, and belief "
@@ -107,13 +111,29 @@ def buys(data: pd.DataFrame, unbranched: pd.DataFrame, worth: pd.DataFrame, join
         )
 
 
-def _against(rows: pd.DataFrame, space: str) -> str:
-    """Compare exact search with approximations on the same scores. rows: `worth` of one model and space, by decoder."""
+def _speed(change: float, spread: float) -> str:
+    """Return the change of the speed by exact search as the end of a sentence, with the spread of repeats.
+
+    change  speed of exact search relative to the stopped search, minus 100 %
+    spread  largest spread of the repeats of one search, %; NaN if all searches were timed once
+    """
+    size, word = f"{abs(change):.0f} %", "faster" if change > 0 else "slower"
+    if abs(change) <= spread:
+        return f", and it is not measurably {word}: {size}, while repeats of one search differ by up to {spread:.0f} %"
+    repeats = f"; repeats of one search differ by up to {spread:.0f} %" if spread == spread else ", timed once"
+    return f", and it is {size} {word}{repeats}"
+
+
+def _against(rows: pd.DataFrame, space: str, model: str) -> str:
+    """Compare exact search with approximations on the scores of a model.
+
+    rows  `worth` of the model and one space, by decoder
+    """
     good = rows[rows["worth it"].astype(bool)].sort_values("times as fast", ascending=False)
-    corpora = rows["corpora"].iloc[0].count(",") + 1
-    places = f"{rows['sentences'].max():,} sentences of {corpora} {'treebank' if corpora == 1 else 'treebanks'}"
+    corpora, words = rows["corpora"].iloc[0].count(",") + 1, int(rows["words"].max())
+    places = f"{rows['sentences'].max():,} sentences, {words:,} words, {corpora} treebank{'s' * (corpora > 1)}"
     crossing = space != "projective"
-    where = f"Where arcs may cross ({places})" if crossing else f"On the same scores ({places})"
+    where = f"With the scores of {model}{' and arcs that may cross' * crossing} ({places})"
     limits = f"at least {approximations_tables.FASTER:g} times as fast and lose at most {approximations_tables.SAME:g}"
     text = f"{where}, {len(good)} of {len(rows)} approximations are {limits} UAS points"
     if not len(good):

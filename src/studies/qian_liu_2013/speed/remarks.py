@@ -85,8 +85,10 @@ def _trained(trained: Mapping[str, object]) -> str:
     """
     pruned = {name: f"k = {k}" if str(k) != "none" else "no pruning" for name, k in trained.items()}
     if len(set(pruned.values())) == 1:
-        return f" All models were trained with {next(iter(pruned.values()))}."
-    return f" Training: {listing(f'{how} ({name})' for name, how in pruned.items())}."
+        ours = f"All models were trained with {next(iter(pruned.values()))}"
+    else:
+        ours = f"Training: {listing(f'{how} ({name})' for name, how in pruned.items())}"
+    return f" {ours}; the paper prunes in testing only."
 
 
 @about()

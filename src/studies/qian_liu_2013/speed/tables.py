@@ -186,22 +186,27 @@ def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
     """
     data = frames.benchmark(results)
     data = data[data["corpus"].isin(corpora_of([results], wanted)[results.name])].set_index(KEYS)
-    spread = [
-        100 * (high - low) / middle for (low, high), middle in zip(data["cpu_s_range"], data["cpu_s"], strict=True)
-    ]
     return pd.DataFrame(
         {
             "sentences": data["sentences"],
             "repeats": data["repeats"],
             "CPU s": data["cpu_s"],
             "wall s": data["wall_s"],
-            "spread, %": pd.Series(spread, index=data.index).where(data["repeats"] > 1),  # NaN for a single repeat
+            "spread, %": spreads(data),
             "words / CPU s": data["words_per_cpu_s"],
             "DP calls": data["dp_calls"] / data["sentences"],
             "nodes": data["nodes"] / data["sentences"],
             "proved, %": 100 * data["certified"] / data["sentences"],
         }
     )
+
+
+def spreads(timed: pd.DataFrame) -> pd.Series:
+    """Return the spread of the repeats of each row of `frames.benchmark`, in % of its time; NaN for a single repeat."""
+    spread = [
+        100 * (high - low) / middle for (low, high), middle in zip(timed["cpu_s_range"], timed["cpu_s"], strict=True)
+    ]
+    return pd.Series(spread, index=timed.index).where(timed["repeats"] > 1)
 
 
 def lengths(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
