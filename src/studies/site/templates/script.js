@@ -110,7 +110,7 @@ for (const list of document.querySelectorAll("ol.steps")) {
 }
 // Filter the rows of a leaderboard: a choice of values for some columns, and a text that a row must contain.
 for (const table of document.querySelectorAll("table.leaderboard")) {
-  const names = [...table.tHead.rows[table.tHead.rows.length - 1].cells].map((cell) => cell.textContent);
+  const names = [...table.tHead.rows[table.tHead.rows.length - 1].cells].map((cell) => cell.textContent.trim());
   const rows = () => [...table.tBodies[0].rows];
   const bar = document.createElement("p"), count = document.createElement("span");
   bar.className = "filters";
@@ -124,7 +124,7 @@ for (const table of document.querySelectorAll("table.leaderboard")) {
   };
   const choices = table.dataset.filters.split("|").filter(Boolean).map((name) => {
     const column = names.indexOf(name), choice = document.createElement("select");
-    const values = [...new Set(rows().map((row) => row.cells[column].textContent))];
+    const values = [...new Set(rows().map((row) => row.cells[column].textContent.trim()))];
     choice.append(new Option("all", ""), ...values.map((value) => new Option(value, value)));
     return [column, labelled(name, choice)];
   });
@@ -135,7 +135,7 @@ for (const table of document.querySelectorAll("table.leaderboard")) {
   function show() {
     const text = search.value.trim().toLowerCase();
     for (const row of rows()) {
-      const fits = choices.every(([column, choice]) => !choice.value || row.cells[column].textContent === choice.value);
+      const fits = choices.every(([column, choice]) => !choice.value || row.cells[column].textContent.trim() === choice.value);
       row.hidden = !fits || !row.textContent.toLowerCase().includes(text);
     }
     count.textContent = `${rows().filter((row) => !row.hidden).length} of ${rows().length} rows`;

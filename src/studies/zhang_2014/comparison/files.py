@@ -8,6 +8,6 @@ from studies.zhang_2014.comparison import tables
 TABLES: Tables = {
     tables.KEPT: (
         "Parsers that sample against others, UAS on test",
-        lambda r: tables.gains(r, tables.PAIRS).assign(interval="sentences" if r.keeps_sentences else "words"),
+        lambda r: tables.gains(r, tables.PAIRS).assign(interval=tables.unit_of_intervals(r)),
     ),
 }

@@ -206,6 +206,14 @@ def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     return pd.DataFrame(list(lines.values()), index=index, columns=columns)
 
 
+def unit_of_intervals(results: Results) -> str:
+    """Return what the intervals of `gains` treat as independent: sentences, or words in older references."""
+    if results.keeps_sentences:
+        return "sentences"
+    stored = results.kept_table(KEPT)
+    return str(stored["interval"].iloc[0]) if "interval" in stored and len(stored) else "words"
+
+
 def compared(results: Sequence[Results]) -> pd.DataFrame:
     """Return the `gains` of PAIRS in all runs. Rows: (run, pair, corpus), in the order of PAIRS. Columns: DIFFERENCES.
 
