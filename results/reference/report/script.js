@@ -7,11 +7,11 @@
   set();
   wide.addEventListener("change", set);
 }
-// Search headings, tables with their rows, figures and claims. The index is loaded when the box is used for the first time.
+// Search headings, tables with their rows, figures, claims, commands, questions and answers. The index is loaded when the box is used for the first time.
 {
   const form = document.querySelector(".search"), box = form.querySelector("input");
   const list = form.querySelector("ol"), count = form.querySelector(".count");
-  const MOST = 20, WEIGHTS = { heading: 8, claim: 4, table: 2, figure: 1 };
+  const MOST = 20, WEIGHTS = { heading: 8, claim: 4, command: 3, table: 2, figure: 1, text: 1 };
   const plain = (text) => text.normalize("NFD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
   const words = (text) => plain(text).split(/[^\p{L}\p{N}]+/u).filter(Boolean);
   let entries;  // text, words, words of the page, kind and address of each entry
@@ -197,7 +197,7 @@ for (const list of document.querySelectorAll("ol.steps")) {
 }
 // Filter the rows of a leaderboard: a choice of values for some columns, and a text that a row must contain.
 for (const table of document.querySelectorAll("table.leaderboard")) {
-  const names = [...table.tHead.rows[table.tHead.rows.length - 1].cells].map((cell) => cell.textContent);
+  const names = [...table.tHead.rows[table.tHead.rows.length - 1].cells].map((cell) => cell.textContent.trim());
   const rows = () => [...table.tBodies[0].rows];
   const bar = document.createElement("p"), count = document.createElement("span");
   bar.className = "filters";
@@ -211,7 +211,7 @@ for (const table of document.querySelectorAll("table.leaderboard")) {
   };
   const choices = table.dataset.filters.split("|").filter(Boolean).map((name) => {
     const column = names.indexOf(name), choice = document.createElement("select");
-    const values = [...new Set(rows().map((row) => row.cells[column].textContent))];
+    const values = [...new Set(rows().map((row) => row.cells[column].textContent.trim()))];
     choice.append(new Option("all", ""), ...values.map((value) => new Option(value, value)));
     return [column, labelled(name, choice)];
   });
@@ -222,7 +222,7 @@ for (const table of document.querySelectorAll("table.leaderboard")) {
   function show() {
     const text = search.value.trim().toLowerCase();
     for (const row of rows()) {
-      const fits = choices.every(([column, choice]) => !choice.value || row.cells[column].textContent === choice.value);
+      const fits = choices.every(([column, choice]) => !choice.value || row.cells[column].textContent.trim() === choice.value);
       row.hidden = !fits || !row.textContent.toLowerCase().includes(text);
     }
     count.textContent = `${rows().filter((row) => !row.hidden).length} of ${rows().length} rows`;
