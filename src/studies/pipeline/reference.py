@@ -222,10 +222,11 @@ def main() -> None:
         run = shown_anew(head) if arguments.pages else made(head)
         collect(FOLDER, RESULTS, run)
         export(FOLDER, RESULTS)
+        shutil.rmtree(RESULTS / "figures")  # the report has them
         replace(FOLDER / "results" / "report", RESULTS / "report")
     except TreeboundError as error:
         sys.exit(f"error: {error}")
-    stage.say(f"{RESULTS}: parameters, metrics, tables, figures and report are ready to be committed")
+    stage.say(f"{RESULTS}: parameters, metrics, tables and report are ready to be committed")
 
 
 def measured() -> list[str]:
