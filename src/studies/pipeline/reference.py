@@ -19,7 +19,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -155,13 +155,7 @@ def show(run: dict[str, Any]) -> None:
     train(*LOADED)
     pages = yaml.safe_load((FOLDER / "params.yaml").read_text(encoding="utf-8"))["notebooks"]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        executed = [pool.submit(execute, page) for page in pages]
-        try:
-            for page in as_completed(executed):
-                page.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)  # pages that have begun still end
-            raise
+        list(pool.map(execute, pages))  # after an error, no further page begins
     call(FOLDER, "studies.site.render")
 
 

@@ -17,8 +17,8 @@ def small(markup: str) -> str:
     salts = set(re.findall(r'[#.](s[0-9a-f]{5})(?=-?[0-9a-f]+[)"{])', markup))
     if len(salts) != 1:
         return markup
-    for salt in salts:  # the file has no other picture
-        markup = re.sub(rf'(?<=[#." ]){salt}(?=-?[0-9a-f]+[)"{{ ])', "s", markup)
+    (salt,) = salts
+    markup = re.sub(rf'(?<=[#." ]){salt}(?=-?[0-9a-f]+[)"{{ ])', "s", markup)  # the file has no other picture
     markup = re.sub(r' d="([^"]*)"', lambda data: f' d="{_path(data[1])}"', _with_one_font(markup))
     markup = re.sub(r'<path( id="[^"]*")? d="(M0 [^"]*z)"', _as_circle, markup)
     return _with_joined_lines(_with_shared_classes(_without_ticks(markup)))
@@ -58,8 +58,10 @@ def _with_one_font(markup: str) -> str:
 
 def _without_ticks(markup: str) -> str:
     """Remove the ticks of the axes of a figure with a grid."""
+    if "#ececec" not in markup:  # the colour of the grid
+        return markup
     for name, data in re.findall(r'<path id="([^"]*)" d="([^"]*)"', markup):
-        if data in TICKS and "#ececec" in markup:  # the colour of the grid
+        if data in TICKS:
             markup = re.sub(rf'<defs><path id="{name}" [^>]*/></defs>|<use href="#{name}" [^>]*/>', "", markup)
     return markup
 

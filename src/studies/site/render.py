@@ -7,7 +7,7 @@ of a notebook state its group (studies.site.navigation). Maths becomes MathML. F
 beside the pages. Code, long tables, sections whose heading has the tag `fold`, and all but the first sentences of a
 remark are folded away. The output of a cell with the tag `answer` answers the question of the page and is shown below
 it. Text with the tag `notebook` is left out. The same notebooks give the same bytes. A script is optional: it searches
-headings, tables, figures and claims, sorts tables by a click, and shows the steps of a search one at a time.
+the pages, sorts tables by a click, and shows the steps of a search one at a time.
 """
 
 from __future__ import annotations

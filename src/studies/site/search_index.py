@@ -11,14 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
-HEADING, TABLE, FIGURE, CLAIM, COMMAND, TEXT = (
-    "heading",
-    "table",
-    "figure",
-    "claim",
-    "command",
-    "text",
-)  #: kinds of entries
+#: kinds of entries
+HEADING, TABLE, FIGURE, CLAIM = "heading", "table", "figure", "claim"
+COMMAND, TEXT = "command", "text"
 LONGEST = 200  #: number of characters of an entry that are stored
 NAME = "search-index.js"  #: name of the script in the site
 _VOID = frozenset(("area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"))

@@ -18,7 +18,7 @@ from studies.across.overview import agreement, practice, shares, systems
 from studies.across.overview.claimed import FIRST, GAIN, claim_of, of_papers
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.site import claims, frames
-from studies.site.claims.judge import CONTRADICTED, INCONCLUSIVE, NO_EFFECT, NOT_TESTED, REPLICATED, SMALLER, Judged
+from studies.site.claims.judge import CONTRADICTED, NO_EFFECT, REPLICATED, SMALLER, UNDECIDED, Judged
 from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
@@ -28,7 +28,7 @@ from studies.site.sentences import from_to, joined
 from studies.site.show import STATEMENTS, Sentence, p_in_words, typeset
 
 #: verdicts in the order of the abstract; an effect that is replicated but smaller counts as replicated
-COUNTED = (NO_EFFECT, CONTRADICTED, INCONCLUSIVE, NOT_TESTED)
+COUNTED = (NO_EFFECT, CONTRADICTED, *UNDECIDED)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
 
 def _alone(entries: Sequence[Judged]) -> str:
     """Return in brackets how many decided claims were measured on a single treebank; empty if none was."""
-    count = sum(entry.on_one_treebank and entry.verdict not in (INCONCLUSIVE, NOT_TESTED) for entry in entries)
+    count = sum(entry.on_one_treebank and entry.verdict not in UNDECIDED for entry in entries)
     number = "" if len(entries) == 1 else f"{count} "
     return f" ({number}on one treebank only)" if count else ""
 

@@ -38,10 +38,8 @@ def stopped(results: Results, before_branching: bool = False) -> pd.DataFrame:
         model = sweep(results.params)[0].model
     except InputError:  # a run without a sweep has no model with all factors
         return data
-    exact, short = (
-        main_rows(results.params, results.params.learners[0])[model],
-        _stopped(results, model, before_branching),
-    )
+    exact = main_rows(results.params, results.params.learners[0])[model]
+    short = _stopped(results, model, before_branching)
     if short is None:
         return data
     metrics, values = metrics_of(results), headlines.accuracies(results)
@@ -61,11 +59,10 @@ def _stopped(results: Results, model: str, before_branching: bool) -> Row | None
     params, rows = results.params, []
     for row in find(params, model=model, learner=params.learners[0], k=params.train.k):
         decoder = params.decoders[row.decoder]
-        limit = decoder.max_dp_calls
-        if before_branching:
-            limit = 1 if decoder.max_nodes == 1 and limit is None else None
-        if limit is not None and whole(params, row):
-            rows.append((limit, row.name, row))
+        calls = decoder.max_dp_calls
+        stops = calls is None and decoder.max_nodes == 1 if before_branching else calls is not None
+        if stops and whole(params, row):
+            rows.append((calls or 0, row.name, row))
     return min(rows)[2] if rows else None
 
 

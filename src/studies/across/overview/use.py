@@ -297,7 +297,7 @@ def _mining(results: Results) -> Advice:
     points = mining_tables.points(mined)
     if points.empty:
         return Advice(task, MISSING, MISSING, MISSING, NOTHING, line)
-    by_folds = mined[mined["trained"] != mining_tables.training_of(True, 0)]
+    by_folds = mined[mined["trained"] != mining_tables.RELEASE]
     released = by_folds[by_folds["planted"] == 0]
     chosen = (released if len(released) else by_folds).set_index("run")
     points = points[(points["ranking"] == OURS) & points["run"].isin(chosen.index)]

@@ -30,6 +30,7 @@ VERDICTS = REPLICATED, SMALLER, NO_EFFECT, CONTRADICTED, INCONCLUSIVE, NOT_TESTE
     "inconclusive",
     "not tested",
 )
+UNDECIDED = INCONCLUSIVE, NOT_TESTED
 #: what the tables call the verdicts on claims of this project, which no paper makes
 OURS = {REPLICATED: "holds", SMALLER: "holds", CONTRADICTED: "does not hold"}
 #: verdicts in the order of the rows of a table of claims: first what a reader looks for, last what has no result
@@ -121,7 +122,7 @@ class Judged:
         """Return the verdict for tables. It says if a decided claim was measured on a single treebank."""
         verdict = self.verdict
         words = OURS.get(verdict, verdict) if self.claim is not None and self.claim.ours else verdict
-        undecided = verdict in (INCONCLUSIVE, NOT_TESTED)
+        undecided = verdict in UNDECIDED
         if verdict == INCONCLUSIVE and self.misses_published:
             words = f"{words}, not as large as published"
         return words if undecided or not self.on_one_treebank else f"{words} (one treebank)"

@@ -15,11 +15,10 @@ import pandas as pd
 
 from studies.site import collect, sources
 from studies.site.claims.judge import (
-    INCONCLUSIVE,
-    NOT_TESTED,
     REPLICATED,
     SHOWN,
     SMALLER,
+    UNDECIDED,
     VERDICTS,
     Judged,
     has_own_errors,
@@ -210,7 +209,7 @@ def _tally(judged: Sequence[Judged]) -> str:
     alone = Counter(entry.verdict for entry in of_paper if entry.on_one_treebank)
     parts = [
         f"{counts[verdict]} {verdict}"
-        + f" ({alone[verdict]} on one treebank)" * (verdict not in (INCONCLUSIVE, NOT_TESTED) and alone[verdict] > 0)
+        + f" ({alone[verdict]} on one treebank)" * (verdict not in UNDECIDED and alone[verdict] > 0)
         for verdict in VERDICTS
         if counts[verdict]
     ]
