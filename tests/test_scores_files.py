@@ -222,4 +222,7 @@ def test_the_notebook_runs_on_any_treebank(tmp_path: Path, monkeypatch: pytest.M
     shown = execute(REPOSITORY / "notebooks" / "05-your-scores.ipynb", tmp_path / "out.ipynb").read_text()
     assert "the best tree: nothing is wrong" in shown
     assert "the second-best tree, presented as the best: ['" in shown
-    assert json.loads(shown)["cells"][-2]["outputs"][0]["data"]["text/plain"] == ["True"]
+    # the notebook compares the trees of the file with those of its own matrices, and fails if they differ
+    from_a_file = json.loads(shown)["cells"][-2]
+    assert "assert_array_equal" in "".join(from_a_file["source"])
+    assert from_a_file["execution_count"] is not None
