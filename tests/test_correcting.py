@@ -288,6 +288,23 @@ def test_the_effect_of_correction_is_measured(as_published: bool) -> None:
     assert ("uas_right" in metrics) == as_published
 
 
+@pytest.mark.parametrize("as_published", [False, True])
+def test_right_coarse_tags_are_not_read(as_published: bool) -> None:
+    """Check that the coarse tags of the test sentences change nothing if the tagger predicts another column."""
+
+    def fine(treebank: Treebank) -> Treebank:
+        tags = treebank.strings("upos")
+        names = sorted(set(tags))
+        with_fine = with_tags(treebank, "xpos", names, np.array([names.index(tag) for tag in tags]))
+        return replace(with_fine, meta=treebank.meta | {"tag": "xpos", "coarse": "upos"})
+
+    train, dev, new = fine(ambiguous(60, 3)), fine(ambiguous(20, 4)), fine(ambiguous(20, 5))
+    scored = np.array([tag != "." for tag in new.strings("upos")])
+    wrong = with_tags(new, "upos", [".", "A", "X"], scored * (1 + np.arange(new.words) % 2))
+    expected = measured(SPEC, train, dev, new, gold=False, as_published=as_published)
+    assert measured(SPEC, train, dev, wrong, gold=False, as_published=as_published) == expected
+
+
 def read_text(text: bytes, folder: Path) -> Treebank:
     """Write the text to a file and return it as a treebank."""
     assert io.BytesIO(text).read(1)

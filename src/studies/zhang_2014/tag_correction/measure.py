@@ -32,6 +32,7 @@ from treebound.learning.survey import describe
 from treebound.metrics.attachment import Evaluation, evaluate
 from treebound.metrics.significance import paired_bootstrap
 from treebound.support.progress import over, say
+from treebound.systems.correcting.jackknifed import with_first
 from treebound.systems.correcting.parser import Parser
 from treebound.systems.correcting.settings import Settings
 from treebound.systems.correcting.system import Correcting, bare
@@ -66,6 +67,11 @@ def published(spec: Settings, train: Treebank, dev: Treebank, test: Treebank) ->
     tagged = jackknife(train, column, folds=spec.tagger_folds, progress=over, **spec.of_tagger)
     predicted = train_tagger(train, dev, column=column, **spec.of_tagger).apply(test)
     candidates, right = learn(train, tagged, column), train.strings(column)
+    # the right coarse tags would tell more than the tagger knows, so they are replaced as well
+    tagged, predicted = (
+        with_first(treebank, train.meta, [(tag,) for tag in treebank.strings(column)], candidates.coarse)
+        for treebank in (tagged, predicted)
+    )
     parses = Sampler(held_out(plain, tagged)).parse(predicted)
     pruner = train_pruner(tagged, epochs=spec.pruner_epochs, bits=min(20, spec.bits), seed=spec.seed)
     words = zip(train.strings("form"), tagged.strings(column), right, strict=True)
