@@ -414,6 +414,13 @@ def test_exactness_is_compared_with_the_search_that_does_not_branch(runs: list[c
     gained = (data["uas"] - data["uas_stopped"]).mean()
     text = typeset(f"stops before it branches, UAS changes by {gained:+.2f} points")
     assert text in typeset(str(exactness.summary([run])))
+    files = [run.read("decode", corpus, "combined.json") for corpus in run.corpora]
+    before, proved = (sum(file[name]["certified"] for file in files) for name in ("combined-root-only", "combined"))
+    total, none = int(data["sentences"].sum()), pd.DataFrame()
+    for count, ending in ((total, "completes the proofs."), (total - 2, f"raises this number to {total - 2:,}.")):
+        some = data.assign(proved=data["proved"] + (count - proved) * (data.index == run.corpora[0]))
+        counted = f"; the shorter search proves {before:,} of {total:,} trees, and branching {ending}"
+        assert counted in str(exactness.buys(data.iloc[:0], some, none, none))
 
 
 def test_the_first_page_counts_comparisons_of_the_decoders_of_categorial_grammar(committed: collect.Results) -> None:
