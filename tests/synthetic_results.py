@@ -477,8 +477,13 @@ def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...], looped
     from studies.riedel_clarke_2006.constraints import analysis as constraint_analysis
     from studies.riedel_clarke_2006.constraints import measure as cross_validation
 
-    sums = cross_validation.summaries(pd.DataFrame(rows))
+    data = pd.DataFrame(rows)
+    sums = cross_validation.summaries(data)
     for fold in folds:
+        path = folder / "predictions" / corpus / f"constraints.{fold}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        trained = [data.assign(training=training) for training in ("baseline", "constraints")[: 1 + (fold in looped)]]
+        pd.concat(trained).to_csv(path, index=False)
         metrics = {"train_cpu_s": 50.0, "systems": sums, "reading_cpu_s": 0.2}
         if fold in looped:  # training in the loop corrects as many labelled words as the number of the fold
             better = sums["constraints"] | {"labelled": sums["constraints"]["labelled"] + fold}

@@ -74,8 +74,8 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     assert text.startswith(start)
     largest = between["difference"].idxmax()
     named = f"{largest[3]}; {largest[1]}, {largest[2]} order, {between.loc[largest, 'sentences']:,.0f} sentences"
-    end = f"{named}) points (95 % intervals). There is 1 parser, with both orders"
-    assert f"{sentences.difference(between.loc[largest])} ({end}" in text
+    assert f"{sentences.difference(between.loc[largest])} ({named}) points (95 % intervals). A comparison is a" in text
+    assert "There is 1 parser with one training each." in text
     spread = between.assign(difference=np.arange(len(between)) - 1.0)
     smallest, largest = (f"({row[3]}; {row[1]}, {row[2]} order, " for row in spread.index[[0, -1]])
     text_of_spread = str(ccg_integration_remarks.decoders(spread, against)).replace("\u2212", "-")
@@ -94,8 +94,14 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     assert tests.loc["parser alone, least risk", "difference"] == 1
     optimum = contrasts.of_optimum(tables.differences(results)).loc[("this run", "xx", "AST")]
     assert optimum.index.tolist() == ["parser alone", "BP, k = 1, Viterbi"]
-    meaning = str(ccg_integration_remarks.meaning(contrasts.of_optimum(tables.differences(results))))
+    every = contrasts.of_optimum(tables.differences(results))
+    meaning = str(ccg_integration_remarks.meaning(every))
+    rows = every.xs("BP, k = 1, Viterbi", level="against")
+    (_, _, order), row = rows["difference"].idxmax(), rows.loc[rows["difference"].idxmax()]
+    ends = f"[{row['low']:+.2f}, {row['high']:+.2f}] (xx, {order} order, {row['sentences']:.0f} sentences) points."
     assert "LF of the proved optimum minus LF of BP, k = 1, Viterbi is " in meaning
+    assert f"{row['difference']:+.2f} {ends}" in meaning
+    assert f"Each of the {len(every)} rows of the table is one comparison: a parser (1, one training each)" in meaning
     errors = tables.errors(results)
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "below optimum, %")] == 100
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "mean loss")] == 8

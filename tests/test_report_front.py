@@ -21,7 +21,9 @@ from studies.across.mining import tables as mining_tables
 from studies.across.mining.rankings import OURS
 from studies.across.overview import abstract, agreement, bars, cite, claimed, exactness, example, shares, systems, use
 from studies.across.overview.text_table import TextTable
-from studies.auli_lopez_2011.ccg_integration import contrasts
+from studies.auli_lopez_2011.ccg_integration import contrasts, measure
+from studies.auli_lopez_2011.ccg_integration import tables as ccg_tables
+from studies.auli_lopez_2011.ccg_integration.measure import Column
 from studies.common import params as parameters
 from studies.site import claims, collect, render
 from studies.site.claims.judge import (
@@ -40,6 +42,9 @@ from studies.site.claims.show import Replication
 from studies.site.sentences import joined
 from studies.site.show import typeset
 from treebound.plots.style import COLOURS
+from treebound.systems.ccg.integration import Integration
+from treebound.systems.ccg.output import published
+from treebound.systems.ccg.study import DECODERS
 from treebound.systems.graph.settings import Settings
 
 REPOSITORY = Path(__file__).parents[1]
@@ -414,6 +419,13 @@ def test_exactness_is_compared_with_the_search_that_does_not_branch(runs: list[c
     gained = (data["uas"] - data["uas_stopped"]).mean()
     text = typeset(f"stops before it branches, UAS changes by {gained:+.2f} points")
     assert text in typeset(str(exactness.summary([run])))
+    files = [run.read("decode", corpus, "combined.json") for corpus in run.corpora]
+    before, proved = (sum(file[name]["certified"] for file in files) for name in ("combined-root-only", "combined"))
+    total, none = int(data["sentences"].sum()), pd.DataFrame()
+    for count, ending in ((total, "completes the proofs."), (total - 2, f"raises this number to {total - 2:,}.")):
+        some = data.assign(proved=data["proved"] + (count - proved) * (data.index == run.corpora[0]))
+        counted = f"; the shorter search proves {before:,} of {total:,} trees, and branching {ending}"
+        assert counted in str(exactness.buys(data.iloc[:0], some, none, none))
 
 
 def test_the_first_page_counts_comparisons_of_the_decoders_of_categorial_grammar(committed: collect.Results) -> None:
@@ -581,16 +593,41 @@ def test_the_line_of_mining_is_about_models_of_folds(committed: collect.Results,
 
 
 @pytest.mark.parametrize(
-    ("decoder", "order", "options"),
+    ("decoder", "iterations", "order", "options"),
     [
-        ("BP, k = 5", "AST", "--integrate bp --iterations 5"),
-        ("DD, steps as published, k = 25", "AST", "--integrate dd --iterations 25 --step published"),
-        ("exact", "AST", "--integrate exact"),
-        ("parser alone", "reverse", "--beams 0.001:150,0.005:20,0.01:20,0.03:20,0.075:20"),
+        ("bp", 5, "AST", "--integrate bp --iterations 5"),
+        ("dd-published", 25, "AST", "--integrate dd --step published --iterations 25"),
+        ("exact", 0, "AST", "--integrate exact"),
+        ("parser", 0, "reverse", "--beams 0.001:150,0.005:20,0.01:20,0.03:20,0.075:20"),
     ],
 )
-def test_the_command_of_a_ccg_decoder(decoder: str, order: str, options: str) -> None:
-    assert use._ccg_command(decoder, order) == f"treebound parse MODEL TEXT {options}"
+def test_the_command_of_a_ccg_decoder(decoder: str, iterations: int, order: str, options: str) -> None:
+    command = use._ccg_command(Column(decoder, iterations, published(decoder)), order)
+    assert command.split() == ["treebound", "parse", "MODEL", "TEXT", *options.split()]
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_the_options_of_a_ccg_decoder_are_those_that_were_measured(decoder: str) -> None:
+    options = use.CCG_OPTIONS[decoder]
+    chosen = {name.removeprefix("--"): value for name, value in zip(options[::2], options[1::2], strict=True)}
+    assert Integration(**chosen, iterations=5) == measure._integration(decoder, 5)  # type: ignore[arg-type]
+
+
+def test_the_line_of_ccg_has_the_best_decoder_on_dev(committed: collect.Results) -> None:
+    line = use.which([committed]).loc["categorial grammar (CCG)"]
+    parser, metrics = next(iter(ccg_tables.measured(committed).items()))
+    usual = [row for row in metrics["columns"] if measure.column_of(row).usual]
+    best = max((row for row in usual if row["split"] == "dev"), key=lambda row: row["LF"])
+    same = ("order", "decoder", "iterations")
+    on_test = next(row for row in usual if row["split"] == "test" and all(row[key] == best[key] for key in same))
+    assert line["accuracy"].startswith(
+        f"labelled F {on_test['LF']:.2f} on test, best on dev of the decoders of {parser};"
+    )
+    assert line["best row"].endswith(f", {best['order']}")
+    assert (f"--iterations {best['iterations']}" in line["command"]) == bool(best["iterations"])
+    proofs = [row for row in metrics["lengths"] if row["order"] == best["order"]]
+    sentences = sum(row["sentences"] for row in proofs)
+    assert line["proved best"] == (f"all {sentences}" if best["decoder"] == "exact" else "none")
 
 
 # --- citation

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,40 @@ def test_times_and_approximation(results: Results) -> None:
     assert list(q.index) == ["Chu-Liu-Edmonds", "q = 2", "q = 10", "all"]
     assert q.loc["q = 2", "no tree"] == 3
     assert q.loc["q = 10", "time saved, %"] == pytest.approx(100 * (1 - 5 / 2))
+
+
+def test_slow_sentences_are_counted_or_bounded(results: Results, tmp_path: Path) -> None:
+    """Sentences of more than 1 s are counted over folds. Models that are trained in the loop do not count."""
+    folder = shutil.copytree(results.folder, tmp_path / "run")
+    path = folder / "predictions" / "nl_made_up" / "constraints.2.csv"
+    rows = pd.read_csv(path)
+    assert set(rows["training"]) == {"baseline", "constraints"}
+    ours = rows["system"] == constraints_tables.CONSTRAINTS
+    rows.loc[ours & rows["sentence"].isin([3, 4]), "seconds"] = 1.001
+    rows.loc[ours & (rows["sentence"] == 5), "seconds"] = 1.0
+    rows.loc[rows["system"] == constraints_tables.PUBLISHED_LOOP, "seconds"] = 2.0
+    rows.to_csv(path, index=False)
+    run = dataclasses.replace(results, folder=folder)
+    data = constraints_tables.cross_validated([run])
+    slow = data.set_index("system")["slow"]
+    assert slow[[constraints_tables.BASELINE, constraints_tables.CONSTRAINTS]].tolist() == [0, 2]
+    assert slow[constraints_tables.PUBLISHED_LOOP] == 20
+    text = str(constraints_remarks.times(data))
+    shares = "3.3 % [0.9, 11.4] (ours) and 33.3 % [22.7, 45.9] (as published) of 60 sentences"
+    assert f"On nl_made_up (this run), {shares} take more than 1 s of CPU time" in text
+    # a reference keeps the counts only
+    (folder / "tables").mkdir()
+    constraints_tables.slow_sentences(run).to_frame().to_csv(folder / "tables" / f"{constraints_tables.KEPT}.csv")
+    shutil.rmtree(folder / "predictions")
+    kept = dataclasses.replace(run, info={"commit": "x"})
+    pd.testing.assert_series_equal(constraints_tables.cross_validated([kept])["slow"], data["slow"])
+    # an older reference has no counts, so the sentences of half a second or more are an upper bound
+    (folder / "tables" / f"{constraints_tables.KEPT}.csv").unlink()
+    older = constraints_tables.cross_validated([kept])
+    assert older["slow"].isna().all()
+    older.loc[older["system"] == constraints_tables.CONSTRAINTS, "short"] = 54
+    text = str(constraints_remarks.times(older))
+    assert "at most 10.0 % [4.7, 20.1] (ours) and 0.0 % [0.0, 6.0] (as published) of 60 sentences" in text
 
 
 def test_families_and_the_loop(results: Results) -> None:

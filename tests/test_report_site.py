@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -539,6 +540,27 @@ def test_every_notebook_states_its_place_in_the_navigation() -> None:
     assert len({place.short for place in places.values()}) == len(places)
     stated = [nbformat.read(path, as_version=4).metadata["treebound"] for path in NOTEBOOKS]
     assert all(set(entry) == {"group", "question", "short"} for entry in stated)
+
+
+def test_a_notebook_ends_with_the_next_page_of_the_site(site: Path) -> None:
+    """The last cell of a notebook has the link of the site to the next page, and the site leaves the cell out."""
+    notebooks = {name: nbformat.read(REPOSITORY / "notebooks" / f"{name}.ipynb", as_version=4) for name in NAMES}
+    pages = navigation.in_order(
+        navigation.Placed(name, place=navigation.place(notebook, Path(name))) for name, notebook in notebooks.items()
+    )
+    assert pages[0].name == "index"
+    for page, following in pairwise(pages[1:]):
+        last = notebooks[page.name].cells[-1]
+        assert last.source == navigation.ending(following), page.name
+        assert last.metadata["tags"] == ["notebook"], page.name
+    for name, notebook in notebooks.items():
+        text = "".join(cell.source for cell in notebook.cells if "notebook" not in cell.metadata.get("tags", ()))
+        assert not re.search(r"Continue with|Back to \[", text), name
+    rendered = [page for page in pages if page.name not in WITH_MODEL]  # the site of the tests lacks the other pages
+    for page, following in pairwise(rendered[1:]):
+        html = (site / f"{page.name}.html").read_text(encoding="utf-8")
+        assert f'<a rel="next" href="{following.name}.html">{following.short} →</a>' in html
+        assert "Continue with" not in html
 
 
 def test_pages_are_grouped_and_a_page_without_a_group_is_listed_under_more(tmp_path: Path) -> None:

@@ -221,6 +221,7 @@ def test_the_notebook_runs_on_any_treebank(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     shown = execute(REPOSITORY / "notebooks" / "05-your-scores.ipynb", tmp_path / "out.ipynb").read_text()
     assert "the best tree: nothing is wrong" in shown
+    assert "On 20 evenly spaced test sentences, the search over all heads takes" in shown
     assert "the second-best tree, presented as the best: ['" in shown
     # the notebook compares the trees of the file with those of its own matrices, and fails if they differ
     from_a_file = json.loads(shown)["cells"][-2]

@@ -5,6 +5,9 @@ A notebook states its place in its metadata:
     "treebound": {"group": "zhang-2014", "question": "accuracy", "short": "Global features"}
 
 A page that states no group is listed under "More", and a page that states no question under "Other questions".
+
+Every page of the site has links to the pages before and after it. A notebook in JupyterLab has the same link to the
+page after it in its last cell (`ending`), which the site leaves out.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from nbformat import NotebookNode
 
 from treebound.core.errors import InputError
 
+INDEX = "index"  #: name of the notebook that becomes the entry page
 WIDE = "(min-width: 56.01rem)"  #: media query of screens on which the navigation is a column, as in style.css
 #: key and title of each group of pages, in the order of the navigation
 GROUPS = {
@@ -97,6 +101,16 @@ def place(notebook: NotebookNode, path: Path) -> Place:
             hint = f"choose from {', '.join(known)}"
             raise InputError(f"unknown {name} {key!r} in the notebook's metadata", path=path, hint=hint)
     return Place(stated.get("group", "more"), stated.get("question", "other"), str(stated.get("short", "")))
+
+
+def in_order(pages: Iterable[P]) -> list[P]:
+    """Return the pages in the order of the site: the entry page, then the groups. Pages of a group keep their order."""
+    return sorted(pages, key=lambda page: (page.name != INDEX, list(GROUPS).index(page.place.group)))
+
+
+def ending(following: Placed) -> str:
+    """Return the last cell of a notebook as Markdown: links to the page that follows it and to the entry page."""
+    return f"Continue with [{following.place.short}]({following.name}.ipynb). Back to [the first page]({INDEX}.ipynb)."
 
 
 def by_group(pages: Iterable[P]) -> dict[str, list[P]]:

@@ -41,6 +41,7 @@ from studies.site import claims, navigation, search_index
 from studies.site.command import status
 from studies.site.execute import read
 from studies.site.figure_files import small
+from studies.site.navigation import INDEX
 from studies.site.show import ABSENT, STATEMENTS
 from studies.site.sources import SOURCES, described
 from treebound.core.errors import InputError
@@ -53,7 +54,6 @@ CELL = re.compile(r"<t[dh] [^<>]*>")
 QUOTED = re.compile(r' ([a-z]+)="([\w-]+)"(?=[ >])')
 #: words of a listing that have a colour: comments and keywords; a colour for all others would double a listing's size
 UNSTYLED = re.compile(r'<span class="(?!c1"|kn?")\w+">(.*?)</span>')
-INDEX = "index"  #: name of the notebook that becomes the entry page
 LONG = 24  #: a table with more rows than this is folded away under its caption
 FEW = 12  #: a table with at most this many rows is shown whole, without a frame that scrolls vertically
 WORDS = 8  #: number of words of a caption in the address of its table or figure
@@ -125,8 +125,7 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
         site = Path(folder) / "site"
         for folder_of in ("figures", "tables"):
             (site / folder_of).mkdir(parents=True)
-        pages = [_page(path, site) for path in notebooks]
-        pages.sort(key=lambda page: (page.name != INDEX, list(navigation.GROUPS).index(page.place.group)))
+        pages = navigation.in_order(_page(path, site) for path in notebooks)
         groups, questions = navigation.by_group(pages), navigation.by_question(pages[1:])
         for page in pages:
             text = environment.get_template("page.html").render(

@@ -17,6 +17,7 @@ from studies.across.overview import shares, systems
 from studies.across.validity import tables as validity_tables
 from studies.auli_lopez_2011.ccg.measure import ORDERS
 from studies.auli_lopez_2011.ccg_integration import tables as ccg_tables
+from studies.auli_lopez_2011.ccg_integration.measure import Column, column_of
 from studies.common.params import Row
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.qian_liu_2013.comparison.headline import OTHER_SYSTEMS
@@ -33,6 +34,14 @@ from treebound.systems.graph.settings import Settings
 TRAIN = "treebound train TRAIN DEV -o MODEL"
 MISSING = f"{NOTHING} (no results in this run)"
 UNTIMED = f"{NOTHING} (not timed)"
+#: decoder of the joint CCG model, as the metrics name it -> options of `treebound parse` that choose it
+CCG_OPTIONS = {
+    "parser": (),
+    "bp": ("--integrate", "bp"),
+    "dd": ("--integrate", "dd"),
+    "dd-published": ("--integrate", "dd", "--step", "published"),
+    "exact": ("--integrate", "exact"),
+}
 
 
 class Advice(NamedTuple):
@@ -232,36 +241,34 @@ def _ccg(results: Results) -> Advice:
     Only decoders with the output rule of the paper are compared, because a command makes these.
     """
     task, line = "categorial grammar (CCG)", f"{TRAIN} --system ccg"
-    table = ccg_tables.accuracy([results])
-    table = table[table.index.get_level_values("run") == results.name] if len(table) else table
-    if table.empty:
+    parsers = ccg_tables.measured(results)
+    if not parsers:
         return Advice(task, MISSING, MISSING, MISSING, "derivations", line)
-    parser = table.index.get_level_values("parser")[0]
-    rows = table.xs(parser, level="parser").droplevel("run")
-    on_dev, on_test = (rows[split].xs("LF", axis=1, level=1).stack() for split in ("dev", "test"))
-    decoder, order = on_dev[[ccg_tables.with_usual_output(name) for name, _ in on_dev.index]].idxmax()
-    times = ccg_tables.speed([results])
-    place = (results.name, parser, decoder)
-    speed = f"{times.loc[place, (order, 'sentences / s')]:,.0f} sentences / CPU s" if place in times.index else UNTIMED
-    proofs = ccg_tables.lengths([results]).xs(parser, level="parser").xs(order, level="order")
-    proved = f"{_share(proofs)} of {proofs['sentences'].sum():,.0f}"
+    parser, metrics = next(iter(parsers.items()))
+    usual = [row for row in metrics["columns"] if column_of(row).usual]
+    on_dev, on_test = (
+        {(row["order"], column_of(row)): row["LF"] for row in usual if row["split"] == split}
+        for split in ("dev", "test")
+    )
+    order, column = max(on_dev, key=lambda key: on_dev[key])
+    times = {(row["order"], row["decoder"], row["iterations"]): row for row in metrics["timing"]["columns"]}
+    timed = times.get((order, column.decoder, column.iterations))
+    lengths = [row for row in metrics["lengths"] if row["order"] == order]
+    proved, sentences = (sum(row[name] for row in lengths) for name in ("proved", "sentences"))
     return Advice(
         task,
-        f"{decoder}, {order}",
-        f"labelled F {on_test[decoder, order]:.2f} on test, best on dev of the decoders of {parser}; one seed",
-        speed,
-        proved if decoder.startswith("exact") else "none",
-        f"{line}; {_ccg_command(decoder, order)}",
+        f"{ccg_tables.name(column.decoder, column.iterations)}, {order}",
+        f"labelled F {on_test[order, column]:.2f} on test, best on dev of the decoders of {parser}; one seed",
+        f"{timed['per_second']:,.0f} sentences / CPU s" if timed else UNTIMED,
+        shares.of_all(proved, sentences) if column.decoder == "exact" else "none",
+        f"{line}; {_ccg_command(column, order)}",
     )
 
 
-def _ccg_command(decoder: str, order: str) -> str:
-    """Return the command that parses with a decoder, by its name in tables, and with an order of the beams."""
-    first, _, iterations = decoder.partition(", k = ")
-    key = next(key for key, title in {"exact": "exact", **ccg_tables.NAMES}.items() if title == first)
-    kind, _, published = key.partition("-")
-    options = [] if kind == "parser" else ["--integrate", kind]
-    options += ["--iterations", iterations] * bool(iterations) + ["--step", published] * bool(published)
+def _ccg_command(column: Column, order: str) -> str:
+    """Return the command that parses with the decoder of a column of the joint model and with an order of the beams."""
+    options = [*CCG_OPTIONS[column.decoder]]
+    options += ["--iterations", str(column.iterations)] * bool(column.iterations)
     options += ["--beams", ",".join(ORDERS[order])] * (ORDERS[order] != CCGSettings().beams)
     return " ".join(["treebound parse MODEL TEXT", *options])
 
@@ -361,12 +368,6 @@ def _seeds(counts: Sequence[int]) -> str:
 def _mean_speed(speeds: pd.Series) -> str:
     """Return the geometric mean of several speeds, or a note that the row was not timed."""
     return f"{systems.geometric(speeds):,.0f} words / CPU s" if len(speeds) else UNTIMED
-
-
-def _share(proofs: pd.DataFrame) -> str:
-    """Return the share of proved sentences over all lengths. proofs: columns `proved, %` and `sentences`."""
-    whole_share = (proofs["proved, %"] * proofs["sentences"]).sum() / proofs["sentences"].sum()
-    return f"{shares.rounded(float(whole_share)):.1f} %"
 
 
 def _where(corpora: Sequence[str] | pd.Series | pd.Index) -> str:

@@ -34,8 +34,9 @@ def decoders(between: pd.DataFrame, gains: pd.DataFrame) -> Sentences:
     parsers = between.index.get_level_values("parser").nunique()
     yield (
         f"{against_bp(between)} After {from_to(between['iterations'])} iterations, the labelled F-score (LF) with DD "
-        f"minus LF with BP is {_ends(between)} points (95 % intervals). There "
-        f"{'is 1 parser' if parsers == 1 else f'are {parsers} parsers'}, with both orders and one training each.",
+        f"minus LF with BP is {_ends(between)} points (95 % intervals). A comparison is a parser with an order, an "
+        f"output rule and step sizes of DD. There {'is 1 parser' if parsers == 1 else f'are {parsers} parsers'} with "
+        "one training each.",
         between,
     )
     yield _rules_compared(between), between
@@ -83,13 +84,14 @@ def _places(between: pd.DataFrame) -> str:
 def _ends(rows: pd.DataFrame) -> str:
     """Describe the smallest and the largest difference, each with its interval, decoder, parser, order and sentences.
 
-    rows  `contrasts.against_bp` or `summaries.against_parser`
+    rows  `contrasts.against_bp` or `summaries.against_parser`; rows of one decoder do not name it in their index
     """
     texts = []
     for end in dict.fromkeys((rows["difference"].idxmin(), rows["difference"].idxmax())):
         place, row = dict(zip(rows.index.names, end, strict=True)), rows.loc[end]
-        where = f"{place['decoder']}; {place['parser']}, {place['order']} order, {row['sentences']:,.0f} sentences"
-        texts.append(f"{difference(row)} ({where})")
+        where = f"{place['parser']}, {place['order']} order, {row['sentences']:,.0f} sentences"
+        decoder = f"{place['decoder']}; " if "decoder" in place else ""
+        texts.append(f"{difference(row)} ({decoder}{where})")
     return " to ".join(texts)
 
 
@@ -179,16 +181,21 @@ def missing(data: pd.DataFrame) -> Sentences:
 
 @about()
 def meaning(data: pd.DataFrame) -> Sentences:
-    """Compare the accuracy of the proved optimum with the accuracy of each other decoder, in one sentence for each.
+    """Say what a row is, and compare the accuracy of the proved optimum with the accuracy of each other decoder.
 
     data  `contrasts.of_optimum`
     """
+    parsers, orders, others = (data.index.get_level_values(name).nunique() for name in ("parser", "order", "against"))
+    yield (
+        f"Each of the {len(data)} rows of the table is one comparison: a parser ({parsers}, one training each) with an "
+        f"order ({orders}) and another decoder ({others}).",
+        data,
+    )
     for name, rows in each(data, "against"):
         decoder = f"{'the ' * name.startswith('parser')}{name}"
         yield (
             f"On test, the proved optimum {_is_better(rows, 'is', decoder)}. LF of the proved optimum minus LF of "
-            f"{decoder} is {from_to(rows['difference'], '{:+.2f}')} points "
-            f"({rows.index.get_level_values('parser').nunique()} parsers, both orders).",
+            f"{decoder} is {_ends(rows)} points.",
             rows,
         )
 

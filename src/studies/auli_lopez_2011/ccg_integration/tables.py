@@ -60,11 +60,6 @@ def name(decoder: str, iterations: int = 0, output: str = "") -> str:
     return ", ".join(part for part in (NAMES.get(decoder, decoder), iterations_text, RULES.get(output, "")) if part)
 
 
-def with_usual_output(column: str) -> bool:
-    """Return True if a column, by its name in tables, has the output rule of the paper."""
-    return not column.endswith(tuple(RULES.values()))
-
-
 #: output rule -> its name in tables
 RULES = {"viterbi": "Viterbi", "least-risk": "least risk"}
 

@@ -19,6 +19,8 @@ BASELINE, CONSTRAINTS, PUBLISHED_LOOP = "baseline", "constraints", "constraints,
 #: system -> its name in tables and figures of times
 SOLVERS = {BASELINE: "Chu-Liu-Edmonds", CONSTRAINTS: "ours", PUBLISHED_LOOP: "as published"}
 LONG = "CPU time over 120 s"  #: heading of the number of sentences whose CPU time is over two minutes
+SLOW = 1.0  #: CPU seconds above which a sentence counts as slow
+KEPT = "slow-constraints"  #: name under which a run stores `slow_sentences`
 
 
 def folds(results: Results) -> list[dict[str, Any]]:
@@ -79,9 +81,11 @@ def cross_validated(results: Sequence[Results], wanted: Sequence[str] = ()) -> p
 
     reading, features  CPU seconds for reading, and for features and scores; NaN in older runs, which did not measure
                        them. `seconds` is the time of the solver alone
+    slow               sentences whose solver takes more than SLOW CPU seconds; NaN if the run does not store it
     """
     rows = []
     for r in results:
+        slow = slow_sentences(r)
         selected = [fold for fold in folds(r) if not wanted or fold["corpus"] in wanted]
         for corpus in dict.fromkeys(fold["corpus"] for fold in selected):
             in_corpus = [fold for fold in selected if fold["corpus"] == corpus]
@@ -89,8 +93,31 @@ def cross_validated(results: Sequence[Results], wanted: Sequence[str] = ()) -> p
             for name in in_corpus[0]["systems"]:
                 parts = [fold["systems"][name] for fold in in_corpus]
                 about = {"run": r.name, "corpus": corpus, "system": name, "folds": len(parts)}
+                about["slow"] = slow.get((corpus, name), float("nan"))
                 rows.append({**about, "reading": reading, "features": float("nan"), **_sum(parts)})
     return pd.DataFrame(rows, columns=None if rows else ["run", "corpus", "system"])
+
+
+def slow_sentences(results: Results) -> pd.Series:
+    """Count the sentences whose solver takes more than SLOW CPU seconds, over all folds. May have no rows.
+
+    Index: (corpus, system). The models are trained without the program in the loop. For a reference run without
+    sentences, the stored counts are returned.
+    """
+    keys = ["corpus", "system"]
+    if not results.keeps_sentences:
+        stored = results.kept_table(KEPT)
+        return stored.set_index(keys)["slow"] if len(stored) else pd.Series(dtype=float, name="slow")
+    settings = results.params.section(Constraints)
+    parts = []
+    for corpus in settings.corpora:
+        for fold in settings.folds:
+            data = results.predicted(corpus, f"constraints.{fold}.csv")
+            parts.append(data[data["training"] == BASELINE].assign(corpus=corpus))
+    if not parts:
+        return pd.Series(dtype=float, name="slow")
+    data = pd.concat(parts)
+    return (data["seconds"] > SLOW).groupby([data[name] for name in keys], sort=False).sum().rename("slow")
 
 
 def _sum(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
