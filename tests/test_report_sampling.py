@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -287,13 +286,9 @@ def test_what_tag_correction_gains_is_shown(run: collect.Results) -> None:
     assert "Choosing tags together with trees, as published, changes UAS by -0.40 (" in text
     assert text.count("Gold tags would change UAS by +2.00") == 1, "the parser with gold tags is measured once"
     assert "The 95 % interval lies above 0 on 1 of 1 treebanks" in text
-    coarse = tag_correction_tables.with_right_coarse_tags([run])
-    assert coarse == run.corpora[:1], "coarse tags are in another column than the predicted tags"
-    text = str(tag_correction_remarks.parsers(table, coarse))
+    text = str(tag_correction_remarks.parsers(table))
     assert "comes from another parser than in the rows with the method `ours`" in text
-    assert f"On {coarse[0]}, it also reads the coarse tags of the treebank" in text
-    assert "coarse" not in str(tag_correction_remarks.parsers(table, []))
-    assert str(tag_correction_remarks.parsers(table.xs("ours", level="method", drop_level=False), coarse)) == ""
+    assert str(tag_correction_remarks.parsers(table.xs("ours", level="method", drop_level=False))) == ""
     (heads,) = tag_correction_tables.corrected(run, "UAS, as published")
     assert heads[1:] == (-0.4, -0.9, 0.1)
     (heads,), (tags,) = (list(tag_correction_tables.corrected(run, column)) for column in ("UAS", "tags"))
@@ -337,15 +332,6 @@ def test_a_reference_without_the_new_rows_is_read(run: collect.Results, tmp_path
     }
     assert verdicts["global"] == verdicts["as-effective"] == "not tested"
     assert tag_correction_tables.tag_correction([older]).index.get_level_values("method").tolist() == ["ours"]
-
-
-def test_a_tagger_of_universal_tags_leaves_no_right_coarse_tags(run: collect.Results, tmp_path: Path) -> None:
-    folder = shutil.copytree(run.folder, tmp_path / "results")
-    path = folder / "metrics" / "convert" / f"{run.corpora[0]}.json"
-    stored = json.loads(path.read_text())
-    path.write_text(json.dumps(stored | {"meta": stored["meta"] | {"tag": "upos"}}))
-    copied = collect.Results(run.name, folder, run.params)
-    assert tag_correction_tables.with_right_coarse_tags([copied]) == []
 
 
 def test_proofs_of_exact_search_are_counted(run: collect.Results) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 
-from studies.site.sentences import LEVEL, ONE_SEED, Sentences, about, each, joined, span
+from studies.site.sentences import LEVEL, ONE_SEED, Sentences, about, each, span
 from studies.zhang_2014.tag_correction.tables import OURS, PUBLISHED
 
 NO_TAGS = (
@@ -35,11 +33,10 @@ def corrections(table: pd.DataFrame) -> Sentences:
 
 
 @about()
-def parsers(table: pd.DataFrame, coarse: Sequence[str]) -> Sentences:
+def parsers(table: pd.DataFrame) -> Sentences:
     """Explain why the rows of the paper's method have another UAS before the correction than the rows of our method.
 
-    table   `tables.tag_correction`
-    coarse  `tables.with_right_coarse_tags`
+    table  `tables.tag_correction`
     """
     rows = table[table.index.get_level_values("method") == PUBLISHED]
     if not len(rows):
@@ -49,9 +46,3 @@ def parsers(table: pd.DataFrame, coarse: Sequence[str]) -> Sentences:
         f"the rows with the method `{OURS}`. This parser learns no labels, and no epoch is chosen on dev.",
         rows,
     )
-    if coarse:
-        yield (
-            f"On {joined(coarse)}, it also reads the coarse tags of the treebank, which are right, because the tagger "
-            "predicts only the fine tags. The two methods can therefore not be compared there.",
-            rows,
-        )

@@ -64,21 +64,6 @@ def tag_correction(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd
     return data.rename(columns=shown)[list(shown.values())]
 
 
-def with_right_coarse_tags(results: Sequence[Results], wanted: Sequence[str] = ()) -> list[str]:
-    """Return the corpora on which the parser of the paper's method reads the coarse tags of the treebank.
-
-    The method predicts the tags of one column. The coarse tags stay right if they are in another column.
-    """
-    names = []
-    for run in results:
-        rows = measured(run)
-        for corpus in rows.loc[rows["method"] == PUBLISHED, "corpus"]:
-            meta = run.read("convert", f"{corpus}.json")["meta"]
-            if meta.get("coarse", "upos") not in (meta.get("tag", "xpos"), "tag2") and corpus in (wanted or [corpus]):
-                names.append(corpus)
-    return list(dict.fromkeys(names))
-
-
 def corrected(results: Results, name: str) -> Iterator[tuple[str, float, float, float]]:
     """Yield (corpus, gain, low, high) of a correction on each corpus, with the ends of the 95 % interval.
 
