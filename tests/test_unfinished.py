@@ -178,3 +178,25 @@ def test_an_archive_writes_into_the_folder_of_its_run_only(tmp_path: Path, monke
     unfinished.restore((Path("build/run"),), Path("stored"))
     written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
     assert written == {"build/run/results/a", "stored/run-a.tar.xz"}
+
+
+def test_models_for_pages_leave_the_record_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that DVC's record and the times are as before after models were trained again that pages load."""
+    folder = tmp_path / "run"
+    times, record = folder / "results/metrics/timing/train/tr_twt/arc.json", folder / "dvc.lock"
+
+    def run(folder: Path, *names: str) -> int:
+        assert names == ("train@tr_twt-arc",)
+        for path in (times, record):
+            path.write_text("changed")
+        (folder / "model").touch()
+        return 0
+
+    times.parent.mkdir(parents=True)
+    for path in (times, record):
+        path.write_text("of the run")
+    monkeypatch.setattr(reference, "FOLDER", folder)
+    monkeypatch.setattr(reference.scratch, "run", run)
+    reference.train("train@tr_twt-arc")
+    assert (folder / "model").is_file()
+    assert times.read_text() == record.read_text() == "of the run"

@@ -162,14 +162,15 @@ def show(run: dict[str, Any]) -> None:
 def train(*names: str) -> None:
     """Train models of the main run that pages load and that are missing; exit if a stage fails.
 
-    The times of the run's own training stay in the metrics.
+    The times of the run's own training stay in the metrics and in DVC's record. Otherwise, DVC would run all stages
+    again that read these models.
     """
     places = [name.removeprefix("train@").partition("-") for name in names]
     files = [FOLDER / stage.METRICS / "timing" / "train" / corpus / f"{model}.json" for corpus, _, model in places]
-    times = {file: file.read_bytes() for file in files if file.is_file()}
+    kept = {file: file.read_bytes() for file in (*files, FOLDER / "dvc.lock") if file.is_file()}
     if code := scratch.run(FOLDER, *names):
         sys.exit(code)
-    for file, content in times.items():
+    for file, content in kept.items():
         file.write_bytes(content)
 
 
