@@ -223,7 +223,7 @@ def test_the_notebook_runs_on_any_treebank(tmp_path: Path, monkeypatch: pytest.M
     assert "the best tree: nothing is wrong" in shown
     assert "On 20 evenly spaced test sentences, the search over all heads takes" in shown
     assert "the second-best tree, presented as the best: ['" in shown
-    # the notebook compares the trees of the file with those of its own matrices, and fails if they differ
+    # the notebook compares the trees of the file with the trees of its own matrices, and fails if they differ
     from_a_file = json.loads(shown)["cells"][-2]
     assert "assert_array_equal" in "".join(from_a_file["source"])
     assert from_a_file["execution_count"] is not None
