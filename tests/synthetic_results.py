@@ -134,8 +134,15 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         correction = {"corpus": corpus, "recall": recall, "thresholds": {"dev": by_threshold, "test": by_threshold}}
         _json(folder, ["pruner", f"{corpus}.json"], correction)
         if params.section(Ablation).configurations:
-            rows = [_ablation(rng, name, i) for i, name in enumerate(params.section(Ablation).configurations)]
-            _json(folder, ["ablation", f"{corpus}.json"], rows)
+            names = list(params.section(Ablation).configurations)
+            calls = {name: 1 + rng.poisson(5 * (i + 1), SENTENCES) for i, name in enumerate(names)}
+            _json(
+                folder,
+                ["ablation", f"{corpus}.json"],
+                [_ablation(name, calls[name], i) for i, name in enumerate(names)],
+            )
+            table = pd.concat([pd.DataFrame({"configuration": name, "dp_calls": calls[name]}) for name in names])
+            _file(folder / "predictions" / corpus / "ablation.csv", table)
         if params.section(Confidence).model:
             lists = {"best_of_list": {"1": 90.0, "10": 95.0}}
             _json(folder, ["confidence", f"{corpus}.json"], {"sentences": SENTENCES, "complete": SENTENCES} | lists)
@@ -242,7 +249,10 @@ def score_time_rows(budgets: Sequence[int]) -> list[dict]:
 
 
 def _csv(folder: Path, corpus: str, row: Row, table: pd.DataFrame) -> None:
-    path = folder / "predictions" / corpus / "decode" / row.trained / f"{row}.csv"
+    _file(folder / "predictions" / corpus / "decode" / row.trained / f"{row}.csv", table)
+
+
+def _file(path: Path, table: pd.DataFrame) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     table.to_csv(path, index=False)
 
@@ -385,8 +395,7 @@ def _timing(table: pd.DataFrame) -> dict:
     }
 
 
-def _ablation(rng: np.random.Generator, name: str, i: int) -> dict:
-    calls = 1 + rng.poisson(5 * (i + 1), SENTENCES)
+def _ablation(name: str, calls: np.ndarray, i: int) -> dict:
     proved = calls[calls < 10 * (i + 1)]
     return {
         "configuration": name,
@@ -480,10 +489,8 @@ def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...], looped
     data = pd.DataFrame(rows)
     sums = cross_validation.summaries(data)
     for fold in folds:
-        path = folder / "predictions" / corpus / f"constraints.{fold}.csv"
-        path.parent.mkdir(parents=True, exist_ok=True)
         trained = [data.assign(training=training) for training in ("baseline", "constraints")[: 1 + (fold in looped)]]
-        pd.concat(trained).to_csv(path, index=False)
+        _file(folder / "predictions" / corpus / f"constraints.{fold}.csv", pd.concat(trained))
         metrics = {"train_cpu_s": 50.0, "systems": sums, "reading_cpu_s": 0.2}
         if fold in looped:  # training in the loop corrects as many labelled words as the number of the fold
             better = sums["constraints"] | {"labelled": sums["constraints"]["labelled"] + fold}

@@ -229,6 +229,7 @@ def test_claims_are_measured(results: list[Results]) -> None:
     (faster,) = (claim for claim in ours if claim.name == "dd-converges-faster")
     assert "each changes by less than 10⁻⁶" in faster.claim
     assert SETTLED == 1e-6
+    assert "a smaller tolerance than 10⁻⁶ takes belief propagation more iterations" in faster.otherwise
     dev, test = MEASURES["LF of the joint CCG"].read(results[0], ["reverse bp 1", "AST bp 1"], "each")
     assert (dev.place, round(dev.value, 9)) == ("xx, dev", 2)
     assert (test.low, test.high) == (pytest.approx(2), pytest.approx(2))

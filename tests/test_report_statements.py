@@ -280,9 +280,10 @@ def test_a_reference_replaces_missing_metrics_by_its_stored_tables(root: Path, t
         )
     pd.testing.assert_frame_equal(errors.errors(reference), errors.errors(whole), check_dtype=False)
     assert headlines.headline([reference])["low"].notna().all()
-    assert "does not store single sentences" in str(
-        tuning_remarks.sentence_by_sentence(tuning_tables.tuned_sentences(reference))
-    )
+    sentences = tuning_tables.tuned_sentences(reference)
+    ratios = tuning_tables.call_ratios(sentences)
+    assert ratios.empty
+    assert "does not store single sentences" in str(tuning_remarks.sentence_by_sentence(sentences, ratios))
     shutil.rmtree(stored / "tables")
     assert comparison_tables.significance(reference).empty
     assert headlines.headline([reference])["low"].notna().all(), "words count as two independent samples"

@@ -26,7 +26,7 @@ from studies.qian_liu_2013.comparison import tables as comparison_tables
 from studies.qian_liu_2013.speed import tables as speed_tables
 from studies.qian_liu_2013.tuning import remarks as tuning_remarks
 from studies.qian_liu_2013.tuning import tables as tuning_tables
-from studies.site import collect, frames, provenance, published
+from studies.site import collect, frames, provenance, published, ratios
 from studies.site.outcomes import outcomes
 from studies.site.show import NOTHING, Table
 from treebound.core.errors import InputError
@@ -276,9 +276,9 @@ def test_ablation_divides_by_the_first_configuration_of_the_same_corpus(root: Pa
     assert np.isnan(table.loc[names[0], ("this / first", "ms")])
     ranking = ablation_tables.ablation_ranking(data)
     assert ranking["ms"].is_monotonic_increasing
-    ratios = [d.set_index("configuration")["nodes"] for _, d in data.groupby("corpus")]
-    ratios = [nodes["published"] / nodes[names[0]] for nodes in ratios]
-    assert ranking.loc["published", "nodes"] == pytest.approx(np.sqrt(ratios[0] * ratios[1]))
+    nodes_of = [d.set_index("configuration")["nodes"] for _, d in data.groupby("corpus")]
+    times = [nodes["published"] / nodes[names[0]] for nodes in nodes_of]
+    assert ranking.loc["published", "nodes"] == pytest.approx(np.sqrt(times[0] * times[1]))
     text = str(ablation_remarks.ablation(data, ranking))
     assert f"({ranking.index[-1]}) times the time" in text
     assert "without proof" in text
@@ -300,9 +300,16 @@ def test_a_reference_from_before_the_ablation_is_left_out(tmp_path: Path) -> Non
 def test_scores_that_differ_under_proof_are_not_hidden(tmp_path: Path) -> None:
     synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
     this = collect.this_run(tmp_path)
-    assert "their trees have the same score" in str(
-        tuning_remarks.sentence_by_sentence(tuning_tables.tuned_sentences(this))
-    )
+    sentences = tuning_tables.tuned_sentences(this)
+    by_corpus = tuning_tables.call_ratios(sentences)
+    text = str(tuning_remarks.sentence_by_sentence(sentences, by_corpus))
+    assert "their trees have the same score" in text
+    (row,) = by_corpus.to_dict("records")
+    published, tuned = (sentences.iloc[:, i].sum() for i in (1, 2))
+    assert row["ratio"] == pytest.approx(published / tuned)
+    assert row["low"] < row["ratio"] < row["high"]
+    interval = f"{row['ratio']:.1f} [{row['low']:.1f}, {row['high']:.1f}]"
+    assert f"By corpus, the ratio of the means is {interval} ({this.corpora[0]}), with 95 % intervals" in text
     run = next(run for run in this.params.rows.values() if run.decoder == "published")
     path = tmp_path / "results" / "predictions" / this.corpora[0] / "decode" / run.trained / f"{run}.csv"
     table = pd.read_csv(path)
@@ -312,8 +319,40 @@ def test_scores_that_differ_under_proof_are_not_hidden(tmp_path: Path) -> None:
     sentences = tuning_tables.tuned_sentences(this)
     assert (len(sentences), sentences["proved"].sum(), sentences["same"].sum()) == (60, 59, 58)
     assert "On 1 of the 59 sentences that both prove, scores differ" in str(
-        tuning_remarks.sentence_by_sentence(sentences)
+        tuning_remarks.sentence_by_sentence(sentences, by_corpus)
     )
+
+
+def test_ratios_of_means_have_the_interval_of_a_bootstrap_over_sentences() -> None:
+    work = np.random.default_rng(1).gamma(2.0, 5.0, 400) + 1
+    assert ratios.of_means([(2 * work, work)]) == pytest.approx((2, 2, 2))
+    assert ratios.of_means([(2 * work, work), (8 * work[:50], work[:50])]) == pytest.approx((4, 4, 4))
+    other = work * np.random.default_rng(2).lognormal(0.0, 0.4, 400)
+    value, low, high = ratios.of_means([(work, other)])
+    assert value == pytest.approx(work.sum() / other.sum())
+    # the delta method for the logarithm of a ratio of means
+    error = np.std(work / work.mean() - other / other.mean()) / np.sqrt(400)
+    assert (np.log(high / value), np.log(value / low)) == pytest.approx((1.96 * error, 1.96 * error), rel=0.15)
+
+
+def test_calls_of_the_ablation_have_intervals_if_sentences_are_stored(root: Path) -> None:
+    both = collect.provenances(root)
+    data, calls = ablation_tables.ablations(both), ablation_tables.ablation_calls(both)
+    ranking = ablation_tables.ablation_ranking(data, calls)
+    plain = ablation_tables.ablation_ranking(data)
+    pd.testing.assert_frame_equal(ranking.drop(columns=["low", "high"]), plain)
+    first = data["configuration"].iloc[0]
+    assert (ranking.loc[first, ["low", "high"]] == 1).all()
+    others = ranking.drop(first)
+    assert (others["low"] < others["DP calls"]).all()
+    assert (others["DP calls"] < others["high"]).all()
+    text = str(ablation_remarks.ablation(data, ranking))
+    row = others.loc[others["DP calls"].idxmax()]
+    assert f"to {row['DP calls']:.2f} [{row['low']:.2f}, {row['high']:.2f}] ({row.name}) times its calls" in text
+    assert "95 % intervals of calls by a bootstrap over sentences" in text
+    assert "without a test" in str(ablation_remarks.ablation(data, plain))
+    kept = dataclasses.replace(both[1], folder=root / "nowhere", info={"commit": "x"})
+    assert ablation_tables.ablation_calls([both[0], kept]).empty
 
 
 def test_remarks_follow_the_data(results: list[collect.Results]) -> None:

@@ -14,6 +14,7 @@ from synthetic import synthetic_treebank
 from test_cli import assert_one_line, run
 
 import treebound
+from studies.qian_liu_2013.speed import all_heads
 from studies.site.execute import execute
 from treebound.core.errors import InputError, TreeboundError
 from treebound.core.parse import Parse
@@ -209,6 +210,23 @@ def test_a_failed_proof_is_reported(
     monkeypatch.setattr(command, "decode_all", wrong)
     with pytest.raises(TreeboundError, match="sentence 0: the tree scores"):
         decoded(tmp_path / "scores.npz", {}, 1, True, lambda items, total: items)
+
+
+def test_a_search_over_all_heads_is_compared_with_a_search_over_allowed_heads() -> None:
+    """Check the number of other trees. The best tree of the second sentence has an arc that is not allowed."""
+    arc = np.zeros((3, 3))
+    arc[0, 1] = arc[1, 2] = 1.0
+    every = np.ones((3, 3), bool)
+    without = every.copy()
+    without[1, 2] = False
+    scores = [{"arc": arc, "allowed": every}, {"arc": arc, "allowed": without}]
+    table = all_heads.searches(scores)
+    assert table["other trees"].tolist() == [0, 1]
+    assert table["sentences"].tolist() == [2, 2]
+    assert (table["CPU s"] >= 0).all()
+    assert all_heads.searches(scores * 5, sentences=5)["sentences"].tolist() == [5, 5], (
+        "every second sentence is decoded"
+    )
 
 
 def test_the_notebook_runs_on_any_treebank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,11 @@ from studies.site.sentences import Sentences, about, how_many_corpora, span
 def ablation(data: pd.DataFrame, ranking: pd.DataFrame) -> Sentences:
     """Describe `tables.ablations` and `tables.ablation_ranking`: the work and the proofs of the configurations."""
     first, others = data["configuration"].iloc[0], ranking.drop(data["configuration"].iloc[0])
+    tested = "95 % intervals of calls by a bootstrap over sentences" if "low" in ranking else "without a test"
     yield (
-        f"The other configurations take {span(others['ms'])} times the time of {first} and {span(others['DP calls'])} "
-        f"times its calls (geometric means over {how_many_corpora(data['corpus'].unique())} of "
-        f"{data['sentences'].max()} sentences each at most, one run, without a test).",
+        f"The other configurations take {span(others['ms'])} times the time of {first} and {_calls(others)} times its "
+        f"calls (geometric means over {how_many_corpora(data['corpus'].unique())} of {data['sentences'].max()} "
+        f"sentences each at most, one run, {tested}).",
         ranking,
     )
     incomplete = data[data["proved"] < 100].set_index(["configuration", "corpus"])["proved"]
@@ -24,3 +25,12 @@ def ablation(data: pd.DataFrame, ranking: pd.DataFrame) -> Sentences:
         if len(incomplete)
         else "Every configuration proves every tree optimal."
     )
+
+
+def _calls(ranking: pd.DataFrame) -> str:
+    """Describe the smallest and the largest ratio of calls, with their intervals if `ranking` has them."""
+    if "low" not in ranking:
+        return span(ranking["DP calls"])
+    ends = dict.fromkeys((ranking["DP calls"].idxmin(), ranking["DP calls"].idxmax()))
+    rows = [(name, ranking.loc[name]) for name in ends]
+    return " to ".join(f"{row['DP calls']:.2f} [{row['low']:.2f}, {row['high']:.2f}] ({name})" for name, row in rows)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from studies.common.metrics import RERUN
 from studies.qian_liu_2013.ablation.settings import Ablation
-from studies.site import frames
+from studies.site import frames, ratios
 from studies.site.collect import Results
 from studies.site.rows import corpora_of
 from studies.site.show import NOTHING
@@ -83,11 +83,32 @@ def ablation_table(data: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns).set_axis(index)
 
 
-def ablation_ranking(data: pd.DataFrame) -> pd.DataFrame:
+def ablation_calls(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the DP calls of every sentence. Columns: corpus (its name contains the run), configuration, dp_calls.
+
+    There are no rows if a run has no sentences, as a reference that is committed without them.
+    """
+    keep = corpora_of(results, wanted)
+    parts = []
+    for r in results:
+        configurations = r.params.section(Ablation).configurations
+        if configurations and not r.keeps_sentences:
+            return pd.DataFrame(columns=["corpus", "configuration", "dp_calls"])
+        for corpus in keep[r.name] if configurations else ():
+            data = r.predicted(corpus, "ablation.csv", usecols=["configuration", "dp_calls"])
+            parts.append(data.assign(corpus=r.place(corpus)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def ablation_ranking(data: pd.DataFrame, calls: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return the configurations over all corpora, fastest first.
 
     Columns: DP calls, nodes and ms as multiples of the first configuration's numbers (geometric means over corpora),
     and the smallest share of proved sentences on any corpus. Configurations that some corpus lacks are left out.
+
+    data   result of `ablations`
+    calls  result of `ablation_calls`; if it has rows, the ends of the 95 % interval of DP calls follow them (low, high;
+           `site.ratios.of_means`)
     """
     first = data.groupby("corpus", sort=False)[list(MEASURES)].transform("first")
     ratio = np.log(data[list(MEASURES)] / first)
@@ -96,4 +117,12 @@ def ablation_ranking(data: pd.DataFrame) -> pd.DataFrame:
     everywhere = groups.size()[lambda size: size == data["corpus"].nunique()].index
     means = np.exp(groups[list(MEASURES)].mean()).rename(columns=MEASURES)
     means["proved, % (least)"] = groups["proved"].min()
-    return means.loc[everywhere].sort_values("ms", kind="stable")
+    means = means.loc[everywhere].sort_values("ms", kind="stable")
+    if calls is None or calls.empty:
+        return means
+    by_corpus = [dict(iter(rows.groupby("configuration")["dp_calls"])) for _, rows in calls.groupby("corpus")]
+    base = data["configuration"].iloc[0]
+    intervals = [ratios.of_means([(rows[name], rows[base]) for rows in by_corpus]) for name in means.index]
+    for position, end in enumerate(("low", "high"), 1):
+        means.insert(position, end, [getattr(interval, end) for interval in intervals])
+    return means

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from studies.common.params import Row
+from studies.qian_liu_2013.speed.all_heads import PASSES
 from studies.site.rows import pruning as heads_in_words
 from studies.site.seen import NAMES, in_words
 from studies.site.sentences import (
@@ -299,13 +300,12 @@ def beyond_arcs(table: pd.DataFrame) -> Sentences:
 def all_heads(searches: pd.DataFrame) -> Sentences:
     """Compare a search over all heads with a search over a few heads for each word, with the same scores.
 
-    searches  rows `allowed heads` and `all heads`; columns: CPU s, other trees (number of trees that differ from the
-              trees of the search over the allowed heads), sentences
+    searches  `all_heads.searches`
     """
     few, everything = searches.loc["allowed heads"], searches.loc["all heads"]
     times, other = everything["CPU s"] / few["CPU s"], int(everything["other trees"])
     yield (
         f"On {everything['sentences']:,.0f} evenly spaced test sentences, the search over all heads takes {times:.1f} "
-        "times the CPU time of the search over the allowed heads (the fastest of three passes each). It finds another "
-        f"tree for {percent(other, int(few['sentences']))} of the sentences."
+        f"times the CPU time of the search over the allowed heads (the fastest of {PASSES} passes each). It finds "
+        f"another tree for {percent(other, int(few['sentences']))} of the sentences."
     )

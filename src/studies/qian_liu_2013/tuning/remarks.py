@@ -37,13 +37,22 @@ def tuning(data: pd.DataFrame) -> Sentences:
 
 
 @about("The reference does not store single sentences. A run of your own has them.")
-def sentence_by_sentence(data: pd.DataFrame) -> Sentences:
-    """Describe `tables.tuned_sentences`: which search needs fewer calls, and whether their scores agree."""
+def sentence_by_sentence(data: pd.DataFrame, by_corpus: pd.DataFrame) -> Sentences:
+    """Describe `tables.tuned_sentences`: which search needs fewer calls, and whether their scores agree.
+
+    by_corpus  `tables.call_ratios`
+    """
     published, tuned = (data[column] for column in data.columns[1:3])
     yield (
         f"Of {len(data)} sentences {tuned.name} needs fewer calls on {(tuned < published).sum()} and more on "
         f"{(tuned > published).sum()}; the median ratio is {(published / tuned.clip(lower=1)).median():.1f}, the ratio "
         f"of the means {published.mean() / tuned.mean():.1f}."
+    )
+    ends = dict.fromkeys((by_corpus["ratio"].idxmin(), by_corpus["ratio"].idxmax()))
+    listed = " to ".join(f"{_ratio(by_corpus.loc[corpus])} ({corpus})" for corpus in ends)
+    yield (
+        f"By corpus, the ratio of the means is {listed}, with 95 % intervals by a bootstrap over sentences.",
+        by_corpus,
     )
     proved = data[data["proved"]]
     differ = int((~proved["same"]).sum())
@@ -52,3 +61,8 @@ def sentence_by_sentence(data: pd.DataFrame) -> Sentences:
         if differ
         else f"On all {len(proved)} sentences that both prove, their trees have the same score."
     )
+
+
+def _ratio(row: pd.Series) -> str:
+    """Describe a ratio with its interval. row: a row of `tables.call_ratios`."""
+    return f"{row['ratio']:.1f} [{row['low']:.1f}, {row['high']:.1f}]"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from studies.site import frames
+from studies.site import frames, ratios
 from studies.site.collect import Results
 from studies.site.rows import AT, at, configurations, corpora_of
 from treebound.core.errors import InputError
@@ -86,3 +86,22 @@ def tuned_sentences(results: Results, wanted: Sequence[str] = ()) -> pd.DataFram
         calls = {published.decoder: a["dp_calls"], tuned.decoder: b["dp_calls"]}
         parts.append(pd.DataFrame({"corpus": corpus, **calls, "proved": proved, "same": a["value"] == b["value"]}))
     return pd.concat(parts, ignore_index=True)
+
+
+def call_ratios(data: pd.DataFrame) -> pd.DataFrame:
+    """Return how many times the DP calls of the tuned search the published search needs, by corpus. May have no rows.
+
+    data  result of `tuned_sentences`
+
+    Rows: corpora. Columns: sentences; DP calls per sentence of both searches; the ratio of the means; the ends of the
+    95 % interval of the ratio (low, high; `site.ratios.of_means`).
+    """
+    published, tuned = data.columns[1:3]
+    rows = {}
+    for corpus, sentences in data.groupby("corpus", sort=False):
+        calls = [sentences[name].astype(float) for name in (published, tuned)]
+        rows[corpus] = {"sentences": len(sentences), published: calls[0].mean(), tuned: calls[1].mean()}
+        rows[corpus] |= ratios.of_means([(calls[0], calls[1])])._asdict()
+    columns = ["sentences", published, tuned, "value", "low", "high"]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    return table.rename(columns={"value": "ratio"}).rename_axis("corpus")
