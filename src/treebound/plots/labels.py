@@ -43,9 +43,8 @@ def settle(figure: Figure) -> None:
         label.set_in_layout(False)  # panels must not move once labels are placed
         # a white box keeps text readable over lines and grids
         label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2})
+    _fit_axes(figure)
     _settle_ends(figure)
-    if _fit_axes(figure):
-        _settle_ends(figure)
     if not labels:
         return
     figure.draw_without_rendering()  # a constrained layout places panels only when drawn
@@ -86,18 +85,16 @@ def settle(figure: Figure) -> None:
                 _lead(axes, label, (dx + width / 2, dy + height / 2))
 
 
-def _fit_axes(figure: Figure) -> bool:
+def _fit_axes(figure: Figure) -> None:
     """Leave out names of places on a horizontal axis that overlap, and keep the name of the axis inside the figure.
 
     Every second name stays, or every third, and so on, until none overlaps the next one. A long name of an axis ends
-    where the axis ends. Return True if anything has changed.
+    where the axis ends.
     """
     figure.draw_without_rendering()
-    changed = False
     for axes in figure.axes:
         if axes.xaxis.label.get_window_extent().x1 > figure.bbox.x1:
             axes.set_xlabel(axes.get_xlabel(), loc="right")
-            changed = True
         if not isinstance(axes.xaxis.get_major_locator(), FixedLocator):
             continue
         labels, step = axes.get_xticklabels(), 1
@@ -107,8 +104,6 @@ def _fit_axes(figure: Figure) -> bool:
         if step > 1:
             names = [label.get_text() if i % step == 0 else "" for i, label in enumerate(labels)]
             axes.set_xticks(axes.get_xticks(), names, fontsize=labels[0].get_fontsize())
-            changed = True
-    return changed
 
 
 def _settle_ends(figure: Figure) -> None:
