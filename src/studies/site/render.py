@@ -60,7 +60,7 @@ OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 #: words of a listing that have a colour: comments and keywords; a colour for all others would double a listing's size
 UNSTYLED = re.compile(r'<span class="(?!c1"|kn?")\w+">(.*?)</span>')
 LONG = 24  #: a table with more rows than this is folded away under its caption
-FEW = 12  #: a table with at most this many rows is shown whole, without a frame that scrolls vertically
+FEW = 16  #: a table with at most this many rows is shown whole, without a frame that scrolls vertically
 WORDS = 8  #: number of words of a caption in the address of its table or figure
 SAID = 3  #: number of sentences of a remark that are shown; the other sentences are folded away
 
