@@ -162,7 +162,7 @@ def test_memory_based_learning_is_compared_with_support_vector_machines(results:
 def test_parameters_are_shown_with_the_sentences_they_were_chosen_on(results: list[Results]) -> None:
     table = classifiers_tables.chosen(results)
     assert list(table.index) == [("this run", "xx", "MBL")]
-    assert table.iloc[0][["parameters", "points", "dev UAS", "dev LAS"]].tolist() == ["neighbours 5", 2, 71, 66]
+    assert table.iloc[0][["parameters", "points", "dev UAS", "dev LAS"]].tolist() == ["k 5", 2, 71, 66]
     text = str(classifiers_remarks.parameters(table))
     assert text.startswith("Successive halving chose the parameters in the table on xx.")
     assert "on up to 90 sentences and tested on 20 other sentences that no cell" in text

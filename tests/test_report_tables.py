@@ -107,10 +107,10 @@ def test_what_thresholds_leave(tmp_path: Path) -> None:
     table = corpora_tables.pruner_thresholds(results)
     corpus = table.index[0][0]
     assert list(table.columns) == [
-        f"{what}, {t}" for t in ("0.0001", "0.001", "0.01") for what in ("recall, %", "heads a word")
+        f"threshold {t}: {what}" for t in ("0.0001", "0.001", "0.01") for what in ("recall, %", "heads a word")
     ] + ["in"]
-    assert table.loc[(corpus, "test"), "recall, %, 0.01"] == pytest.approx(99)
-    assert table.loc[(corpus, "test"), "heads a word, 0.001"] == pytest.approx(6)
+    assert table.loc[(corpus, "test"), "threshold 0.01: recall, %"] == pytest.approx(99)
+    assert table.loc[(corpus, "test"), "threshold 0.001: heads a word"] == pytest.approx(6)
     for r in results:  # older runs did not measure thresholds
         for path in (r.folder / "metrics" / "pruner").glob("*.json"):
             path.write_text(json.dumps({"corpus": path.stem, "recall": json.loads(path.read_text())["recall"]}))

@@ -128,7 +128,8 @@ def example(shown: Example | None, corpus: str) -> Remarks:
     gap = (shown.plain.value - shown.valid.value) / shown.unit
     return Remarks(
         (
-            f"The best tree of the model of {corpus} breaks {listing(shown.broken)}.",
+            f"The best tree of the model of {corpus} breaks the rule{'s' * (len(shown.broken) > 1)} "
+            f"{listing(shown.broken)}.",
             f"The best valid tree has another head or label for {len(shown.changed)} of {shown.sentence.words} words. "
             f"It scores {gap:.2f} less; {proof}.",
         )

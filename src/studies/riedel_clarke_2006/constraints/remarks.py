@@ -64,7 +64,7 @@ def times(data: pd.DataFrame) -> Sentences:
             f"iterations and {short:.2f} % in under 0.5 s; the slowest took {full['slowest']:.1f} s.",
             systems,
         )
-        yield _slow(by_system, f"{corpus} ({run})"), systems
+        yield _slow(by_system, f"{corpus} ({title(run)})"), systems
         yield (
             f"Chu-Liu-Edmonds takes {base['seconds']:.1f} s for the corpus, the constraints {full['seconds']:.1f} s, "
             f"{first[CONSTRAINTS]:.1f} % in the first iteration{loop}. According to the paper, the first iteration "
