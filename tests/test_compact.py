@@ -44,6 +44,11 @@ def test_clipping_is_a_part_of_the_style() -> None:
     assert f'<g style="clip-path: url(#{salt}-0)"><text>x</text></g>' in small
 
 
+def test_numbers_in_text_keep_their_digits() -> None:
+    small = compacted('<svg><text x="1.0001" y="2.123456">p = 0.740, not 1.000</text></svg>')
+    assert small == '<svg><text x="1" y="2.1">p = 0.740, not 1.000</text></svg>'
+
+
 def test_unused_elements_are_removed_and_others_kept() -> None:
     small = compacted(SVG)
     ET.fromstring(small)

@@ -17,7 +17,7 @@ from studies.qian_liu_2013.speed import figures as speed_figures
 from studies.qian_liu_2013.steps import figures as steps_figures
 from studies.qian_liu_2013.tuning import figures as tuning_figures
 from studies.site import charts
-from treebound.plots.labels import spread
+from treebound.plots.labels import settle, spread
 from treebound.plots.search_tree import search_tree_svg
 from treebound.plots.style import (
     COLOURS,
@@ -323,6 +323,34 @@ def test_logarithmic_axes_have_few_ticks_that_do_not_touch(low: float, high: flo
             assert 1 <= len(boxes) <= 5
             assert len(boxes) > 1 or side == "width"
             assert not any(a.overlaps(b) for a, b in pairwise(boxes))
+
+
+@pytest.mark.parametrize(("width", "step"), [(8.0, 1), (3.6, 2), (2.9, 3)])
+def test_names_of_places_do_not_touch_and_the_name_of_an_axis_stays_in_the_figure(width: float, step: int) -> None:
+    names = ["1–10", "11–20", "21–30", "31–40", "41–50", "> 50"]
+    with style():
+        figure, (axes,) = panels(1, width=width)
+        axes.plot(range(6), range(6))
+        axes.set_xticks(range(6), names)
+        axes.set_yticks([0], ["a long name of a row" if width < 8 else ""])
+        axes.set_xlabel("thick and filled: excludes zero")
+        settle(figure)
+        figure.draw_without_rendering()
+    labels = [label for label in axes.get_xticklabels() if label.get_text()]
+    assert [label.get_text() for label in labels] == names[::step]
+    boxes = [label.get_window_extent() for label in labels]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert axes.xaxis.label.get_window_extent().x1 <= figure.bbox.x1 + 1
+
+
+def test_the_csv_names_places_that_the_figure_leaves_out() -> None:
+    with style():
+        figure, (axes,) = panels(1, width=2.5)
+        axes.plot(range(4), range(4), label="curve")
+        axes.set_xticks(range(4), [f"a long name {i}" for i in range(4)])
+    drawn = as_svg(figure, "names")
+    assert "a long name 1" not in drawn.markup.partition(">")[2]
+    assert all(f"a long name {i}" in drawn.data for i in range(4))
 
 
 def test_wrapped_text_is_wrapped_again_for_another_width() -> None:

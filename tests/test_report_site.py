@@ -16,7 +16,7 @@ import nbformat
 import pytest
 import repeated_sentences
 import synthetic_results
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from studies.common import params as parameters
 from studies.pipeline import run, warm
@@ -24,6 +24,7 @@ from studies.site import navigation, search_index
 from studies.site.execute import execute, main
 from studies.site.render import _shortened, render
 from treebound.core.errors import InputError, TreeboundError
+from treebound.plots.svg import CAPTION, NARROW
 
 REPOSITORY = Path(__file__).parents[1]
 NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
@@ -319,6 +320,29 @@ def test_markdown_maths_becomes_mathml(tmp_path: Path) -> None:
     assert "<title>T</title>" in html
 
 
+def test_no_line_ends_between_a_number_and_its_unit(tmp_path: Path) -> None:
+    text = (
+        "# T\n\n95 % with k = 10, p < 0.001 and 3 CPU s; `x = 95 % 2`; `parse --k-best 10 -o FILE`\n\n```\n5 % 2\n```"
+    )
+    path = _notebook(tmp_path / "index.ipynb", new_markdown_cell(text))
+    html = render([path], tmp_path / "site").read_text()
+    assert "95\u00a0% with k\u00a0=\u00a010, p\u00a0&lt;\u00a00.001 and 3 CPU\u00a0s; <code>x = 95 % 2</code>" in html
+    assert '<span class="whole">--k-best</span> 10 <span class="whole">-o</span> FILE</code>' in html
+    assert "<code>5 % 2\n</code>" in html, "code can be copied"
+
+
+def test_a_picture_without_a_narrow_form_scrolls_in_a_frame(tmp_path: Path) -> None:
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" aria-label="a tree" width="900" height="9"></svg>'
+    parts = {"image/svg+xml": svg, CAPTION: "Tree & words"}
+    outputs = [new_output("display_data", data=data) for data in (parts, parts | {NARROW: svg})]
+    path = _notebook(
+        tmp_path / "index.ipynb", new_markdown_cell("# T"), new_code_cell("1", execution_count=1, outputs=outputs)
+    )
+    html = render([path], tmp_path / "site").read_text()
+    assert html.count('<div class="scroll" role="region" aria-label="Tree &amp; words" tabindex="0"><img ') == 1
+    assert html.count("<picture>") == 1
+
+
 @pytest.mark.parametrize(
     ("cells", "reason"),
     [
@@ -367,6 +391,20 @@ const wide = () => {
   if (document.documentElement.scrollWidth > innerWidth) faults.push("the page is wider than the window");
   for (const figure of document.querySelectorAll("figure"))
     if (figure.scrollWidth > figure.clientWidth + 1) faults.push("a figure is wider than its frame");
+};
+const names = () => {  // names of rows break between words only; stacked cells of claims take the whole width
+  const pen = document.createElement("canvas").getContext("2d");
+  for (const head of document.querySelectorAll(".figures tbody th[scope=row]")) {
+    const style = getComputedStyle(head);
+    pen.font = `${style.fontSize} ${style.fontFamily}`;
+    const longest = Math.max(...head.textContent.split(/[\\s+-]+/).map((word) => pen.measureText(word).width));
+    const room = head.clientWidth - parseFloat(style.paddingRight);
+    if (room > 0 && longest > room + 2) faults.push("a name of a row breaks inside a word");
+  }
+  const cells = [...document.querySelectorAll(".claims td")];
+  const stacked = cells.filter((cell) => getComputedStyle(cell).display === "block");
+  if (stacked.some((cell) => cell.offsetWidth && cell.offsetWidth < 0.9 * cell.parentElement.offsetWidth))
+    faults.push("a cell of a claim is narrow");
 };
 const columns = () => {
   for (const frame of document.querySelectorAll(".scroll")) {
@@ -421,6 +459,7 @@ addEventListener("load", async () => {
     opened = Math.max(opened, document.documentElement.scrollHeight);
     wide();
     columns();
+    names();
   }
   rows();
   await search();
@@ -466,6 +505,15 @@ def test_a_browser_shows_all_without_the_network(width: int, site: Path, tmp_pat
         ("a figure is wider", "<figure style='width: 99px; overflow: auto'><p style='width: 200px'>x</p></figure>"),
         ("the first column is out of sight", f"<div class=scroll style='overflow: auto'><table class=figures>{row}"),
         ("the search finds no box", "<p>x</p>"),
+        (
+            "a name of a row breaks inside a word",
+            "<table class=figures><tbody><tr><th scope=row style='display: block; width: 20px'>perceptron</table>",
+        ),
+        (
+            "a cell of a claim is narrow",
+            "<table class=claims style='width: 99%'><tbody><tr style='display: block'>"
+            "<td style='display: block; width: 34%'>x</td></tr></table>",
+        ),
         ("", "<img src='http://example.org/x.png'>"),
     )
     reported, requested = _looked(site, width, tmp_path, tuple(markup for _, markup in faulty))

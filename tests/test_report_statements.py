@@ -103,6 +103,21 @@ def test_gains_are_means_over_seeds_and_name_their_seeds() -> None:
     assert "learner mira; means of 3 seeds on b; one training each elsewhere" in text
 
 
+def test_many_results_over_seeds_are_counted_and_equal_values_have_no_name() -> None:
+    index = pd.MultiIndex.from_product([["a", "b", "c"], ["x", "y", "z", "w"]])
+    seeds = pd.Series([3, 3, 5, 1] * 3, index)
+    assert sentences.seeds_in_words(seeds.iloc[:8]) == (
+        "means of 3 seeds on a · x, a · y, b · x, b · y and of 5 seeds on a · z, b · z; one training each elsewhere"
+    )
+    assert sentences.seeds_in_words(seeds) == (
+        "means of 3 seeds in 6 comparisons and of 5 seeds in 3 comparisons; one training each in 3"
+    )
+    shares = pd.Series([100.0, 99.98, 100.0], ["a", "b", "c"])
+    assert sentences.span(shares, "{:.1f} %") == "100.0 %"
+    assert sentences.span(shares, "{:.2f} %") == "99.98 % (b) to 100.00 % (a)"
+    assert sentences.span(shares[:1], "{:.1f} %") == "100.0 % (a)"
+
+
 def test_the_headline_is_a_mean_over_seeds_and_has_the_best_row(this: collect.Results) -> None:
     data = headlines.headline([this])
     values = headlines.accuracies(this)
@@ -325,7 +340,7 @@ def test_the_answer_gives_the_mean_over_all_treebanks_beside_the_mean_over_those
     everywhere = pd.DataFrame({"system": names, "difference": [0.2, 0.4, -0.6, -0.8, *([9.0] * 4)]})
     everywhere = everywhere.assign(low=everywhere["difference"] - 0.3, high=everywhere["difference"] + 0.3)
     text = comparison_gains.answer(tested, everywhere).sentences[0]
-    assert text.startswith("Over all 4 treebanks of the reference, all factors change the UAS of the Carreras baseline")
+    assert text.startswith("Over all 4 treebanks of the reference run, all factors change the UAS of the Carreras")
     assert "baseline by -0.20 [" in text
     assert "over the 2 treebanks of this page, by +0.30 [" in text
     alone = comparison_gains.answer(tested, everywhere.iloc[:2]).sentences[0]
@@ -453,18 +468,19 @@ def test_the_page_on_length_answers_its_question() -> None:
     text = str(speed_remarks.length(steep))
     last, whole = np.log(100) / np.log(25.5 / 15.5), np.log(1000) / np.log(25.5 / 5.5)
     assert text.startswith(
-        "Among bins of at least 10 sentences (filled marks), for k = 10 and no pruning, growth from the "
+        "Growth from the first to the last bin of at least 10 sentences (filled marks) is described as a power of the "
+        "length, for k = 10 and no pruning. The exponents are: at k = 10: "
     )
     assert "Whether growth is exponential stays open." in text
     assert f"without pruning: {whole:.1f} (a, 1-10 to 21-30 words)" in text
     assert "For 1 of the 2 curves described here, growth is steeper" in text
     assert (
         f"Between the last two such bins, without pruning, the exponent is {last:.1f} (a, 11-20 to 21-30 words). In "
-        "the last such bin, a sentence takes 1,000.0 ms (a, 21-30 words)." in text
+        "the last such bin, a sentence takes 1,000 ms (a, 21-30 words)." in text
     )
     few = str(speed_remarks.length(steep.assign(sentences=[20, 20, 3, 20, 20, 20])))
     assert "at k = 10, the exponent is" in few
-    assert "a sentence takes 3.0 ms (a, 11-20 words)" in few, "the bin of three sentences is left out"
+    assert "a sentence takes 3 ms (a, 11-20 words)" in few, "the bin of three sentences is left out"
 
 
 def test_what_is_proved_and_how_soon_is_counted(this: collect.Results) -> None:
@@ -474,7 +490,7 @@ def test_what_is_proved_and_how_soon_is_counted(this: collect.Results) -> None:
     assert text.startswith(
         "Of 3 test sentences of a, parsed with combined (mira, k = 10, decoder tuned), 2 come with a proof"
     )
-    assert "200 calls and 77 nodes" in text
+    assert "number of calls for a sentence is 200, and the largest search tree has 77 nodes." in text
     assert "come with a proof" in str(speed_remarks.proofs(frames.sentences(this, "tr_twt", run), "tr_twt", run))
 
 
@@ -622,8 +638,10 @@ def test_the_arena_says_limits_and_who_gave_up() -> None:
     assert "Integer programs prove 2 (explicit) to 3 (incremental) of up to 4, with a limit of 5 s of wall" in text
     assert "The problems are divided into 2 bins by corpus, model, set of trees and length (" in text
     assert "In 1 of the bins, at least one integer program proves every sentence." in text
-    assert "100 times as long as branch and bound in the median bin, and 100.0 times (c, sib, projective, to 20" in text
-    assert "In 1 of 2 bins (this run), no program proved every sentence" in text
+    assert (
+        "100 times as long as branch and bound in the median bin, and 100.0 times (c, sib, projective, up to 20" in text
+    )
+    assert "In 1 of 2 bins of this run, no program proved all sentences" in text
 
 
 def test_a_constraint_family_without_effect_is_reported() -> None:

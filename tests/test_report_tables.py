@@ -107,10 +107,10 @@ def test_what_thresholds_leave(tmp_path: Path) -> None:
     table = corpora_tables.pruner_thresholds(results)
     corpus = table.index[0][0]
     assert list(table.columns) == [
-        f"{what}, {t}" for t in ("0.0001", "0.001", "0.01") for what in ("recall, %", "heads a word")
+        f"threshold {t}: {what}" for t in ("0.0001", "0.001", "0.01") for what in ("recall, %", "heads a word")
     ] + ["in"]
-    assert table.loc[(corpus, "test"), "recall, %, 0.01"] == pytest.approx(99)
-    assert table.loc[(corpus, "test"), "heads a word, 0.001"] == pytest.approx(6)
+    assert table.loc[(corpus, "test"), "threshold 0.01: recall, %"] == pytest.approx(99)
+    assert table.loc[(corpus, "test"), "threshold 0.001: heads a word"] == pytest.approx(6)
     for r in results:  # older runs did not measure thresholds
         for path in (r.folder / "metrics" / "pruner").glob("*.json"):
             path.write_text(json.dumps({"corpus": path.stem, "recall": json.loads(path.read_text())["recall"]}))
@@ -434,7 +434,7 @@ def test_page_20_says_how_many_training_sentences_reached_the_limit(tmp_path: Pa
     assert "all factors" not in remark
     every = graph.rename(index={"carreras": "combined"})
     assert "With all factors" not in remark
-    assert "model with all factors, the share is 6.0 % (" in repr(comparison_remarks.training(every, 100))
+    assert "model with all factors, the share is 6.0 %." in repr(comparison_remarks.training(every, 100))
     assert "without a limit" in repr(comparison_remarks.training(graph, 0))
     sliced = dataclasses.replace(run, params=dataclasses.replace(run.params, slice=48))
     assert set(frames.train(sliced)["capped"]) == {50.0}
@@ -485,3 +485,14 @@ def test_html_table_has_scopes_spans_and_a_caption() -> None:
     assert "<li>g, a; h, a: x</li>" in shared, "rows with the same note share an item"
     model = Table(pd.DataFrame({"x": [1]}, index=["carreras+sibling"]), "c")._repr_html_()
     assert "carreras+<wbr>sibling" in model, "long names of models may break"
+
+
+def test_short_names_of_rows_numbers_of_names_and_large_numbers() -> None:
+    data = pd.DataFrame({"x": [9999.26, 12345.67]}, index=["pt_petrogold", "beam, 64"])
+    html = Table(data, "c", digits=1)._repr_html_()
+    assert '<table class="figures short">' in html
+    assert ">beam,\u00a064</th>" in html, "a number stays beside its name"
+    assert "<td>9,999.3</td>" in html
+    assert "<td>12,346</td>" in html, "large numbers have no decimals"
+    long = Table(data.rename(index={"beam, 64": "random walk, 64"}), "c")._repr_html_()
+    assert '<table class="figures">' in long

@@ -207,11 +207,11 @@ def test_the_table_has_a_row_a_change_and_stars_where_it_is_significant(tmp_path
     ]
     ours = table["made_up, this run"]
     assert ours["LAS"].tolist()[:5] == [50.0, 50.0, 50 + 100 * 30 / 160, 50 - 100 * 30 / 160, 50.0]
-    assert ours["LAS - base"].tolist()[1:5] == ["+0.00", "+18.75 *", "-18.75 *", "+0.00"]
-    assert ours["UAS - base"].tolist()[1:5] == ["+0.00", "+0.00", "-18.75 *", "-0.62"]
+    assert ours["LAS minus base"].tolist()[1:5] == ["+0.00", "+18.75 *", "-18.75 *", "+0.00"]
+    assert ours["UAS minus base"].tolist()[1:5] == ["+0.00", "+0.00", "-18.75 *", "-0.62"]
     assert ours.loc["absent"].isna().all()
-    assert str(ours.loc["base", "UAS - base"]) == "nan"
-    assert list(table["made_up, reference"].columns) == ["UAS", "UAS - base"], "no labels, no LAS"
+    assert str(ours.loc["base", "UAS minus base"]) == "nan"
+    assert list(table["made_up, reference"].columns) == ["UAS", "UAS minus base"], "no labels, no LAS"
     assert "another, this run" in table.columns.get_level_values(0)
     html = Table(table, "x")._repr_html_()
     assert html.count("<td>18.75</td>") == 0

@@ -365,14 +365,15 @@ def test_figures_and_examples(results: Results) -> None:
     figure = figures.precision(tables.points(tables.measured([results])))
     assert len(figure.axes) == 2
     drawn = as_csv(figure).splitlines()
-    assert drawn[1].startswith(f'"later, this run",{OURS},top 50,90,')
+    assert drawn[1].startswith(f"later,{OURS},top 50,90,")
     assert [text.get_text() for text in figure.axes[0].texts] == list(HEADS)
     numbered = replace(results, params=replace(results.params, forms=False))
     assert tables.examples(numbered)[0]["words"] == ["1", "2", "3"]
     (entry,) = tables.examples(results)
     assert entry["rank"] == 2, "long sentences are not drawn"
     annotated, proposed = figures.pair(entry)
-    assert annotated.alt == "Annotated tree, suspect 2"
+    assert annotated.alt == "Annotated tree of the sentence with suspect 2; arcs that differ are blue"
+    assert proposed.caption == "Best tree of the model of the sentence with suspect 2; arcs that differ are blue"
     assert proposed.markup.count("<text") == annotated.markup.count("<text") >= 6
     assert str(remarks.hidden([entry])) == ""
     assert str(remarks.hidden(tables.examples(numbered))).startswith("Numbers stand for the words, because")

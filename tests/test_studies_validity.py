@@ -177,7 +177,7 @@ def test_a_corpus_with_other_labels_is_named_and_not_parsed(project: Path) -> No
     assert "dobj" in table["note"].iloc[0]
     assert table["parsed"].tolist() == ["no"]
     text = str(remarks.uncovered(table))
-    assert text.startswith("other has 1 label that is not universal. More than 1 % of its training words")
+    assert text.startswith("other has 1 label that is not universal. More than 1 % of the training words of")
     assert text.endswith("so it is not parsed.")
     assert set(tables.measured([run]).index.get_level_values("corpus")) == {"toy"}
     assert example(project / "results/models/validity/other.npz", synthetic_treebank(1, 1, 4)) is None
@@ -195,7 +195,7 @@ def test_typing_errors_in_tags_and_labels_are_explained(tmp_path: Path) -> None:
     assert table.loc[("this run", "toy"), ["tags", "labels", "parsed"]].tolist() == [2, 1, "yes"]
     assert table["note"].item() == "tags that are not universal: (, N; labels that are not universal: subj"
     text = str(remarks.uncovered(table))
-    assert text.startswith("toy has 2 tags and 1 label that are not universal. At most 1 % of its training words")
+    assert text.startswith("toy has 2 tags and 1 label that are not universal. At most 1 % of the training words of")
     assert text.endswith("In a sentence with such a tag, the rules that read tags are left out.")
 
 

@@ -42,7 +42,7 @@ class Results:
     @property
     def title(self) -> str:
         """Return the name of the run, worded for use inside a sentence."""
-        return self.name if self.name == THIS_RUN else f"the {self.name} run"
+        return title(self.name)
 
     def place(self, corpus: str) -> str:
         """Return the label of a corpus of this run. It names the run only if pages also show another run."""
@@ -103,6 +103,11 @@ class Results:
         A run that was made before a stage was added to the pipeline has no metrics of the stage.
         """
         return metrics.has(self.folder, *parts)
+
+
+def title(run: str) -> str:
+    """Return the name of a run, worded for use inside a sentence."""
+    return run if run == THIS_RUN else f"the {run} run"
 
 
 def this_run(root: Path) -> Results:

@@ -6,7 +6,7 @@ No model is needed: the tree is fixed, and the scores are chosen such that they 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -76,7 +76,9 @@ class Example:
         """Draw the tree with the arcs of the part `shown` in colour."""
         part = self.shown
         arcs = _arcs(part) if self.family != "valency" else [(h, m) for m, h in enumerate(self.heads) if h == part[0]]
-        return tree_svg(self.words, [int(h) for h in self.heads], tags=self.tags, marked=arcs)
+        drawn = tree_svg(self.words, [int(h) for h in self.heads], tags=self.tags, marked=arcs)
+        sentence = " ".join(self.words)
+        return replace(drawn, caption=f"Factor family {self.family}: a part, in blue, in the tree of “{sentence}”")
 
     def table(self) -> pd.DataFrame:
         """Return the parts of the tree, one row per part."""

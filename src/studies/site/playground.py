@@ -22,6 +22,7 @@ import numpy as np
 
 from studies.site import charts
 from studies.site.provenance import certificate, tree_table, word_table
+from studies.site.sentences import joined
 from studies.site.show import Remarks, Table
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
@@ -71,15 +72,17 @@ def tagged(text: str, taggers: Taggers) -> Treebank:
 class Explored:
     """A parse of a problem, with its drawings and tables.
 
-    words   forms of the sentence
-    unit    number of integer steps in a score of 1.0
-    marked  arcs to mark in the tree
+    words      forms of the sentence
+    unit       number of integer steps in a score of 1.0
+    marked     arcs to mark in the tree
+    condition  words that say how the problem was changed, for the caption of the tree; empty: it was not changed
     """
 
     words: Sequence[str]
     parse: Parse
     unit: float
     marked: Collection[Arc]
+    condition: str = ""
 
     @cached_property
     def tree(self) -> Svg:
@@ -90,7 +93,9 @@ class Explored:
         confidence = self.parse.confidence
         margins = None if confidence is None or confidence.margins is None else confidence.margins
         tags = None if margins is None else [f"{margin / self.unit:.2f}" for margin in margins[1:]]
-        return tree_svg(self.words, self.parse.heads.tolist(), tags=tags, marked=self.marked or None)
+        drawn = tree_svg(self.words, self.parse.heads.tolist(), tags=tags, marked=self.marked or None)
+        below = ", with the margin of each word below it" if tags else ""
+        return replace(drawn, caption=f"Best tree{self.condition} of “{' '.join(self.words)}”{below}")
 
     @property
     def certificate(self) -> Table:
@@ -230,11 +235,18 @@ class Playground:
             )
         if parse.certified:
             parse = Assess(margins=True, marginals=True, k=trees)(decoder, problem, parse)
-        return Explored(self.words, parse, problem.unit or 1.0, frozenset(require))
+        changes = {"with": require, "without": forbid}
+        condition = "".join(f" {word} {_arcs(self.words, arcs)}" for word, arcs in changes.items() if arcs)
+        return Explored(self.words, parse, problem.unit or 1.0, frozenset(require), condition)
 
     def widgets(self, taggers: Taggers | None = None) -> Any:
         """Return a widget of ipywidgets whose buttons call `explore`; see `Buttons`."""
         return Buttons(self, taggers).box
+
+
+def _arcs(words: Sequence[str], arcs: Collection[Arc]) -> str:
+    """Return the names of arcs: `root → saw and saw → her`."""
+    return joined([f"{words[h - 1] if h else 'root'} → {words[m - 1]}" for h, m in arcs])
 
 
 class Buttons:

@@ -52,10 +52,15 @@ OPTIONAL = re.compile(r"</t[dhr]>(?=\s*<(?:t[dhr][ >]|/tr>|/?tbody|/thead))")
 #: start tags of cells with attributes, and the quotation marks in them that HTML does not need
 CELL = re.compile(r"<t[dh] [^<>]*>")
 QUOTED = re.compile(r' ([a-z]+)="([\w-]+)"(?=[ >])')
+#: code, which stays as it is, and text with spaces beside which no line may end: a number with a percent sign, an
+#: equation such as `p = 0.05`, and `CPU s`
+UNBROKEN = re.compile(r"<(pre|code)\b.*?</\1>|(?<=\d) %|\b[kpq] (?:=|&lt;) (?=[\d.])|\bCPU s\b", re.S)
+#: an option in a command; a line must not end behind its hyphens
+OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 #: words of a listing that have a colour: comments and keywords; a colour for all others would double a listing's size
 UNSTYLED = re.compile(r'<span class="(?!c1"|kn?")\w+">(.*?)</span>')
 LONG = 24  #: a table with more rows than this is folded away under its caption
-FEW = 12  #: a table with at most this many rows is shown whole, without a frame that scrolls vertically
+FEW = 16  #: a table with at most this many rows is shown whole, without a frame that scrolls vertically
 WORDS = 8  #: number of words of a caption in the address of its table or figure
 SAID = 3  #: number of sentences of a remark that are shown; the other sentences are folded away
 
@@ -131,7 +136,7 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
             text = environment.get_template("page.html").render(
                 page=page, pages=pages, index=INDEX, groups=groups, questions=questions
             )
-            (site / f"{page.name}.html").write_text(_shortened(text), encoding="utf-8")
+            (site / f"{page.name}.html").write_text(_shortened(_unbroken(text)), encoding="utf-8")
         contents = [(f"{page.name}.html", _plain(page.short), page.group, "".join(page.cells)) for page in pages]
         style = HtmlFormatter(style="xcode")  # its colours have a contrast of at least 4.5 to the background
         code = Markup(style.get_style_defs(".highlight"))
@@ -149,6 +154,11 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
 def _shortened(page: str) -> str:
     """Return an HTML page without what its tables do not need: end tags of cells, quotation marks of attributes."""
     return CELL.sub(lambda tag: QUOTED.sub(r" \1=\2", tag[0]), OPTIONAL.sub("", page))
+
+
+def _unbroken(page: str) -> str:
+    """Return an HTML page in which no line ends between a number and its unit; see UNBROKEN."""
+    return UNBROKEN.sub(lambda match: match[0] if match[1] else match[0].replace(" ", "\u00a0"), page)
 
 
 def _plain(markup: str) -> str:
@@ -307,6 +317,8 @@ def _figure(site: Path, name: str, content: bytes, data: NotebookNode, page: Pag
         image = f'<picture><source media="(max-width: 38rem)" srcset="{other}">{image}</picture>'
     if b"<title>" in content.partition(b"</title>")[2]:  # tooltips work only if the page contains the SVG itself
         image = content.decode()
+    if NARROW not in data:  # a picture without a form for narrow screens keeps its size there and scrolls
+        image = f'<div class="scroll" role="region" aria-label="{escape(caption or label)}" tabindex="0">{image}</div>'
     shown = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return f'<figure id="{anchor}">{image}{shown}</figure>{below}'
 
@@ -385,6 +397,9 @@ def _markdown(page: Page, path: Path) -> mistune.Markdown:
                 page.lead = text
                 return f'<p class="lead">{text}</p>\n'
             return f"<p>{text}</p>\n"
+
+        def codespan(self, text: str) -> str:
+            return OPTION.sub(r'<span class="whole">\g<0></span>', super().codespan(text))
 
         def link(self, text: str, url: str, title: str | None = None) -> str:
             url = re.sub(r"^([\w-]+)\.ipynb\b", r"\1.html", url)  # a link to a notebook becomes a link to its page

@@ -197,8 +197,13 @@ def share(part: int, whole: int) -> str:
 
 
 def span(values: pd.Series, text: str = "{:.2f}") -> str:
-    """Describe the smallest and the largest of several values (or a single value) with their row labels."""
+    """Describe the smallest and the largest of several values (or a single value) with their row labels.
+
+    If several values look the same, no label is written.
+    """
     values = values.dropna()
+    if len(values) > 1 and text.format(values.min()) == text.format(values.max()):
+        return text.format(values.min())
     values = values.set_axis(short_labels(values.index))
     ends = [
         f"{text.format(values.iloc[position])} ({values.index[position]})"
@@ -258,7 +263,7 @@ def mean_with_interval(rows: pd.DataFrame) -> str:
 
 
 def seeds_in_words(seeds: pd.Series) -> str:
-    """Say over how many seeds the results are averaged.
+    """Say over how many seeds the results are averaged. A long list of results is replaced by their number.
 
     seeds  number of seeds of each result; the index names the result, for instance by its corpus
     """
@@ -269,8 +274,13 @@ def seeds_in_words(seeds: pd.Series) -> str:
         return "one training each"
     if len(places) == 1:
         return f"means of {next(iter(places))} seeds"
-    several = [f"{count} seeds on {listing(names)}" for count, names in sorted(places.items()) if count > 1]
-    elsewhere = "; one training each elsewhere" if 1 in places else ""
+    named = sum(len(names) for count, names in places.items() if count > 1) <= FEW
+    several = [
+        f"{count} seeds {'on' if named else 'in'} {listing(names) if named else f'{len(names)} comparisons'}"
+        for count, names in sorted(places.items())
+        if count > 1
+    ]
+    elsewhere = f"; one training each {'elsewhere' if named else f'in {len(places[1])}'}" if 1 in places else ""
     return f"means of {' and of '.join(several)}{elsewhere}"
 
 

@@ -17,6 +17,7 @@ from studies.site import sources
 #: text of a table cell that has no value
 NOTHING = "–"
 MANY = 10  #: a table with this many columns, row names included, has narrower columns
+SHORT = 12  #: if no row name is longer, in letters, the column of row names is as narrow as the names
 MOST = 120  #: largest number of rows of an ordinary table in HTML; the CSV has all rows
 NOTE = "note"  #: name of a column whose texts are listed below the table
 #: largest number of table rows that are stored with a sentence about the table; MIME type of sentences with their cells
@@ -51,9 +52,9 @@ class Table:
 
     The index and the columns may have any number of levels. If the notebook shows a single run, the HTML leaves out
     columns and index levels that repeat its name. A cell with an address links to its site. Floats are shown with
-    `digits` decimals. `by_column` maps names of columns (of the innermost level) to other numbers of decimals. The
-    texts of a column called NOTE are listed below the table, with the names of their rows. If a table has more than
-    `most` rows, the HTML has the first rows only, and says so.
+    `digits` decimals, or without decimals from 10,000. `by_column` maps names of columns (of the innermost level) to
+    other numbers of decimals. The texts of a column called NOTE are listed below the table, with the names of their
+    rows. If a table has more than `most` rows, the HTML has the first rows only, and says so.
     """
 
     most: ClassVar[int] = MOST
@@ -90,9 +91,12 @@ class Table:
         head, body = self._head(), [shown._row(i) for i in range(len(shown.data))]
         count = f' data-rows="{len(self.data)}"' * (len(self.data) > self.most)
         width = self.data.index.nlevels + self.data.shape[1]
+        names = [str(_levels(name)[-1]) for name in self.data.index]
+        kinds = {"facts": not head, "many": width >= MANY, "short": max(map(len, names)) <= SHORT}
+        classes = " ".join(["figures", *(kind for kind, holds in kinds.items() if holds)])
         return "\n".join(
             [
-                f'<table class="figures{"" if head else " facts"}{" many" if width >= MANY else ""}"{count}>',
+                f'<table class="{classes}"{count}>',
                 f"<caption>{escape(self.caption)}</caption>",
                 "<thead>",
                 *head,
@@ -170,14 +174,17 @@ class Table:
         if pd.isna(value):
             return NOTHING
         if isinstance(value, float):
-            digits = (self.by_column or {}).get(self._name(column), self.digits)
+            digits = (self.by_column or {}).get(self._name(column), self.digits if abs(value) < 10_000 else 0)
             return p_value(value, digits) if is_p(self._name(column)) else typeset(f"{value:,.{digits}f}")
         return typeset(f"{value:,d}")
 
 
 def _breakable(markup: str) -> str:
-    """Allow line breaks inside the long names of models, such as `carreras+grandchild+sibling`."""
-    return re.sub(r"(?<=\w)\+(?=\w)", "+<wbr>", markup)
+    """Allow line breaks inside the long names of models, such as `carreras+grandchild+sibling`.
+
+    The number at the end of a name, such as `beam, 64`, stays beside the name.
+    """
+    return re.sub(r"(?<=\w)\+(?=\w)", "+<wbr>", re.sub(r"(?<=[a-z],) (?=\d+$)", "\u00a0", markup))
 
 
 def _notes(notes: pd.DataFrame) -> list[str]:

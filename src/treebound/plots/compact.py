@@ -18,7 +18,7 @@ def compacted(markup: str) -> str:
     """
     markup = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", markup, flags=re.S)
     markup = re.sub(r"> +<", "><", re.sub(r"\s*\n\s*", " ", markup))
-    markup = re.sub(r"-?\d+\.\d{3,}", lambda number: _short(float(number[0])), markup)
+    markup = re.sub("<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{3,}", _coordinate, tag[0]), markup)  # text stays as it is
     markup = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", markup)
     markup = markup.replace("'DejaVu Sans'", FONTS)  # a machine without the font takes one of the same width
     markup = re.sub(r'<path d="M [-\d.]+ [-\d.]+ "[^>]*/>', "", markup)  # the line of a marker without a line
@@ -45,8 +45,9 @@ def _without_plain_groups(markup: str) -> str:
     return re.sub(r"<g(?: [^>]*[^/])?>|</g>", tag, markup)
 
 
-def _short(number: float) -> str:
-    """Return a number as short text."""
+def _coordinate(match: re.Match[str]) -> str:
+    """Return a coordinate as short text."""
+    number = float(match[0])
     text = f"{number:.{_DIGITS}f}".rstrip("0").rstrip(".") if abs(number) >= 1 else f"{number:.3g}"
     return "0" if text in ("-0", "") else text
 

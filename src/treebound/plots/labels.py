@@ -13,6 +13,7 @@ with needs("plots"):
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Annotation
+    from matplotlib.ticker import FixedLocator
     from matplotlib.transforms import Bbox
 
 #: in typographic points: half the width of a marker, distance of a label from its point, further distance per step
@@ -20,6 +21,8 @@ RADIUS, GAP, STEP = 3.5, 6.0, 10.0
 STEPS = 8
 #: number of times that the labels at the ends of curves are placed
 ROUNDS = 3
+#: pixels between the names of two places on an axis
+APART = 3
 
 
 def point_labels(figure: Figure) -> list[Annotation]:
@@ -40,6 +43,7 @@ def settle(figure: Figure) -> None:
         label.set_in_layout(False)  # panels must not move once labels are placed
         # a white box keeps text readable over lines and grids
         label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2})
+    _fit_axes(figure)
     _settle_ends(figure)
     if not labels:
         return
@@ -79,6 +83,27 @@ def settle(figure: Figure) -> None:
             label.xyann = offset[0] + dx - dx0, offset[1] + dy - dy0
             if far:
                 _lead(axes, label, (dx + width / 2, dy + height / 2))
+
+
+def _fit_axes(figure: Figure) -> None:
+    """Leave out names of places on a horizontal axis that overlap, and keep the name of the axis inside the figure.
+
+    Every second name stays, or every third, and so on, until none overlaps the next one. A long name of an axis ends
+    where the axis ends.
+    """
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        if axes.xaxis.label.get_window_extent().x1 > figure.bbox.x1:
+            axes.set_xlabel(axes.get_xlabel(), loc="right")
+        if not isinstance(axes.xaxis.get_major_locator(), FixedLocator):
+            continue
+        labels, step = axes.get_xticklabels(), 1
+        boxes = [label.get_window_extent() for label in labels]
+        while any(left.x1 + APART > right.x0 for left, right in pairwise(boxes[::step])):
+            step += 1
+        if step > 1:
+            names = [label.get_text() if i % step == 0 else "" for i, label in enumerate(labels)]
+            axes.set_xticks(axes.get_xticks(), names, fontsize=labels[0].get_fontsize())
 
 
 def _settle_ends(figure: Figure) -> None:

@@ -119,13 +119,13 @@ def as_svg(figure: Figure, alt: str, caption: str = "") -> Svg:
     from treebound.plots.drawn import as_csv, described
     from treebound.plots.narrow import narrowed
 
-    caption = caption or alt
+    caption, data = caption or alt, as_csv(figure)
     content = " ".join(filter(None, [str(figure.get_label()), described(figure)]))
     if content:
         alt = f"{alt.removesuffix('.')}. {content}"
     other = narrowed(figure)  # before labels are placed in the wide form
     narrow = "" if other is None else _markup(other, caption)
-    return Svg(_markup(figure, alt), alt, narrow, caption, as_csv(figure))
+    return Svg(_markup(figure, alt), alt, narrow, caption, data)
 
 
 def _markup(figure: Figure, alt: str) -> str:

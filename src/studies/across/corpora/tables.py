@@ -95,6 +95,7 @@ def pruner_thresholds(results: Sequence[Results], wanted: Sequence[str] = ()) ->
     wide = data.pivot(
         index=["provenance", "corpus", "split"], columns="threshold", values=["recall, %", "heads a word"]
     )
-    wide.columns = pd.Index([f"{measure}, {threshold:g}" for measure, threshold in wide.columns])
-    wide = wide[sorted(wide.columns, key=lambda name: float(name.rpartition(" ")[2]))].reset_index()
+    wide = wide.sort_index(axis="columns", level="threshold", sort_remaining=False, kind="stable")
+    wide.columns = pd.Index([f"threshold {threshold:g}: {measure}" for measure, threshold in wide.columns])
+    wide = wide.reset_index()
     return agreed(wide.sort_values(["corpus", "split"], kind="stable")).set_index(["corpus", "split"])

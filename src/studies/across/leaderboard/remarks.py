@@ -8,6 +8,7 @@ import pandas as pd
 from studies.across.leaderboard.parsers import FAMILIES, OVER_WORDS
 from studies.across.leaderboard.tables import MEAN
 from studies.across.overview.shares import POINT
+from studies.site.collect import title
 from studies.site.sentences import Sentences, about, difference, each, listing
 
 #: text that limits every choice of a best row
@@ -76,7 +77,7 @@ def _ranking(data: pd.DataFrame, means: pd.DataFrame) -> tuple[pd.DataFrame, tup
 
 def _of_run(run: object) -> str:
     """Return the words that open a sentence about a run."""
-    return f"In {run if run == 'this run' else f'the {run} run'}, "
+    return f"In {title(str(run))}, "
 
 
 @about("No parser of another project was run.")

@@ -41,7 +41,7 @@ def precision(points: pd.DataFrame) -> Figure:
                 height = 100 * float(chance["precision"].iloc[-1])
                 panel.axhline(height, color=COLOURS["grey"], dashes=(4, 3), linewidth=1)
                 ends.append((edge, height, RANDOM, COLOURS["grey"]))
-            panel.set_title(f"{name}, {run}", fontsize=9)
+            panel.set_title(f"{name}, {run}" if points["in"].nunique() > 1 else name, fontsize=9)
             panel.set_xlabel("words of the list")
             panel.set_ylabel("errors among the first k words, %")
             panel.set_ylim(-2, 102)
@@ -57,7 +57,8 @@ def pair(entry: dict[str, Any]) -> tuple[Svg, Svg]:
     entry  one element of the list that `tables.examples` returns
     """
     trees = [[-1, *entry["annotated"]], [-1, *entry["proposed"]]]
-    names = (f"Annotated tree, suspect {entry['rank']}", f"Best tree of the model, suspect {entry['rank']}")
+    kinds = ("Annotated tree", "Best tree of the model")
+    names = [f"{kind} of the sentence with suspect {entry['rank']}; arcs that differ are blue" for kind in kinds]
     differ = [m for m in range(1, len(trees[0])) if trees[0][m] != trees[1][m]]
     labels = (entry["annotated_labels"], entry["proposed_labels"])
     drawn = [

@@ -42,7 +42,7 @@ def _lines(params: Params) -> Iterator[Line]:
     for name, decoder in params.decoders.items():
         corpora = [c for c in params.corpora if any(row.decoder == name for row in params.rows_of(c))]
         if decoder.sentences and corpora:
-            yield f"decode, search {name}", corpora, f"the first {decoder.sentences} test sentences of each treebank"
+            yield f"decode, search {name}", corpora, f"the first {decoder.sentences:,} test sentences of each treebank"
     ablation, score_time = params.section(Ablation), params.section(ScoreTime)
     approximations, programs = params.section(Approximations), params.section(IntegerPrograms)
     for stage, models, sentences in (
@@ -52,9 +52,9 @@ def _lines(params: Params) -> Iterator[Line]:
         ("integer-programs", programs.models, programs.sentences),
     ):
         if models:
-            yield stage, params.corpora, f"{sentences} evenly spaced test sentences of each treebank"
+            yield stage, params.corpora, f"{sentences:,} evenly spaced test sentences of each treebank"
     if (confidence := params.section(Confidence)).model:
-        yield "confidence", params.corpora, f"the first {confidence.sentences} sentences of dev and of test"
+        yield "confidence", params.corpora, f"the first {confidence.sentences:,} sentences of dev and of test"
     yield from _of_trainings(params)
 
 
@@ -62,13 +62,13 @@ def _of_trainings(params: Params) -> Iterator[Line]:
     """Yield the samples of the stages that train parsers of their own."""
     if (loop := params.section(InTheLoop)).train:
         corpora = params.section(Steps).corpora
-        yield "in-the-loop", corpora, f"the first {loop.train} training sentences of each treebank"
+        yield "in-the-loop", corpora, f"the first {loop.train:,} training sentences of each treebank"
     validity = params.section(ValidTrees)
     if validity.corpora and (limits := _limits(training=validity.train, test=validity.test)):
         yield "validity", validity.corpora, limits
     for name, run in params.section(Mining).runs.items():
         if run.sentences:
-            yield f"mining, {name}", [run.treebank], f"the first {run.sentences} sentences"
+            yield f"mining, {name}", [run.treebank], f"the first {run.sentences:,} sentences"
     if (constraints := params.section(Constraints)).corpora:
         folds = f"{len(constraints.looped)} of {len(constraints.folds)} folds with training in the loop"
         yield "constraints", constraints.corpora, f"{constraints.epochs} epochs; {folds}"
@@ -78,12 +78,12 @@ def _of_trainings(params: Params) -> Iterator[Line]:
     if search.corpora and (limits := _limits(training=search.sentences, dev=search.dev)):
         yield "classifiers, search for parameters", search.corpora, limits
     for name, parser in params.section(CCG).parsers.items():
-        sentences = f"{parser.sentences} training sentences; " if parser.sentences else ""
+        sentences = f"{parser.sentences:,} training sentences; " if parser.sentences else ""
         passes = f"{parser.settings.iterations} iterations of training"
         yield f"ccg-train, {name}", list(filter(None, (parser.corpus, parser.more))), sentences + passes
 
 
 def _limits(**limits: int | None) -> str:
-    """Describe limits on the sentences of splits: `at most 2000 training sentences`."""
-    limited = [f"{limit} {split}" for split, limit in limits.items() if limit]
+    """Describe limits on the sentences of splits: `at most 2,000 training sentences`."""
+    limited = [f"{limit:,} {split}" for split, limit in limits.items() if limit]
     return f"at most {listing(limited)} sentences" if limited else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +46,9 @@ class Example:
         heads = (self.valid if valid else self.plain).heads.tolist()
         marked = {(heads[m], m) for m in self.changed}
         words, about = self.sentence[0].strings("form"), described(self.sentence[0])
-        return tree_svg(words, heads, tags=self.labels[valid], about=about, marked=marked or None)
+        drawn = tree_svg(words, heads, tags=self.labels[valid], about=about, marked=marked or None)
+        name = "Best valid tree" if valid else "Best tree without the rules of the validator"
+        return replace(drawn, caption=f"{name}: “{' '.join(words)}”")
 
 
 def example(path: Path, sentence: Treebank) -> Example | None:

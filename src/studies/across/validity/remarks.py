@@ -10,7 +10,7 @@ from studies.across.validity.example import Example
 from studies.across.validity.measure import MISTYPED
 from studies.across.validity.settings import ValidTrees
 from studies.across.validity.tables import gains, stored
-from studies.site.collect import Results
+from studies.site.collect import Results, title
 from studies.site.sentences import (
     Sentences,
     about,
@@ -38,7 +38,7 @@ def answer(data: pd.DataFrame) -> Sentences:
             for tags, row in sums.iterrows()
         )
         corpora = how_many_corpora(rows.index.unique("corpus"))
-        yield f"With rules, the errors that the validator reports on {corpora} ({run}) fall {falls}.", rows
+        yield f"With rules, the errors that the validator reports on {corpora} ({title(run)}) fall {falls}.", rows
     sentences = int(data["sentences"].sum())
     proved, named = int(data["proved"].sum()), int(data["named"].sum())
     yield (
@@ -104,12 +104,15 @@ def uncovered(data: pd.DataFrame) -> Sentences:
         verb = "is" if row[kinds].sum() == 1 else "are"
         yield f"{corpus} has {counts} that {verb} not universal.", data.loc[[(run, corpus)]]
         if row["parsed"] == "no":
-            yield f"More than {100 * MISTYPED:g} % of its training words have such labels, so it is not parsed."
+            yield (
+                f"More than {100 * MISTYPED:g} % of the training words of {corpus} have such labels, so it is not "
+                "parsed."
+            )
             continue
         if row["labels"]:
             yield (
-                f"At most {100 * MISTYPED:g} % of its training words have such a label, so it counts as a typing "
-                "error: the rules are applied all the same, and no valid tree has the label."
+                f"At most {100 * MISTYPED:g} % of the training words of {corpus} have such a label, so it counts as a "
+                "typing error: the rules are applied all the same, and no valid tree has the label."
             )
         if row["tags"]:
             yield "In a sentence with such a tag, the rules that read tags are left out."
@@ -125,7 +128,8 @@ def example(shown: Example | None, corpus: str) -> Remarks:
     gap = (shown.plain.value - shown.valid.value) / shown.unit
     return Remarks(
         (
-            f"The best tree of the model of {corpus} breaks {listing(shown.broken)}.",
+            f"The best tree of the model of {corpus} breaks the rule{'s' * (len(shown.broken) > 1)} "
+            f"{listing(shown.broken)}.",
             f"The best valid tree has another head or label for {len(shown.changed)} of {shown.sentence.words} words. "
             f"It scores {gap:.2f} less; {proof}.",
         )

@@ -164,7 +164,8 @@ def _row(axes: Axes, item: Judged, top: float, height: float) -> None:
 def _name(item: Judged) -> str:
     """Return the short form of a claim and its verdict, in lines of at most LETTERS letters."""
     assert item.claim is not None
-    return wrapped(f"{item.claim.short}: {_verdict(item)}".replace("p = ", "p\u00a0=\u00a0"), LETTERS)
+    claim = item.claim.short[:1].upper() + item.claim.short[1:]
+    return wrapped(f"{claim}: {_verdict(item)}".replace("p = ", "p\u00a0=\u00a0"), LETTERS)
 
 
 def _name_height(item: Judged) -> float:

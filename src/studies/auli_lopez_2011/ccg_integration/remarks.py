@@ -220,8 +220,8 @@ def proofs(totals: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
         row, place = lengths.loc[slowest], dict(zip(lengths.index.names, slowest, strict=True))
         yield (
             f"The slowest proof took {row['CPU ms, most']:,.0f} CPU ms. It is the proof of one sentence (parser "
-            f"{place['parser']}, {place['order']} order, from {place['words from']} words on). The mean of its "
-            f"{row['sentences']:.0f} sentences is {row['CPU ms']:,.1f} ms.",
+            f"{place['parser']}, {place['order']} order, from {place['words from']} words on). The mean of the "
+            f"{row['sentences']:.0f} sentences in the same bin of lengths is {row['CPU ms']:,.1f} ms.",
             lengths,
         )
 

@@ -15,6 +15,9 @@ SVM, MBL = "SVM", "MBL"  #: names of the two learners of the paper: support vect
 #: name of a learner in params.yaml -> its name in tables and figures; other learners keep their names
 NAMES = {"quadratic": SVM, "memory": MBL, "branching": "branching SVM", "linear": "linear SVM"}
 
+#: name of a setting -> its name in the paper, for settings that have another name there
+IN_PAPER = {"svm_cost": "C", "neighbours": "k", "rare": "l"}
+
 
 def cells(results: Results) -> pd.DataFrame:
     """Return the results of the stage `classifiers`, one row per corpus and cell (one training and its test).
@@ -77,7 +80,7 @@ def chosen(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFra
                 last = [entry for entry in entries if entry["round"] == entries[-1]["round"]]
                 top = next(entry for entry in last if all(entry[name] == value for name, value in point.items()))
                 rows[r.name, corpus, NAMES.get(learner, learner)] = {
-                    "parameters": ", ".join(f"{name} {value:g}" for name, value in point.items()),
+                    "parameters": ", ".join(f"{IN_PAPER.get(name, name)} {value:g}" for name, value in point.items()),
                     "points": sum(entry["round"] == 1 for entry in entries),
                     "features": search["features"],
                     "training sentences": search["train"]["sentences"],

@@ -72,8 +72,8 @@ def answer(gains: pd.DataFrame, everywhere: pd.DataFrame | None = None) -> Sente
         count = f"{len(rows)} {'treebanks' if len(rows) > 1 else 'treebank'}"
         if len(wide) > len(rows):
             text = (
-                f"Over all {len(wide)} treebanks of the reference, all factors change the UAS of the Carreras baseline "
-                f"by {mean_with_interval(wide)} points on average; over the {count} of this page, by "
+                f"Over all {len(wide)} treebanks of the reference run, all factors change the UAS of the Carreras "
+                f"baseline by {mean_with_interval(wide)} points on average; over the {count} of this page, by "
                 f"{mean}."
             )
         else:

@@ -55,7 +55,7 @@ def seeds(data: pd.DataFrame) -> Sentences:
     """Describe `repeats.seeds`, which may have no rows: the standard deviation of accuracy over seeds."""
     yield (
         "If only the order of the training sentences differs, the standard deviation of UAS is "
-        f"{span(data['UAS', 'deviation'])}, over {listing(sorted(set(data['', 'seeds'].astype(int))))} seeds."
+        f"{span(data['UAS', 'deviation'])}, over {from_to(data['', 'seeds'])} seeds."
     )
     yield from over_seeds(data)
 

@@ -115,9 +115,8 @@ def _seeds(points: pd.DataFrame) -> str:
     if several.empty:
         return ONE_SEED
     return (
-        f"Accuracies of {len(several)} of {len(points)} rows (ours and others) are means of several seeds "
-        f"({listing(sorted(set(several['seeds'].astype(int))))}), "
-        "the others come from one training each."
+        f"Accuracies of {len(several)} of {len(points)} rows (ours and others) are means over "
+        f"{from_to(several['seeds'])} seeds; the others come from one training each."
     )
 
 
@@ -192,8 +191,8 @@ def length(data: pd.DataFrame) -> Sentences:
         " and ".join(map(heads_in_words, _shown(data))),
     )
     yield (
-        f"Among bins of at least {ENOUGH} sentences (filled marks), for {described}, growth from the first to the "
-        f"last bin is described as a power of the length: the exponents are {powers}.",
+        f"Growth from the first to the last bin of at least {ENOUGH} sentences (filled marks) is described as a power "
+        f"of the length, for {described}. The exponents are: {powers}.",
         grown,
     )
     yield (
@@ -205,7 +204,7 @@ def length(data: pd.DataFrame) -> Sentences:
     for name, rows in each(grown, "k"):
         yield (
             f"Between the last two such bins, {name}, the exponent is {_span(rows, 'end', '{:.1f}')}. In the last such "
-            f"bin, a sentence takes {_span(rows, 'longest', '{:,.1f} ms')}.",
+            f"bin, a sentence takes {_span(rows, 'longest', '{:,.0f} ms')}.",
             rows,
         )
     others = [k for k in dict.fromkeys(data["k"]) if k not in _shown(data)]
@@ -247,8 +246,8 @@ def proofs(searched: pd.DataFrame, corpus: str, row: Row) -> Sentences:
     yield (
         f"Of {len(searched):,} test sentences of {corpus}, parsed with {row.model} ({row.learner}, k = {row.k}, "
         f"decoder {row.decoder}), {proved:,} come with a proof that no other tree scores more, "
-        f"{once:,} at the first call of the dynamic program; the most that one took is "
-        f"{searched['dp_calls'].max():,.0f} calls and {searched['nodes'].max():,.0f} nodes of a search tree.",
+        f"{once:,} at the first call of the dynamic program. The largest number of calls for a sentence is "
+        f"{searched['dp_calls'].max():,.0f}, and the largest search tree has {searched['nodes'].max():,.0f} nodes.",
         searched[["n", "status", "dp_calls", "nodes"]],
     )
 

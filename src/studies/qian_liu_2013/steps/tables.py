@@ -112,7 +112,7 @@ def step_table(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
                 cells[str(place), figure] = runs[figure]
                 pairs = zip(tested_rows.index, tested_rows["difference"], tested_rows["p"], strict=True)
                 texts = {name: f"{d:+.2f}" + (" *" if p < LEVEL else "") for name, d, p in pairs}
-                cells[str(place), f"{figure} - base"] = pd.Series(texts, dtype=object).reindex(runs.index)
+                cells[str(place), f"{figure} minus base"] = pd.Series(texts, dtype=object).reindex(runs.index)
     names = list(dict.fromkeys(data["name"]))
     columns = pd.MultiIndex.from_tuples(list(cells) or [("", "changed")])
     return pd.DataFrame(cells, index=pd.Index(names, name="training"), columns=columns)

@@ -44,9 +44,9 @@ def sentence_by_sentence(data: pd.DataFrame, by_corpus: pd.DataFrame) -> Sentenc
     """
     published, tuned = (data[column] for column in data.columns[1:3])
     yield (
-        f"Of {len(data)} sentences {tuned.name} needs fewer calls on {(tuned < published).sum()} and more on "
-        f"{(tuned > published).sum()}; the median ratio is {(published / tuned.clip(lower=1)).median():.1f}, the ratio "
-        f"of the means {published.mean() / tuned.mean():.1f}."
+        f"Of {len(data):,} sentences {tuned.name} needs fewer calls on {(tuned < published).sum():,} and more on "
+        f"{(tuned > published).sum():,}; the median ratio is {(published / tuned.clip(lower=1)).median():.1f}, the "
+        f"ratio of the means {published.mean() / tuned.mean():.1f}."
     )
     ends = dict.fromkeys((by_corpus["ratio"].idxmin(), by_corpus["ratio"].idxmax()))
     listed = " to ".join(f"{_ratio(by_corpus.loc[corpus])} ({corpus})" for corpus in ends)
@@ -57,9 +57,10 @@ def sentence_by_sentence(data: pd.DataFrame, by_corpus: pd.DataFrame) -> Sentenc
     proved = data[data["proved"]]
     differ = int((~proved["same"]).sum())
     yield (
-        f"On {differ} of the {len(proved)} sentences that both prove, scores differ. One of the proofs must be wrong."
+        f"On {differ:,} of the {len(proved):,} sentences that both prove, scores differ. One of the proofs must be "
+        "wrong."
         if differ
-        else f"On all {len(proved)} sentences that both prove, their trees have the same score."
+        else f"On all {len(proved):,} sentences that both prove, their trees have the same score."
     )
 
 

@@ -14,6 +14,7 @@ from studies.riedel_clarke_2006.constraints.tables import (
     claims,
     measures,
 )
+from studies.site.collect import title
 from studies.site.sentences import LEVEL, Sentences, about, difference, each, joined, listing, percent, span
 from studies.site.show import p_in_words
 
@@ -32,13 +33,14 @@ def accuracy(data: pd.DataFrame) -> Sentences:
         gain = {name: measures(full)[name] - measures(base)[name] for name in ("LAC", "UAC", "LC")}
         p = binomial(full["better"], full["worse"])
         yield (
-            f"On {corpus} ({run}, {full['folds']} folds, {full['sentences']:,} sentences, one seed) the constraints "
-            f"change labelled accuracy by {gain['LAC']:+.2f} points, unlabelled accuracy by {gain['UAC']:+.2f} and the "
-            f"share of fully right sentences by {gain['LC']:+.2f} (sign test over sentences: {p_in_words(p)}).",
+            f"On {corpus} ({title(run)}, {full['folds']} folds, {full['sentences']:,} sentences, one seed) the "
+            f"constraints change labelled accuracy by {gain['LAC']:+.2f} points, unlabelled accuracy by "
+            f"{gain['UAC']:+.2f} and the share of fully right sentences by {gain['LC']:+.2f} (sign test over "
+            f"sentences: {p_in_words(p)}).",
             systems,
         )
         yield (
-            f"On {corpus} ({run}) the constraints change {full['changed']:,} words: {full['gained']:,} become right, "
+            f"On {corpus}, the constraints change {full['changed']:,} words: {full['gained']:,} become right, "
             f"{full['lost']:,} become wrong, and {full['changed'] - full['gained'] - full['lost']:,} are wrong before "
             "and after.",
             systems,
@@ -58,11 +60,11 @@ def times(data: pd.DataFrame) -> Sentences:
         few, short = (100 * full[name] / full["sentences"] for name in ("few_iterations", "short"))
         loop = f" ({first[PUBLISHED_LOOP]:.1f} % in the loop as published)" if PUBLISHED_LOOP in first else ""
         yield (
-            f"On {corpus} ({run}) {few:.2f} % of {full['sentences']:,} sentences are solved in fewer than 20 "
+            f"On {corpus} ({title(run)}), {few:.2f} % of {full['sentences']:,} sentences are solved in fewer than 20 "
             f"iterations and {short:.2f} % in under 0.5 s; the slowest took {full['slowest']:.1f} s.",
             systems,
         )
-        yield _slow(by_system, f"{corpus} ({run})"), systems
+        yield _slow(by_system, f"{corpus} ({title(run)})"), systems
         yield (
             f"Chu-Liu-Edmonds takes {base['seconds']:.1f} s for the corpus, the constraints {full['seconds']:.1f} s, "
             f"{first[CONSTRAINTS]:.1f} % in the first iteration{loop}. According to the paper, the first iteration "
@@ -73,7 +75,7 @@ def times(data: pd.DataFrame) -> Sentences:
         if ten in by_system.index and base["reading"] == base["reading"] and base["features"] == base["features"]:
             whole = by_system["seconds"] + by_system["features"] + by_system["reading"]
             yield (
-                f"On {corpus} ({run}) reading takes {base['reading']:.1f} s, and features with their scores "
+                f"On {corpus}, reading takes {base['reading']:.1f} s, and features with their scores "
                 f"{base['features']:.1f} s. Together with the solver Chu-Liu-Edmonds takes {whole[BASELINE]:.1f} s, "
                 f"and the constraints with q = 10 take {whole[ten]:.1f} s, {whole[ten] / whole[BASELINE]:.2f} times as "
                 "long.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.riedel_clarke_2006.integer_programs.tables import BRANCH_AND_BOUND, RELAXATION
+from studies.site.collect import title
 from studies.site.sentences import Sentences, about, each, how_many_corpora, listing, span
 
 NO_ARENA = "No run here has compared the solvers: run `python -m studies.pipeline.run integer-programs`."
@@ -22,7 +23,7 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
             f"the slowest problem takes {bb['slowest'].max():.2g} s. Integer programs prove "
             f"{span(proved['proved'], '{:,}')} of up to {proved['sentences'].max():,}, {_limited(exact)}. If two "
             "solvers prove an optimum, they agree on its score. A problem is a test sentence with the scores of a "
-            f"model and a set of trees ({run}; {how_many_corpora(dict.fromkeys(bb['corpus']))}; models "
+            f"model and a set of trees ({title(run)}; {how_many_corpora(dict.fromkeys(bb['corpus']))}; models "
             f"{listing(dict.fromkeys(bb['model']))}; {listing(dict.fromkeys(bb['space']))} trees).",
             rows,
         )
@@ -35,8 +36,8 @@ def _ratios(lengths: pd.DataFrame, run: str) -> Sentences:
     if len(known := ratio.dropna()):
         low, high = known.idxmin(), known.idxmax()
         yield (
-            f"The problems are divided into {len(ratio)} bins by corpus, model, set of trees and length ({run}). In "
-            f"{len(known)} of the bins, at least one integer program proves every sentence.",
+            f"The problems are divided into {len(ratio)} bins by corpus, model, set of trees and length "
+            f"({title(run)}). In {len(known)} of the bins, at least one integer program proves every sentence.",
             lengths,
         )
         yield (
@@ -46,7 +47,7 @@ def _ratios(lengths: pd.DataFrame, run: str) -> Sentences:
             lengths,
         )
     if unknown := len(ratio) - len(known):
-        yield f"In {unknown} of {len(ratio)} bins ({run}), no program proved every sentence, so there is no ratio."
+        yield f"In {unknown} of {len(ratio)} bins of {title(run)}, no program proved all sentences: there is no ratio."
 
 
 def _limited(exact: pd.DataFrame) -> str:
@@ -73,7 +74,7 @@ def _place(key: tuple, lengths: pd.DataFrame) -> str:
     _, corpus, model, space, low = key
     count = int(lengths.loc[key, "sentences"])
     following = min((end for end in lengths.index.get_level_values(-1) if end > low), default=0)
-    words = f"over {low} words" if low or not following else f"to {following} words"
+    words = f"over {low} words" if low or not following else f"up to {following} words"
     return f"{corpus}, {model}, {space}, {words}, {count} {'sentences' if count > 1 else 'sentence'}"
 
 

@@ -110,8 +110,7 @@ def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
         name = f"claim-{last.paper.key}-{last.claim.name}"
         anchor = f' id="{name}"'
         page = f' <a href="{last.claim.page}.ipynb#{name}">table</a>' if last.claim.page and not here else ""
-        where = "" if last.claim.section == "ours" else f"section {escape(last.claim.section)}"
-        section = f'<span class="where">{where}{page}</span>'
+        section = f'<span class="where">{escape(_place(last.claim.section))}{page}</span>'
         ours = _result(last, here)
         test = typeset(escape(ZERO.sub("0", threshold(last.claim))))
         cells = [f"{escape(last.claim.claim)} {section}", escape(last.claim.published), ours, test]
@@ -122,6 +121,16 @@ def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
         for head, cell in zip(heads[1:], [*cells[1:], *marks], strict=True)
     )
     return f'<tr{anchor}><th scope="row">{cells[0]}</th>{body}</tr>'
+
+
+def _place(section: str) -> str:
+    """Return the place of a claim in its paper in words, for instance `sections 3.4 and 4.6`; empty: it has none."""
+    if section == "ours":
+        return ""
+    if section.startswith("abstract, "):
+        return f"abstract and section {section.removeprefix('abstract, ')}"
+    several = re.match(r"[\d.]+(?:,| and) \d", section)
+    return f"section{'s' * (several is not None)} {section}"
 
 
 def _result(judged: Judged, here: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from studies.site.collect import title
 from studies.site.sentences import (
     ONE_SEED,
     UNTESTED,
@@ -56,13 +57,13 @@ def _gains(data: pd.DataFrame) -> Sentences:
         sides = first.split(" minus ")
         better = who_is_better(pair, f"The parser {sides[0]} is", sides[1], ("on", "corpora"))
         yield (
-            f"UAS of {' minus UAS of '.join(sides)} ({run}): {span(pair['difference'], '{:+.2f}')}. {better} "
+            f"UAS of {' minus UAS of '.join(sides)} ({title(run)}): {span(pair['difference'], '{:+.2f}')}. {better} "
             f"(95 % intervals; {seeds_in_words(pair['seeds'])}).",
             pair,
         )
     for run, rows in each(data, "run"):
         pairs = rows.index.get_level_values("pair").nunique()
-        yield f"In all {pairs} pairs of parsers ({run}), {significance_counts(rows, *SIDES)}", rows
+        yield f"In all {pairs} pairs of parsers ({title(run)}), {significance_counts(rows, *SIDES)}", rows
 
 
 @about()

@@ -90,15 +90,17 @@ def targets(table: pd.DataFrame) -> Sentences:
     """Count the targets of `tables.targets` that are met, and name the others."""
     met = table["met"] == "yes"
     open_ = table.get("interval contains target", pd.Series("no", table.index)) == "yes"
-    missed = "" if met.all() else f" Missed: {listing(table.index[~met])}."
+    names = table.index.droplevel(0) if table.index.get_level_values(0).nunique() == 1 else table.index  # one run
+    missed = "" if met.all() else f" Missed: {listing(names[~met])}."
+    contained = int(open_.sum())
     yield (
-        f"{int(met.sum())} of {len(table)} targets are met; for {int(open_.sum())} targets, the 95 % interval over "
-        f"sentences contains the target, so that other sentences could decide differently.{missed}",
+        f"{int(met.sum())} of {len(table)} targets are met; for {contained} target{'s' * (contained != 1)}, the 95 % "
+        f"interval over sentences contains the target, so that other sentences could decide differently.{missed}",
         table,
     )
-    slow = table.index[table["method"] == ""]
+    slow = names[table["method"] == ""]
     if len(slow):
-        yield f"No method is fast enough for {len(slow)} targets: {listing(slow)}.", table
+        yield f"No method is fast enough for {len(slow)} target{'s' * (len(slow) != 1)}: {listing(slow)}.", table
     yield (
         "The targets are about whole test sets, and about features and decoding together. The figures here are about "
         "sentences spaced evenly over the test split and about decoding alone, with the method and budget that are "
