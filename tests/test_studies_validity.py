@@ -115,14 +115,6 @@ def test_the_validator_sees_the_columns_of_the_parser(tmp_path: Path) -> None:
     assert counted["changed"].rules == {"rel-upos-det": 1}
 
 
-def test_the_root_label_of_a_package_becomes_that_of_the_treebank() -> None:
-    assert measure.root_label(universal(synthetic_treebank(12, 5, 8))) == "root"
-    heads = [np.array([-1, 0, 1]), np.array([-1, 2, 0, 0])]  # the second sentence has two roots
-    labels = [["ROOT", "obj"], ["det", "ROOT", "dep"]]
-    assert measure.with_root_label("root", heads, labels) == [["root", "obj"], ["det", "root", "dep"]]
-    assert measure.with_root_label("root", [], []) == []
-
-
 def test_the_stage_agrees_with_direct_counts(project: Path, tmp_path: Path) -> None:
     measured = metrics(project, "validity", "toy.json")
     document = read(project / "data/converted/toy/test.conllu").select(range(40))
