@@ -228,7 +228,7 @@ def run(params: Params, corpus: str) -> None:
         "words": data.test.words,
         "training_sentences": len(data.train),
         "model": asdict(Graph().adapted_settings(settings.model, data.train)),
-        "coverage": {"complete": coverage.complete, "says": str(coverage), "rules": list(coverage.rules)},
+        "coverage": {name: list(getattr(coverage, name)) for name in ("tags", "labels", "rules")},
         "corpus_checksum": checksum(corpus, "test"),
         "seed": params.seed,
     }
