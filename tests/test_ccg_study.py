@@ -46,13 +46,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict, dict]:
-    """Run the stage in `folder` and return (metrics, times)."""
+def run(folder: Path, monkeypatch: pytest.MonkeyPatch, cores: int = 1) -> tuple[dict, dict]:
+    """Run the stage in `folder` with as many processes as `cores`, and return (metrics, times).
+
+    One process is the default, because every further process would load all compiled functions, for each of the six
+    sets of sentences and beams.
+    """
     loaded = params.load(PARAMS)
     parser = CCGParser(corpus="a")
     settings = CCG(derivations=("a",), parsers={NAME: parser}, beams=BEAMS)
     joint = CCGIntegration(iterations=(1, 3), most=60)
     monkeypatch.chdir(folder)
+    monkeypatch.setattr(measure, "cores", lambda: cores)
     measure.run(loaded.changed(settings).changed(joint), NAME)
     metrics = folder / "results" / "metrics"
     parts = metrics / "ccg-integration", metrics / "timing" / "ccg-integration"
@@ -154,6 +159,13 @@ def test_parts_of_sentences_are_timed_in_turn(folder: Path) -> None:
         assert min(seconds) > 0
 
 
+def test_the_number_of_processes_changes_no_result(
+    folder: Path, ran: tuple[dict, dict], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics, _ = run(folder, monkeypatch, cores=2)
+    assert metrics == ran[0]
+
+
 def test_a_killed_run_resumes(folder: Path, ran: tuple[dict, dict], monkeypatch: pytest.MonkeyPatch) -> None:
     studied: list[int] = []
     original, most = Study._best, [45]
@@ -165,7 +177,6 @@ def test_a_killed_run_resumes(folder: Path, ran: tuple[dict, dict], monkeypatch:
         return original(self, *arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Study, "_best", counted)
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
     with pytest.raises(KeyboardInterrupt):
         run(folder, monkeypatch)
     checkpoints = sorted((folder / "build" / "checkpoints" / f"ccg-integration.{NAME}").iterdir())

@@ -15,7 +15,7 @@ from studies.pipeline.trainers.peers import reported
 from treebound.core.errors import InputError
 from treebound.core.vocabulary import Vocabulary
 from treebound.metrics.attachment import evaluate
-from treebound.systems.peers.peer import Peer, package, single_rooted
+from treebound.systems.peers.peer import Peer, package, root_label, single_rooted
 from treebound.systems.peers.registry import PEERS, udpipe
 
 #: settings for few epochs and little data
@@ -50,6 +50,9 @@ def test_learns_parses_and_can_be_loaded(name: str, tmp_path: Path) -> None:
         assert len(labels) == n
         assert heads[0] == -1
         assert (heads[1:] == 0).sum() == 1
+        at_root = labels[int(np.flatnonzero(heads == 0)[0]) - 1]
+        assert at_root == ("root" if name == "udpipe" else "top")  # UDPipe demands this label of a single root
+        assert "ROOT" not in labels
     chains = [np.arange(-1, n) for n in test.lengths]  # every word depends on the word before it
     assert evaluate(test, [heads for heads, _ in trees]).summary["uas"] > 60
     assert evaluate(test, chains).summary["uas"] < 40
@@ -105,6 +108,14 @@ def test_one_root_is_left(heads: list[int], expected: list[int]) -> None:
 
 def test_several_roots_stay_where_they_may() -> None:
     assert single_rooted(np.array([-1, 0, -1, 2], np.int32), False).tolist() == [-1, 0, 0, 2]
+
+
+def test_the_root_label_is_the_most_frequent_label_of_roots() -> None:
+    treebank = labelled_treebank(20, 5)
+    assert root_label(treebank) == "top"
+    labels = np.where(treebank.head == 0, treebank.columns["deprel"], treebank.vocab["deprel"].get("N"))
+    labels[np.flatnonzero(treebank.head == 0)[0]] = treebank.vocab["deprel"].get("N")
+    assert root_label(replace(treebank, columns=treebank.columns | {"deprel": labels})) == "top"
 
 
 def test_roots_get_the_label_of_training() -> None:

@@ -158,6 +158,11 @@ def test_tree_refuses_lengths_that_disagree() -> None:
         tree_svg(WORDS, [-1, 0, 1])
 
 
+@pytest.mark.parametrize(("count", "text"), [(1, "1 node"), (2, "2 nodes")])
+def test_a_search_tree_is_described_by_its_number_of_nodes(count: int, text: str) -> None:
+    assert f"Branch-and-bound tree of {text}<" in search_tree_svg(NODES[:count], WORDS).markup
+
+
 def test_search_tree_counts_omitted_nodes() -> None:
     chain = [{"id": 0, "parent": -1, "arc": None, "value": 0, "ub": 9.0, "status": "branched"}]
     chain += [{**chain[0], "id": i, "parent": i - 1, "arc": [1, 2], "value": 1} for i in range(1, 60)]

@@ -21,7 +21,6 @@ from studies.across.validity.validator import Trees, errors
 from studies.common import params as parameters
 from studies.common.params import Params
 from studies.site import collect
-from treebound.constraints.ud import Coverage
 from treebound.core.treebank import Treebank
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
@@ -115,14 +114,6 @@ def test_the_validator_sees_the_columns_of_the_parser(tmp_path: Path) -> None:
     assert counted["changed"].rules == {"rel-upos-det": 1}
 
 
-def test_the_root_label_of_a_package_becomes_that_of_the_treebank() -> None:
-    assert measure.root_label(universal(synthetic_treebank(12, 5, 8))) == "root"
-    heads = [np.array([-1, 0, 1]), np.array([-1, 2, 0, 0])]  # the second sentence has two roots
-    labels = [["ROOT", "obj"], ["det", "ROOT", "dep"]]
-    assert measure.with_root_label("root", heads, labels) == [["root", "obj"], ["det", "root", "dep"]]
-    assert measure.with_root_label("root", [], []) == []
-
-
 def test_the_stage_agrees_with_direct_counts(project: Path, tmp_path: Path) -> None:
     measured = metrics(project, "validity", "toy.json")
     document = read(project / "data/converted/toy/test.conllu").select(range(40))
@@ -169,7 +160,8 @@ def test_a_second_run_gives_the_same_bytes(project: Path) -> None:
 
 def test_a_corpus_with_other_labels_is_named_and_not_parsed(project: Path) -> None:
     measured = metrics(project, "validity", "other.json")
-    assert "dobj" in measured["coverage"]["says"]
+    assert measured["coverage"]["labels"] == ["dobj"]
+    assert measured["coverage"]["tags"] == []
     assert "gold" not in measured
     run = collect.this_run(project)
     table = tables.uncovered([run])
@@ -183,19 +175,28 @@ def test_a_corpus_with_other_labels_is_named_and_not_parsed(project: Path) -> No
     assert example(project / "results/models/validity/other.npz", synthetic_treebank(1, 1, 4)) is None
 
 
-def test_typing_errors_in_tags_and_labels_are_explained(tmp_path: Path) -> None:
+#: a part of the metrics, the number of tags and their examples; older results have a message in place of lists
+NOT_UNIVERSAL = [
+    ({"tags": ["(", "N"], "labels": ["subj"]}, 2, "(, N"),
+    ({"tags": ["(", "A", "B", "N"], "labels": ["subj"]}, 4, "(, A, B, ..."),
+    ({"says": "2 tags that are not universal ((, N), 1 labels that are not (subj): cannot apply leaf-cc"}, 2, "(, N"),
+]
+
+
+@pytest.mark.parametrize(("coverage", "count", "tags"), NOT_UNIVERSAL)
+def test_typing_errors_in_tags_and_labels_are_explained(coverage: dict, count: int, tags: str, tmp_path: Path) -> None:
     synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
     params = parameters.load(tmp_path / "params.yaml").changed(ValidTrees(corpora=("toy",)))
     synthetic_results.write(tmp_path / "results", params)
     path = tmp_path / "results/metrics/validity/toy.json"
     stored = json.loads(path.read_text(encoding="utf-8"))
-    stored["coverage"] = {"complete": False, "says": str(Coverage(("(", "N"), ("subj",), rules=("leaf-cc",)))}
+    stored["coverage"] = coverage | {"rules": ["leaf-cc"]}
     path.write_text(json.dumps(stored), encoding="utf-8")
     table = tables.uncovered([collect.Results("this run", tmp_path / "results", params)])
-    assert table.loc[("this run", "toy"), ["tags", "labels", "parsed"]].tolist() == [2, 1, "yes"]
-    assert table["note"].item() == "tags that are not universal: (, N; labels that are not universal: subj"
+    assert table.loc[("this run", "toy"), ["tags", "labels", "parsed"]].tolist() == [count, 1, "yes"]
+    assert table["note"].item() == f"tags that are not universal: {tags}; labels that are not universal: subj"
     text = str(remarks.uncovered(table))
-    assert text.startswith("toy has 2 tags and 1 label that are not universal. At most 1 % of the training words of")
+    assert text.startswith(f"toy has {count} tags and 1 label that are not universal. At most 1 % of the training ")
     assert text.endswith("In a sentence with such a tag, the rules that read tags are left out.")
 
 

@@ -99,7 +99,7 @@ def test_foreign_tags_and_labels_are_reported() -> None:
     assert covered(rules, ["NOUN"], ["nsubj"], ["feats"]).rules == ("too-many-subjects",)
     several = covered(rules, ["A", "B", "C", "D"], ["SBJ"], ["feats"])
     assert str(several) == (
-        "4 tags that are not universal (A, B, C, ...), 1 labels that are not (SBJ), no column MISC: "
+        "4 tags that are not universal (A, B, C, ...), 1 label that is not universal (SBJ), no column MISC: "
         "cannot apply rel-upos-det, too-many-subjects, leaf-punct"
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from studies.common.cores import cores
 from treebound.core.errors import InputError, TreeboundError
 from treebound.support.workers import AHEAD, blocks, in_batches, spread
 
@@ -156,3 +157,13 @@ def test_blocks_hold_every_item_once(size: int) -> None:
         assert [i for some in ranges for i in some] == list(range(count))
         assert all(0 < len(some) <= size for some in ranges)
         assert not ranges or max(len(ranges[0]), len(ranges[-1])) <= max(1, size // 8)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not restrict a process to cores")
+def test_a_stage_counts_only_the_cores_that_it_may_use() -> None:
+    allowed = os.sched_getaffinity(0)
+    assert 1 <= cores() <= len(allowed)
+    code = "from studies.common.cores import cores; print(cores())"
+    code = f"import os; os.sched_setaffinity(0, {{{min(allowed)}}}); {code}"
+    restricted = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert restricted.stdout == "1\n"

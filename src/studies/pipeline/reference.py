@@ -28,6 +28,7 @@ import yaml
 
 from studies.common import metrics, stage
 from studies.common import params as parameters
+from studies.common.cores import cores
 from studies.pipeline import scratch, unfinished
 from studies.pipeline.run import EXPECTED, TIMES
 from treebound.core.errors import InputError, TreeboundError
@@ -76,6 +77,7 @@ def machine() -> dict[str, Any]:
         cpu = next(models, f":{cpu}").partition(":")[2].strip()
     versions = {name: metadata.version(name) for name in ("numpy", "numba", "llvmlite")}
     versions["python"] = platform.python_version()
+    # like the name of the processor, the number of its cores describes the machine, not the share that a run may use
     return {"cpu": cpu, "cores": os.cpu_count(), "system": platform.system(), "versions": versions}
 
 
@@ -154,7 +156,7 @@ def show(run: dict[str, Any]) -> None:
     stage.write_json(FOLDER / ORIGIN, run)  # with this file, the pages label the results as the reference run
     train(*LOADED)
     pages = yaml.safe_load((FOLDER / "params.yaml").read_text(encoding="utf-8"))["notebooks"]
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         list(pool.map(execute, pages))  # after an error, no further page begins
     call(FOLDER, "studies.site.render")
 

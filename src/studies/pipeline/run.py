@@ -20,6 +20,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from studies.common.cores import cores
 from studies.common.stage import say
 from studies.pipeline import killed, lockfile, warm
 from treebound.core.errors import TreeboundError
@@ -218,8 +219,8 @@ def main() -> None:
     parser.add_argument(
         "--jobs",
         type=int,
-        default=os.cpu_count() or 1,
-        help="number of stages that run at the same time (default: number of cores)",
+        default=cores(),
+        help="number of stages that run at the same time (default: number of cores that it may use)",
     )
     parser.add_argument(
         "--allow-missing",

@@ -50,7 +50,7 @@ def prepare(folder: Path, overlay: dict[str, Any], project: Path = Path()) -> No
 def run(folder: Path, *targets: str, jobs: int | None = None, allow_missing: bool = False) -> int:
     """Run all stages in a prepared folder, or only `targets` and the stages that they need; return the exit status.
 
-    jobs           number of stages that run at the same time; None: number of cores
+    jobs           number of stages that run at the same time; None: number of cores that the run may use
     allow_missing  see `studies.pipeline.run.jobs_of`
 
     Control-C reaches the other process as well. This process then waits until the other process has ended.
@@ -147,7 +147,7 @@ def main() -> None:
     )
     parser.add_argument("--skip-missing", action="store_true", help="leave out corpora that cannot be fetched")
     parser.add_argument(
-        "--jobs", type=int, help="number of stages that run at the same time (default: number of cores)"
+        "--jobs", type=int, help="number of stages that run at the same time (default: number of cores that it may use)"
     )
     arguments = parser.parse_args()
     try:

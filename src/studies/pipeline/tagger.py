@@ -8,7 +8,6 @@ last fold.
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import asdict, replace
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from studies.common import stage
+from studies.common.cores import cores
 from studies.common.corpus import SPLITS, TAGGED, gold
 from studies.common.params import Params
 from treebound.core.treebank import Treebank
@@ -73,7 +73,7 @@ def predict(params: Params, corpus: str, column: str, splits: Splits, tagged: Sp
         tagger = train_tagger(train, dev, column=column, **settings)
     stage.say(f"{corpus} {column}: dev accuracy {max(r['dev_accuracy'] for r in tagger.history):.2f}")
     checkpoints = stage.CHECKPOINTS / f"{corpus}.tagger.{column}"
-    workers = os.cpu_count() or 1
+    workers = cores()
     with Stopwatch() as folding:
         jackknifed = jackknife(train, column, folds=folds, workers=workers, checkpoints=checkpoints, **settings)
     shutil.rmtree(checkpoints)

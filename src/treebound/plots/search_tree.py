@@ -69,7 +69,8 @@ def search_tree_svg(nodes: Sequence[dict[str, Any]], words: Sequence[str], *, li
         height += 20
         note = f"the first {len(shown)} of {len(nodes)} nodes"
         boxes.append(text(width / 2, height - 8, note, size=12, fill=COLOURS["grey"]))
-    return drawing(width, height, alt or f"Branch-and-bound tree of {len(nodes)} node(s)", body + boxes)
+    alt = alt or f"Branch-and-bound tree of {len(nodes)} node{'s' * (len(nodes) != 1)}"
+    return drawing(width, height, alt, body + boxes)
 
 
 def _layout(

@@ -14,6 +14,7 @@ from studies.across.mining import rankings, samples, scoring
 from studies.across.mining.samples import Sample
 from studies.across.mining.settings import Mining, Run
 from studies.common import stage
+from studies.common.cores import cores
 from studies.common.params import Params
 from treebound.core.treebank import Treebank
 from treebound.mining import parts
@@ -33,7 +34,7 @@ def run(params: Params, name: str) -> None:
     sample = samples.make(run_settings, params.seed, params.slice)
     folder = stage.CHECKPOINTS / f"mining.{name}"
     folder.mkdir(parents=True, exist_ok=True)
-    workers = os.cpu_count() or 1
+    workers = cores()
     start = time.monotonic()
     treebank, models = _trained(sample, run_settings, folder, workers)
     mined = _mined(sample, run_settings, folder, workers)

@@ -8,7 +8,6 @@ parse the test split, too. The official validator checks all parses.
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
@@ -167,8 +166,6 @@ def _same(a: Parse, b: Parse) -> bool:
 def by_peer(peer: Peer, data: Data, seed: int, options: dict[str, Any]) -> Trees | None:
     """Train a parser of another project and parse the test split. Return None if its package is not installed.
 
-    A package may have a label of its own for the root, as spaCy does; it is replaced by the label of the treebank.
-
     options  settings of the training
     """
     if find_spec(peer.module.partition(".")[0]) is None:
@@ -177,24 +174,7 @@ def by_peer(peer: Peer, data: Data, seed: int, options: dict[str, Any]) -> Trees
         path = Path(folder, "model")
         peer.train(data.train, data.dev, path, seed=seed, **options)
         parses = peer.load(path)(data.test)
-    heads = [heads for heads, _ in parses]
-    return Trees(heads, with_root_label(root_label(data.train), heads, [labels for _, labels in parses]))
-
-
-def root_label(treebank: Treebank) -> str:
-    """Return the most frequent label of the root's dependents."""
-    counts = np.bincount(treebank.columns["deprel"][treebank.head == 0], minlength=1)
-    return treebank.vocab["deprel"][int(counts.argmax())]
-
-
-def with_root_label(root: str, heads: Sequence[np.ndarray], labels: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return labels in which `root` replaces the label that most dependents of the root have."""
-    at_root = Counter(
-        label for tree, names in zip(heads, labels, strict=True) for head, label in zip(tree[1:], names, strict=True)
-        if head == 0
-    )  # fmt: skip
-    own = at_root.most_common(1)[0][0] if at_root else root
-    return [[root if label == own else label for label in names] for names in labels]
+    return Trees([heads for heads, _ in parses], [labels for _, labels in parses])
 
 
 def measured(settings: ValidTrees, data: Data, seed: int, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -248,7 +228,7 @@ def run(params: Params, corpus: str) -> None:
         "words": data.test.words,
         "training_sentences": len(data.train),
         "model": asdict(Graph().adapted_settings(settings.model, data.train)),
-        "coverage": {"complete": coverage.complete, "says": str(coverage), "rules": list(coverage.rules)},
+        "coverage": {name: list(getattr(coverage, name)) for name in ("tags", "labels", "rules")},
         "corpus_checksum": checksum(corpus, "test"),
         "seed": params.seed,
     }

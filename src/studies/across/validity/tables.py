@@ -20,8 +20,8 @@ FIGURES += ["uas", "uas_valid", "las", "las_valid", "uas_gain", "las_gain"]
 FIGURES += ["proved", "searched", "regions", "every", "changed", "named", "cpu_s", "cpu_s_valid"]
 #: heading of the number of sentences in which the validator finds an error
 WITH_ERRORS = "sentences with errors"
-#: tags or labels that are not universal, in the note of a metrics file: their number, their kind, and examples
-_UNKNOWN = re.compile(r"(\d+) (tag|label)s that are not(?: universal)? \((.*?)\)(?=, \d|, no |: cannot apply )")
+#: tags or labels that are not universal, in the message of an older metrics file: number, kind and examples
+_MESSAGE = re.compile(r"(\d+) (tag|label)s that are not(?: universal)? \((.*?)\)(?=, \d|, no |: cannot apply )")
 #: order of the four numbers of a gain in accuracy in a metrics file
 GAIN = ("difference", "low", "high", "p")
 
@@ -155,12 +155,22 @@ def uncovered(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.Dat
     """
     rows = []
     for name, corpus, metrics in stored(results, corpora):
-        unknown = {kind: (int(count), names) for count, kind, names in _UNKNOWN.findall(metrics["coverage"]["says"])}
-        if unknown:
-            counts = {f"{kind}s": unknown.get(kind, (0, ""))[0] for kind in ("tag", "label")}
-            note = "; ".join(f"{kind}s that are not universal: {names}" for kind, (_, names) in unknown.items())
+        if unknown := _not_universal(metrics["coverage"]):
+            counts = {kind: unknown.get(kind, (0, ""))[0] for kind in ("tags", "labels")}
+            note = "; ".join(f"{kind} that are not universal: {names}" for kind, (_, names) in unknown.items())
             parsed = "yes" if "gold" in metrics else "no"
             rows.append({"run": name, "corpus": corpus} | counts | {"parsed": parsed, "note": note})
     return pd.DataFrame(rows, columns=["run", "corpus", "tags", "labels", "parsed", "note"]).set_index(
         ["run", "corpus"]
     )
+
+
+def _not_universal(coverage: dict[str, Any]) -> dict[str, tuple[int, str]]:
+    """Return the number and up to three examples of tags, and of labels, that are not universal, if there are any.
+
+    coverage  part of the metrics of a corpus; older results have a message in place of the lists
+    """
+    if "says" in coverage:
+        return {f"{kind}s": (int(count), names) for count, kind, names in _MESSAGE.findall(coverage["says"])}
+    lists = {kind: coverage[kind] for kind in ("tags", "labels") if coverage[kind]}
+    return {kind: (len(names), ", ".join([*names[:3], *["..."] * (len(names) > 3)])) for kind, names in lists.items()}

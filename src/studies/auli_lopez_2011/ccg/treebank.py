@@ -7,7 +7,6 @@ trained on the whole training split.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice
@@ -16,6 +15,7 @@ from typing import Any
 from studies.auli_lopez_2011.ccg.files import ccg_parser, file_of, load
 from studies.auli_lopez_2011.ccg.settings import CCGParser
 from studies.common import stage
+from studies.common.cores import cores
 from studies.common.params import Params
 from studies.common.paths import DERIVATIONS
 from treebound.core.treebank import Treebank
@@ -52,7 +52,7 @@ def predict(params: Params, name: str, gold: dict[str, Treebank]) -> tuple[dict[
     folds = settings.pop("folds")
     tagger = train_tagger(gold["train"], gold["dev"], column=TAG, **settings)
     tags_of_split = {split: tagger.apply(gold[split]).strings(TAG) for split in ("dev", "test")}
-    workers, checkpoints = os.cpu_count() or 1, stage.CHECKPOINTS / f"ccg.{name}.tagger"
+    workers, checkpoints = cores(), stage.CHECKPOINTS / f"ccg.{name}.tagger"
     settings |= {"folds": folds, "workers": workers, "checkpoints": checkpoints}
     tags_of_split["train"] = jackknife(gold["train"], TAG, **settings).strings(TAG)
     correct = {

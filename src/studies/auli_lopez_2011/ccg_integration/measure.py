@@ -30,7 +30,6 @@ interrupted run resumes with the missing parts.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -44,6 +43,7 @@ from studies.auli_lopez_2011.ccg.measure import ORDERS
 from studies.auli_lopez_2011.ccg.settings import CCG
 from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common import stage
+from studies.common.cores import cores
 from studies.common.params import Params, digest
 from studies.common.paths import ccg_file
 from treebound.core.treebank import Treebank
@@ -399,7 +399,7 @@ def _integration(decoder: str, iterations: int) -> Integration:
 def run(params: Params, name: str) -> None:
     """Write the accuracy, the proofs and the speed of all decoders of a parser's joint model."""
     parser, settings, path = ccg_parser(params, name), params.section(CCGIntegration), ccg_file(name)
-    model, workers = CCGModel.load(path), os.cpu_count() or 1
+    model, workers = CCGModel.load(path), cores()
     treebanks, folder = {split: load(name, split) for split in SPLITS}, stage.CHECKPOINTS / f"ccg-integration.{name}"
 
     def study(split: str, beams: tuple[str, ...]) -> list[Studied]:

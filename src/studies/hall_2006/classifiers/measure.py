@@ -10,7 +10,6 @@ with the missing cells. All seconds are CPU seconds.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from itertools import combinations
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from studies.common import folds, stage
+from studies.common.cores import cores
 from studies.common.params import Params, digest
 from studies.hall_2006.classifier_search.settings import ClassifierSearch
 from studies.hall_2006.classifiers.search import Chosen, choose
@@ -131,7 +131,7 @@ def run(params: Params, corpus: str) -> None:
     searched = corpus in params.section(ClassifierSearch).corpora
     chosen, search = choose(params, corpus) if searched else ({}, None)
     rows: list[dict[str, Any]] = []
-    for row in spread(_cell, (params, corpus, chosen), all_cells, workers=os.cpu_count() or 1):
+    for row in spread(_cell, (params, corpus, chosen), all_cells, workers=cores()):
         name = f"{row['features']} {row['learner']} {row['share']} %"
         outcome = f"LAS {row['las']:.2f}" if "las" in row else f"{row['missing']} is not installed"
         stage.say(f"{corpus} section {row['section']}, {name}: {outcome} ({len(rows) + 1} of {len(all_cells)})")

@@ -10,7 +10,6 @@ of all points.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
@@ -20,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from studies.common import folds, stage
+from studies.common.cores import cores
 from studies.common.corpus import evenly
 from studies.common.params import Params, digest
 from studies.hall_2006.classifier_search.settings import ClassifierSearch
@@ -111,7 +111,7 @@ def search(params: Params, corpus: str, learner: str) -> pd.DataFrame:
     for number, (count, share) in enumerate(rounds(len(candidates), params.section(ClassifierSearch).first), 1):
         candidates = candidates[:count]
         scored: list[tuple[float, int]] = []
-        results = spread(_score, (params, corpus, learner, share), candidates, workers=os.cpu_count() or 1)
+        results = spread(_score, (params, corpus, learner, share), candidates, workers=cores())
         for point, result in zip(candidates, results, strict=True):
             stage.say(f"{corpus} {learner}, round {number} ({share} %): {point}: LAS {result['las']:.2f}")
             figures = {name: result[name] for name in ("uas", "las", "train_cpu_s", "parse_cpu_s")}

@@ -11,15 +11,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from studies.common.corpus import load as load_split
 from studies.common.params import Params, Row, digest
 from studies.pipeline.trainers import Loaded, Trees
 from studies.pipeline.trainers.learn import splits
 from treebound.core.treebank import Treebank
 from treebound.metrics.timing import Stopwatch
-from treebound.systems.peers.peer import Tree
+from treebound.systems.peers.peer import Tree, root_label
 from treebound.systems.peers.registry import PEERS
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"):
@@ -40,8 +38,8 @@ def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str,
 def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
     """Load a parser of another project, see `Trainer`.
 
-    Packages use different labels for dependents of the root. All dependents of the root therefore get one label, the
-    most frequent label of the root's dependents in the training set.
+    UDPipe writes its own label for dependents of the root. All dependents of the root therefore get one label, the most
+    frequent label of the root's dependents in the training set.
     """
     peer, (tags, _) = PEERS[row.system], params.tags_and_seed(corpus, row)
     examples = load_split(corpus, "train", params.limit("train"), tags)
@@ -52,8 +50,7 @@ def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
 
 def reported(training: Treebank, facts: dict[str, Any], gold: Treebank, trees: list[Tree]) -> Trees:
     """Return the trees with one label for all dependents of the root: their most frequent label in training."""
-    counts = np.bincount(training.columns["deprel"][training.head == 0], minlength=1)
-    root = training.vocab["deprel"][int(counts.argmax())]
+    root = root_label(training)
     labels = [
         [label if head else root for head, label in zip(heads[1:], labels, strict=True)] for heads, labels in trees
     ]

@@ -34,8 +34,9 @@ class Coverage:
         if self.complete:
             return "all validity rules can be applied"
         reasons = [
-            f"{len(values)} {noun} ({', '.join(values[:3])}{', ...' if len(values) > 3 else ''})"
-            for noun, values in (("tags that are not universal", self.tags), ("labels that are not", self.labels))
+            f"{len(values)} {noun + ' that is' if len(values) == 1 else noun + 's that are'} not universal "
+            f"({', '.join(values[:3])}{', ...' if len(values) > 3 else ''})"
+            for noun, values in (("tag", self.tags), ("label", self.labels))
             if values
         ]
         reasons += [f"no column {column.upper()}" for column in self.columns]
@@ -62,7 +63,7 @@ def covered(rule_set: RuleSet, tags: Iterable[str], labels: Iterable[str], colum
     >>> from treebound.constraints.ud.rule_sets import parse
     >>> rules = parse('rules = ["rel-upos-det", "too-many-objects"]')
     >>> print(covered(rules, ["NN", "NOUN"], ["obj", "root"], ["feats", "misc"]))
-    1 tags that are not universal (NN): cannot apply rel-upos-det
+    1 tag that is not universal (NN): cannot apply rel-upos-det
     """
     wrong_tags, wrong_labels, present = unknown_tags(tags), unknown_labels(labels), set(columns)
     rules = [

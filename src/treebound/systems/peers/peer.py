@@ -33,7 +33,10 @@ class Peer(Protocol):
         """Train with the package's usual settings, overridden by `settings`, on one thread, and write a model file."""
 
     def load(self, path: Path) -> Callable[[Treebank], list[Tree]]:
-        """Read a model file and return a function that parses treebanks by their forms and tags alone."""
+        """Read a model file and return a function that parses treebanks by their forms and tags alone.
+
+        The label of the root's dependents is `root_label` of the training treebank, if the package can store it.
+        """
 
 
 def package(peer: Peer) -> Any:
@@ -46,6 +49,12 @@ def check_names(settings: Iterable[str], valid: Iterable[str]) -> None:
     """Raise SettingError if a setting is not in `valid`: the packages would train without it and report nothing."""
     if unknown := [name for name in settings if name not in valid]:
         raise SettingError("options", f"unknown setting {unknown[0]!r}", f"choose from {', '.join(valid)}")
+
+
+def root_label(treebank: Treebank) -> str:
+    """Return the most frequent label of the root's dependents. Packages write a label of their own in its place."""
+    counts = np.bincount(treebank.columns["deprel"][treebank.head == 0], minlength=1)
+    return treebank.vocab["deprel"][int(counts.argmax())]
 
 
 def single_rooted(heads: np.ndarray, single_root: bool) -> np.ndarray:

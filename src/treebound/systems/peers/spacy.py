@@ -15,8 +15,12 @@ from treebound.core.treebank import Sentence, Treebank
 from treebound.support.atomic import replacing
 from treebound.support.extras import needs
 from treebound.support.settings import SettingError
-from treebound.systems.peers.peer import Tree, check_names, package, single_rooted
+from treebound.systems.peers.peer import Tree, check_names, package, root_label, single_rooted
 
+#: label that spaCy gives to the root's dependents, whatever their label in training
+OWN_ROOT_LABEL = "ROOT"
+#: key of a model's metadata, which holds the label of the root's dependents in the training treebank
+ROOT_LABEL = "treebound_root_label"
 #: encoder and parser of spaCy's quickstart for a CPU ("efficiency"), with the fine tag as an additional attribute
 CONFIG: dict[str, Any] = {
     "nlp": {"lang": "xx", "pipeline": ["parser"]},
@@ -77,6 +81,7 @@ class SpaCy:
         epochs, patience = int(settings.get("epochs", 20)), int(settings.get("patience", 3))
         fix_random_seed(seed)
         nlp = _blank(spacy)
+        nlp.meta[ROOT_LABEL] = root_label(train)
         column = str(train.meta.get("tag", "xpos"))
         examples = [Example(_doc(nlp, s, column), _doc(nlp, s, column, annotated=True)) for s in train]
         optimizer = nlp.initialize(lambda: examples)
@@ -115,15 +120,17 @@ def _parse(nlp: Any, treebank: Treebank) -> list[Tree]:
     """Parse the sentences of a treebank by their forms and tags."""
     single_root = bool(treebank.meta.get("single_root", True))
     column = str(treebank.meta.get("tag", "xpos"))
-    return [_tree(doc, single_root) for doc in nlp.pipe(_doc(nlp, sentence, column) for sentence in treebank)]
+    root = str(nlp.meta.get(ROOT_LABEL, OWN_ROOT_LABEL))  # models of older versions do not store the label
+    return [_tree(doc, root, single_root) for doc in nlp.pipe(_doc(nlp, sentence, column) for sentence in treebank)]
 
 
-def _tree(doc: Any, single_root: bool) -> Tree:
-    """Return heads and labels of a parsed document."""
+def _tree(doc: Any, root: str, single_root: bool) -> Tree:
+    """Return heads and labels of a parsed document, with the label `root` in place of spaCy's own label."""
     heads = np.full(len(doc) + 1, NO_HEAD, INDEX)
     for token in doc:
         heads[token.i + 1] = 0 if token.head.i == token.i else token.head.i + 1
-    return single_rooted(heads, single_root), [token.dep_ for token in doc]
+    labels = [root if token.dep_ == OWN_ROOT_LABEL else token.dep_ for token in doc]
+    return single_rooted(heads, single_root), labels
 
 
 def _doc(nlp: Any, sentence: Sentence, column: str, annotated: bool = False) -> Any:
@@ -136,10 +143,10 @@ def _doc(nlp: Any, sentence: Sentence, column: str, annotated: bool = False) -> 
 
     tree: dict[str, Any] = {}
     if annotated:
-        heads = sentence.heads[1:].tolist()
+        heads, labels = sentence.heads[1:].tolist(), sentence.strings("deprel")
         tree = {
             "heads": [i if head == 0 else head - 1 for i, head in enumerate(heads)],
-            "deps": [label if head else "ROOT" for label, head in zip(sentence.strings("deprel"), heads, strict=True)],
+            "deps": [OWN_ROOT_LABEL if head == 0 else label for head, label in zip(heads, labels, strict=True)],
         }
     else:
         tree = {"sent_starts": [True] + [False] * (sentence.n - 1)}
