@@ -169,8 +169,8 @@ def test_titles_of_groups_are_no_rows_of_a_table_of_claims(tmp_path: Path) -> No
 
 
 def test_sections_without_results_are_left_out_and_named_at_the_end(tmp_path: Path) -> None:
-    none, some = Table(pd.DataFrame({"a": []}), "Empty"), Table(pd.DataFrame({"a": range(12)}), "Full")
-    long = Table(pd.DataFrame({"a": range(13)}), "Long")
+    none, some = Table(pd.DataFrame({"a": []}), "Empty"), Table(pd.DataFrame({"a": range(16)}), "Full")
+    long = Table(pd.DataFrame({"a": range(17)}), "Long")
     cells = [
         new_markdown_cell("# T\n\nWhy?\n\n## One\n\nText of one.\n\n## Two\n\nText of two."),
         shown(none),
@@ -191,7 +191,7 @@ def test_sections_without_results_are_left_out_and_named_at_the_end(tmp_path: Pa
         text in page for text in ("Text of one", "Text of four", "Empty: no run", "So.", 'id="one"', 'id="four"')
     )
     assert len(re.findall("<details", page)) == len(re.findall("</details>", page))
-    assert page.count('class="scroll few"') == page.count('class="scroll"') == 1, "the table of 13 rows may scroll"
+    assert page.count('class="scroll few"') == page.count('class="scroll"') == 1, "the table of 17 rows may scroll"
 
 
 NASTY = ["<script>alert(1)</script>", "<b>", "&amp;", "]]>", '"', "$x$"]

@@ -216,11 +216,14 @@ def test_more_languages_are_tested_if_the_run_stored_the_missing_metrics(root: P
     pd.testing.assert_frame_equal(data, languages_tables.multilingual(whole))
     for system, seeds in (("carreras+sibling", 3), ("combined", 3), ("non-projective", 1)):
         against = data[f"{system} against the baseline"]
+        missing = against.index[against["seeds"].isna()].get_level_values("corpus")
+        assert list(missing) == ["en_craft"] * (system == "non-projective")  # its crossing trees take too long
+        against = against.drop(index="en_craft", level="corpus") if len(missing) else against
         assert (against["seeds"] == seeds).all()
         assert (against["low"] < against["UAS"]).all()
         assert (against["UAS"] < against["high"]).all()
     np.testing.assert_allclose(
-        data["combined against the baseline", "UAS"], data["UAS", "combined"] - data["UAS", "carreras"]
+        data["combined against the baseline", "UAS"], data["UAS", "combined"] - data["UAS", "carreras"], atol=1e-12
     )
     first = languages_remarks.multilingual(data).sentences[0]
     gains = data["combined against the baseline"]
@@ -375,14 +378,14 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _page(name: str) -> str:
-    """Return the text of a committed page without its code."""
+    """Return the text of a committed page without its code, with ordinary spaces."""
     page = (REPOSITORY / "results" / "reference" / "report" / f"{name}.html").read_text(encoding="utf-8")
     page = re.sub(r"<details>.*?</details>", "", page[page.index("<main") :], flags=re.S)
-    return html.unescape(re.sub(r"<[^>]*>", "", page))
+    return html.unescape(re.sub(r"<[^>]*>", "", page)).replace("\xa0", " ")
 
 
 def _plain(sentence: object) -> str:
-    return typeset(re.sub(r"\[([^\]]*)\]\([^)]*\.ipynb\)", r"\1", str(sentence)))
+    return typeset(re.sub(r"\[([^\]]*)\]\([^)]*\.ipynb\)", r"\1", str(sentence))).replace("\xa0", " ")
 
 
 def test_the_committed_tables_are_those_of_the_committed_metrics(committed: Path, tmp_path: Path) -> None:
