@@ -41,6 +41,8 @@ PENN, BUILT = ("ptb_sample", "en_craft"), 99.0
 def transitions(results: Results) -> Iterator[Row]:
     """Yield figures of transition parsers with gold tags: differences to MaltParser, and speeds."""
     for row in transitions_tables.measured(results).to_dict("records"):
+        if "-seed" in row["row"]:
+            continue  # another seed of a row that is listed
         corpus, kind = row["corpus"], str(row["model"]).partition("-")[0]
         name = f"{corpus} test, {row['row']}"
         if row["tags"] == "gold" and kind in ABOVE and corpus in MALTPARSER and not isnan(row["uas"]):
@@ -66,7 +68,7 @@ def samplers(results: Results) -> Iterator[Row]:
     if len(uas):
         exact = frames.decode(results).query("row == 'combined'").set_index("corpus")["uas"]
         gaps = (uas - exact).dropna()
-        name = "sampling with full features: UAS above exact search, mean"
+        name = "sampling with full features, projective trees: UAS above exact search, mean"
         yield Row(name, gaps.mean(), 0.0, note=f"{len(gaps)} corpora")
     if len(corrected := tag_correction_tables.measured(results)):
         for measure, p in (("tags", "p_tags"), ("uas", "p_uas")):
@@ -85,7 +87,8 @@ def grammars(results: Results) -> Iterator[Row]:
             yield Row(f"{corpus}: sentences with a derivation, %", metrics["all"]["coverage"], BUILT)
     for parser, metrics in ccg_tables.measured(results).items():
         name = f"CCG {parser}: adaptive supertagging, sentences per CPU second"
-        yield Row(name, min(split["AST"] for split in metrics["speed"].values()), PUBLISHED)
+        speeds = [split["AST"] for key, split in metrics["speed"].items() if key != "seconds"]
+        yield Row(name, min(speeds), PUBLISHED)
     for parser, metrics in ccg_integration_tables.measured(results).items():
         speed = {
             (row["decoder"], row["iterations"]): row["per_second"] for row in _adaptive(metrics["timing"]["columns"])

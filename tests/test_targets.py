@@ -13,7 +13,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from studies.site import target_remarks, targets
+from studies.site import collect, target_remarks, targets
 from studies.site.show import Table
 from treebound.core.errors import InputError
 
@@ -22,7 +22,12 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 @pytest.fixture(scope="module")
 def goals() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("goals", BENCHMARKS / "goals.py")
+    return benchmark("goals")
+
+
+def benchmark(name: str) -> ModuleType:
+    """Import a module of the folder benchmarks, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -183,3 +188,17 @@ def test_the_reference_shows_the_stored_figures() -> None:
     table = targets.targets(BENCHMARKS.parent)
     stored = json.loads((BENCHMARKS.parent / "results" / "reference" / "targets.json").read_text())
     assert len(table) == len(stored) > 20, "a name occurs twice"
+
+
+def test_the_stored_figures_of_the_reference_are_those_of_its_metrics(
+    goals: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    recorded = benchmark("recorded")
+    results = collect.reference(BENCHMARKS.parent)
+    assert results is not None
+    rows = [row for section in (recorded.transitions, recorded.samplers, recorded.grammars) for row in section(results)]
+    how = "python benchmarks/recorded.py"
+    goals.keep(rows, tmp_path / "targets.json", how)
+    stored = json.loads((BENCHMARKS.parent / goals.KEPT).read_text(encoding="utf-8"))
+    assert [entry for entry in stored if entry["how"] == how] == json.loads((tmp_path / "targets.json").read_text())
