@@ -102,6 +102,7 @@ def test_foreign_tags_and_labels_are_reported() -> None:
         "4 tags that are not universal (A, B, C, ...), 1 label that is not universal (SBJ), no column MISC: "
         "cannot apply rel-upos-det, too-many-subjects, leaf-punct"
     )
+    assert "3 tags that are not universal (A, B, C):" in str(covered(rules, ["A", "B", "C"], ["nsubj"], everything))
 
 
 #: labels, and the columns of the words of one sentence

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 SAMPLES = 2000  #: number of bootstrap samples
 
@@ -35,3 +36,14 @@ def of_means(corpora: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]) -> Ratio:
         drawn += np.log(work[0][sample].sum(axis=1) / work[1][sample].sum(axis=1))
     low, high = np.exp(np.percentile(drawn / len(corpora), (2.5, 97.5)))
     return Ratio(float(np.exp(value / len(corpora))), float(low), float(high))
+
+
+def span(data: pd.DataFrame, column: str, text: str) -> str:
+    """Describe the smallest and the largest ratio of a table (or a single one), with intervals and row labels.
+
+    data  columns: `column`, low and high (the ends of the interval)
+    text  format of a number, for instance "{:.2f}"
+    """
+    ends = data.loc[list(dict.fromkeys((data[column].idxmin(), data[column].idxmax())))]
+    numbers = ends[[column, "low", "high"]].map(text.format)
+    return " to ".join(f"{ratio} [{low}, {high}] ({row})" for row, ratio, low, high in numbers.itertuples(name=None))

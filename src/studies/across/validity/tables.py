@@ -11,6 +11,7 @@ import pandas as pd
 
 from studies.across.validity.settings import ValidTrees
 from studies.site.collect import Results
+from treebound.constraints.ud.coverage import examples
 
 TAGS = ("gold", "predicted")
 INDEX = ["run", "corpus", "tags"]
@@ -173,4 +174,4 @@ def _not_universal(coverage: dict[str, Any]) -> dict[str, tuple[int, str]]:
     if "says" in coverage:
         return {f"{kind}s": (int(count), names) for count, kind, names in _MESSAGE.findall(coverage["says"])}
     lists = {kind: coverage[kind] for kind in ("tags", "labels") if coverage[kind]}
-    return {kind: (len(names), ", ".join([*names[:3], *["..."] * (len(names) > 3)])) for kind, names in lists.items()}
+    return {kind: (len(names), examples(names)) for kind, names in lists.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from studies.site import ratios
 from studies.site.sentences import Sentences, about, how_many_corpora, span
 
 
@@ -29,8 +30,4 @@ def ablation(data: pd.DataFrame, ranking: pd.DataFrame) -> Sentences:
 
 def _calls(ranking: pd.DataFrame) -> str:
     """Describe the smallest and the largest ratio of calls, with their intervals if `ranking` has them."""
-    if "low" not in ranking:
-        return span(ranking["DP calls"])
-    ends = dict.fromkeys((ranking["DP calls"].idxmin(), ranking["DP calls"].idxmax()))
-    rows = [(name, ranking.loc[name]) for name in ends]
-    return " to ".join(f"{row['DP calls']:.2f} [{row['low']:.2f}, {row['high']:.2f}] ({name})" for name, row in rows)
+    return ratios.span(ranking, "DP calls", "{:.2f}") if "low" in ranking else span(ranking["DP calls"])

@@ -12,9 +12,8 @@ import pandas as pd
 import treebound
 from treebound.core.parse import Parse
 
-PASSES = (
-    3  #: number of times that the sentences are decoded; the fastest pass counts, because the first may compile code
-)
+#: number of times that the sentences are decoded; the fastest pass counts, because the first may compile code
+PASSES = 3
 
 
 def searches(scores: Sequence[Mapping[str, Any]], sentences: int = 100) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from studies.site import ratios
 from studies.site.sentences import Sentences, about, each, how_many_corpora, listing, span
 
 
@@ -48,10 +49,9 @@ def sentence_by_sentence(data: pd.DataFrame, by_corpus: pd.DataFrame) -> Sentenc
         f"{(tuned > published).sum():,}; the median ratio is {(published / tuned.clip(lower=1)).median():.1f}, the "
         f"ratio of the means {published.mean() / tuned.mean():.1f}."
     )
-    ends = dict.fromkeys((by_corpus["ratio"].idxmin(), by_corpus["ratio"].idxmax()))
-    listed = " to ".join(f"{_ratio(by_corpus.loc[corpus])} ({corpus})" for corpus in ends)
     yield (
-        f"By corpus, the ratio of the means is {listed}, with 95 % intervals by a bootstrap over sentences.",
+        f"By corpus, the ratio of the means is {ratios.span(by_corpus, 'ratio', '{:.1f}')}, with 95 % intervals by a "
+        "bootstrap over sentences.",
         by_corpus,
     )
     proved = data[data["proved"]]
@@ -62,8 +62,3 @@ def sentence_by_sentence(data: pd.DataFrame, by_corpus: pd.DataFrame) -> Sentenc
         if differ
         else f"On all {len(proved):,} sentences that both prove, their trees have the same score."
     )
-
-
-def _ratio(row: pd.Series) -> str:
-    """Describe a ratio with its interval. row: a row of `tables.call_ratios`."""
-    return f"{row['ratio']:.1f} [{row['low']:.1f}, {row['high']:.1f}]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from treebound.constraints.ud.labels import unknown_labels, unknown_tags
@@ -35,12 +35,21 @@ class Coverage:
             return "all validity rules can be applied"
         reasons = [
             f"{len(values)} {noun + ' that is' if len(values) == 1 else noun + 's that are'} not universal "
-            f"({', '.join(values[:3])}{', ...' if len(values) > 3 else ''})"
+            f"({examples(values)})"
             for noun, values in (("tag", self.tags), ("label", self.labels))
             if values
         ]
         reasons += [f"no column {column.upper()}" for column in self.columns]
         return f"{', '.join(reasons)}: cannot apply {', '.join(self.rules)}"
+
+
+def examples(names: Sequence[str]) -> str:
+    """Return the first three names, separated by commas, with dots if there are more.
+
+    >>> examples(["A", "B", "C", "D"])
+    'A, B, C, ...'
+    """
+    return ", ".join(names[:3]) + ", ..." * (len(names) > 3)
 
 
 def covered(rule_set: RuleSet, tags: Iterable[str], labels: Iterable[str], columns: Iterable[str]) -> Coverage:
