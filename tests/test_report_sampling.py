@@ -292,7 +292,7 @@ def test_what_tag_correction_gains_is_shown(run: collect.Results) -> None:
     assert str(tag_correction_remarks.parsers(table.xs("ours", level="method", drop_level=False))) == ""
     (heads,) = tag_correction_tables.corrected(run, "UAS, as published")
     assert heads[1:] == (-0.4, -0.9, 0.1)
-    (heads,), (tags,) = (list(tag_correction_tables.corrected(run, column)) for column in ("UAS", "tags"))
+    (heads,), (tags,) = (list(tag_correction_tables.corrected(run, column)) for column in ("UAS, ours", "tags, ours"))
     assert heads[1:] == (0.6, 0.2, 1.0)
     assert tags[1] == pytest.approx(0.5)
     assert tags[2] < tags[1] < tags[3]

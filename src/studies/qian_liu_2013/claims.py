@@ -164,8 +164,8 @@ def calls_and_time(results: Results, rows: Sequence[str], compare: str) -> Itera
     for place, data in _ablation(results):
         if len(data) > 3 and data["dp_calls"].nunique() > 1:
             value = float(data["dp_calls"].corr(data["ms"], method="spearman"))
-            middle, half = np.arctanh(np.clip(value, -1 + 1e-9, 1 - 1e-9)), Z / np.sqrt(len(data) - 3)
-            yield Measured(place, value, float(np.tanh(middle - half)), float(np.tanh(middle + half)))
+            middle, half = Scale.FISHER.to(value), float(Z / np.sqrt(len(data) - 3))
+            yield Measured(place, value, Scale.FISHER.back(middle - half), Scale.FISHER.back(middle + half))
 
 
 def _ablation(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -213,6 +213,6 @@ MEASURES: dict[str, Measure] = {
     "calls": Measure(calls, "{:.2f} times", row_names, Scale.LOG, _held),
     "growth": Measure(growth, "{:.1f} (power of the length)", row_names, held=_held),
     "search": Measure(search, "{:.2f} times", _configurations, Scale.LOG, _searched),
-    "calls and time": Measure(calls_and_time, "{:.2f} (rank correlation)"),
+    "calls and time": Measure(calls_and_time, "{:.2f} (rank correlation)", scale=Scale.FISHER),
     "lists": Measure(lists, "{:.1f} %", scale=Scale.ODDS),
 }

@@ -99,7 +99,7 @@ def counts(judged: Sequence[Judged], here: Sequence[Judged] = ()) -> pd.DataFram
 
 @about()
 def untested(judged: Sequence[Judged]) -> Sentences:
-    """Say why claims of the papers are not tested: data or programs are missing, or the run has no results."""
+    """Say which claims of papers are not tested and why, and which papers have no claim that could be replicated."""
     entries = [entry for entry in of_papers(judged) if entry.verdict == NOT_TESTED]
     needs = sum(entry.claim is not None and bool(entry.claim.needs) for entry in entries)
     if entries:
@@ -107,6 +107,14 @@ def untested(judged: Sequence[Judged]) -> Sentences:
             f"{len(entries)} claims are not tested: {needs} need data or programs that this project cannot use, and "
             f"the run has no results for {len(entries) - needs}.",
             claims.frame(entries)[["paper", "name", "verdict", "because"]],
+        )
+    counted = {paper.key for paper in _papers(judged)}
+    for paper in dict.fromkeys(entry.paper.cite for entry in judged if entry.paper.key not in counted):
+        own = [entry for entry in judged if entry.paper.cite == paper]
+        yield (
+            f"{paper} has no bar, because no published result of it could be read: its {len(own)} claims are claims of "
+            "this project, and nothing is replicated.",
+            claims.frame(own)[["paper", "name", "verdict", "because"]],
         )
 
 

@@ -121,7 +121,9 @@ def uncovered(data: pd.DataFrame) -> Sentences:
 def example(shown: Example | None, corpus: str) -> Remarks:
     """Name the rules that the best tree of a sentence breaks, and describe how the best valid tree differs."""
     if shown is None:
-        return Remarks((f"There is no model of {corpus}, so no sentence is parsed. Run the stage `validity`.",))
+        return Remarks(
+            (f"There is no model of {corpus}, so no sentence is parsed. Run the stage `validity`.",), absent=True
+        )
     if not shown.broken:
         return Remarks((f"The best tree of the model of {corpus} follows all rules, so the two trees are the same.",))
     proof = "this is proved to be the best valid tree" if shown.valid.certified else "this is not proved to be the best"

@@ -26,6 +26,7 @@ from studies.site.sentences import (
     short_labels,
     span,
 )
+from treebound.systems.graph.parser import REDUCED_K
 
 #: fewest sentences in a length bin that the text describes
 ENOUGH = 10
@@ -210,6 +211,26 @@ def length(data: pd.DataFrame) -> Sentences:
     others = [k for k in dict.fromkeys(data["k"]) if k not in _shown(data)]
     curves = f"the curves for {listing(map(heads_in_words, others))} and " if others else ""
     yield f"This text leaves out {curves}bins of fewer than {ENOUGH} sentences (empty marks)."
+
+
+@about("Every sentence that these runs store has a proof.")
+def without_proof(data: pd.DataFrame) -> Sentences:
+    """Describe the lengths of the sentences that have no proof. data: `tables.without_proof`."""
+    for k, rows in data.groupby("k", sort=False):
+        places = joined(
+            [
+                f"{row['unproved']:,} of {row['sentences']:,} sentences of {row['corpus']} "
+                f"({from_to(pd.Series([row['shortest'], row['longest']]))} words)"
+                for row in rows.to_dict("records")
+            ]
+        )
+        why = (
+            f" They are too large to be searched without pruning, so they keep at most {REDUCED_K} heads per word."
+            if k == "none"
+            else ""
+        )
+        yield f"{'Without pruning' if k == 'none' else f'With k = {k}'}, {places} have no proof.{why}", rows
+    yield "Every other sentence that these runs store has a proof."
 
 
 def _span(rows: pd.DataFrame, figure: str, text: str) -> str:

@@ -226,6 +226,25 @@ def lengths(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     return pd.concat(parts, ignore_index=True)
 
 
+def without_proof(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the sentences without a proof, one line for each corpus and row of `sweep` that has any.
+
+    Columns: corpus, with the name of the run; k (candidate heads per word); sentences; unproved; shortest and longest
+    (words of the unproved sentences). Runs that are committed without their sentences are left out.
+    """
+    keep, rows = corpora_of(results, wanted), []
+    for r in results:
+        for corpus in keep[r.name] if r.keeps_sentences else ():
+            for run in sweep(r.params):
+                data = frames.sentences(r, corpus, run)
+                words = data.loc[data["status"] != "optimal", "n"]
+                counts = {"sentences": len(data), "unproved": len(words)}
+                if len(words):
+                    ends = {"shortest": words.min(), "longest": words.max()}
+                    rows.append({"corpus": r.place(corpus), "k": str(run.k), **counts, **ends})
+    return pd.DataFrame(rows, columns=["corpus", "k", "sentences", "unproved", "shortest", "longest"])
+
+
 def length_table(curves: pd.DataFrame) -> pd.DataFrame:
     """Return `lengths` as a table. Rows: (corpus, words). Columns: sentences, then DP calls and ms for every k."""
     data = curves.assign(words=[f"{lo}-{hi}" for lo, hi in zip(curves["lo"], curves["hi"], strict=True)])

@@ -43,6 +43,14 @@ _PASSES: dict[str, Callable[[float, float], bool]] = {
 }
 
 
+#: how values that are not pooled unchanged are pooled, in words
+_POOLED_AS = {
+    Scale.LOG: " (geometric mean)",
+    Scale.ODDS: " (pooled as log odds)",
+    Scale.FISHER: " (pooled by Fisher's transformation)",
+}
+
+
 class Effect(NamedTuple):
     """The effect of a claim, pooled over all corpora where it was measured, in the unit of its measure.
 
@@ -68,6 +76,7 @@ class Judged:
     """A claim, the measured values that bear on it, and the verdict.
 
     claim     the claim; None if the file of the paper has no claims yet
+    beside    the values of the rows `beside` of the claim, which decide nothing
     adjusted  p-value of `effect`, adjusted for all claims of the paper, or for all of ours beside them (Holm); None if
               there is no p-value
     missing   what the run lacks to test the claim, as a clause, see `untested.missing`; empty if something was measured
@@ -76,6 +85,7 @@ class Judged:
     paper: Paper
     claim: Claim | None
     measured: tuple[Measured, ...] = ()
+    beside: tuple[Measured, ...] = ()
     adjusted: float | None = None
     missing: str = ""
 
@@ -160,6 +170,8 @@ class Judged:
         description = _effect_in_words(self.effect, self.measured, MEASURES[self.claim.measure], brief)
         if not brief and self.spread:
             description += f" {self.spread}"
+        if self.beside:
+            description += f" {_beside_in_words(self.claim, self.beside)}"
         return (
             f"{description} The test differs from the claim: {self.claim.otherwise}."
             if self.claim.otherwise
@@ -197,7 +209,8 @@ def effect_of(places: Sequence[Measured], scale: Scale = Scale.LINEAR, null: flo
         _, value, variance = treebanks[0]
         half = Z * np.sqrt(variance)
         low, high = scale.back(value - half), scale.back(value + half)
-        value = scale.back(value)
+        value = _between(scale.back(value), places) if scale is Scale.ODDS else scale.back(value)
+        low, high = min(low, value), max(high, value)
         if all(np.isnan(place.low) for place in places):
             low = high = float("nan")
         if len(places) == 1:  # keep the interval as measured: it may be asymmetric
@@ -211,10 +224,18 @@ def effect_of(places: Sequence[Measured], scale: Scale = Scale.LINEAR, null: flo
         pooled = pooled._replace(p=np.asarray(float("nan")))
     value, low, high = (scale.back(float(x)) for x in (pooled.mean.effect, pooled.mean.low, pooled.mean.high))
     if scale is Scale.ODDS:
-        least, most = (choose(place.value for place in places) for choose in (min, max))
-        value = min(max(value, least), most)
+        value = _between(value, places)
         low, high = min(low, value), max(high, value)
     return Effect(len(treebanks), value, low, high, pooled)
+
+
+def _between(value: float, places: Sequence[Measured]) -> float:
+    """Return a pooled share that lies between the smallest and the largest share.
+
+    Half a case is added to each share to pool it, so that the mean of several shares of 100 % would be less than 100 %.
+    """
+    shares = [place.value for place in places]
+    return min(max(value, min(shares)), max(shares))
 
 
 def verdict_of(claim: Claim, effect: Effect) -> str:
@@ -333,9 +354,8 @@ def _all_in_words(claim: Claim, measured: Sequence[Measured]) -> str:
     if not below:
         return f"{rows}100 % on {every}."
     lowest = min(below, key=lambda place: place.value)
-    stopped = (
-        f" Searches without a proof were stopped after {claim.limit}, so they do not contradict the claim."
-        * bool(claim.limit)
+    stopped = f" The sentences without a proof were {claim.limit}, so they do not contradict the claim." * bool(
+        claim.limit
     )
     return (
         f"{rows}below 100 % on {len(below)} of {some}; the lowest value is "
@@ -363,9 +383,19 @@ def _effect_in_words(effect: Effect, measured: Sequence[Measured], measure: Meas
     counts = sorted({place.seeds for place in measured})
     seeds_text = f", {counts[0]} seeds" if counts[0] > 1 else ""
     seeds_text = f", {counts[0]} to {counts[-1]} seeds each" if len(counts) > 1 else seeds_text
-    mean = {Scale.LOG: " (geometric mean)", Scale.ODDS: " (pooled as log odds)"}.get(measure.scale, "")
+    mean = _POOLED_AS.get(measure.scale, "")
     width = ", its least width," * bool(effect.pooled.narrowest)
     return f"{pair}{text.format(effect.value)}{mean} {interval}{width} over {effect.treebanks} treebanks{seeds_text}."
+
+
+def _beside_in_words(claim: Claim, places: Sequence[Measured]) -> str:
+    """Describe the values of the rows `beside` of a claim: each value, or the pooled effect of more than two values."""
+    measure, rows = MEASURES[claim.measure], " against ".join(claim.beside)
+    if len(places) > 2:
+        values = _effect_in_words(effect_of(places, measure.scale, claim.than), places, measure, brief=True)
+    else:
+        values = f"{'; '.join(value_in_words(place, measure.text) for place in places)}."
+    return f"Beside this test, {rows}: {values}"
 
 
 def _spread_in_words(claim: Claim, measured: Sequence[Measured], effect: Effect, verdict: str) -> str:
@@ -442,18 +472,21 @@ def judge(runs: Sequence[Results], papers: Sequence[Paper], page: str = "") -> l
         judged = []
         for claim in paper.claims or (None,):
             places: list[Measured] = []
+            beside: list[Measured] = []
             if claim is not None and claim.measure:
                 with nullcontext() if page in ("", claim.page) else sources.unrecorded():
                     for results in runs:
-                        measured = MEASURES[claim.measure].read(results, claim.rows, claim.compare)
+                        read = MEASURES[claim.measure].read
+                        measured = read(results, claim.rows, claim.compare)
                         places += [m for m in measured if not claim.corpora or m.treebank in claim.corpora]
+                        beside += read(results, claim.beside, claim.compare) if claim.beside else ()
             known, lacks = tuple(place for place in places if place.value == place.value), ""
             if claim is not None:
                 known = tuple(least_favourable(claim, known))
             if claim is not None and claim.measure and not known:
                 with sources.unrecorded():
                     lacks = missing(claim, runs)
-            judged.append(Judged(paper, claim, known, missing=lacks))
+            judged.append(Judged(paper, claim, known, tuple(beside), missing=lacks))
         verdicts += _adjusted(judged)
     return verdicts
 

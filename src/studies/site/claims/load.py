@@ -30,6 +30,7 @@ class Claim(BaseModel):
     - published: the published figures, or a note that there are none.
     - measure: one of `measures.MEASURES`.
     - rows, compare: arguments of the measure.
+    - beside: rows of a second test of the claim that is reported but decides nothing; empty: none.
     - corpora: corpora that the test uses; empty: all.
     - test: required relation of the pooled value to the threshold `than`: more, less, at least, at most. The test
       `within` allows a distance of `tolerance`; `all` requires that each measured value is 100 %.
@@ -59,6 +60,7 @@ class Claim(BaseModel):
     measure: str = ""
     rows: tuple[Text, ...] = ()
     compare: Literal["each", "next"] = "each"
+    beside: tuple[Text, ...] = ()
     corpora: tuple[Text, ...] = ()
     test: Literal["more", "less", "at least", "at most", "within", "all"] = "more"
     than: FiniteFloat | None = None
@@ -158,8 +160,9 @@ def read(path: Path, params: Params | None = None) -> Paper:
         line, where = _line(text, ("claims", i, "rows"))
         if claim.name in names[:i]:
             raise InputError(f"{where}the file has an earlier claim of this name", path=path, line=line)
-        known = set(MEASURES[claim.measure].names(params)) if params and claim.measure else set(claim.rows)
-        if unknown := [row for row in claim.rows if row not in known]:
+        named = (*claim.rows, *claim.beside)
+        known = set(MEASURES[claim.measure].names(params)) if params and claim.measure else set(named)
+        if unknown := [row for row in named if row not in known]:
             choice = ", ".join(sorted(known)) or "none"
             raise InputError(f"{where}no row {unknown[0]!r}", path=path, line=line, hint=f"choose from {choice}")
     return paper

@@ -41,23 +41,34 @@ class Measured(NamedTuple):
         return self.data or self.place.partition(",")[0]
 
 
+_NEAR_ONE = 1 - 1e-9  #: the largest correlation whose transformation is finite enough to be pooled
+
+
 class Scale(StrEnum):
-    """Scale on which effects are pooled: unchanged, as logarithms (ratios), or as log odds (shares in %)."""
+    """Scale on which effects are pooled.
+
+    Values are unchanged, logarithms (of ratios), log odds (of shares in %), or Fisher's z (of correlations).
+    """
 
     LINEAR = "linear"
     LOG = "log"
     ODDS = "log odds"
+    FISHER = "Fisher's z"
 
     def to(self, value: float) -> float:
         """Convert a value from the unit of the measure to the scale."""
         if self is Scale.LOG:
             return float(np.log(value))
+        if self is Scale.FISHER:
+            return float(np.arctanh(np.clip(value, -_NEAR_ONE, _NEAR_ONE)))
         return float(np.log(value / (100 - value))) if self is Scale.ODDS else value
 
     def back(self, value: float) -> float:
         """Convert a value from the scale to the unit of the measure."""
         if self is Scale.LOG:
             return float(np.exp(value))
+        if self is Scale.FISHER:
+            return float(np.tanh(value))
         return float(100 / (1 + np.exp(-value))) if self is Scale.ODDS else value
 
 

@@ -67,14 +67,14 @@ def tag_correction(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd
 def corrected(results: Results, name: str) -> Iterator[tuple[str, float, float, float]]:
     """Yield (corpus, gain, low, high) of a correction on each corpus, with the ends of the 95 % interval.
 
-    name  `UAS` or `tags` for our method, `UAS, as published` or `tags, as published` for the method of the paper
+    name  `UAS` or `tags`, and the method: `UAS, ours`, or `UAS, as published` for the method of the paper
 
     The interval of UAS is a bootstrap. The interval of tags (%) is a normal approximation for paired counts, as in
     McNemar's test.
     """
     quantity, _, method = name.partition(", ")
     data = measured(results)
-    for row in data[data["method"] == (method or OURS)].to_dict("records"):
+    for row in data[data["method"] == method].to_dict("records"):
         if quantity == "UAS":
             yield row["corpus"], row["difference"], row["low"], row["high"]
         else:
