@@ -19,19 +19,26 @@ from treebound.core.errors import InputError
 
 #: systems whose rows are shown in separate tables, not in the table of peers
 OWN_TABLES = ("graph", "transition", "sampling")
+#: code of a language of the catalogue -> its English name, as in the papers; any other language keeps its code
+LANGUAGES = {
+    **{"af": "Afrikaans", "cs": "Czech", "el": "Greek", "en": "English", "es": "Spanish", "eu": "Basque"},
+    **{"fr": "French", "it": "Italian", "ja": "Japanese", "nl": "Dutch", "pt": "Portuguese", "sv": "Swedish"},
+    **{"tr": "Turkish", "zh": "Chinese"},
+}
 
 
 def convert(results: Results) -> pd.DataFrame:
     """Return the counts that the conversion of the corpora reports, one row per corpus and split.
 
     Columns include the numbers of distinct tags and labels, and of dropped sentences. `attrs["sources"]` maps each
-    corpus to title, language and licence. `attrs["seen"]` maps each corpus to the treebank columns, besides forms and
-    tags, that the parsers see.
+    corpus to title, language (its English name) and licence. `attrs["seen"]` maps each corpus to the treebank columns,
+    besides forms and tags, that the parsers see.
     """
     rows, sources, seen = [], {}, {}
     for corpus in results.corpora:
         converted = results.read("convert", f"{corpus}.json")
         sources[corpus] = {key: converted["meta"][key] for key in ("title", "language", "licence")}
+        sources[corpus]["language"] = LANGUAGES.get(sources[corpus]["language"], sources[corpus]["language"])
         attributes = converted["meta"].get("attributes", ())
         seen[corpus] = [column for column in ("lemma", "feats") if column in attributes]
         for split in ("train", "dev", "test"):

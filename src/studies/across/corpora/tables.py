@@ -30,21 +30,14 @@ def tagging(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     return pd.DataFrame(out).rename_axis(index=["", "corpus", "tags"])
 
 
-#: English names of the languages of the catalogue; any other language keeps its code
-LANGUAGES = {
-    **{"af": "Afrikaans", "cs": "Czech", "el": "Greek", "en": "English", "es": "Spanish", "eu": "Basque"},
-    **{"fr": "French", "it": "Italian", "ja": "Japanese", "nl": "Dutch", "pt": "Portuguese", "sv": "Swedish"},
-    **{"tr": "Turkish", "zh": "Chinese"},
-}
 SPLIT_NAMES = {"train": "train (jackknifed)", "dev": "dev", "test": "test"}
 
 
 def sources(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the title, language and licence of each corpus, one row per corpus. Languages have English names."""
+    """Return the title, language and licence of each corpus, one row per corpus."""
     corpora = corpora_of(results, wanted)
     entries = {c: s for r in results for c, s in frames.convert(r).attrs["sources"].items() if c in corpora[r.name]}
-    table = pd.DataFrame.from_dict(entries, orient="index").rename_axis("corpus")
-    return table.assign(language=table["language"].replace(LANGUAGES))
+    return pd.DataFrame.from_dict(entries, orient="index").rename_axis("corpus")
 
 
 def conversion(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:

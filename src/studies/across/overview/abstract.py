@@ -144,8 +144,8 @@ def _proofs(shown: Results, here: Results | None) -> Finding:
     model = sweep(shown.params)[0].model
     few = f"With {k} candidate heads per word" if k != "none" else "Without pruning"
     text = (
-        f"{few}, branch and bound proves the best tree of {_proved(data)} test sentences{_speeds(data)} "
-        f"({model}, {_number(len(data), 'treebank')}, one seed)"
+        f"{few}, branch and bound proves which tree of these heads scores most, not which is right, for "
+        f"{_proved(data)} test sentences{_speeds(data)} ({_number(len(data), 'treebank')}, one seed)"
     )
     text += _fastest(shown, model)
     unpruned = exactness(shown, "none")
@@ -205,11 +205,11 @@ def _fastest(results: Results, model: str) -> str:
     good = rows[rows["worth it"].astype(bool)]["times as fast"].astype(float)
     if good.empty:
         return (
-            f". With the scores of {model} and projective trees, none of {len(rows)} approximations is as accurate "
+            f". With the same scores and projective trees, none of {len(rows)} approximations is as accurate "
             f"and at least {approximations_tables.FASTER:g} times as fast ({rows['sentences'].max():,} sentences, not "
             "tested)"
         )
-    return f". The fastest approximation of {model} that is as accurate is {good.max():.1f} times as fast"
+    return f". The fastest approximation that is as accurate is {good.max():.1f} times as fast"
 
 
 def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
@@ -239,10 +239,14 @@ def _adjusted(entries: Sequence[Judged]) -> str:
     )
     kinds = [_number(counts[kind], f"{kind} claim") for kind in ("replicated", "contradicted") if counts[kind]]
     significant = joined(kinds) if kinds else "none"
+    others = [entry for entry in entries if entry.adjusted is None]
+    why = "rests on one treebank" if len(others) == 1 else "rest on one treebank each"
+    if not all(entry.on_one_treebank for entry in others):
+        why = "has no p-value" if len(others) == 1 else "have no p-value"
+    left = f"; the other {len(others)} {why}" if others else ""
     return (
-        f" {len(tested)} of {len(entries)} replicated or contradicted claims {'has' if len(tested) == 1 else 'have'} a "
-        "p-value; "
-        f"{significant} {'is' if counts.total() < 2 else 'are'} significant after adjustment."
+        f" Of these {len(entries)} claims, {len(tested)} {'has' if len(tested) == 1 else 'have'} a p-value, and "
+        f"{significant} {'is' if counts.total() < 2 else 'are'} significant after adjustment{left}."
     )
 
 
@@ -257,7 +261,8 @@ def _clearest(entries: Sequence[Judged]) -> str:
     effect = MEASURES[best.claim.measure].text.format(best.effect.value)
     places = _number(best.effect.treebanks, "treebank")
     clearest = "clearest: " if len(entries) > 1 else ""
-    return f" ({clearest}“{best.claim.short}”; measured here: {effect}, pooled over {places})"
+    adjusted = f"adjusted {p_in_words(best.adjusted)}" if best.adjusted is not None else ""
+    return f" ({clearest}“{best.claim.short}”: {effect} over {places}, {adjusted})"
 
 
 def _honest(shown: Results, here: Results | None) -> Finding:
@@ -280,7 +285,7 @@ def _honest(shown: Results, here: Results | None) -> Finding:
     compared = "A parser with a pretrained encoder is more accurate: " if top["UAS"] > uas else ""
     text = (
         f"{compared}{top['system']} has {top['UAS']:.2f} UAS ({top['treebank']}; published at {_site(top['source'])}), "
-        f"our best row {uas:.2f} ({top['corpus']}, {name}, "
+        f"the best row here {uas:.2f} ({top['corpus']}, row {name}, "
         f"{shown.params.tags_of(top['corpus'])} tags); versions differ, and theirs counts punctuation."
     )
     answer = ""

@@ -16,11 +16,14 @@ def citation(path: Path = FILE) -> Remarks:
     if not path.is_file():
         return Remarks(("The file CITATION.cff of the repository says how to cite the project.",))
     data = yamlfile.read(path)[1]
+    year = str(data["date-released"])[:4]
     authors = ", ".join(author.get("name") or _person(author) for author in data["authors"])
     return Remarks(
         (
-            f"{authors}: *{data['title']}*, version {data['version']}. The licence of the code is {data['license']}; "
-            "each treebank has a licence of its own.",
+            f"{authors} ({year}): *{data['title']}*, version {data['version']}. The licence of "
+            f"the code is {data['license']}; each treebank has a licence of its own.",
+            f"In BibTeX: `@software{{treebound, author = {{{{{authors}}}}}, title = {{{data['title']}}}, "
+            f"version = {{{data['version']}}}, year = {{{year}}}}}`.",
             "Please cite the paper whose method you use as well: `docs/references.bib` has the entries.",
         )
     )

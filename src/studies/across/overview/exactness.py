@@ -17,7 +17,7 @@ from studies.qian_liu_2013.speed import tables as speed_tables
 from studies.site import frames
 from studies.site.collect import Results
 from studies.site.rows import AT, at, find, main_rows, metrics_of, sweep, whole
-from studies.site.sentences import Sentences, about, from_to
+from studies.site.sentences import Sentences, about, from_to, joined
 from studies.site.show import Remarks
 from treebound.core.errors import InputError
 
@@ -83,25 +83,11 @@ def buys(data: pd.DataFrame, unbranched: pd.DataFrame, worth: pd.DataFrame, join
     joint       `ccg_integration.contrasts.against_bp` of the same run; may have no rows
     """
     if len(data):
-        gained, times = (data["uas"] - data["uas_stopped"]).mean(), np.exp(np.log(data["times"]).mean())
-        calls = data.attrs["calls"]
-        stop = "one dynamic program" if calls == 1 else f"{calls:g} dynamic programs"
-        speed = _speed(100 * (1 / times - 1), data["spread"].max()) if times == times else ""
-        yield (
-            f"Exact search buys a proof for {shares.of_all(int(data['proved'].sum()), int(data['sentences'].sum()))} "
-            f"test sentences. Its UAS is {_points(gained)} the UAS of a search that stops after {stop}{speed} (model "
-            f"{data.attrs['model']}, one seed, mean over {len(data)} "
-            f"{'treebank' if len(data) == 1 else 'treebanks'}, not tested for significance).",
-            data,
-        )
+        yield _bought(data, unbranched), data
+        if speed := _speed(data):
+            yield speed, data
     if len(unbranched):
-        gained = unbranched["uas"] - unbranched["uas_stopped"]
-        each = f" ({from_to(gained, '{:+.2f}')})" if len(gained) > 1 else ""
-        yield (
-            f"Compared with a search that stops before it branches, UAS changes by {gained.mean():+.2f} points{each}; "
-            f"{_completed(unbranched)}.",
-            unbranched,
-        )
+        yield f"{_completed(unbranched)}.", unbranched
     model = data.attrs.get("model", "")
     for space in ("projective", "non-projective"):
         if len(worth) and (model, space) in worth.index.droplevel("solver"):
@@ -115,24 +101,50 @@ def buys(data: pd.DataFrame, unbranched: pd.DataFrame, worth: pd.DataFrame, join
         )
 
 
+def _bought(data: pd.DataFrame, unbranched: pd.DataFrame) -> str:
+    """State the proofs and the gains in UAS that exact search buys.
+
+    data        `stopped`
+    unbranched  `stopped` before branching; may have no rows
+    """
+    calls, corpora = data.attrs["calls"], len(data)
+    stop = "one dynamic program" if calls == 1 else f"{calls:g} dynamic programs"
+    searches = [(f"a search that stops after {stop}", data)]
+    if len(unbranched):
+        searches.insert(0, ("a search that stops before it branches", unbranched))
+    differences = []
+    for name, table in searches:
+        gained = table["uas"] - table["uas_stopped"]
+        each = f" ({from_to(gained, '{:+.2f}')} on single treebanks)" if len(gained) > 1 else ""
+        differences.append(f"{gained.mean():+.2f} points from {name}{each}")
+    proofs = shares.of_all(int(data["proved"].sum()), int(data["sentences"].sum()))
+    return (
+        f"Exact search buys proofs, here for {proofs} test sentences. Its UAS differs by {joined(differences)} (model "
+        f"{data.attrs['model']}, one seed, mean over {corpora} treebank{'s' * (corpora > 1)}; no difference was tested "
+        "for significance)."
+    )
+
+
 def _completed(data: pd.DataFrame) -> str:
     """Say how many trees are proved without and with branching. data: `stopped` before branching."""
     total, proved, before = (int(data[name].sum()) for name in ("sentences", "proved", "proved_stopped"))
     after = "completes the proofs" if proved == total else f"raises this number to {proved:,}"
-    return f"the shorter search proves {before:,} of {total:,} trees, and branching {after}"
+    return f"The search before branching proves {before:,} of {total:,} trees, and branching {after}"
 
 
-def _speed(change: float, spread: float) -> str:
-    """Return the change of the speed by exact search as the end of a sentence, with the spread of repeats.
+def _speed(data: pd.DataFrame) -> str:
+    """Compare the times of exact search and of the search that stops early; empty if one was not timed.
 
-    change  speed of exact search relative to the stopped search, minus 100 %
-    spread  largest spread of the repeats of one search, %; NaN if all searches were timed once
+    data  `stopped`
     """
-    size, word = f"{abs(change):.0f} %", "faster" if change > 0 else "slower"
-    if abs(change) <= spread:
-        return f", and it is not measurably {word}: {size}, while repeats of one search differ by up to {spread:.0f} %"
-    repeats = f"; repeats of one search differ by up to {spread:.0f} %" if spread == spread else ", timed once"
-    return f", and it is {size} {word}{repeats}"
+    times, spread = float(np.exp(np.log(data["times"]).mean())), data["spread"].max()
+    if times != times:
+        return ""
+    change = f"{abs(100 * (times - 1)):.0f} % {'more' if times > 1 else 'less'} time"
+    noise = f"; repeats of one search differ by up to {spread:.0f} %" if spread == spread else ", timed once"
+    if abs(100 * (times - 1)) <= spread:
+        noise = f", less than the difference between repeats of one search, up to {spread:.0f} %"
+    return f"Exact search takes {change} than the search that stops first{noise}."
 
 
 def _against(rows: pd.DataFrame, space: str, model: str) -> str:
@@ -146,23 +158,15 @@ def _against(rows: pd.DataFrame, space: str, model: str) -> str:
     crossing = space != "projective"
     where = f"With the scores of {model}{' and arcs that may cross' * crossing} ({places})"
     limits = f"at least {approximations_tables.FASTER:g} times as fast and lose at most {approximations_tables.SAME:g}"
-    text = f"{where}, {len(good)} of {len(rows)} approximations are {limits} UAS points"
+    text = f"{where}, {len(good)} of {len(rows)} approximations are {limits} UAS points (not tested for significance)"
     if not len(good):
-        return f"{text} (not tested for significance)."
+        return f"{text}."
     best = good.iloc[0]
-    trained = " (these models were trained on projective trees)" if crossing else ""
+    trained = "; the models were trained on projective trees" if crossing else ""
     return (
         f"{text}. The fastest of them, `{good.index[0]}`, is {best['times as fast']:.1f} times as fast and finds "
-        f"{shares.rounded(best['best tree, %']):.1f} % of the best trees; its UAS is {_points(best['UAS'])} the UAS of "
-        f"exact search{trained}."
+        f"{shares.rounded(best['best tree, %']):.1f} % of the best trees{trained}."
     )
-
-
-def _points(difference: float) -> str:
-    """Return a difference in UAS points in words, for a sentence that ends with the UAS of the other search."""
-    if f"{abs(difference):.2f}" == "0.00":
-        return "equal to"
-    return f"{abs(difference):.2f} points {'higher' if difference > 0 else 'lower'} than"
 
 
 def summary(results: Sequence[Results]) -> Remarks:

@@ -142,8 +142,8 @@ def _compared(uas: pd.DataFrame) -> str:
 def caption(data: pd.DataFrame, shown: Results) -> str:
     """Return the caption of the table; it names the systems that were timed on some corpora only. data: `headline`."""
     total = sum(name in shown.corpora for name in data.columns)
-    few = ", ".join(f"{name}: {count}" for name, count in data.attrs[TIMED].items() if 0 < count < total)
-    mean = f"speed is a geometric mean over the corpora{f' ({few} of {total})' if few else ''}"
+    few = joined([f"{name} on {count}" for name, count in data.attrs[TIMED].items() if 0 < count < total])
+    mean = f"speed is a geometric mean over the {total} corpora{f' ({few} of them)' if few else ''}"
     return f"UAS of the main systems on the test sets in {shown.title}, in %, mean over the seeds; {mean}"
 
 

@@ -5,7 +5,24 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.across.verdicts.simulation import ABOVE, HOLDS, PREDICTED, STUDIES
-from studies.site.sentences import Sentences, about, span
+from studies.site.claims.judge import REPLICATED
+from studies.site.sentences import Sentences, about, joined, span
+
+
+@about()
+def decided(table: pd.DataFrame) -> Sentences:
+    """Say how many claims are decided and what keeps most others undecided. table: `tables.reasons`."""
+    total, reasons = int(table["claims"].sum()), table.filter(like="undecided").sum()
+    undecided = int(reasons.sum())
+    held = int(table.filter(like=REPLICATED).sum().sum())
+    most = reasons.sort_values(ascending=False, kind="stable").index[:2] if undecided else []
+    parts = [f"{int(reasons[kind])} ({kind.partition(': ')[2]})" for kind in most]
+    why = f" {undecided} are undecided, most of them for two reasons: {joined(parts)}." if undecided else ""
+    yield (
+        f"Of {total} claims of {len(table)} papers, {held} are replicated.{why} The table below "
+        "shows the reasons for each paper.",
+        table,
+    )
 
 
 @about()

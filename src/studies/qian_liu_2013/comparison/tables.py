@@ -140,7 +140,7 @@ def in_order(data: pd.DataFrame, results: Sequence[Results], keep: dict[str, lis
     """
     columns = [(PUBLISHED, "PTB"), (PUBLISHED, "CTB"), *((r.name, c) for r in results for c in keep[r.name])]
     data.columns = pd.MultiIndex.from_tuples(list(data.columns))
-    return data[[*columns, ("", "note")]]
+    return data[[column for column in [*columns, ("", "note")] if column in data]]
 
 
 def significance(

@@ -53,8 +53,9 @@ def coverage(curves: Mapping[str, Mapping[str, np.ndarray]]) -> Figure:
         figure, (axes,) = panels(1, width=6.0, height=3.6)
         kept = {name: pd.DataFrame(data).iloc[thinned(len(data["kept"]))] for name, data in curves.items()}
         order = sorted(kept, key=lambda name: kept[name]["accuracy"].mean())  # the upper curve has the upper label
-        for i, name in enumerate(order):
-            axes.plot(100 * kept[name]["kept"], 100 * kept[name]["accuracy"], color=CYCLE[i], label=name)
+        colours = dict(zip(curves, CYCLE, strict=False))  # margins have the colour that they have in `reliability`
+        for name in order:
+            axes.plot(100 * kept[name]["kept"], 100 * kept[name]["accuracy"], color=colours[name], label=name)
         axes.set_title("Accuracy of the most confident words")
         axes.set_xlabel("most confident words that are kept, %")
         axes.set_ylabel("kept words with the right head, %")

@@ -19,11 +19,15 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
         exact = rows[(rows["solver"] != BRANCH_AND_BOUND) & ~rows["solver"].str.startswith(RELAXATION)]
         proved = exact.groupby("solver", sort=False)[["proved", "sentences"]].sum()
         yield (
-            f"Branch and bound proves {bb['proved'].sum()} of {bb['sentences'].sum()} problems. It has no limit, and "
-            f"the slowest problem takes {bb['slowest'].max():.2g} s. Integer programs prove "
-            f"{span(proved['proved'], '{:,}')} of up to {proved['sentences'].max():,}, {_limited(exact)}. If two "
-            "solvers prove an optimum, they agree on its score. A problem is a test sentence with the scores of a "
-            f"model and a set of trees ({title(run)}; {how_many_corpora(dict.fromkeys(bb['corpus']))}; models "
+            f"Branch and bound proves {bb['proved'].sum()} of {bb['sentences'].sum()} problems. Integer programs prove "
+            f"{span(proved['proved'], '{:,}')} of up to {proved['sentences'].max():,}, {_limited(exact)}.",
+            rows,
+        )
+        yield (
+            f"Branch and bound has no limit, and its slowest problem takes {bb['slowest'].max():.2g} s."
+            f"{_slowest(exact)} If two solvers prove an optimum, they agree on its score. A problem is a test sentence "
+            f"with the scores of a model and a set of trees ({title(run)}; "
+            f"{how_many_corpora(dict.fromkeys(bb['corpus']))}; models "
             f"{listing(dict.fromkeys(bb['model']))}; {listing(dict.fromkeys(bb['space']))} trees).",
             rows,
         )
@@ -51,13 +55,18 @@ def _ratios(lengths: pd.DataFrame, run: str) -> Sentences:
 
 
 def _limited(exact: pd.DataFrame) -> str:
-    """State the time limit for each sentence, and the time of the slowest sentence if it exceeded the limit."""
+    """State the time limit for each sentence."""
+    (limit,) = set(exact["limit"])
+    return f"with a limit of {limit:g} s of wall-clock time per sentence"
+
+
+def _slowest(exact: pd.DataFrame) -> str:
+    """State the time of the slowest integer program, after a space, if it exceeded the limit; else return no text."""
     (limit,) = set(exact["limit"])
     slowest = exact["slowest"].max()
-    text = f"with a limit of {limit:g} s of wall-clock time per sentence"
     if slowest <= limit:
-        return text
-    return f"{text}; the slowest sentence used {slowest:.2f} CPU s, because HiGHS checks its limit only between steps"
+        return ""
+    return f" The slowest program used {slowest:.2f} CPU s, because HiGHS checks its limit only between steps."
 
 
 def _where(data: pd.DataFrame) -> str:

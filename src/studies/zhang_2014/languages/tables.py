@@ -19,12 +19,6 @@ ROWS = (
     *("carreras", tables.EXACT, tables.TURBO, tables.FULL, *(other for _, other in tables.LISTED)),
     *("second-order-crossing", f"{tables.TURBO}-crossing", f"{tables.FULL}-crossing"),
 )
-#: code of a language -> its name; the languages of the paper's Table 2 have the same names there
-LANGUAGES = {
-    **{"af": "Afrikaans", "cs": "Czech", "el": "Greek", "en": "English", "es": "Spanish", "eu": "Basque"},
-    **{"fr": "French", "it": "Italian", "ja": "Japanese", "nl": "Dutch", "pt": "Portuguese", "sv": "Swedish"},
-    **{"tr": "Turkish", "zh": "Chinese"},
-}
 
 
 def accuracy(runs: Sequence[Results]) -> pd.DataFrame:
@@ -118,7 +112,6 @@ def _less(pair: tuple[str, str]) -> str:
 
 
 def _places(results: Results) -> list[tuple[str, str]]:
-    """Return the pairs (corpus, name of its language) of a run. A language without a name keeps its code."""
+    """Return the pairs (corpus, name of its language) of a run."""
     sources = frames.convert(results).attrs["sources"]
-    codes = {corpus: sources[corpus]["language"] for corpus in results.corpora if corpus in sources}
-    return [(corpus, LANGUAGES.get(code, code)) for corpus, code in codes.items()]
+    return [(corpus, sources[corpus]["language"]) for corpus in results.corpora if corpus in sources]
