@@ -409,7 +409,7 @@ def test_every_table_of_accuracy_has_labelled_figures(results: list[collect.Resu
     assert headlines.headline(results)["LAS, all factors"].notna().all()
     assert provenance.training(results)["dev LAS"].between(75, 76).all()
     las = speed_tables.pruning_table(results, "LAS")
-    assert las["published"].isna().all(axis=None)
+    assert "published" not in las, "no labelled accuracy is published"
     assert las["this run"].notna().all(axis=None)
     assert ("", "LAS") in tuning_tables.tuning_table(tuning_tables.tunings(results))
     tested = comparison_tables.significance(results[-1], figure="LAS")

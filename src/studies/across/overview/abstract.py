@@ -243,10 +243,10 @@ def _adjusted(entries: Sequence[Judged]) -> str:
     why = "rests on one treebank" if len(others) == 1 else "rest on one treebank each"
     if not all(entry.on_one_treebank for entry in others):
         why = "has no p-value" if len(others) == 1 else "have no p-value"
-    left = f"; the other {len(others)} {why}" if others else ""
+    left = f"; the other {len(others)} {why}" if len(others) > 1 else f"; the other one {why}" * len(others)
     return (
-        f" Of these {len(entries)} claims, {len(tested)} {'has' if len(tested) == 1 else 'have'} a p-value, and "
-        f"{significant} {'is' if counts.total() < 2 else 'are'} significant after adjustment{left}."
+        f" Of {_number(len(entries), 'decided claim')}, {len(tested)} {'has' if len(tested) == 1 else 'have'} a "
+        f"p-value, and {significant} {'is' if counts.total() < 2 else 'are'} significant after adjustment{left}."
     )
 
 
