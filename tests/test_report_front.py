@@ -225,7 +225,7 @@ def test_the_abstract_counts_claims_on_one_treebank_and_significant_claims() -> 
         "Of 6 claims of the papers other than Qian & Liu (2013), 4 are replicated (clearest: “It helps”: +0.20 UAS "
         "points over 5 treebanks, adjusted p = 0.010). 1 is contradicted (“It helps”: -0.20 UAS points over 5 "
         "treebanks, adjusted p = 0.010). Of 5 decided claims, 4 have a p-value, and 2 replicated claims and 1 "
-        "contradicted claim are significant after adjustment; the other one rests on one treebank."
+        "contradicted claim are significant after adjustment; the other 1 claim rests on one treebank."
     )
     assert abstract._others([unclear], ()).text.endswith(
         " 0 are contradicted. Of 1 decided claim, 1 has a p-value, and none is significant after adjustment."
@@ -486,7 +486,9 @@ def test_the_reasons_of_untested_claims_are_counted(committed: collect.Results) 
     assert f"{len(stored)} claims are not tested: {needs} need" in text
     assert f"no results for {len(stored) - needs}." in text
     tested = str(bars.untested([entry for entry in judged if entry.verdict != "not tested"]))
-    assert tested.startswith("Hall, Nivre & Nilsson (2006) has no bar, because no published result of it could be read")
+    assert tested.startswith(
+        "Hall, Nivre & Nilsson (2006) has no bar, because none of its published results could be read"
+    )
     assert not str(bars.untested(claimed.of_papers(entry for entry in judged if entry.verdict != "not tested")))
 
 

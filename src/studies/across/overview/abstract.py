@@ -144,7 +144,7 @@ def _proofs(shown: Results, here: Results | None) -> Finding:
     model = sweep(shown.params)[0].model
     few = f"With {k} candidate heads per word" if k != "none" else "Without pruning"
     text = (
-        f"{few}, branch and bound proves which tree of these heads scores most, not which is right, for "
+        f"{few}, branch and bound proves the best-scoring tree over the kept heads, which may be wrong, for "
         f"{_proved(data)} test sentences{_speeds(data)} ({_number(len(data), 'treebank')}, one seed)"
     )
     text += _fastest(shown, model)
@@ -243,10 +243,10 @@ def _adjusted(entries: Sequence[Judged]) -> str:
     why = "rests on one treebank" if len(others) == 1 else "rest on one treebank each"
     if not all(entry.on_one_treebank for entry in others):
         why = "has no p-value" if len(others) == 1 else "have no p-value"
-    left = f"; the other {len(others)} {why}" if len(others) > 1 else f"; the other one {why}" * len(others)
+    without = f"; the other {_number(len(others), 'claim')} {why}" if others else ""
     return (
         f" Of {_number(len(entries), 'decided claim')}, {len(tested)} {'has' if len(tested) == 1 else 'have'} a "
-        f"p-value, and {significant} {'is' if counts.total() < 2 else 'are'} significant after adjustment{left}."
+        f"p-value, and {significant} {'is' if counts.total() < 2 else 'are'} significant after adjustment{without}."
     )
 
 

@@ -112,8 +112,8 @@ def untested(judged: Sequence[Judged]) -> Sentences:
     for paper in dict.fromkeys(entry.paper.cite for entry in judged if entry.paper.key not in counted):
         own = [entry for entry in judged if entry.paper.cite == paper]
         yield (
-            f"{paper} has no bar, because no published result of it could be read: its {len(own)} claims are claims of "
-            "this project, and nothing is replicated.",
+            f"{paper} has no bar, because none of its published results could be read: its {len(own)} claims are "
+            "claims of this project, and nothing is replicated.",
             claims.frame(own)[["paper", "name", "verdict", "because"]],
         )
 
