@@ -5,22 +5,30 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.across.verdicts.simulation import ABOVE, HOLDS, PREDICTED, STUDIES
-from studies.site.claims.judge import REPLICATED
+from studies.across.verdicts.tables import BELOW, DECIDED, DIFFERS, STOPPED, UNDECIDED, WIDE
+from studies.site.claims.judge import CONTRADICTED, REPLICATED
 from studies.site.sentences import Sentences, about, joined, span
+
+#: reasons for which a claim stays undecided, in words that follow "in 3 the"
+WORDS = {
+    DIFFERS: "test differs from the claim",
+    STOPPED: "search left sentences without a proof",
+    BELOW: "interval contains the threshold but not the published effect",
+    WIDE: "interval is too wide, or missing",
+}
 
 
 @about()
 def decided(table: pd.DataFrame) -> Sentences:
     """Say how many claims are decided and what keeps most others undecided. table: `tables.reasons`."""
-    total, reasons = int(table["claims"].sum()), table.filter(like="undecided").sum()
-    undecided = int(reasons.sum())
-    held = int(table.filter(like=REPLICATED).sum().sum())
-    most = reasons.sort_values(ascending=False, kind="stable").index[:2] if undecided else []
-    parts = [f"{int(reasons[kind])} ({kind.partition(': ')[2]})" for kind in most]
-    why = f" {undecided} are undecided, most of them for two reasons: {joined(parts)}." if undecided else ""
+    total = int(table["", "claims"].sum())
+    counts = table.sum()
+    undecided = counts.get(UNDECIDED, pd.Series(dtype=int)).sort_values(ascending=False, kind="stable")
+    parts = [f"in {count} the {WORDS[reason]}" for reason, count in undecided.items() if count]
+    why = f" {undecided.sum()} are undecided: {joined(parts)}." if parts else ""
     yield (
-        f"Of {total} claims of {len(table)} papers, {held} are replicated.{why} The table below "
-        "shows the reasons for each paper.",
+        f"Of {total} claims of {len(table)} papers, {counts.get((DECIDED, REPLICATED), 0)} are replicated and "
+        f"{counts.get((DECIDED, CONTRADICTED), 0)} contradicted.{why}",
         table,
     )
 

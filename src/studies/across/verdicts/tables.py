@@ -8,31 +8,32 @@ from collections.abc import Sequence
 import pandas as pd
 
 from studies.across.overview.claimed import of_papers
-from studies.site.claims.judge import INCONCLUSIVE, VERDICTS, Judged
+from studies.site.claims.judge import CONTRADICTED, INCONCLUSIVE, NO_EFFECT, NOT_TESTED, REPLICATED, SMALLER, Judged
 
+DECIDED, UNDECIDED = "decided", "undecided"
 #: reasons for which a claim stays undecided, in the order of the table
-DIFFERS, STOPPED, BELOW, WIDE = (
-    "undecided: the test differs",
-    "undecided: searches without proof",
-    "undecided: not as large as published",
-    "undecided: wide interval, or none",
-)
+REASONS = DIFFERS, STOPPED, BELOW, WIDE = ("test differs", "no proof", "below published", "wide interval")
 
 
 def reasons(judged: Sequence[Judged]) -> pd.DataFrame:
     """Count the claims of each paper by verdict; undecided claims are counted by their reasons.
 
-    Rows: papers, without claims of this project. Columns: claims (their number), then the verdicts and reasons that
-    occur.
+    Rows: papers, without claims of this project. Columns: ("", "claims") is the number of claims, ("decided", verdict)
+    and ("undecided", reason) are its parts, and so is ("", "not tested"). Verdicts and reasons that do not occur are
+    left out. An effect that is replicated but smaller counts as replicated.
     """
-    rows: dict[str, Counter[str]] = {}
+    rows: dict[str, Counter[tuple[str, str]]] = {}
     for entry in of_papers(judged):
-        kind = _reason(entry) if entry.verdict == INCONCLUSIVE else entry.verdict
-        rows.setdefault(entry.paper.cite, Counter())[kind] += 1
-    kinds = [*(verdict for verdict in VERDICTS if verdict != INCONCLUSIVE), DIFFERS, STOPPED, BELOW, WIDE]
+        verdict = REPLICATED if entry.verdict == SMALLER else entry.verdict
+        kind = (UNDECIDED, _reason(entry)) if verdict == INCONCLUSIVE else (DECIDED, verdict)
+        counts = rows.setdefault(entry.paper.cite, Counter())
+        counts["", "claims"] += 1
+        counts[("", verdict) if verdict == NOT_TESTED else kind] += 1
+    kinds = [("", "claims"), *((DECIDED, verdict) for verdict in (REPLICATED, NO_EFFECT, CONTRADICTED))]
+    kinds += [*((UNDECIDED, reason) for reason in REASONS), ("", NOT_TESTED)]
     shown = [kind for kind in kinds if any(row[kind] for row in rows.values())]
-    cells = [{"claims": row.total(), **{kind: row[kind] for kind in shown}} for row in rows.values()]
-    return pd.DataFrame(cells, index=pd.Index(list(rows), name="paper"), columns=["claims", *shown])
+    cells = [[row[kind] for kind in shown] for row in rows.values()]
+    return pd.DataFrame(cells, pd.Index(list(rows), name="paper"), pd.MultiIndex.from_tuples(shown or kinds[:1]))
 
 
 def _reason(entry: Judged) -> str:
