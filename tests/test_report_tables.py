@@ -23,11 +23,13 @@ from studies.qian_liu_2013.comparison import gains
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.qian_liu_2013.comparison import remarks as comparison_remarks
 from studies.qian_liu_2013.comparison import tables as comparison_tables
+from studies.qian_liu_2013.speed import remarks as speed_remarks
 from studies.qian_liu_2013.speed import tables as speed_tables
 from studies.qian_liu_2013.tuning import remarks as tuning_remarks
 from studies.qian_liu_2013.tuning import tables as tuning_tables
 from studies.site import collect, frames, provenance, published, ratios
 from studies.site.outcomes import outcomes
+from studies.site.rows import sweep
 from studies.site.show import NOTHING, Table
 from treebound.core.errors import InputError
 
@@ -496,3 +498,24 @@ def test_short_names_of_rows_numbers_of_names_and_large_numbers() -> None:
     assert "<td>12,346</td>" in html, "large numbers have no decimals"
     long = Table(data.rename(index={"beam, 64": "random walk, 64"}), "c")._repr_html_()
     assert '<table class="figures">' in long
+
+
+def test_sentences_without_a_proof_are_described_by_their_lengths(tmp_path: Path) -> None:
+    synthetic_results.project(tmp_path, REPOSITORY, with_reference=False)
+    this = collect.this_run(tmp_path)
+    assert str(speed_remarks.without_proof(speed_tables.without_proof([this]))).startswith("Every sentence that these")
+    for run, rows in zip(sweep(this.params)[-2:], ((3,), (5, 7)), strict=True):
+        path = tmp_path / "results" / "predictions" / this.corpora[0] / "decode" / run.trained / f"{run}.csv"
+        table = pd.read_csv(path, dtype={"words": str})
+        table.loc[list(rows), "status"] = "limit"
+        table.loc[list(rows), "n"] = [90 + row for row in rows]
+        table.to_csv(path, index=False)
+    data = speed_tables.without_proof([this])
+    assert data["unproved"].tolist() == [1, 2]
+    assert data[["shortest", "longest"]].to_numpy().tolist() == [[93, 93], [95, 97]]
+    text = str(speed_remarks.without_proof(data))
+    assert f"Without pruning, 2 of {data['sentences'].iloc[0]} sentences of " in text
+    assert "(95 to 97 words) have no proof. They are too large" in text
+    assert "(93 words) have no proof. Without" in text
+    shutil.rmtree(this.folder / "predictions")
+    assert speed_tables.without_proof([dataclasses.replace(this, info={"commit": "f" * 40})]).empty

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from studies.across.verdicts import figures, remarks, simulation
+from studies.across.verdicts import figures, remarks, simulation, tables
 from studies.site.claims.judge import Judged
 from studies.site.claims.load import Claim, Paper
 from studies.site.claims.measured import Measured, exact
@@ -176,3 +176,25 @@ def test_the_power_of_designs_has_a_panel_per_number_of_treebanks() -> None:
     figure = figures.power(simulation.power(studies=50, steps=3))
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["5 treebanks", "18 treebanks"]
     assert [text.get_text() for text in figure.axes[0].texts] == ["1 seed", "3 seeds", "5 seeds"]
+
+
+def test_undecided_claims_are_counted_by_their_reasons() -> None:
+    all_proved = {"measure": "proved", "test": "all", "than": None, "limit": "stopped"}
+    claims = [
+        replace(judged("differs", 5, than=0, otherwise="fewer epochs"), paper=PAPER),
+        replace(judged("unproved", 1, **all_proved), measured=(exact("t", 99.0),)),
+        judged("below", 5, than=0.2, effects=[9.0], margin=0.1),
+        judged("wide", 2),
+        judged("against", 5, than=2),
+        replace(judged("untested", 1), measured=()),
+        judged("ours", 5, ours=True),
+    ]
+    table = tables.reasons(claims)
+    counts = table.loc["A & B (2000)"]
+    assert counts["", "claims"] == 6
+    assert counts[tables.UNDECIDED].to_dict() == dict.fromkeys(tables.REASONS, 1)
+    assert counts[tables.DECIDED].to_dict() == {"contradicted": 1}
+    assert counts["", "not tested"] == 1
+    text = str(remarks.decided(table))
+    assert text.startswith("Of 6 claims of 1 paper, 0 are replicated and 1 contradicted. 4 are undecided: in 1 the ")
+    assert all(f"in 1 the {words}" in text for words in remarks.WORDS.values())

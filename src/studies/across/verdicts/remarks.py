@@ -27,8 +27,8 @@ def decided(table: pd.DataFrame) -> Sentences:
     parts = [f"in {count} the {WORDS[reason]}" for reason, count in undecided.items() if count]
     why = f" {undecided.sum()} are undecided: {joined(parts)}." if parts else ""
     yield (
-        f"Of {total} claims of {len(table)} papers, {counts.get((DECIDED, REPLICATED), 0)} are replicated and "
-        f"{counts.get((DECIDED, CONTRADICTED), 0)} contradicted.{why}",
+        f"Of {total} claims of {len(table)} paper{'s' * (len(table) > 1)}, {counts.get((DECIDED, REPLICATED), 0)} are "
+        f"replicated and {counts.get((DECIDED, CONTRADICTED), 0)} contradicted.{why}",
         table,
     )
 
