@@ -170,13 +170,9 @@ class Judged:
         description = _effect_in_words(self.effect, self.measured, MEASURES[self.claim.measure], brief)
         if not brief and self.spread:
             description += f" {self.spread}"
-        if self.beside:
-            description += f" {_beside_in_words(self.claim, self.beside)}"
-        return (
-            f"{description} The test differs from the claim: {self.claim.otherwise}."
-            if self.claim.otherwise
-            else description
-        )
+        if self.claim.otherwise:
+            description += f" The test differs from the claim: {self.claim.otherwise}."
+        return f"{description} {_beside_in_words(self.claim, self.beside)}" if self.beside else description
 
     @property
     def spread(self) -> str:
@@ -322,6 +318,11 @@ def _margin(claim: Claim) -> tuple[float, float] | None:
     return (low, min(high, claim.effect)) if claim.test in ("more", "at least") else (max(low, claim.effect), high)
 
 
+def _away_from_zero(value: float) -> float:
+    """Return a published effect, so that its format rounds ties away from zero: 0.175 becomes 0.18, and not 0.17."""
+    return value * (1 + 1e-12)
+
+
 def threshold(claim: Claim) -> str:
     """Describe the test of a claim in one line: threshold, published effect and margin."""
     if not claim.measure:
@@ -335,9 +336,10 @@ def threshold(claim: Claim) -> str:
         return f"{_number(text).format(first)} to {text.format(last)}"
     parts = [f"{claim.test if claim.test.startswith('at') else f'{claim.test} than'} {text.format(claim.than)}"]
     if claim.effect is not None:
-        parts.append(f"published {_number(text).format(claim.effect)}")
+        parts.append(f"published {_number(text).format(_away_from_zero(claim.effect))}")
         if (ends := _margin(claim)) is not None:
-            parts.append(f"no effect if between {_number(text).format(ends[0])} and {_number(text).format(ends[1])}")
+            shown = [_number(text).format(_away_from_zero(end)) for end in ends]
+            parts.append(f"no effect if between {shown[0]} and {shown[1]}")
     return ", ".join(parts)
 
 
@@ -422,13 +424,13 @@ def _spread_in_words(claim: Claim, measured: Sequence[Measured], effect: Effect,
         share = f"; I² is {float(pooled.I2):.0f} %" * has_own_errors(measured)
         between = f"{number.format(low)} and {text.format(high)}"
         description += f" The effect expected on one more treebank lies between {between}{share}."
-    if verdict == INCONCLUSIVE and claim.test != "within" and not claim.otherwise:
+    if verdict == INCONCLUSIVE and claim.test != "within" and has_own_errors(measured):
         assert claim.than is not None
-        ends = [end for place in measured for end in (place.low, place.high)]
-        if has_own_errors(measured) and all(_PASSES[claim.test](end, claim.than) for end in ends):
-            which = "For this pair, each" if measured[0].pair else "Each"
-            description += f" {which} of the {effect.treebanks} treebanks lies on the claimed side by its own interval."
-    if verdict == INCONCLUSIVE and measure.scale is Scale.LINEAR and claim.test != "within":
+        passed = [_PASSES[claim.test](end, claim.than) for place in measured for end in (place.low, place.high)]
+        if all(passed) or not any(passed):
+            which, side = "For this pair, each" if measured[0].pair else "Each", "claimed" if all(passed) else "other"
+            description += f" {which} of the {effect.treebanks} treebanks lies on the {side} side by its own interval."
+    if verdict == INCONCLUSIVE and measure.scale is Scale.LINEAR and claim.test != "within" and effect.treebanks > 2:
         assert claim.than is not None
         upwards, half = claim.test in ("more", "at least"), (effect.high - effect.low) / 2
         description += (
@@ -436,7 +438,9 @@ def _spread_in_words(claim: Claim, measured: Sequence[Measured], effect: Effect,
             f"{text.format(claim.than + (half if upwards else -half))} would be significant."
         )
     if claim.effect is not None and not effect.low <= claim.effect <= effect.high:
-        description += f" The published effect, {text.format(claim.effect)}, lies outside the interval."
+        description += (
+            f" The published effect, {text.format(_away_from_zero(claim.effect))}, lies outside the interval."
+        )
     return description
 
 
