@@ -29,6 +29,7 @@ from studies.site import claims, collect, render
 from studies.site.claims.judge import (
     CONTRADICTED,
     INCONCLUSIVE,
+    NO_EFFECT,
     NOT_TESTED,
     REPLICATED,
     SMALLER,
@@ -174,12 +175,16 @@ def test_the_abstract_of_the_reference_has_five_short_sentences(committed: colle
         f"Of {len(elsewhere)} claims of the papers other than Qian & Liu (2013), "
         f"{elsewhere['verdict'].isin([REPLICATED, SMALLER]).sum()} are replicated"
     )
-    with_p = elsewhere[elsewhere["verdict"].isin([REPLICATED, SMALLER, CONTRADICTED]) & (elsewhere["p_adjusted"] != "")]
+    with_p = elsewhere[
+        elsewhere["verdict"].isin([REPLICATED, SMALLER, NO_EFFECT, CONTRADICTED]) & (elsewhere["p_adjusted"] != "")
+    ]
     kept = (with_p["p_adjusted"].astype(float) <= 0.05).sum()
-    decided = elsewhere["verdict"].isin([REPLICATED, SMALLER, CONTRADICTED]).sum()
+    decided = elsewhere["verdict"].isin([REPLICATED, SMALLER, NO_EFFECT, CONTRADICTED]).sum()
     verb = "has" if len(with_p) == 1 else "have"
     assert f" Of {decided} decided claims, {len(with_p)} {verb} a p-value, and " in others
-    shown = re.search(r"a p-value, and (?:(\d+) replicated claims?)?(?: and )?(?:(\d+) contradicted claims?)?", others)
+    shown = re.search(
+        r"a p-value, and (?:none|(\d+) replicated claims?)?(?: and )?(?:(\d+) contradicted claims?)?", others
+    )
     assert shown
     assert sum(int(number or 0) for number in shown.groups()) == kept
     assert honest.startswith(
@@ -205,7 +210,7 @@ def test_the_clearest_claim_has_the_smallest_adjusted_p(committed: collect.Resul
             assert re.search(rf"\d+ (is|are) {name}\.", others)
             continue
         best = rows.iloc[0]
-        part = others.partition(f"(clearest: “{texts[best['paper'], best['name']]}”: ")[2]
+        part = others.partition(f"(smallest p-value: “{texts[best['paper'], best['name']]}”: ")[2]
         assert f" over {best['treebanks']:.0f} treebanks, adjusted {p_in_words(best['p_adjusted'])})" in part
 
 
@@ -222,8 +227,8 @@ def test_the_abstract_counts_claims_on_one_treebank_and_significant_claims() -> 
         "verdicts: 1 contradicted and 1 not tested. The tests use 6 freely available treebanks."
     )
     assert findings[1].text == (
-        "Of 6 claims of the papers other than Qian & Liu (2013), 4 are replicated (clearest: “It helps”: +0.20 UAS "
-        "points over 5 treebanks, adjusted p = 0.010). 1 is contradicted (“It helps”: -0.20 UAS points over 5 "
+        "Of 6 claims of the papers other than Qian & Liu (2013), 4 are replicated (smallest p-value: “It helps”: +0.20 "
+        "UAS points over 5 treebanks, adjusted p = 0.010). 1 is contradicted (“It helps”: -0.20 UAS points over 5 "
         "treebanks, adjusted p = 0.010). Of 5 decided claims, 4 have a p-value, and 2 replicated claims and 1 "
         "contradicted claim are significant after adjustment; the other 1 claim rests on one treebank."
     )

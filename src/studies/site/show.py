@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from itertools import groupby
 from math import isfinite
@@ -113,7 +114,12 @@ class Table:
         columns, names = self.data.columns, self.data.index.names
         rows = []
         for level in range(columns.nlevels):
-            cells = [f'<th scope="col" class="index">{escape(str(name or ""))}</th>' for name in names]
+            inner = "text" if self._named_by_first else "index"
+            kinds = ["index", *[inner] * (len(names) - 1)]
+            cells = [
+                f'<th scope="col" class="{kind}">{escape(str(name or ""))}</th>'
+                for kind, name in zip(kinds, names, strict=True)
+            ]
             if level + 1 < columns.nlevels:
                 cells = [f'<td colspan="{len(names)}"></td>']
             start = 0
@@ -146,9 +152,13 @@ class Table:
             span = 1
             while not last and i + span < len(index) and _levels(index[i + span])[: level + 1] == prefix:
                 span += 1
-            scope = "row" if last else "rowgroup"
+            label = _breakable(escape(str(prefix[-1])))
+            if level and self._named_by_first:
+                cells.append(f'<td class="text">{label}</td>')
+                continue
+            scope = "row" if last or self._named_by_first else "rowgroup"
             rows = f' rowspan="{span}"' if span > 1 else ""
-            cells.append(f'<th scope="{scope}"{rows}>{_breakable(escape(str(prefix[-1])))}</th>')
+            cells.append(f'<th scope="{scope}"{rows}>{label}</th>')
         for j in range(self.data.shape[1]):
             kind = self._kind(j)
             classes = "" if kind == "number" else f' class="{kind}"'
@@ -157,6 +167,12 @@ class Table:
             content = f'<a href="{escape(text)}">{escape(site[1])}</a>' if site else _breakable(escape(text))
             cells.append(f"<td{classes}>{content}</td>")
         return "<tr>" + "".join(cells) + "</tr>"
+
+    @cached_property
+    def _named_by_first(self) -> bool:
+        """Return True if the outermost index level alone names every row; narrow screens then keep it in sight."""
+        index = self.data.index
+        return index.nlevels > 1 and bool(index.get_level_values(0).is_unique)
 
     def _kind(self, column: int) -> str:
         """Return the kind of a column: number or text."""

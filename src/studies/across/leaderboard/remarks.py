@@ -52,8 +52,8 @@ def answer(board: pd.DataFrame, means: pd.DataFrame) -> Sentences:
         proved = rows[rows["proved"] == 100]
         first = f", and the most accurate of them is {proved['system'].iloc[0]}" if len(proved) else ""
         yield (
-            f"{len(proved)} of these {len(rows)} parsers prove that every tree is the best one under their own scores"
-            f"{first}; a proof says nothing about agreement with the treebank.",
+            f"{len(proved)} of these {len(rows)} parsers prove that every tree is the best one over its candidate "
+            f"heads under their own scores{first}; a proof says nothing about agreement with the treebank.",
             rows[["system", "proved"]],
         )
     yield CHOSEN

@@ -14,8 +14,9 @@ from typing import Any
 import pandas as pd
 
 from studies.across.approximations import tables as approximations_tables
+from studies.across.approximations.synthetic import SYNTHETIC
 from studies.across.overview import agreement, practice, shares, systems
-from studies.across.overview.claimed import FIRST, GAIN, claim_of, of_papers
+from studies.across.overview.claimed import FIRST, GAIN, REST, SIBLINGS, claim_of, of_papers
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.site import claims, frames
 from studies.site.claims.judge import CONTRADICTED, NO_EFFECT, REPLICATED, SMALLER, UNDECIDED, Judged
@@ -132,6 +133,12 @@ def _gain(shown: Results, judged: Sequence[Judged], here: Sequence[Judged]) -> F
     if published is not None and effect.has_interval:
         inside = effect.low <= published <= effect.high
         text += f"; the published {published:+.2f} lies {'inside' if inside else 'outside'}"
+    alone, rest = (claim_of(judged, name) for name in (SIBLINGS, REST))
+    if alone is not None and rest is not None and alone.effect is not None and rest.effect is not None:
+        text += (
+            f". All pairs of siblings alone bring {systems.gain(alone.effect)}, and the other factors add "
+            f"{systems.gain(rest.effect)}"
+        )
     answer = "" if own is None else agreement.of_claim(entry, own)
     if own is not None and own.effect is not None:
         answer += f": {own.verdict}, {own.effect.value:+.2f} over {_number(own.effect.treebanks, 'treebank')}"
@@ -201,15 +208,16 @@ def _fastest(results: Results, model: str) -> str:
     worth = approximations_tables.worth(approximations_tables.contest([results]))
     if worth.empty or (model, "projective") not in worth.index.droplevel("solver"):
         return ""
-    rows = worth.xs((model, "projective"), level=("model", "space"))
-    good = rows[rows["worth it"].astype(bool)]["times as fast"].astype(float)
-    if good.empty:
-        return (
-            f". With the same scores and projective trees, none of {len(rows)} approximations is as accurate "
-            f"and at least {approximations_tables.FASTER:g} times as fast ({rows['sentences'].max():,} sentences, not "
-            "tested)"
-        )
-    return f". The fastest approximation that is as accurate is {good.max():.1f} times as fast"
+    parts = []
+    for name, rows in worth.xs("projective", level="space").groupby(level="model", sort=False):
+        if name in SYNTHETIC:
+            continue
+        good = int(rows["worth it"].astype(bool).sum())
+        parts.append(f"{good or 'none'} of {len(rows)} with the scores of {name}")
+    return (
+        f". Approximations over projective trees that are as accurate and at least {approximations_tables.FASTER:g} "
+        f"times as fast: {joined(parts)} ({worth['sentences'].max():,} sentences, not tested)"
+    )
 
 
 def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
@@ -219,10 +227,11 @@ def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     replicated = [entry for entry in entries if entry.verdict in (REPLICATED, SMALLER)]
     contradicted = [entry for entry in entries if entry.verdict == CONTRADICTED]
     (first,) = (paper for paper in load() if paper.key == FIRST)
+    decided = [*replicated, *contradicted, *(entry for entry in entries if entry.verdict == NO_EFFECT)]
     text = (
         f"Of {len(entries)} claims of the papers other than {first.cite}, {_are(len(replicated))} replicated"
         f"{_clearest(replicated)}. {_are(len(contradicted))} contradicted{_clearest(contradicted)}."
-        f"{_adjusted([*replicated, *contradicted])}"
+        f"{_adjusted(decided)}"
     )
     return Finding(text, claims.frame(entries)[["paper", "name", "verdict", "p_adjusted"]], _answers(entries, own))
 
@@ -233,11 +242,11 @@ def _adjusted(entries: Sequence[Judged]) -> str:
     if not tested:
         return ""
     counts = Counter(
-        "contradicted" if entry.verdict == CONTRADICTED else "replicated"
+        entry.verdict if entry.verdict in (CONTRADICTED, NO_EFFECT) else REPLICATED
         for entry in tested
         if entry.adjusted is not None and entry.adjusted <= 1 - LEVEL
     )
-    kinds = [_number(counts[kind], f"{kind} claim") for kind in ("replicated", "contradicted") if counts[kind]]
+    kinds = [_number(counts[kind], f"{kind} claim") for kind in (REPLICATED, NO_EFFECT, CONTRADICTED) if counts[kind]]
     significant = joined(kinds) if kinds else "none"
     others = [entry for entry in entries if entry.adjusted is None]
     why = "rests on one treebank" if len(others) == 1 else "rest on one treebank each"
@@ -260,7 +269,7 @@ def _clearest(entries: Sequence[Judged]) -> str:
     assert best.effect is not None
     effect = MEASURES[best.claim.measure].text.format(best.effect.value)
     places = _number(best.effect.treebanks, "treebank")
-    clearest = "clearest: " if len(entries) > 1 else ""
+    clearest = "smallest p-value: " if len(entries) > 1 else ""
     adjusted = f"adjusted {p_in_words(best.adjusted)}" if best.adjusted is not None else ""
     return f" ({clearest}“{best.claim.short}”: {effect} over {places}, {adjusted})"
 

@@ -12,10 +12,12 @@ import pandas as pd
 from studies.across.overview import agreement
 from studies.across.overview.claimed import of_papers
 from studies.site import claims
-from studies.site.claims.judge import NOT_TESTED, VERDICTS, Judged
+from studies.site.claims.judge import NOT_TESTED, REPLICATED, SMALLER, VERDICTS, Judged
 from studies.site.claims.load import Paper
+from studies.site.pooled import LEVEL
 from studies.site.sentences import Sentences, about
 
+HELD = REPLICATED, SMALLER  #: verdicts that count as replicated
 PAGE = "94-verdicts"  #: notebook with the table of all claims
 
 
@@ -99,7 +101,7 @@ def counts(judged: Sequence[Judged], here: Sequence[Judged] = ()) -> pd.DataFram
 
 @about()
 def untested(judged: Sequence[Judged]) -> Sentences:
-    """Say which claims of papers are not tested and why, and which papers have no claim that could be replicated."""
+    """Say which claims are not tested and why, how many stay significant, and which papers cannot be replicated."""
     entries = [entry for entry in of_papers(judged) if entry.verdict == NOT_TESTED]
     needs = sum(entry.claim is not None and bool(entry.claim.needs) for entry in entries)
     if entries:
@@ -107,6 +109,13 @@ def untested(judged: Sequence[Judged]) -> Sentences:
             f"{len(entries)} claims are not tested: {needs} need data or programs that this project cannot use, and "
             f"the run has no results for {len(entries) - needs}.",
             claims.frame(entries)[["paper", "name", "verdict", "because"]],
+        )
+    if several := [entry for entry in of_papers(judged) if entry.adjusted is not None and entry.verdict in HELD]:
+        kept = sum(entry.adjusted is not None and entry.adjusted <= 1 - LEVEL for entry in several)
+        yield (
+            f"Of {len(several)} claims that are replicated over several treebanks, {kept or 'none'} "
+            f"{'is' if kept == 1 else 'are'} significant after adjustment for the number of claims of the paper.",
+            claims.frame(several)[["paper", "name", "verdict", "p_adjusted"]],
         )
     counted = {paper.key for paper in _papers(judged)}
     for paper in dict.fromkeys(entry.paper.cite for entry in judged if entry.paper.key not in counted):

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from studies.site.claims.judge import Judged
 
 FIRST = "qian-liu-2013"  #: key of the paper whose method the library implements; the others share one sentence
+SIBLINGS = "sibling"  #: name of its claim about the gain of all pairs of siblings alone
+REST = "better-than-one-family"  #: name of its claim about what the other factors add to them
 GAIN = "all-factors"  #: name of its claim about the gain of all non-local factors over the second-order baseline
 
 

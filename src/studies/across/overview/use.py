@@ -104,9 +104,11 @@ def _crossing(results: Results) -> Advice:
     exact = data[(data["space"] == "non-projective") & (data["solver"] == EXACT)] if len(data) else data
     if exact.empty:
         return advice
-    words, seconds = (exact.loc[exact["model"] == exact["model"].iloc[-1], name].sum() for name in ("words", "seconds"))
-    speed = f"{words / seconds:,.0f} words / CPU s, decoding alone, with scores of {exact['model'].iloc[-1]}"
-    return advice._replace(speed=speed)
+    last = exact[exact["model"] == exact["model"].iloc[-1]]
+    by_corpus = last.groupby("corpus")[["words", "seconds"]].sum()
+    speed = systems.geometric(by_corpus["words"] / by_corpus["seconds"])
+    model = last["model"].iloc[0]
+    return advice._replace(speed=f"{speed:,.0f} words / CPU s, decoding alone, with scores of {model}")
 
 
 def _of_graph(results: Results, task: str, model: str) -> Advice:

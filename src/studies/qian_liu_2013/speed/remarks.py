@@ -198,8 +198,8 @@ def length(data: pd.DataFrame) -> Sentences:
     )
     yield (
         f"Whether growth is exponential stays open. For {steeper} of the {len(grown)} curves described here, growth is "
-        "steeper between the last two bins. Exponential growth would look like that, and so would a few hard sentences "
-        "in a small bin.",
+        "steeper between the last two bins than from the first to the last. Exponential growth would look like that, "
+        "and so would a few hard sentences in a small bin.",
         grown,
     )
     for name, rows in each(grown, "k"):

@@ -214,8 +214,9 @@ def summary(judged: Sequence[Judged]) -> Remarks:
 def _tally(judged: Sequence[Judged]) -> str:
     """Count the verdicts on the claims of papers, not of this project. The text is empty if none is judged."""
     of_paper = [entry for entry in judged if entry.claim is not None and not entry.claim.ours]
-    counts = Counter(entry.verdict for entry in of_paper)
-    alone = Counter(entry.verdict for entry in of_paper if entry.on_one_treebank)
+    of_smaller = {SMALLER: REPLICATED}  # an effect that is replicated but smaller counts as replicated
+    counts = Counter(of_smaller.get(entry.verdict, entry.verdict) for entry in of_paper)
+    alone = Counter(of_smaller.get(entry.verdict, entry.verdict) for entry in of_paper if entry.on_one_treebank)
     parts = [
         f"{counts[verdict]} {verdict}"
         + f" ({alone[verdict]} on one treebank)" * (verdict not in UNDECIDED and alone[verdict] > 0)
