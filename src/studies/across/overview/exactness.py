@@ -141,8 +141,8 @@ def _speed(data: pd.DataFrame) -> str:
     if times != times:
         return ""
     change = f"{abs(100 * (times - 1)):.0f} % {'more' if times > 1 else 'less'} time"
-    if len(data) > 1:
-        change += f" ({from_to(100 * (data['times'] - 1), '{:+.0f}')} % on single treebanks)"
+    ends = from_to(100 * (data["times"] - 1), "{:+.0f}")
+    change += f" ({ends} % on single treebanks)" * (" to " in ends)
     noise = f"; repeats of one search differ by up to {spread:.0f} %" if spread == spread else ", timed once"
     if abs(100 * (times - 1)) <= spread:
         noise = f", less than the difference between repeats of one search, up to {spread:.0f} %"
