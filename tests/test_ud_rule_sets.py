@@ -66,6 +66,8 @@ def test_bad_sets_are_refused_in_one_line(text: str, message: str) -> None:
 def test_an_unknown_set() -> None:
     with pytest.raises(InputError, match="no set of validity rules 'xx'; choose from ud, ud-warnings, or name"):
         load("xx")
+    with pytest.raises(InputError, match=r"mine\.toml: no such file of validity rules"):
+        load("mine.toml")
     with pytest.raises(InputError, match="ud has no rule 'orphan-parent'; choose from"):
         load("ud").without(["orphan-parent"])
 

@@ -188,7 +188,12 @@ class Transitions(Group):
     SECTION, SYSTEM = "Transition-based models", "transition"
     beam: Annotated[
         int,
-        typer.Option(min=0, max=1024, help="Number of transition sequences in the beam. 0 uses the training value."),
+        typer.Option(
+            min=0,
+            max=1024,
+            help="Number of transition sequences in the beam. 0 uses the training value. A model that was not trained "
+            "with --learning beam usually gets worse with a wide beam.",
+        ),
     ] = 0
 
     def options(self) -> dict[str, Any]:

@@ -79,6 +79,8 @@ def load(name: str | Path) -> RuleSet:
     try:
         content = tomlfile.text(name)
     except (OSError, ValueError):
+        if Path(name).suffix:
+            raise InputError("no such file of validity rules", path=name, hint="check the name") from None
         hint = f"choose from {', '.join(rule_sets())}, or name a TOML file"
         raise InputError(f"no set of validity rules {str(name)!r}", hint=hint) from None
     return parse(content, name)

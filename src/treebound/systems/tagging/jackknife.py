@@ -64,7 +64,7 @@ def jackknife(
     if not 2 <= folds <= len(train):
         raise InputError(
             f"{len(train)} sentences cannot be divided into {folds} folds",
-            hint="give 2 folds or more, each with a sentence",
+            hint=f"give at least {folds} sentences" if folds > 1 else "give 2 folds or more",
         )
     member = fold_of(len(train), folds)
     key = _key(train, columns, folds, settings)
