@@ -11,7 +11,7 @@ from studies.site.sentences import Sentences, about
     "No benchmark has stored its figures here. Run `make bench`, or a benchmark of docs/benchmarks.md with `--keep`."
 )
 def targets(table: pd.DataFrame) -> Sentences:
-    """Describe the table of `targets.targets`: how many targets are missed. The table `targets.missed` lists them."""
+    """Describe the table of `targets.targets`: how many targets are missed."""
     missed, total = table[table["met"] == "no"], len(table)
     if len(missed):
         yield f"{len(missed)} of {total} targets {'is' if len(missed) == 1 else 'are'} missed.", missed

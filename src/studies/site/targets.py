@@ -56,12 +56,6 @@ def targets(root: Path) -> pd.DataFrame:
     return table.astype({"measured": float})
 
 
-def missed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the missed targets of the table `targets`: measured (in words), wanted and unit."""
-    rows = table[table["met"] == "no"]
-    return rows.assign(measured=[short(value) for value in rows["measured"]])[["measured", "wanted", "unit"]]
-
-
 def described(name: str) -> tuple[str, str]:
     """Return the name of a stored figure in plain words, and its unit, which is empty for a count."""
     for pattern, words, unit in NAMES:
