@@ -103,6 +103,16 @@ def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged]) -> S
     models, names = params.graph_models, list(data.index.get_level_values("system"))
     languages = corpora_tables.sources([shown], corpora)["language"]
     yield f"The corpora are {joined([f'`{corpus}` ({languages[corpus]})' for corpus in corpora])}.", None
+    best = next((name for name, role in data.index if f"best {FAMILIES['graph']}" in role), "")
+    others = [name for name, role in data.index if FAMILIES["others"] in role]
+    if best in models and others:
+        compared = [_compared(data.droplevel("role").loc[[best, name], corpora].astype(float)) for name in others]
+        seen = {corpus: columns for corpus, columns in offered(shown).items() if corpus in corpora}
+        if any(seen.values()):
+            compared.append(
+                f"Parsers of other projects see forms and tags alone; `{best}` also sees {by_corpus(seen)}."
+            )
+        yield " ".join(compared), None
     entry = claim_of(judged, GAIN)
     if entry is not None and entry.claim is not None:
         scale, parts = MEASURES[entry.claim.measure].scale, []
@@ -113,18 +123,11 @@ def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged]) -> S
                 parts.append(f"{gain(effect)} on {places} ({effect.treebanks})")
         if len(parts) > 1:
             yield f"Over `{BASELINE}`, `{sweep(params)[0].model}` gains {joined(parts)}.", None
-    best = next((name for name, role in data.index if f"best {FAMILIES['graph']}" in role), "")
     if best in models and BASELINE in models and best != BASELINE:
         yield (
             f"`{BASELINE}` is the second-order baseline (Carreras 2007); `{best}`, the best exact row, "
             f"is another model, which also has the factor families {joined(added(shown, best))}."
         )
-        others = [name for name, role in data.index if FAMILIES["others"] in role]
-        for name in others:
-            yield _compared(data.droplevel("role").loc[[best, name], corpora].astype(float)), None
-        seen = {corpus: columns for corpus, columns in offered(shown).items() if corpus in corpora}
-        if others and any(seen.values()):
-            yield f"Parsers of other projects see forms and tags alone; `{best}` also sees {by_corpus(seen)}.", None
     if DEFAULT in names and DEFAULT in models:
         yield (
             f"`{DEFAULT}` is what `treebound train` makes: its search leaves out heads whose probability is below "

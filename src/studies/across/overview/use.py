@@ -92,7 +92,7 @@ def _crossing(results: Results) -> Advice:
     params, learner = results.params, results.params.learners[0]
     rows = {name: row for c in results.corpora for name, row in main_rows(params, learner, c).items()}
     crossing = [name for name, row in rows.items() if params.models[row.trained].settings.space == "non-projective"]
-    task = "trees whose arcs may cross, with proofs: for treebanks where many do"
+    task = "trees whose arcs may cross, with proofs (page More languages: where this gains)"
     means = {name: _accuracy(results, name)[0] for name in crossing}
     known = {name: mean for name, mean in means.items() if mean == mean}
     if not known:
