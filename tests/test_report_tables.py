@@ -519,3 +519,11 @@ def test_sentences_without_a_proof_are_described_by_their_lengths(tmp_path: Path
     assert "(93 words) have no proof. Without" in text
     shutil.rmtree(this.folder / "predictions")
     assert speed_tables.without_proof([dataclasses.replace(this, info={"commit": "f" * 40})]).empty
+
+
+def test_the_first_column_names_the_rows_if_its_labels_are_unique() -> None:
+    index = pd.MultiIndex.from_tuples([("a", "x"), ("b", "x")], names=["system", "role"])
+    html = Table(pd.DataFrame({"UAS": [1.0, 2.0]}, index), "c")._repr_html_()
+    assert '<th scope="row">a</th><td class="text">x</td>' in html
+    assert '<th scope="col" class="index">system</th><th scope="col" class="text">role</th>' in html
+    assert "rowgroup" not in html
