@@ -51,6 +51,20 @@ def test_costs_are_sums_over_all_lengths(results):
     assert errors.iloc[0].tolist() == [75.0, 0.0, 75.0, 16.0]
 
 
+def test_exact_search_over_crossing_trees_is_compared_with_projective_trees(results):
+    data = tables.contest([results])
+    exact = (data["model"] == MODEL) & (data["solver"] == EXACT) & (data["space"] == "non-projective")
+    slower = data.assign(seconds=data["seconds"].where(~exact, 3 * data["seconds"]))
+    speeds = [tables.exact_speeds(slower, MODEL, space) for space in ("projective", "non-projective")]
+    assert (speeds[0] / speeds[1]).tolist() == pytest.approx([3.0] * len(results.corpora))
+    assert list(speeds[0].index) == results.corpora
+    text = str(remarks.crossing(slower, MODEL))
+    assert "takes 3 times the CPU time of branch and bound over projective trees" in text
+    assert f"16 sentences from {len(results.corpora)} treebank" in text
+    assert not remarks.crossing(slower, "no such model").sentences
+    assert tables.exact_speeds(data.iloc[:0], MODEL, "projective").empty
+
+
 def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
     worth = tables.worth(tables.contest([results]))
     second = list(CONTESTANTS)[1]

@@ -232,10 +232,11 @@ def test_equal_effects_are_tested_against_both_ends() -> None:
 def test_an_undecided_effect_below_the_published_one_is_named() -> None:
     paper, values = Paper(key="p", cite="P", title="T"), shown(0.2, -0.2, 0.1, 0.0)
     below = Judged(paper, claim(effects=[1.3], margin=0.1), values)
-    assert below.words == "inconclusive, not as large as published"
-    assert Judged(paper, claim(effects=[0.1], margin=0.1), values).words == "inconclusive"
-    assert Judged(paper, claim(), values).words == "inconclusive"
-    assert Judged(paper, claim(effects=[1.3], otherwise="fewer epochs"), values).words == "inconclusive"
+    assert below.words == "inconclusive: not as large as published"
+    assert Judged(paper, claim(effects=[0.1], margin=0.1), values).words == "inconclusive: wide interval"
+    assert Judged(paper, claim(), values).words == "inconclusive: wide interval"
+    differs = Judged(paper, claim(effects=[1.3], otherwise="fewer epochs"), values)
+    assert differs.words == "inconclusive: test differs"
 
 
 def test_differences_between_seeds_widen_the_interval() -> None:

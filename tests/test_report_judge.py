@@ -137,7 +137,8 @@ def test_a_claim_about_several_pairs_is_judged_by_the_pair_that_speaks_least_for
 def test_tables_name_verdicts_on_one_treebank_and_on_claims_of_this_project() -> None:
     assert Judged(PAPER, claim(), shown(0.4)).words == "replicated (one treebank)"
     assert Judged(PAPER, claim(), shown(0.4, 0.4, 0.4)).words == "replicated"
-    assert Judged(PAPER, claim(), shown(0.0)).words == "inconclusive"
+    assert Judged(PAPER, claim(), shown(0.0)).words == "inconclusive: wide interval"
+    assert Judged(PAPER, claim(), (exact("x", 1.0),)).words == "inconclusive: no interval"
     assert Judged(PAPER, claim(ours=True), shown(0.4, 0.4, 0.4)).words == "holds"
     assert Judged(PAPER, claim(ours=True), shown(-0.4)).words == "does not hold (one treebank)"
     assert Judged(PAPER, claim(ours=True), ()).words == "not tested"

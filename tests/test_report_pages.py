@@ -262,11 +262,17 @@ def test_one_bad_system_is_listed_below_its_panel_and_does_not_press_the_others_
     figure.draw_without_rendering()
     axes, other = figure.axes
     assert axes.get_ylim()[0] > 85
-    assert axes.get_xlabel().replace("\u00a0", " ").endswith("Below the axis: s, crossing: 60.0 UAS, 30,000 words/s")
+    below = "Below the axis (* on the line): s, crossing*: 60.0 UAS, 30,000 words/s"
+    assert " ".join(axes.get_xlabel().split()).endswith(below)
     assert "Below" not in other.get_xlabel()
     front = axes.lines[0]
     assert (list(front.get_xdata()), list(front.get_ydata())) == ([10_000], [88.4])
     assert max(x for line in axes.lines for x in line.get_xdata()) == 10_000
+    leaving = axes.lines[-1]
+    assert (list(leaving.get_xdata()), list(leaving.get_ydata())) == ([10_000] * 2, [88.4, axes.get_ylim()[0]])
+    slow, _ = charts.accuracy_speed(data.replace(3e4, 10.0)).axes
+    assert " ".join(slow.get_xlabel().split()).endswith("Below the axis: s, crossing: 60.0 UAS, 10 words/s")
+    assert len(slow.lines) == len(axes.lines) - 1
     best = "c: s (88.40 %, 10,000 words/s); d: s (88.00 %, 1,000 words/s)"
     assert figure.get_label() == f"The most accurate systems are {best}."
 

@@ -231,6 +231,20 @@ def test_more_languages_are_tested_if_the_run_stored_the_missing_metrics(root: P
     counts = f"(significantly better on {better or 'none'} of {len(data)} corpora, worse on {worse or 'none'})"
     assert counts in first
     assert len(first) < 440, "the answer has at most four lines"
+    shares = np.where(np.arange(len(data)) < 2, 25.0, 1.0)  # two corpora with many crossing trees
+    crossing = data.copy()
+    crossing["", "crossing, %"] = shares
+    text = str(languages_remarks.crossing(crossing))
+    gained = data["non-projective against the baseline"].droplevel("language").dropna()
+    many, few = gained.iloc[:2], gained.iloc[2:]["UAS"]
+    assert all(
+        f"{row.UAS:+.2f} [{row.low:+.2f}, {row.high:+.2f}] on {row.Index} (25 %)" in text for row in many.itertuples()
+    )
+    assert f"on the other {len(few)} corpora it changes UAS by {few.mean():+.2f} on average" in text
+    assert not languages_remarks.crossing(data.drop(columns="non-projective against the baseline", level=0)).sentences
+    shown, labels = languages_tables.gained(data), languages_tables.labelled(data)
+    assert shown.shape == (len(data), 2 + data["UAS"].shape[1] + data["UAS"].shape[1] - 1)
+    assert list(labels.columns.unique(0)) == ["LAS", "proved optimal, %"]
     table = languages_tables.pooled(data)
     assert table.loc["combined", "trainings"] == "means of 3 seeds"
     assert table.loc["combined", ["corpora", "above 0", "below 0"]].tolist() == [len(data), better, worse]

@@ -185,16 +185,24 @@ def test_undecided_claims_are_counted_by_their_reasons() -> None:
         replace(judged("unproved", 1, **all_proved), measured=(exact("t", 99.0),)),
         judged("below", 5, than=0.2, effects=[9.0], margin=0.1),
         judged("wide", 2),
+        replace(judged("no interval", 1), measured=(exact("t", 1.0),)),
         judged("against", 5, than=2),
         replace(judged("untested", 1), measured=()),
         judged("ours", 5, ours=True),
     ]
     table = tables.reasons(claims)
     counts = table.loc["A & B (2000)"]
-    assert counts["", "claims"] == 6
+    assert counts["", "claims"] == 7
     assert counts[tables.UNDECIDED].to_dict() == dict.fromkeys(tables.REASONS, 1)
+    assert [entry.reason for entry in claims] == [*tables.REASONS, "", "", ""]
     assert counts[tables.DECIDED].to_dict() == {"contradicted": 1}
     assert counts["", "not tested"] == 1
     text = str(remarks.decided(table))
-    assert text.startswith("Of 6 claims of 1 paper, 0 are replicated and 1 contradicted. 4 are undecided: in 1 the ")
+    assert text.startswith("Of 7 claims of 1 paper, 0 are replicated and 1 contradicted. 5 are undecided: in 1 the ")
     assert all(f"in 1 the {words}" in text for words in remarks.WORDS.values())
+    assert "among them" not in text
+    other, same = Paper(key="q", cite="C (2001)", title="T"), tables.REASONS[0]
+    more = [*claims, *(replace(claims[0], paper=other) for _ in range(2)), replace(claims[4], paper=other)]
+    text = remarks.undecided(tables.reasons(more))
+    assert text.startswith(f"7 are undecided: in 3 the {remarks.WORDS[same]} (among them all 2 of C (2001)), in 1 the ")
+    assert not remarks.undecided(tables.reasons(claims[5:6]))

@@ -34,8 +34,9 @@ def accuracy_speed(data: pd.DataFrame, columns: int = 2) -> Figure:
     """Draw UAS against words per CPU second, one panel per corpus and one colour per family.
 
     A line joins the Pareto front: the systems that no other system beats on both axes. Systems far below the others are
-    not drawn. The text below the panel lists them with their UAS and speed. The systems of `chosen` are labelled with
-    their names, and the other systems are small marks.
+    not drawn. The text below the panel lists them with their UAS and speed. Systems of the front among them get a
+    star, and the line leaves the panel at the bottom. The systems of `chosen` are labelled with their names, and the
+    other systems are small marks.
 
     data     corpus, group (the family), system, label (variant of the system, may be empty), uas (%),
              words_per_cpu_s, and optionally proved (% of the sentences; NaN counts as 0). Markers are full if all trees
@@ -55,7 +56,7 @@ def accuracy_speed(data: pd.DataFrame, columns: int = 2) -> Figure:
         for panel, corpus in zip(axes, corpora, strict=True):
             rows = data[data["corpus"] == corpus]
             shown = visible(rows)
-            front = pareto(shown)
+            front, hidden = pareto(shown), pareto(rows).index.difference(shown.index)
             panel.plot(front["words_per_cpu_s"], front["uas"], drawstyle="steps-pre", color="#9a9a9a", lw=1.2, zorder=1)
             named = chosen(shown)
             small |= len(named) < len(shown)
@@ -63,9 +64,14 @@ def accuracy_speed(data: pd.DataFrame, columns: int = 2) -> Figure:
             log_axis(panel, "x")
             panel.set_title(corpus)
             panel.set_ylabel("UAS, %")
-            below = _below(rows.drop(shown.index))
+            below = _below(rows.drop(shown.index), hidden)
             panel.set_xlabel("\n".join(["words per CPU second (log scale)", *below]), fontsize=8.5, loc="left")
             panel.margins(x=0.14, y=0.1)
+            if len(hidden):  # their line leaves the panel below its fastest system
+                speed, uas = front[["words_per_cpu_s", "uas"]].iloc[-1]
+                bottom = panel.get_ylim()[0]
+                panel.plot([speed, speed], [uas, bottom], color="#9a9a9a", lw=1.2, zorder=1)
+                panel.set_ylim(bottom=bottom)
         figure.legend(
             handles=_keys(looks, [*data["share"]] if "proved" in data else [], small),
             loc="outside lower center",
@@ -156,13 +162,18 @@ def _points(panel: Axes, rows: pd.DataFrame, named: list[int], looks: Mapping[st
             panel.annotate(wrapped(row["name"], LETTERS), place, (0, 8), textcoords="offset points", **text)
 
 
-def _below(rows: pd.DataFrame) -> list[str]:
-    """Return the lines that list the rows below the visible range, most accurate first."""
+def _below(rows: pd.DataFrame, front: pd.Index) -> list[str]:
+    """Return the lines that list the rows below the visible range, most accurate first.
+
+    front  index labels of the rows that no other row beats on both axes, which get a star
+    """
     parts = [
-        f"{row['name']}: {row['uas']:.1f} UAS, {row['words_per_cpu_s']:,.0f} words/s".replace(" ", "\u00a0")
-        for row in rows.sort_values("uas", ascending=False).to_dict("records")
+        f"{row['name']}{'*' * (i in front)}: {row['uas']:.1f} UAS, {row['words_per_cpu_s']:,.0f} words/s"
+        for i, row in rows.sort_values("uas", ascending=False).iterrows()
     ]
-    return [wrapped(f"Below the axis: {'; '.join(parts)}", BELOW)] if parts else []
+    listed = "; ".join(part.replace(" ", "\u00a0") for part in parts)
+    star = " (* on the line)" if len(front) else ""
+    return [wrapped(f"Below the axis{star}: {listed}", BELOW)] if parts else []
 
 
 def _keys(looks: Mapping[str, Mapping[str, Any]], shares: Sequence[float], small: bool) -> list[Line2D]:

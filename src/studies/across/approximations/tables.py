@@ -58,6 +58,19 @@ def contest(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     return data[data["corpus"].isin(wanted)] if wanted and len(data) else data
 
 
+def exact_speeds(data: pd.DataFrame, model: str, space: str) -> pd.Series:
+    """Return the words per CPU second of exact search with the scores of a model, by corpus.
+
+    data   `contest` of one run; without rows, the result has none
+    space  `projective` or `non-projective`
+    """
+    if data.empty:
+        return pd.Series(dtype=float)
+    rows = data[(data["model"] == model) & (data["space"] == space) & (data["solver"] == EXACT)]
+    totals = rows.groupby("corpus", sort=False)[["words", "seconds"]].sum()
+    return (totals["words"] / totals["seconds"]).astype(float)
+
+
 def sums(data: pd.DataFrame, keys: Sequence[str] = KEYS) -> pd.DataFrame:
     """Sum the measures over all rows with the same keys and decoder, by default over all length bins.
 

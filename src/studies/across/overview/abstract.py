@@ -16,10 +16,10 @@ import pandas as pd
 from studies.across.approximations import tables as approximations_tables
 from studies.across.approximations.synthetic import SYNTHETIC
 from studies.across.overview import agreement, practice, shares, systems
-from studies.across.overview.claimed import FIRST, GAIN, REST, SIBLINGS, claim_of, of_papers
+from studies.across.overview.claimed import FIRST, GAIN, REST, SIBLINGS, claim_of
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.site import claims, frames
-from studies.site.claims.judge import CONTRADICTED, NO_EFFECT, REPLICATED, SMALLER, UNDECIDED, Judged
+from studies.site.claims.judge import CONTRADICTED, NO_EFFECT, REPLICATED, UNDECIDED, Judged, of_papers
 from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
@@ -28,7 +28,7 @@ from studies.site.rows import AT, at, find, main_rows, sweep
 from studies.site.sentences import from_to, joined
 from studies.site.show import STATEMENTS, Sentence, p_in_words, typeset
 
-#: verdicts in the order of the abstract; an effect that is replicated but smaller counts as replicated
+#: the other verdicts in the order of the abstract
 COUNTED = (NO_EFFECT, CONTRADICTED, *UNDECIDED)
 
 
@@ -95,7 +95,7 @@ def abstract(shown: Results, judged: Sequence[Judged], here: Results | None, jud
 def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     """Count the verdicts on all claims of the papers, and the decided claims that were measured on one treebank."""
     of_paper = of_papers(judged)
-    replicated = [entry for entry in of_paper if entry.verdict in (REPLICATED, SMALLER)]
+    replicated = [entry for entry in of_paper if entry.counted_as == REPLICATED]
     by_verdict = {verdict: [entry for entry in of_paper if entry.verdict == verdict] for verdict in COUNTED}
     others = [f"{len(entries)} {verdict}{_alone(entries)}" for verdict, entries in by_verdict.items() if entries]
     papers = len({entry.paper.key for entry in of_paper})
@@ -224,7 +224,7 @@ def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     """Count the verdicts on the other papers, and name the clearest replicated and the clearest contradicted claim."""
     entries = [entry for entry in of_papers(judged) if entry.paper.key != FIRST]
     own = [entry for entry in of_papers(here) if entry.paper.key != FIRST]
-    replicated = [entry for entry in entries if entry.verdict in (REPLICATED, SMALLER)]
+    replicated = [entry for entry in entries if entry.counted_as == REPLICATED]
     contradicted = [entry for entry in entries if entry.verdict == CONTRADICTED]
     (first,) = (paper for paper in load() if paper.key == FIRST)
     decided = [*replicated, *contradicted, *(entry for entry in entries if entry.verdict == NO_EFFECT)]
@@ -241,11 +241,7 @@ def _adjusted(entries: Sequence[Judged]) -> str:
     tested = [entry for entry in entries if entry.adjusted is not None]
     if not tested:
         return ""
-    counts = Counter(
-        entry.verdict if entry.verdict in (CONTRADICTED, NO_EFFECT) else REPLICATED
-        for entry in tested
-        if entry.adjusted is not None and entry.adjusted <= 1 - LEVEL
-    )
+    counts = Counter(entry.counted_as for entry in tested if entry.adjusted is not None and entry.adjusted <= 1 - LEVEL)
     kinds = [_number(counts[kind], f"{kind} claim") for kind in (REPLICATED, NO_EFFECT, CONTRADICTED) if counts[kind]]
     significant = joined(kinds) if kinds else "none"
     others = [entry for entry in entries if entry.adjusted is None]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan, nan
 
-from studies.site.claims.judge import NOT_TESTED, REPLICATED, SMALLER, Judged
+from studies.site.claims.judge import NOT_TESTED, Judged
 from studies.site.claims.measures import MEASURES
 
 CONFIRMED, DIFFERS, NOT_RUN, ONLY = "confirmed here", "differs here", "not run here", "only run here"
@@ -22,18 +22,13 @@ def of_claim(reference: Judged, here: Judged) -> str:
         return NOT_RUN
     if not reference.measured:
         return ONLY
-    if _direction(reference.verdict) == _direction(here.verdict):
+    if reference.counted_as == here.counted_as:
         return CONFIRMED
     assert reference.claim is not None
     text = MEASURES[reference.claim.measure].text
     values = {place.place: text.format(place.value) for place in reference.measured}
     shared = [(values[place.place], text.format(place.value)) for place in here.measured if place.place in values]
     return CONFIRMED if shared and all(a == b for a, b in shared) else DIFFERS
-
-
-def _direction(verdict: str) -> str:
-    """Return the verdict without the size of the effect; `not tested` has a name of its own."""
-    return REPLICATED if verdict == SMALLER else verdict
 
 
 def of_claims(reference: Sequence[Judged], here: Sequence[Judged]) -> Counter[str]:

@@ -10,14 +10,13 @@ from html import escape
 import pandas as pd
 
 from studies.across.overview import agreement
-from studies.across.overview.claimed import of_papers
+from studies.across.verdicts import remarks, tables
 from studies.site import claims
-from studies.site.claims.judge import NOT_TESTED, REPLICATED, SMALLER, VERDICTS, Judged
+from studies.site.claims.judge import NOT_TESTED, REPLICATED, VERDICTS, Judged, of_papers
 from studies.site.claims.load import Paper
 from studies.site.pooled import LEVEL
 from studies.site.sentences import Sentences, about
 
-HELD = REPLICATED, SMALLER  #: verdicts that count as replicated
 PAGE = "94-verdicts"  #: notebook with the table of all claims
 
 
@@ -100,8 +99,11 @@ def counts(judged: Sequence[Judged], here: Sequence[Judged] = ()) -> pd.DataFram
 
 
 @about()
-def untested(judged: Sequence[Judged]) -> Sentences:
-    """Say which claims are not tested and why, how many stay significant, and which papers cannot be replicated."""
+def undecided(judged: Sequence[Judged]) -> Sentences:
+    """Say why claims are undecided or not tested, how many stay significant, and which papers cannot be replicated."""
+    reasons = tables.reasons(judged)
+    if why := remarks.undecided(reasons):
+        yield why, reasons
     entries = [entry for entry in of_papers(judged) if entry.verdict == NOT_TESTED]
     needs = sum(entry.claim is not None and bool(entry.claim.needs) for entry in entries)
     if entries:
@@ -110,7 +112,8 @@ def untested(judged: Sequence[Judged]) -> Sentences:
             f"the run has no results for {len(entries) - needs}.",
             claims.frame(entries)[["paper", "name", "verdict", "because"]],
         )
-    if several := [entry for entry in of_papers(judged) if entry.adjusted is not None and entry.verdict in HELD]:
+    replicated = [entry for entry in of_papers(judged) if entry.counted_as == REPLICATED]
+    if several := [entry for entry in replicated if entry.adjusted is not None]:
         kept = sum(entry.adjusted is not None and entry.adjusted <= 1 - LEVEL for entry in several)
         yield (
             f"Of {len(several)} claims that are replicated over several treebanks, {kept or 'none'} "

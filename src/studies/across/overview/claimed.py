@@ -12,11 +12,6 @@ REST = "better-than-one-family"  #: name of its claim about what the other facto
 GAIN = "all-factors"  #: name of its claim about the gain of all non-local factors over the second-order baseline
 
 
-def of_papers(judged: Iterable[Judged]) -> list[Judged]:
-    """Return the judged claims of papers, without claims of this project."""
-    return [entry for entry in judged if entry.claim is not None and not entry.claim.ours]
-
-
 def claim_of(judged: Iterable[Judged], name: str) -> Judged | None:
     """Return the judged claim of the paper FIRST with this name, or None if there is none."""
     matches = (e for e in judged if e.claim is not None and e.claim.name == name and e.paper.key == FIRST)

@@ -84,7 +84,7 @@ def buys(data: pd.DataFrame, unbranched: pd.DataFrame, worth: pd.DataFrame, join
     """
     if len(data):
         yield _bought(data, unbranched), data
-        if speed := _speed(data):
+        if speed := _speed(data, stop_in_words(data)):
             yield speed, data
     if len(unbranched):
         yield f"{_completed(unbranched)}.", unbranched
@@ -107,9 +107,8 @@ def _bought(data: pd.DataFrame, unbranched: pd.DataFrame) -> str:
     data        `stopped`
     unbranched  `stopped` before branching; may have no rows
     """
-    calls, corpora = data.attrs["calls"], len(data)
-    stop = "one dynamic program" if calls == 1 else f"{calls:g} dynamic programs"
-    searches = [(f"a search that stops after {stop}", data)]
+    corpora = len(data)
+    searches = [(f"a search that stops after {stop_in_words(data)}", data)]
     if len(unbranched):
         searches.insert(0, ("a search that stops before it branches", unbranched))
     differences = []
@@ -125,6 +124,12 @@ def _bought(data: pd.DataFrame, unbranched: pd.DataFrame) -> str:
     )
 
 
+def stop_in_words(data: pd.DataFrame) -> str:
+    """Return the number of dynamic programs after which the search of `stopped` stops, with its noun."""
+    calls = data.attrs["calls"]
+    return "one dynamic program" if calls == 1 else f"{calls:g} dynamic programs"
+
+
 def _completed(data: pd.DataFrame) -> str:
     """Say how many trees are proved without and with branching. data: `stopped` before branching."""
     total, proved, before = (int(data[name].sum()) for name in ("sentences", "proved", "proved_stopped"))
@@ -132,21 +137,32 @@ def _completed(data: pd.DataFrame) -> str:
     return f"The search before branching proves {before:,} of {total:,} trees, and branching {after}"
 
 
-def _speed(data: pd.DataFrame) -> str:
+def _speed(data: pd.DataFrame, stop: str) -> str:
     """Compare the times of exact search and of the search that stops early; empty if one was not timed.
 
     data  `stopped`
+    stop  where the search stops, in words
     """
-    times, spread = float(np.exp(np.log(data["times"]).mean())), data["spread"].max()
-    if times != times:
+    times = data["times"].dropna()
+    if len(times) < len(data):
         return ""
-    change = f"{abs(100 * (times - 1)):.0f} % {'more' if times > 1 else 'less'} time"
-    ends = from_to(100 * (data["times"] - 1), "{:+.0f}")
-    change += f" ({ends} % on single treebanks)" * (" to " in ends)
-    noise = f"; repeats of one search differ by up to {spread:.0f} %" if spread == spread else ", timed once"
-    if abs(100 * (times - 1)) <= spread:
-        noise = f", less than the difference between repeats of one search, up to {spread:.0f} %"
-    return f"Exact search takes {change} than the search that stops first{noise}."
+    change = 100 * (times - 1)
+    mean = 100 * float(np.exp(np.log(times).mean()) - 1)
+    ends = from_to(change, "{:+.0f}")
+    single = f", {ends} % on single treebanks" * (" to " in ends)
+    text = (
+        f"The CPU time of exact search differs by {mean:+.0f} % from the time of the search that stops after {stop} "
+        f"(geometric mean{single}"
+    )
+    spread = data["spread"]
+    if spread.isna().any():
+        return f"{text}; timed once)."
+    clear = list(spread.index[change.abs() > spread])
+    named = f" ({joined(clear)})" if clear else ""
+    return (
+        f"{text}). This is more than the difference between repeats of one search on {len(clear) or 'none'} of "
+        f"{len(data)} treebanks{named}."
+    )
 
 
 def _against(rows: pd.DataFrame, space: str, model: str) -> str:

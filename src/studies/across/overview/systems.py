@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import nan
 
 import numpy as np
@@ -19,9 +19,10 @@ from studies.site import frames
 from studies.site.claims.judge import Effect, Judged, effect_of
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
+from studies.site.pooled import Z
 from studies.site.rows import AT, at, main_rows, metrics_of, sweep
 from studies.site.seen import by_corpus, offered
-from studies.site.sentences import Sentences, about, from_to, joined
+from studies.site.sentences import Sentences, about, from_to, joined, listing
 
 MOST = 10  #: number of rows
 DEFAULT = "combined-pruned"  #: model with the default settings of `treebound train`
@@ -106,13 +107,16 @@ def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged]) -> S
     best = next((name for name, role in data.index if f"best {FAMILIES['graph']}" in role), "")
     others = [name for name, role in data.index if FAMILIES["others"] in role]
     if best in models and others:
-        compared = [_compared(data.droplevel("role").loc[[best, name], corpora].astype(float)) for name in others]
+        uas = data.droplevel("role")[corpora].astype(float)
+        words = {corpus: _scored(shown, best, corpus) for corpus in corpora}
+        compared = listing(_compared(uas.loc[[best, name]], words) for name in others)
         seen = {corpus: columns for corpus, columns in offered(shown).items() if corpus in corpora}
-        if any(seen.values()):
-            compared.append(
-                f"Parsers of other projects see forms and tags alone; `{best}` also sees {by_corpus(seen)}."
-            )
-        yield " ".join(compared), None
+        also = f"; `{best}` also sees {by_corpus(seen)}, elsewhere the same" if any(seen.values()) else ""
+        yield (
+            f"UAS of `{best}` minus the UAS of a parser of another project: {compared}. The 95 % intervals treat words "
+            f"as independent. The other parsers were trained here, on forms and the same tags{also}.",
+            None,
+        )
     entry = claim_of(judged, GAIN)
     if entry is not None and entry.claim is not None:
         scale, parts = MEASURES[entry.claim.measure].scale, []
@@ -135,11 +139,26 @@ def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged]) -> S
         )
 
 
-def _compared(uas: pd.DataFrame) -> str:
-    """Compare the mean UAS of two systems on the corpora that have both. uas: the two systems as rows."""
-    (first, mean), (second, other) = uas.dropna(axis=1).mean(axis=1).items()
-    places = joined([f"`{corpus}`" for corpus in uas.columns[uas.notna().all()]])
-    return f"On {places}, `{first}` has a mean UAS of {mean:.2f} and `{second}` of {other:.2f}."
+def _scored(results: Results, model: str, corpus: str) -> int:
+    """Return the number of test words over which the UAS of a graph-based model is computed."""
+    row = main_rows(results.params, results.params.learners[0], corpus)[model]
+    return int(metrics_of(results).loc[at(corpus, row), "scored_words"])
+
+
+def _compared(uas: pd.DataFrame, words: Mapping[str, int]) -> str:
+    """Compare two systems on each corpus that has both, with 95 % intervals for independent words.
+
+    uas    the two systems as rows
+    words  number of scored words by corpus
+    """
+    parts = []
+    for corpus, column in uas.dropna(axis=1).items():
+        shares = column.to_numpy() / 100
+        half = Z * float(np.sqrt((shares * (1 - shares)).sum() / words[str(corpus)]))
+        value = shares[0] - shares[1]
+        ends = f"[{100 * (value - half):+.2f}, {100 * (value + half):+.2f}]"
+        parts.append(f"{100 * value:+.2f} {ends} on `{corpus}`")
+    return f"`{uas.index[1]}` {joined(parts)}"
 
 
 def caption(data: pd.DataFrame, shown: Results) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of texts, as HTML with a caption and as CSV.
+    """A table of texts, as HTML with a caption and as CSV. Narrow screens stack the cells.
 
     data    texts by row and column; the index has one level
     widths  width of the index column and of each column, in % of the table
@@ -42,7 +42,10 @@ class TextTable:
             cells = [escape(text).replace("+", "+<wbr>") for text in texts]
             if self.commands:
                 cells[-1] = f"<code>{_wrapped(cells[-1])}</code>"
-            columns = "".join(f'<td class="text">{cell}</td>' for cell in cells)
+            columns = "".join(
+                f'<td class="text" data-label="{escape(str(head))}">{cell}</td>'
+                for head, cell in zip(self.data.columns, cells, strict=True)
+            )
             rows.append(f'<tr><th scope="row">{escape(str(name))}</th>{columns}</tr>')
         opening = f'<table class="figures texts"><caption>{escape(self.caption)}</caption>'
         return "\n".join([opening, f"<thead><tr>{head}</tr></thead>", "<tbody>", *rows, "</tbody>", "</table>"])

@@ -92,7 +92,7 @@ def _crossing(results: Results) -> Advice:
     params, learner = results.params, results.params.learners[0]
     rows = {name: row for c in results.corpora for name, row in main_rows(params, learner, c).items()}
     crossing = [name for name, row in rows.items() if params.models[row.trained].settings.space == "non-projective"]
-    task = "trees whose arcs may cross, with proofs (page More languages: where this gains)"
+    task = "trees whose arcs may cross, with proofs (page More languages: gain and cost)"
     means = {name: _accuracy(results, name)[0] for name in crossing}
     known = {name: mean for name, mean in means.items() if mean == mean}
     if not known:
@@ -100,15 +100,26 @@ def _crossing(results: Results) -> Advice:
     advice = _of_graph(results, task, max(known, key=lambda name: known[name]))
     if advice.speed != UNTIMED:
         return advice
-    data = approximations_tables.contest([results])
-    exact = data[(data["space"] == "non-projective") & (data["solver"] == EXACT)] if len(data) else data
+    exact = _exact(results, "non-projective")
     if exact.empty:
         return advice
-    last = exact[exact["model"] == exact["model"].iloc[-1]]
-    by_corpus = last.groupby("corpus")[["words", "seconds"]].sum()
-    speed = systems.geometric(by_corpus["words"] / by_corpus["seconds"])
-    model = last["model"].iloc[0]
-    return advice._replace(speed=f"{speed:,.0f} words / CPU s, decoding alone, with scores of {model}")
+    return advice._replace(speed=f"{_decoding(exact)}, with scores of {exact['model'].iloc[0]}")
+
+
+def _exact(results: Results, space: str) -> pd.DataFrame:
+    """Return the rows of exact search in `approximations.tables.contest` with the scores of the last trained model."""
+    data = approximations_tables.contest([results])
+    if data.empty:
+        return data
+    exact = data[~data["model"].isin(SYNTHETIC) & (data["space"] == space) & (data["solver"] == EXACT)]
+    return exact[exact["model"] == exact["model"].iloc[-1]] if len(exact) else exact
+
+
+def _decoding(exact: pd.DataFrame) -> str:
+    """Return the geometric mean of the speed of decoding alone over the corpora. exact: `_exact`, with rows."""
+    model, space = exact[["model", "space"]].iloc[0]
+    speed = systems.geometric(approximations_tables.exact_speeds(exact, model, space))
+    return f"{speed:,.0f} words / CPU s, decoding alone"
 
 
 def _of_graph(results: Results, task: str, model: str) -> Advice:
@@ -205,15 +216,12 @@ def _fastest(results: Results) -> Advice:
 
 def _own_scores(results: Results) -> Advice:
     """Recommend exact decoding for score matrices of another parser, with the speed of decoding alone."""
-    data = approximations_tables.contest([results])
-    real = data[~data["model"].isin(SYNTHETIC) & (data["space"] == "projective")] if len(data) else data
+    exact = _exact(results, "projective")
     speed = proves = MISSING
     accuracy = f"{NOTHING} (depends on the scores)"
-    if len(real):
-        accuracy = f"{NOTHING} (timed on scores of {real['model'].iloc[-1]})"
-        exact = real[(real["solver"] == EXACT) & (real["model"] == real["model"].iloc[-1])]
-        words, seconds = exact["words"].sum(), exact["seconds"].sum()
-        speed = f"{words / seconds:,.0f} words / CPU s, decoding alone"
+    if len(exact):
+        accuracy = f"{NOTHING} (timed on scores of {exact['model'].iloc[0]})"
+        speed = _decoding(exact)
         proves = shares.of_all(int(exact["proved"].sum()), int(exact["sentences"].sum()))
     return Advice(
         "score matrices of your own parser",

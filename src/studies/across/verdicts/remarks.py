@@ -5,32 +5,46 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.across.verdicts.simulation import ABOVE, HOLDS, PREDICTED, STUDIES
-from studies.across.verdicts.tables import BELOW, DECIDED, DIFFERS, STOPPED, UNDECIDED, WIDE
-from studies.site.claims.judge import CONTRADICTED, REPLICATED
+from studies.across.verdicts.tables import DECIDED, UNDECIDED
+from studies.site.claims.judge import BELOW, CONTRADICTED, DIFFERS, NO_INTERVAL, REPLICATED, UNPROVED, WIDE
 from studies.site.sentences import Sentences, about, joined, span
 
 #: reasons for which a claim stays undecided, in words that follow "in 3 the"
 WORDS = {
     DIFFERS: "test differs from the claim",
-    STOPPED: "search left sentences without a proof",
+    UNPROVED: "search left sentences without a proof",
     BELOW: "interval contains the threshold but not the published effect",
-    WIDE: "interval is too wide, or missing",
+    WIDE: "interval is too wide",
+    NO_INTERVAL: "value has no interval",
 }
 
 
 @about()
 def decided(table: pd.DataFrame) -> Sentences:
     """Say how many claims are decided and what keeps most others undecided. table: `tables.reasons`."""
-    total = int(table["", "claims"].sum())
-    counts = table.sum()
-    undecided = counts.get(UNDECIDED, pd.Series(dtype=int)).sort_values(ascending=False, kind="stable")
-    parts = [f"in {count} the {WORDS[reason]}" for reason, count in undecided.items() if count]
-    why = f" {undecided.sum()} are undecided: {joined(parts)}." if parts else ""
+    total, counts = int(table["", "claims"].sum()), table.sum()
     yield (
         f"Of {total} claims of {len(table)} paper{'s' * (len(table) > 1)}, {counts.get((DECIDED, REPLICATED), 0)} are "
-        f"replicated and {counts.get((DECIDED, CONTRADICTED), 0)} contradicted.{why}",
+        f"replicated and {counts.get((DECIDED, CONTRADICTED), 0)} contradicted. {undecided(table)}".rstrip(),
         table,
     )
+
+
+def undecided(table: pd.DataFrame) -> str:
+    """Say why claims are undecided, and name the papers for which one reason keeps several claims undecided.
+
+    The text is empty if all claims are decided. table: `tables.reasons`
+    """
+    if UNDECIDED not in table:
+        return ""
+    rows = table[UNDECIDED]
+    counts = rows.sum().sort_values(ascending=False, kind="stable")
+    parts = []
+    for reason, count in counts.items():
+        alone = rows[(rows[reason] > 1) & (rows[reason] == rows.sum(axis=1))]
+        named = [f"all {row[reason]} of {paper}" for paper, row in alone.iterrows()]
+        parts.append(f"in {count} the {WORDS[reason]}{f' (among them {joined(named)})' if named else ''}")
+    return f"{counts.sum()} are undecided: {joined(parts)}."
 
 
 @about()

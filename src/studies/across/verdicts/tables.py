@@ -7,25 +7,31 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from studies.across.overview.claimed import of_papers
-from studies.site.claims.judge import CONTRADICTED, INCONCLUSIVE, NO_EFFECT, NOT_TESTED, REPLICATED, SMALLER, Judged
+from studies.site.claims.judge import (
+    CONTRADICTED,
+    INCONCLUSIVE,
+    NO_EFFECT,
+    NOT_TESTED,
+    REASONS,
+    REPLICATED,
+    Judged,
+    of_papers,
+)
 
 DECIDED, UNDECIDED = "decided", "undecided"
-#: reasons for which a claim stays undecided, in the order of the table
-REASONS = DIFFERS, STOPPED, BELOW, WIDE = ("test differs", "no proof", "below published", "wide interval")
 
 
 def reasons(judged: Sequence[Judged]) -> pd.DataFrame:
-    """Count the claims of each paper by verdict; undecided claims are counted by their reasons.
+    """Count the claims of each paper by `Judged.counted_as`; undecided claims are counted by their reasons.
 
     Rows: papers, without claims of this project. Columns: ("", "claims") is the number of claims, ("decided", verdict)
     and ("undecided", reason) are its parts, and so is ("", "not tested"). Verdicts and reasons that do not occur are
-    left out. An effect that is replicated but smaller counts as replicated.
+    left out.
     """
     rows: dict[str, Counter[tuple[str, str]]] = {}
     for entry in of_papers(judged):
-        verdict = REPLICATED if entry.verdict == SMALLER else entry.verdict
-        kind = (UNDECIDED, _reason(entry)) if verdict == INCONCLUSIVE else (DECIDED, verdict)
+        verdict = entry.counted_as
+        kind = (UNDECIDED, entry.reason) if verdict == INCONCLUSIVE else (DECIDED, verdict)
         counts = rows.setdefault(entry.paper.cite, Counter())
         counts["", "claims"] += 1
         counts[("", verdict) if verdict == NOT_TESTED else kind] += 1
@@ -34,13 +40,3 @@ def reasons(judged: Sequence[Judged]) -> pd.DataFrame:
     shown = [kind for kind in kinds if any(row[kind] for row in rows.values())]
     cells = [[row[kind] for kind in shown] for row in rows.values()]
     return pd.DataFrame(cells, pd.Index(list(rows), name="paper"), pd.MultiIndex.from_tuples(shown or kinds[:1]))
-
-
-def _reason(entry: Judged) -> str:
-    """Return the reason for which an inconclusive claim stays undecided."""
-    assert entry.claim is not None
-    if entry.claim.otherwise:
-        return DIFFERS
-    if entry.claim.test == "all":
-        return STOPPED
-    return BELOW if entry.misses_published else WIDE

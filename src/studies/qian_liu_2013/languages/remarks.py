@@ -13,6 +13,7 @@ from studies.site.sentences import (
     Sentences,
     about,
     correlation,
+    from_to,
     joined,
     listing,
     mean_with_interval,
@@ -33,6 +34,7 @@ SYSTEMS = {
 }
 #: fewest corpora for a correlation over corpora
 FEWEST = 8
+MANY = 20  #: smallest share of test sentences with crossing arcs (%) that counts as many
 
 
 @about()
@@ -73,6 +75,30 @@ def multilingual(data: pd.DataFrame) -> Sentences:
         )
     if not tested:
         yield UNTESTED
+
+
+@about()
+def crossing(data: pd.DataFrame) -> Sentences:
+    """Compare the gains of the system CROSSING on corpora with many and with few crossing trees.
+
+    data  `tables.multilingual`, which may have no rows
+    """
+    gains = dict(against(data)).get(CROSSING)
+    if gains is None:
+        return
+    gains = gains.assign(share=data["", "crossing, %"]).droplevel("language").sort_values("share", ascending=False)
+    many, few = gains[gains["share"] >= MANY], gains[gains["share"] < MANY]
+    named = listing(
+        f"{row.difference:+.2f} [{row.low:+.2f}, {row.high:+.2f}] on {row.Index} ({row.share:.0f} %)"
+        for row in many.itertuples()
+    )
+    if len(many):
+        yield (
+            f"Where at least {MANY} % of the test sentences have crossing arcs, {CROSSING} gains {named}"
+            + f"; on the other {len(few)} corpora it changes UAS by {few['difference'].mean():+.2f} on average "
+            f"({from_to(few['difference'], '{:+.2f}')})" * bool(len(few)) + ".",
+            gains,
+        )
 
 
 def _gain(rows: pd.DataFrame) -> str:

@@ -6,7 +6,7 @@ The effects of all treebanks are pooled into one, which is compared with the pub
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,6 +31,14 @@ VERDICTS = REPLICATED, SMALLER, NO_EFFECT, CONTRADICTED, INCONCLUSIVE, NOT_TESTE
     "not tested",
 )
 UNDECIDED = INCONCLUSIVE, NOT_TESTED
+#: why a measured claim stays inconclusive
+REASONS = DIFFERS, UNPROVED, BELOW, WIDE, NO_INTERVAL = (
+    "test differs",
+    "sentences without proof",
+    "not as large as published",
+    "wide interval",
+    "no interval",
+)
 #: what the tables call the verdicts on claims of this project, which no paper makes
 OURS = {REPLICATED: "holds", SMALLER: "holds", CONTRADICTED: "does not hold"}
 #: verdicts in the order of the rows of a table of claims: first what a reader looks for, last what has no result
@@ -123,26 +131,39 @@ class Judged:
         return verdict_of(self.claim, self.effect)
 
     @property
+    def counted_as(self) -> str:
+        """Return the verdict for counts, where an effect that is replicated but smaller counts as replicated."""
+        return REPLICATED if self.verdict == SMALLER else self.verdict
+
+    @property
+    def reason(self) -> str:
+        """Return why the claim stays inconclusive, one of REASONS; empty for all other verdicts."""
+        if self.claim is None or self.verdict != INCONCLUSIVE:
+            return ""
+        if self.claim.otherwise:
+            return DIFFERS
+        if self.effect is None:
+            return UNPROVED
+        if not self.effect.has_interval:
+            return NO_INTERVAL
+        return WIDE if self.claim.test == "within" or _reached(self.claim, self.effect) else BELOW
+
+    @property
     def on_one_treebank(self) -> bool:
         """Return True if the claim was measured, but on a single treebank, which says nothing about other treebanks."""
         return len({place.treebank for place in self.measured}) == 1
 
     @property
     def words(self) -> str:
-        """Return the verdict for tables. It says if a decided claim was measured on a single treebank."""
+        """Return the verdict for tables.
+
+        It says why a claim stays inconclusive, and if a decided claim was measured on a single treebank.
+        """
         verdict = self.verdict
         words = OURS.get(verdict, verdict) if self.claim is not None and self.claim.ours else verdict
-        undecided = verdict in UNDECIDED
-        if verdict == INCONCLUSIVE and self.misses_published:
-            words = f"{words}, not as large as published"
-        return words if undecided or not self.on_one_treebank else f"{words} (one treebank)"
-
-    @property
-    def misses_published(self) -> bool:
-        """Return True if the interval lies between the published effect and the other side of the threshold."""
-        if self.claim is None or self.claim.otherwise or self.effect is None or not self.effect.has_interval:
-            return False
-        return self.claim.test not in ("within", "all") and not _reached(self.claim, self.effect)
+        if verdict in UNDECIDED:
+            return f"{words}: {self.reason}" if self.reason else words
+        return f"{words} (one treebank)" if self.on_one_treebank else words
 
     @property
     def because(self) -> str:
@@ -189,6 +210,11 @@ class Judged:
         """List all measured values, each with the corpus where it was measured and its interval."""
         text = MEASURES[self.claim.measure].text if self.claim and self.measured else ""
         return "; ".join(value_in_words(place, text) for place in self.measured)
+
+
+def of_papers(judged: Iterable[Judged]) -> list[Judged]:
+    """Return the judged claims of papers, without claims of this project."""
+    return [entry for entry in judged if entry.claim is not None and not entry.claim.ours]
 
 
 def effect_of(places: Sequence[Measured], scale: Scale = Scale.LINEAR, null: float | None = 0.0) -> Effect:
@@ -480,10 +506,8 @@ def judge(runs: Sequence[Results], papers: Sequence[Paper], page: str = "") -> l
             if claim is not None and claim.measure:
                 with nullcontext() if page in ("", claim.page) else sources.unrecorded():
                     for results in runs:
-                        read = MEASURES[claim.measure].read
-                        measured = read(results, claim.rows, claim.compare)
-                        places += [m for m in measured if not claim.corpora or m.treebank in claim.corpora]
-                        beside += read(results, claim.beside, claim.compare) if claim.beside else ()
+                        places += _measured(results, claim, claim.rows)
+                        beside += _measured(results, claim, claim.beside) if claim.beside else ()
             known, lacks = tuple(place for place in places if place.value == place.value), ""
             if claim is not None:
                 known = tuple(least_favourable(claim, known))
@@ -493,6 +517,12 @@ def judge(runs: Sequence[Results], papers: Sequence[Paper], page: str = "") -> l
             judged.append(Judged(paper, claim, known, tuple(beside), missing=lacks))
         verdicts += _adjusted(judged)
     return verdicts
+
+
+def _measured(results: Results, claim: Claim, rows: Sequence[str]) -> list[Measured]:
+    """Return the values of the measure of a claim for some rows of a run, on the treebanks of the claim."""
+    values = MEASURES[claim.measure].read(results, rows, claim.compare)
+    return [value for value in values if not claim.corpora or value.treebank in claim.corpora]
 
 
 def _adjusted(judged: Sequence[Judged]) -> list[Judged]:

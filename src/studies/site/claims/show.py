@@ -17,12 +17,12 @@ from studies.site import collect, sources
 from studies.site.claims.judge import (
     REPLICATED,
     SHOWN,
-    SMALLER,
     UNDECIDED,
     VERDICTS,
     Judged,
     has_own_errors,
     judge,
+    of_papers,
     threshold,
 )
 from studies.site.claims.load import load
@@ -213,10 +213,9 @@ def summary(judged: Sequence[Judged]) -> Remarks:
 
 def _tally(judged: Sequence[Judged]) -> str:
     """Count the verdicts on the claims of papers, not of this project. The text is empty if none is judged."""
-    of_paper = [entry for entry in judged if entry.claim is not None and not entry.claim.ours]
-    of_smaller = {SMALLER: REPLICATED}  # an effect that is replicated but smaller counts as replicated
-    counts = Counter(of_smaller.get(entry.verdict, entry.verdict) for entry in of_paper)
-    alone = Counter(of_smaller.get(entry.verdict, entry.verdict) for entry in of_paper if entry.on_one_treebank)
+    of_paper = of_papers(judged)
+    counts = Counter(entry.counted_as for entry in of_paper)
+    alone = Counter(entry.counted_as for entry in of_paper if entry.on_one_treebank)
     parts = [
         f"{counts[verdict]} {verdict}"
         + f" ({alone[verdict]} on one treebank)" * (verdict not in UNDECIDED and alone[verdict] > 0)
@@ -226,7 +225,7 @@ def _tally(judged: Sequence[Judged]) -> str:
     if not parts:
         return ""
     text = f"{counts.total()} claim{'s' * (counts.total() > 1)}: {', '.join(parts)}."
-    replicated = [entry for entry in of_paper if entry.adjusted is not None and entry.verdict in (REPLICATED, SMALLER)]
+    replicated = [entry for entry in of_paper if entry.adjusted is not None and entry.counted_as == REPLICATED]
     if not replicated:
         return text
     significant = sum(entry.adjusted is not None and entry.adjusted <= 1 - LEVEL for entry in replicated)
