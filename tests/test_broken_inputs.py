@@ -106,7 +106,7 @@ class InputFolder:
             return "" if sentences == case.sentences else f"{sentences} sentences: {report}"
         if case.command.startswith("check ") and process.stdout:  # faults of the parse, one per line
             lines = [f"treebound: error: {process.stdout.splitlines()[0]}"]
-            process.stdout = "".join(x for x in process.stdout.splitlines() if not x.startswith("sentence "))
+            process.stdout = "".join(x for x in process.stdout.splitlines() if ": sentence " not in x)
         else:
             lines = process.stderr.splitlines()
         if (

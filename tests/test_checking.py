@@ -211,7 +211,19 @@ def test_the_number_of_workers_does_not_change_the_faults(files):
     serial, parallel = (run("check", files / "m.npz", "-", "--workers", w, stdin=text) for w in (1, 2))
     assert (serial.returncode, serial.stdout, serial.stderr) == (parallel.returncode, parallel.stdout, parallel.stderr)
     assert serial.returncode == 1
-    assert [line.split(":")[0] for line in serial.stdout.splitlines()] == [f"sentence {i}" for i in (1, 2, 3, 4)]
+    places = [line.split(": ")[:2] for line in serial.stdout.splitlines()]
+    assert places == [["<stdin>", f"sentence {i}"] for i in (1, 2, 3, 4)]
+    question = "every sentence has a fault: was the file parsed with this model and with the same options?"
+    assert serial.stderr.splitlines()[-1] == question
+    first = (files / "parsed.conllu").read_text().replace("# treebound_bound = ", "# treebound_bound = 1", 1)
+    assert question not in run("check", files / "m.npz", "-", stdin=first).stderr
+
+
+def test_a_file_without_sentences_is_named(files, tmp_path):
+    (tmp_path / "none.conllu").write_text("")
+    result = run("check", files / "m.npz", tmp_path / "none.conllu")
+    assert result.returncode == 0
+    assert f"warning: {tmp_path / 'none.conllu'}: has no sentences\n" in result.stderr
 
 
 def test_invalid_certificate_files(files, tmp_path):

@@ -351,7 +351,7 @@ def test_check_finds_manipulations(model: Path, old: str, new: str) -> None:
     parsed = run("parse", model, model.with_name("dev.conllu")).stdout
     result = run("check", model, "-", stdin=parsed.replace(old, new, 1))
     assert result.returncode == 1
-    assert result.stdout.startswith("sentence 1: ")
+    assert result.stdout.startswith("<stdin>: sentence 1: ")
 
 
 def test_check_needs_comments(model: Path) -> None:

@@ -146,6 +146,16 @@ def test_the_summary_names_the_chosen_settings_and_gives_advice() -> None:
     assert len(remarks(*flat, projective=True, k=10)) == 1
 
 
+def test_sentences_of_dev_that_training_has_are_named() -> None:
+    text, other = inflected_conllu(50, 1), inflected_conllu(60, 2)
+    for dev, warned in ((text, True), (text + other, False)):
+        files = treebank(text), treebank(dev)
+        describe(*files)
+        warnings = [line for line in remarks(*files, projective=False, k=10) if "in training, too" in line]
+        assert len(warnings) == warned
+        assert not warned or warnings[0].startswith("warning: 50 of dev's 50 sentences are in training, too: ")
+
+
 def test_several_roots_and_tags_that_training_lacks_are_named() -> None:
     text = inflected_conllu(50, 1)
     train, dev = treebank(column(text, 5, ["a", "b"])), treebank(column(text, 5, ["a", "c"]))

@@ -167,7 +167,8 @@ def check(
 
     A proof is a search tree with linear bounds. It is read from a file, or a search proposes it; each of its steps is
     verified in exact arithmetic. Margins, marginals and the completeness of k-best lists are not verified; the summary
-    names everything that was not checked. Each fault is one line on standard output, and the exit status is then 1.
+    names everything that was not checked. Each fault is one line on standard output, with the file and the number of
+    the sentence. The exit status is then 1.
 
     \b
     Examples:
@@ -198,12 +199,16 @@ def check(
         with closing(results), counting("sentences", total or None) as advance:
             for number, result in enumerate(results, 1):
                 for fault in result.faults:
-                    print(f"sentence {number}: {fault}")
+                    print(f"{name}: sentence {number}: {fault}")
                 summary.add(result)
                 advance(1)
         if stored:
             stored.finish()
+    if not summary.verdicts:
+        say(f"treebound: warning: {name}: has no sentences")
     say(f"{summary}{proofs.note(drawn)}")
+    if summary.verdicts["faulty"] == summary.verdicts.total() > 1:
+        say("every sentence has a fault: was the file parsed with this model and with the same options?")
     if summary.faults:
         raise typer.Exit(1)
 

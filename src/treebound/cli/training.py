@@ -105,6 +105,8 @@ def train(
     job = _job(output.name, recipe, train_file, dev_file, output)
     for remark in job.remarks:
         say(f"{train_file}: {remark}")
+    if checkpoint.is_file():
+        say(f"{output}: continues after the last finished epoch, if {checkpoint} has the same data and settings")
     if training.compiles(recipe):
         report_compiling()
     result = training.train(over, job)

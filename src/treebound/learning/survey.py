@@ -32,6 +32,7 @@ from treebound.treebanks.projectivise import is_projective, projectivise
 ENOUGH = 0.05  #: share of words for which an attribute must be informative
 TAGGED = 0.9  #: share of words that must have an XPOS tag for `xpos` to be the fine tag
 UNSEEN = 0.05  #: share of dev's words with a value that training lacks, from which on a warning is given
+SHARED = 0.5  #: share of dev's sentences that training has, too, above which a warning is given
 SHORT = 2.5  #: mean length of words in characters up to which prefix and length are chosen
 #: Non-projective parsing is advised from this share of training trees with crossing arcs on, or from this share of
 #: heads on that change when the trees are made projective. Of ten treebanks, those with 1.4 % and 6.4 % of such heads
@@ -206,6 +207,13 @@ def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | str) -
         if share >= UNSEEN and filled(train, column):
             use = "upos is the tag" if meta["tag"] == "upos" and column == "xpos" else f"is {column} annotated alike?"
             out.append(f"warning: {100 * share:.0f} % of dev's words have {column} that training lacks; {use}")
+    judged = Counter(tuple(sentence.strings("form")) for sentence in dev)
+    shared = sum(judged.pop(tuple(sentence.strings("form")), 0) for sentence in train)
+    if shared > SHARED * len(dev):
+        out.append(
+            f"warning: {shared:,} of dev's {len(dev):,} sentences are in training, too: the best epoch is chosen by "
+            "sentences that the model knows"
+        )
     if not max(filled(train, meta["tag"]), filled(train, meta["coarse"])):
         out.append("warning: no word has a tag; tag the files first (train --system tagging, tag)")
     if projective and (counts.lifted >= LIFTED * counts.words or counts.crossing >= CROSSING * counts.sentences):

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from treebound.core.errors import ModelError
+from treebound.core.errors import ModelError, UnsupportedError
 from treebound.core.registry import Registry
 from treebound.core.system import Parser, System
 from treebound.learning.storage import kind_of
@@ -105,4 +105,8 @@ def load(path: str | Path, **options: Any) -> Parser:
     [-1, 2, 0, 2]
     """
     system = system_of(path)
-    return system.parser(system.load(Path(path)), **options)
+    model = system.load(Path(path))
+    try:
+        return system.parser(model, **options)
+    except UnsupportedError as error:  # the message names the model file
+        raise UnsupportedError(error.reason, path=error.path or path, hint=error.hint) from None
