@@ -186,20 +186,17 @@ def length(data: pd.DataFrame) -> Sentences:
         yield f"No two bins of lengths hold {ENOUGH} sentences: too few for a trend."
         return
     grown = pd.DataFrame(steps).set_index(["k", "corpus"])
-    powers = "; ".join(f"{name}: {_span(rows, 'whole', '{:.1f}')}" for name, rows in each(grown, "k"))
-    steeper, described = (
-        int((grown["end"] > grown["whole"]).sum()),
-        " and ".join(map(heads_in_words, _shown(data))),
-    )
+    powers = "; ".join(f"{_span(rows, 'whole', '{:.1f}')} {name}" for name, rows in each(grown, "k"))
+    steeper = int((grown["end"] > grown["whole"]).sum())
     yield (
-        f"Growth from the first to the last bin of at least {ENOUGH} sentences (filled marks) is described as a power "
-        f"of the length, for {described}. The exponents are: {powers}.",
+        f"Whether growth is exponential stays open. From the first to the last bin of at least {ENOUGH} sentences "
+        f"(filled marks), the mean time grows as a power of the length with the exponent {powers}.",
         grown,
     )
     yield (
-        f"Whether growth is exponential stays open. For {steeper} of the {len(grown)} curves described here, growth is "
-        "steeper between the last two bins than from the first to the last. Exponential growth would look like that, "
-        "and so would a few hard sentences in a small bin.",
+        f"For {steeper} of the {len(grown)} curves described here, growth is steeper between the last two bins than "
+        "from the first to the last. Exponential growth would look like that, and so would a few hard sentences in a "
+        "small bin.",
         grown,
     )
     for name, rows in each(grown, "k"):
