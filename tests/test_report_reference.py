@@ -242,9 +242,11 @@ def test_more_languages_are_tested_if_the_run_stored_the_missing_metrics(root: P
     )
     assert f"on the other {len(few)} corpora it changes UAS by {few.mean():+.2f} on average" in text
     assert not languages_remarks.crossing(data.drop(columns="non-projective against the baseline", level=0)).sentences
-    shown, labels = languages_tables.gained(data), languages_tables.labelled(data)
-    assert shown.shape == (len(data), 2 + data["UAS"].shape[1] + data["UAS"].shape[1] - 1)
-    assert list(labels.columns.unique(0)) == ["LAS", "proved optimal, %"]
+    shown = languages_tables.gained(data)
+    assert list(shown) == ["crossing, %", *data["UAS"].drop(columns="carreras")]
+    first = data["combined against the baseline"].iloc[0]
+    assert shown["combined"].iloc[0] == typeset(f"{first['UAS']:+.2f} [{first['low']:+.2f}, {first['high']:+.2f}] (3)")
+    assert list(languages_tables.of_systems(data).columns.unique(0)) == ["", "UAS", "LAS", "proved optimal, %"]
     table = languages_tables.pooled(data)
     assert table.loc["combined", "trainings"] == "means of 3 seeds"
     assert table.loc["combined", ["corpora", "above 0", "below 0"]].tolist() == [len(data), better, worse]

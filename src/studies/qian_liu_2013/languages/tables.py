@@ -17,7 +17,7 @@ from studies.site.collect import Results
 from studies.site.pooled import pool, variance
 from studies.site.rows import at, learners_of, main_rows, metrics_of, sweep
 from studies.site.sentences import seeds_in_words
-from studies.site.show import NOTHING
+from studies.site.show import NOTHING, typeset
 from treebound.core.errors import InputError
 
 CROSSING = "non-projective"  #: the system whose trees may cross
@@ -68,21 +68,20 @@ def multilingual(results: Results | None) -> pd.DataFrame:
 
 
 def gained(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of `multilingual` about a treebank and UAS, with each gain over the baseline as text."""
+    """Return the gains over the baseline of `multilingual` as text: one column per system, with interval and seeds."""
     if data.empty:
         return data
-    table = data[["", "UAS"]].copy()
+    table = data[[("", "crossing, %")]].droplevel(0, axis=1)
     for system, rows in against(data):
-        seeds = rows["seeds"].map("{:.0f}".format)
         ends = " [" + rows["low"].map("{:+.2f}".format) + ", " + rows["high"].map("{:+.2f}".format) + "]"
-        texts = rows["difference"].map("{:+.2f}".format) + ends + " (" + seeds + ")"
-        table[f"gain over {BASELINE} [95 % interval] (seeds)", system] = texts.reindex(data.index).fillna(NOTHING)
+        texts = rows["difference"].map("{:+.2f}".format) + ends + " (" + rows["seeds"].map("{:.0f}".format) + ")"
+        table[system] = texts.map(typeset).reindex(data.index).fillna(NOTHING)
     return table
 
 
-def labelled(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of `multilingual` about labels and proofs."""
-    return data[["LAS", "proved optimal, %"]] if len(data) else data
+def of_systems(data: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of `multilingual` about treebanks, accuracy and proofs, without the gains."""
+    return data[["", *FIGURES, "proved optimal, %"]] if len(data) else data
 
 
 def pooled(data: pd.DataFrame) -> pd.DataFrame:
