@@ -66,7 +66,13 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     assert set(rows.index) == {
         f"DD{steps}, k = 25{rule}" for rule in ("", ", least risk") for steps in ("", ", steps as published")
     }
-    text = str(ccg_integration_remarks.decoders(between, against))
+    own_rules = contrasts.against_bp(results, own_rules=True)
+    assert set(own_rules["rule of DD"]) == {"Viterbi"}
+    assert set(own_rules["rule of BP"]) == {"least risk"}
+    text = str(ccg_integration_remarks.decoders(between, against, own_rules))
+    wins_of_own = [int((own_rules[end] * sign > 0).sum()) or "none" for end, sign in (("low", 1), ("high", -1))]
+    counts = f"DD is better in {wins_of_own[0]} of {len(own_rules)} and BP in {wins_of_own[1]}."
+    assert f"With the output rule of the paper for each, {counts}" in text
     better = int((between["low"] > 0).sum())
     start = (
         f"On test, dual decomposition (DD) is significantly better in {better or 'none'} of {len(between)} comparisons"
@@ -78,14 +84,16 @@ def test_tables_show_the_output_of_the_stage(results: list[Results]) -> None:
     assert "There is 1 parser with one training each." in text
     spread = between.assign(difference=np.arange(len(between)) - 1.0)
     smallest, largest = (f"({row[3]}; {row[1]}, {row[2]} order, " for row in spread.index[[0, -1]])
-    text_of_spread = str(ccg_integration_remarks.decoders(spread, against)).replace("\u2212", "-")
+    text_of_spread = str(ccg_integration_remarks.decoders(spread, against, own_rules)).replace("\u2212", "-")
     assert re.search(
         rf"is -1\.00 \[.*\] {re.escape(smallest)}.* to \+{len(between) - 2}\.00 \[.*\] {re.escape(largest)}",
         text_of_spread,
     )
     assert "Each comparison uses one output rule for both decoders (Viterbi and least risk)." in text
     by_paper = between.assign(**{"rule of DD": "Viterbi", "rule of BP": "least risk"})
-    assert "the derivation of least risk, as in the paper." in str(ccg_integration_remarks.decoders(by_paper, against))
+    assert "the derivation of least risk, as in the paper." in str(
+        ccg_integration_remarks.decoders(by_paper, against, own_rules)
+    )
     assert f"in {int((against['low'] > 0).sum())} of {len(against)} comparisons, and the parser alone in" in text
     rules = str(ccg_integration_remarks.rules(scored))
     assert rules.endswith("A row with the name of a rule uses the named rule instead.")
@@ -212,7 +220,7 @@ def test_a_run_without_the_joint_model(results: list[Results]) -> None:
     assert str(ccg_integration_remarks.errors(summaries.closest(tables.errors(none)))) == ccg_remarks.HOW
     gains, proofs = tables.differences(none), tables.lengths(none)
     between = contrasts.against_bp(none)
-    assert str(ccg_integration_remarks.decoders(between, summaries.against_parser(gains))) == ccg_remarks.HOW
+    assert str(ccg_integration_remarks.decoders(between, summaries.against_parser(gains), between)) == ccg_remarks.HOW
     assert str(ccg_integration_remarks.proofs(summaries.proof_totals(proofs), proofs)) == ccg_remarks.HOW
     assert contrasts.named_tests(gains).empty
     assert contrasts.of_optimum(gains).empty

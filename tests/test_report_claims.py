@@ -35,6 +35,7 @@ from studies.site.claims.measures import PAPERS
 from studies.site.claims.show import Replication, frame, replication
 from studies.site.pooled import Z
 from studies.site.rows import named_rows
+from studies.site.show import typeset
 from treebound.core.errors import InputError
 
 REPOSITORY = Path(__file__).parents[1]
@@ -530,6 +531,19 @@ def test_the_table_links_to_pages_and_carries_itself_as_csv(root: Path) -> None:
     assert "&lt;P&gt;" in html
     assert "a &lt; b" in html
     assert ">Verdict<" in html
+
+
+def test_the_reasons_of_inconclusive_claims_stand_above_their_table() -> None:
+    paper, values = Paper(key="p", cite="P", title="T"), shown(0.2, -0.2, 0.1, 0.0)
+    wide = Judged(paper, claim(), values)
+    differs = [
+        Judged(paper, claim(otherwise=text), values) for text in ("fewer epochs; no tags", "fewer epochs", "C = 1")
+    ]
+    markup = Replication({"r": [wide, *differs]}, "c", claims.NAME)._repr_mimebundle_()["text/html"]
+    why = "Why 4 claims stay inconclusive: wide interval (1); the test differs (3): fewer epochs (2); C = 1 (1)."
+    assert f"</summary><p>{typeset(why)}</p>" in markup
+    assert "Why" not in Replication({"r": [wide]}, "c", claims.NAME)._repr_mimebundle_()["text/html"]
+    assert "Why" not in Replication({"r": [wide, *differs]}, "c")._repr_mimebundle_()["text/html"]
 
 
 def test_the_summary_counts_verdicts_paper_by_paper() -> None:

@@ -204,7 +204,18 @@ def test_a_sentence_over_the_limit_is_reported(results: Results) -> None:
     data = integer_programs_tables.contest([results])
     lengths = integer_programs_tables.arena_lengths(data)
     text = str(integer_programs_remarks.arena(data, lengths))
-    assert "with a limit of 5 s of wall-clock time per sentence. Branch and bound has no limit" in text
+    assert "problems, without a limit. Integer programs prove" in text
+    assert "with a limit of 5 s of wall-clock time per sentence. The fastest program takes" in text
+    ratio = lengths["best program / branch and bound"]
+    assert (
+        f" {ratio.median():,.0f} times as long as branch and bound in the median of {ratio.notna().sum()} groups"
+        in text
+    )
+    unknown = integer_programs_remarks.arena(data, lengths.assign(**{ratio.name: np.nan})).sentences[0]
+    assert "groups" not in unknown
+    some = ratio.where(np.arange(len(ratio)) > 0)
+    missing = integer_programs_remarks.arena(data, lengths.assign(**{ratio.name: some})).sentences[0]
+    assert missing.endswith(" groups of problems; in 1 others, no program proves all.")
     assert "HiGHS" not in text
     assert "(this run; 1 corpus; models arc, carreras+grandchild+sibling; projective, non-projective trees)" in text
     longer = data.assign(slowest=data["slowest"].where(data["solver"] != "explicit", 6.257))

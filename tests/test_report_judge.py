@@ -23,7 +23,7 @@ from studies.site.claims.judge import (
     threshold,
     verdict_of,
 )
-from studies.site.claims.load import Claim, Paper
+from studies.site.claims.load import Claim, Paper, load
 from studies.site.claims.measured import Measured, Scale, exact, share
 
 PAPER = Paper(key="p", cite="P", title="T")
@@ -258,3 +258,12 @@ def test_claims_are_judged_together_by_the_corpora_that_they_name(monkeypatch: p
         monkeypatch.setattr(sources, "_stages", {})
         judge([committed], [alone], page)
         assert bool(sources._stages) == is_recorded
+
+
+def test_a_claim_about_several_pairs_keeps_the_least_favourable_one() -> None:
+    committed = collect.reference(Path(__file__).parents[1])
+    assert committed is not None
+    judged = [x for x in judge([committed], load()) if x.claim is not None and x.claim.test != "all"]
+    pairs = [{place.pair for place in entry.measured} for entry in judged]
+    assert max(map(len, pairs)) == 1
+    assert any(pair - {""} for pair in pairs)

@@ -202,7 +202,7 @@ def test_undecided_claims_are_counted_by_their_reasons() -> None:
     assert all(f"in 1 the {words}" in text for words in remarks.WORDS.values())
     assert "among them" not in text
     other, same = Paper(key="q", cite="C (2001)", title="T"), tables.REASONS[0]
-    more = [*claims, *(replace(claims[0], paper=other) for _ in range(2)), replace(claims[4], paper=other)]
+    more = [*claims, *(replace(claims[0], paper=other) for _ in range(2)), replace(claims[5], paper=other)]
     text = remarks.undecided(tables.reasons(more))
     assert text.startswith(f"7 are undecided: in 3 the {remarks.WORDS[same]} (among them all 2 of C (2001)), in 1 the ")
     assert not remarks.undecided(tables.reasons(claims[5:6]))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -39,11 +39,15 @@ class Finding:
     text  the sentence
     cells  rows from which the sentence was computed
     here  answer of this machine's run (see `agreement`); empty if the report has one run only
+    title  what the finding is about, in a few words
+    page  notebook with more about it
     """
 
     text: str
     cells: Any
     here: str = ""
+    title: str = ""
+    page: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ class Abstract:
 def _marked(finding: Finding) -> str:
     """Return a finding as an item of a list, with the answer of this machine's run."""
     text = escape(typeset(finding.text))
+    if finding.title:
+        text = f'<strong><a href="{finding.page}.ipynb">{escape(finding.title)}</a>.</strong> {text}'
     if not finding.here:
         return f"<li>{text}</li>"
     kind = next((kind for kind in ("differ", "confirmed") if kind in finding.here), "missing")
@@ -81,15 +87,14 @@ def abstract(shown: Results, judged: Sequence[Judged], here: Results | None, jud
     here         this machine's run, if it is another one; None: there is nothing to compare
     judged_here  verdicts of `here` on the same claims; empty if `here` is None
     """
-    return Abstract(
-        (
-            _papers(judged, judged_here),
-            _gain(shown, judged, judged_here),
-            _proofs(shown, here),
-            _others(judged, judged_here),
-            _honest(shown, here),
-        )
+    findings = (
+        ("Replication", "94-verdicts", _papers(judged, judged_here)),
+        ("Gain of all factors", "20-main-comparison", _gain(shown, judged, judged_here)),
+        ("Proofs and speed", "30-accuracy-and-speed", _proofs(shown, here)),
+        ("The other papers", "94-verdicts", _others(judged, judged_here)),
+        ("Neural parsers", "01-leaderboard", _honest(shown, here)),
     )
+    return Abstract(tuple(replace(finding, title=title, page=page) for title, page, finding in findings))
 
 
 def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
@@ -126,7 +131,10 @@ def _gain(shown: Results, judged: Sequence[Judged], here: Sequence[Judged]) -> F
     kind = "no clear gain" if effect.has_interval and effect.low <= 0 <= effect.high else ""
     kind = kind or ("a gain" if effect.value > 0 else "a loss")
     names = joined(systems.added(shown))
+    own_claims = [entry for entry in of_papers(judged) if entry.paper.key == FIRST]
+    replicated = sum(entry.counted_as == REPLICATED for entry in own_claims)
     text = (
+        f"{replicated} of {len(own_claims)} claims of {entry.paper.cite} are replicated. "
         f"Together, {names} bring {kind} over the second-order baseline: "
         f"{systems.gain(effect)} over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')}{adjusted})"
     )
@@ -256,8 +264,8 @@ def _adjusted(entries: Sequence[Judged]) -> str:
 
 
 def _clearest(entries: Sequence[Judged]) -> str:
-    """Quote the claim with the smallest adjusted p-value, with the effect measured here; empty without a p-value."""
-    tested = [entry for entry in entries if entry.adjusted is not None]
+    """Quote the claim with the smallest adjusted p-value, with its effect; empty if no claim is significant."""
+    tested = [entry for entry in entries if entry.adjusted is not None and entry.adjusted <= 1 - LEVEL]
     if not tested:
         return ""
     best = min(tested, key=lambda entry: (entry.adjusted, entry.p))

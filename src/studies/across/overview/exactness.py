@@ -158,10 +158,10 @@ def _speed(data: pd.DataFrame, stop: str) -> str:
     if spread.isna().any():
         return f"{text}; timed once)."
     clear = list(spread.index[change.abs() > spread])
-    named = f" ({joined(clear)})" if clear else ""
+    few = f" (all but {joined(clear)})" if clear and len(clear) < len(data) else ""
     return (
-        f"{text}). This is more than the difference between repeats of one search on {len(clear) or 'none'} of "
-        f"{len(data)} treebanks{named}."
+        f"{text}). On {len(data) - len(clear) or 'none'} of {len(data)} treebanks{few}, the difference is smaller than "
+        "between repeats of one search."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import nan
 
 import numpy as np
@@ -19,9 +19,7 @@ from studies.site import frames
 from studies.site.claims.judge import Effect, Judged, effect_of
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
-from studies.site.pooled import Z
 from studies.site.rows import AT, at, main_rows, metrics_of, sweep
-from studies.site.seen import by_corpus, offered
 from studies.site.sentences import Sentences, about, from_to, joined, listing
 
 MOST = 10  #: number of rows
@@ -94,29 +92,20 @@ def added(results: Results, model: str = "") -> list[str]:
 
 
 @about()
-def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged]) -> Sentences:
+def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged], compared: pd.DataFrame) -> Sentences:
     """Explain the table: its corpora, the gain of all factors, the best exact row, other projects, and the default.
 
-    data    `headline`
-    judged  verdicts on all claims, among them the gain that the abstract states
+    data      `headline`
+    judged    verdicts on all claims, among them the gain that the abstract states
+    compared  `leaderboard.tables.against_others` of the same run
     """
     params, corpora = shown.params, [name for name in data.columns if name in shown.corpora]
     models, names = params.graph_models, list(data.index.get_level_values("system"))
     languages = corpora_tables.sources([shown], corpora)["language"]
     yield f"The corpora are {joined([f'`{corpus}` ({languages[corpus]})' for corpus in corpora])}.", None
     best = next((name for name, role in data.index if f"best {FAMILIES['graph']}" in role), "")
-    others = [name for name, role in data.index if FAMILIES["others"] in role]
-    if best in models and others:
-        uas = data.droplevel("role")[corpora].astype(float)
-        words = {corpus: _scored(shown, best, corpus) for corpus in corpora}
-        compared = listing(_compared(uas.loc[[best, name]], words) for name in others)
-        seen = {corpus: columns for corpus, columns in offered(shown).items() if corpus in corpora}
-        also = f"; `{best}` also sees {by_corpus(seen)}, elsewhere the same" if any(seen.values()) else ""
-        yield (
-            f"UAS of `{best}` minus the UAS of a parser of another project: {compared}. The 95 % intervals treat words "
-            f"as independent. The other parsers were trained here, on forms and the same tags{also}.",
-            None,
-        )
+    if len(compared):
+        yield _against_others(compared, corpora), compared
     entry = claim_of(judged, GAIN)
     if entry is not None and entry.claim is not None:
         scale, parts = MEASURES[entry.claim.measure].scale, []
@@ -139,26 +128,29 @@ def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged]) -> S
         )
 
 
-def _scored(results: Results, model: str, corpus: str) -> int:
-    """Return the number of test words over which the UAS of a graph-based model is computed."""
-    row = main_rows(results.params, results.params.learners[0], corpus)[model]
-    return int(metrics_of(results).loc[at(corpus, row), "scored_words"])
+def _against_others(compared: pd.DataFrame, corpora: Sequence[str]) -> str:
+    """Compare the parser of this project that is most accurate overall with the parsers of other projects.
 
-
-def _compared(uas: pd.DataFrame, words: Mapping[str, int]) -> str:
-    """Compare two systems on each corpus that has both, with 95 % intervals for independent words.
-
-    uas    the two systems as rows
-    words  number of scored words by corpus
+    compared  `leaderboard.tables.against_others` of one run
     """
-    parts = []
-    for corpus, column in uas.dropna(axis=1).items():
-        shares = column.to_numpy() / 100
-        half = Z * float(np.sqrt((shares * (1 - shares)).sum() / words[str(corpus)]))
-        value = shares[0] - shares[1]
-        ends = f"[{100 * (value - half):+.2f}, {100 * (value + half):+.2f}]"
-        parts.append(f"{100 * value:+.2f} {ends} on `{corpus}`")
-    return f"`{uas.index[1]}` {joined(parts)}"
+    rows = compared[compared.index.isin(corpora, level="corpus")]
+    ours, parts = compared.index.get_level_values("our parser")[0], []
+    for other, places in rows.groupby(level="other parser", sort=False):
+        named = [
+            f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}] on `{place[2]}`"
+            for place, row in places.iterrows()
+        ]
+        parts.append(f"`{other}` {joined(named)}")
+    same = rows["same attributes"].astype(bool)
+    equal, unequal = (list(dict.fromkeys(rows[which].index.get_level_values("corpus"))) for which in (same, ~same))
+    fair = [f"On {joined([f'`{corpus}`' for corpus in equal])} both see the same."] if equal else []
+    if unequal:
+        fair.append(f"On {joined([f'`{corpus}`' for corpus in unequal])} `{ours}` sees more columns.")
+    return (
+        f"UAS of `{ours}` minus the UAS of another project's parser: {listing(parts)} (95 % intervals of independent "
+        f"samples of sentences). {' '.join(fair)} The other parsers were trained here with one seed and without "
+        "pretrained vectors."
+    )
 
 
 def caption(data: pd.DataFrame, shown: Results) -> str:

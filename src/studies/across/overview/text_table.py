@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 
 import pandas as pd
@@ -16,12 +16,14 @@ class TextTable:
     data    texts by row and column; the index has one level
     widths  width of the index column and of each column, in % of the table
     commands  True shows the texts of the last column as code
+    links  name of a row -> notebook to which the name leads
     """
 
     data: pd.DataFrame
     caption: str
     widths: Sequence[int]
     commands: bool = False
+    links: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return self.caption
@@ -46,7 +48,9 @@ class TextTable:
                 f'<td class="text" data-label="{escape(str(head))}">{cell}</td>'
                 for head, cell in zip(self.data.columns, cells, strict=True)
             )
-            rows.append(f'<tr><th scope="row">{escape(str(name))}</th>{columns}</tr>')
+            title, page = escape(str(name)), self.links.get(str(name))
+            linked = f'<a href="{page}.ipynb">{title}</a>' if page else title
+            rows.append(f'<tr><th scope="row">{linked}</th>{columns}</tr>')
         opening = f'<table class="figures texts"><caption>{escape(self.caption)}</caption>'
         return "\n".join([opening, f"<thead><tr>{head}</tr></thead>", "<tbody>", *rows, "</tbody>", "</table>"])
 

@@ -11,6 +11,7 @@ import pandas as pd
 from studies.across.approximations import tables as approximations_tables
 from studies.across.approximations.contestants import EXACT
 from studies.across.approximations.synthetic import SYNTHETIC
+from studies.across.mining import summaries as mining_summaries
 from studies.across.mining import tables as mining_tables
 from studies.across.mining.rankings import OURS
 from studies.across.overview import shares, systems
@@ -23,6 +24,8 @@ from studies.qian_liu_2013.comparison import headline as headlines
 from studies.qian_liu_2013.comparison.headline import OTHER_SYSTEMS
 from studies.qian_liu_2013.confidence import tables as confidence_tables
 from studies.qian_liu_2013.confidence.settings import Confidence
+from studies.qian_liu_2013.languages import remarks as languages_remarks
+from studies.qian_liu_2013.languages import tables as languages_tables
 from studies.site import frames
 from studies.site.collect import Results
 from studies.site.rows import AT, at, main_rows, metrics_of, whole
@@ -32,6 +35,16 @@ from treebound.systems.ccg.settings import Settings as CCGSettings
 from treebound.systems.graph.settings import Settings
 
 TRAIN = "treebound train TRAIN DEV -o MODEL"
+#: tasks
+ACCURATE = "the most accurate trees, each with a proof"
+FAST = f"fast, and at most {shares.POINT:g} point less accurate"
+FASTEST = "the fastest parser of the table above"
+OWN_SCORES = "score matrices of your own parser"
+CROSSING = "trees whose arcs may cross, with proofs"
+VALID = "valid trees of Universal Dependencies"
+CATEGORIAL = "categorial grammar (CCG)"
+SEVERAL = "several trees, or confidence in arcs"
+ERRORS = "annotation errors in a treebank"
 MISSING = f"{NOTHING} (no results in this run)"
 UNTIMED = f"{NOTHING} (not timed)"
 #: decoder of the joint CCG model, as the metrics name it -> options of `treebound parse` that choose it
@@ -58,11 +71,27 @@ class Advice(NamedTuple):
 COLUMNS = ("best row", "accuracy", "speed", "proved best", "command")
 
 
-def which(runs: Sequence[Results]) -> pd.DataFrame:
+#: task -> notebook about it
+PAGES = {
+    ACCURATE: "20-main-comparison",
+    FAST: "30-accuracy-and-speed",
+    FASTEST: "70-classifiers",
+    OWN_SCORES: "05-your-scores",
+    CROSSING: "60-multilingual",
+    VALID: "33-valid-trees",
+    CATEGORIAL: "92-ccg-integration",
+    SEVERAL: "32-confidence",
+    ERRORS: "34-annotation-errors",
+}
+
+
+def which(runs: Sequence[Results], more: Results | None = None) -> pd.DataFrame:
     """Return the advice for all tasks. Rows: tasks. Columns: COLUMNS, as text.
 
     Each line is computed from the first run that has results for the task; the accuracy names a later run. A task
     without results in all runs has no line.
+
+    more  the reference's run over more corpora, which the line about crossing trees mentions; None: there is none
     """
     advice = []
     for make in (_accurate, _fast, _fastest, _own_scores, _crossing, _valid, _ccg, _confidence, _mining):
@@ -74,6 +103,11 @@ def which(runs: Sequence[Results]) -> pd.DataFrame:
                 first = other[1]._replace(accuracy=f"{other[1].accuracy} ({other[0]})")
         if first.speed != MISSING:
             advice.append(first)
+    gained = languages_remarks.crossing_in_brief(languages_tables.multilingual(more))
+    advice = [
+        line._replace(accuracy=f"{line.accuracy}; {gained}") if gained and line.task == CROSSING else line
+        for line in advice
+    ]
     data = pd.DataFrame([line[1:] for line in advice], columns=list(COLUMNS))
     return data.set_index(pd.Index([line.task for line in advice], name="task"))
 
@@ -84,7 +118,7 @@ def _accurate(results: Results) -> Advice:
     exact = table[table.index.isin(list(main_rows(results.params, results.params.learners[0])))]
     proving = exact[exact[systems.PROVED] == 100]
     row = (proving if len(proving) else exact)[systems.MEAN].idxmax()
-    return _of_graph(results, "the most accurate trees, each with a proof", row)
+    return _of_graph(results, ACCURATE, row)
 
 
 def _crossing(results: Results) -> Advice:
@@ -92,7 +126,7 @@ def _crossing(results: Results) -> Advice:
     params, learner = results.params, results.params.learners[0]
     rows = {name: row for c in results.corpora for name, row in main_rows(params, learner, c).items()}
     crossing = [name for name, row in rows.items() if params.models[row.trained].settings.space == "non-projective"]
-    task = "trees whose arcs may cross, with proofs (page More languages: gain and cost)"
+    task = CROSSING
     means = {name: _accuracy(results, name)[0] for name in crossing}
     known = {name: mean for name, mean in means.items() if mean == mean}
     if not known:
@@ -103,7 +137,12 @@ def _crossing(results: Results) -> Advice:
     exact = _exact(results, "non-projective")
     if exact.empty:
         return advice
-    return advice._replace(speed=f"{_decoding(exact)}, with scores of {exact['model'].iloc[0]}")
+    speed = f"{_decoding(exact)}, with scores of {exact['model'].iloc[0]}"
+    flat = _exact(results, "projective")
+    if len(flat):
+        ratio = _geometric_speed(flat) / _geometric_speed(exact)
+        speed += f": {ratio:.0f} times the time of projective trees"
+    return advice._replace(speed=speed)
 
 
 def _exact(results: Results, space: str) -> pd.DataFrame:
@@ -117,9 +156,13 @@ def _exact(results: Results, space: str) -> pd.DataFrame:
 
 def _decoding(exact: pd.DataFrame) -> str:
     """Return the geometric mean of the speed of decoding alone over the corpora. exact: `_exact`, with rows."""
+    return f"{_geometric_speed(exact):,.0f} words / CPU s, decoding alone"
+
+
+def _geometric_speed(exact: pd.DataFrame) -> float:
+    """Return the geometric mean of words per CPU second over the corpora. exact: `_exact`, with rows."""
     model, space = exact[["model", "space"]].iloc[0]
-    speed = systems.geometric(approximations_tables.exact_speeds(exact, model, space))
-    return f"{speed:,.0f} words / CPU s, decoding alone"
+    return systems.geometric(approximations_tables.exact_speeds(exact, model, space))
 
 
 def _of_graph(results: Results, task: str, model: str) -> Advice:
@@ -141,7 +184,7 @@ def _of_graph(results: Results, task: str, model: str) -> Advice:
 
 def _fast(results: Results) -> Advice:
     """Recommend the fastest row of this project whose mean UAS is at most POINT below the highest one."""
-    task = f"fast, and at most {shares.POINT:g} point less accurate"
+    task = FAST
     rows = pd.DataFrame(
         [(row, *_measured(results, row)) for row in _with_commands(results)], columns=["row", "uas", "speed", "seeds"]
     ).dropna()
@@ -156,7 +199,7 @@ def _fast(results: Results) -> Advice:
     if row.system == "graph" and row.k != results.params.train.k:
         line += f"; treebound parse MODEL TEXT --k {row.k}"
     name = headlines.titles(results, results.corpora[0])[row.name]
-    accuracy = f"UAS {uas:.2f}, {_where(results.corpora)}, {_seeds(counts)}"
+    accuracy = f"UAS {uas:.2f} ({uas - rows['uas'].max():+.2f}), {_where(results.corpora)}, {_seeds(counts)}"
     per_second = f"{speed:,.0f} words / CPU s"
     return Advice(task, name, accuracy, per_second, proves, line)
 
@@ -205,9 +248,10 @@ def _fastest(results: Results) -> Advice:
     proofs = best[systems.PROVED]
     proves = f"{proofs:.1f} %" if proofs == proofs else "none"
     return Advice(
-        "the fastest parser of the table above",
+        FASTEST,
         name,
-        f"UAS {best[systems.MEAN]:.2f}, {_where(results.corpora)}",
+        f"UAS {best[systems.MEAN]:.2f} ({best[systems.MEAN] - table[systems.MEAN].max():+.2f}), "
+        f"{_where(results.corpora)}",
         f"{best[systems.SPEED]:,.0f} words / CPU s",
         proves,
         command(results, model),
@@ -224,7 +268,7 @@ def _own_scores(results: Results) -> Advice:
         speed = _decoding(exact)
         proves = shares.of_all(int(exact["proved"].sum()), int(exact["sentences"].sum()))
     return Advice(
-        "score matrices of your own parser",
+        OWN_SCORES,
         "branch-and-bound",
         accuracy,
         speed,
@@ -245,7 +289,7 @@ def _valid(results: Results) -> Advice:
         speed = f"{rows['cpu_s_valid'].sum() / rows['cpu_s'].sum():.1f} times the time without rules"
         proves = shares.of_all(int(rows["proved"].sum()), int(rows["sentences"].sum()))
     return Advice(
-        "valid trees of Universal Dependencies",
+        VALID,
         "any graph model",
         accuracy,
         speed,
@@ -259,7 +303,7 @@ def _ccg(results: Results) -> Advice:
 
     Only decoders with the output rule of the paper are compared, because a command makes these.
     """
-    task, line = "categorial grammar (CCG)", f"{TRAIN} --system ccg"
+    task, line = CATEGORIAL, f"{TRAIN} --system ccg"
     parsers = ccg_tables.measured(results)
     if not parsers:
         return Advice(task, MISSING, MISSING, MISSING, "derivations", line)
@@ -294,7 +338,7 @@ def _ccg_command(column: Column, order: str) -> str:
 
 def _confidence(results: Results) -> Advice:
     """Report the lists of best trees and the accuracy of their best members."""
-    task, line = "several trees, or confidence in arcs", "treebound parse MODEL TEXT --k-best 10 --margins"
+    task, line = SEVERAL, "treebound parse MODEL TEXT --k-best 10 --margins"
     section = results.params.section(Confidence)
     if not section.model or not results.has("confidence"):
         return Advice(task, MISSING, MISSING, MISSING, "lists of trees", line)
@@ -318,7 +362,7 @@ def _mining(results: Results) -> Advice:
     The command trains its models on folds of the treebank itself. Treebanks with planted errors count only if no
     treebank has a later release.
     """
-    task, line = "annotation errors in a treebank", "treebound mine TREEBANK -o suspects.html"
+    task, line = ERRORS, "treebound mine TREEBANK -o suspects.html"
     mined = mining_tables.measured([results])
     points = mining_tables.points(mined)
     if points.empty:
@@ -331,11 +375,16 @@ def _mining(results: Results) -> Advice:
         return Advice(task, MISSING, MISSING, MISSING, NOTHING, line)
     k = sorted(points["k"].unique())[(points["k"].nunique() - 1) // 2]
     precision = 100 * points.loc[points["k"] == k, "precision"]
-    errors = "errors by a later release" if len(released) else "planted errors"
+    text = f"{from_to(precision.round())} % of the first {k} suspects are planted errors"
+    if len(released):
+        text = f"a later release changed {from_to(precision.round())} % of the first {k} suspects"
+        single = mining_summaries.systematic_totals(mined)
+        single = single[single.index.get_level_values("run").isin(chosen.index)]["errors, %"].dropna()
+        text += f", {from_to(single.round())} % without systematic changes" * (len(single) > 0)
     return Advice(
         task,
         "default of mine",
-        f"{from_to(precision.round())} % of the first {k} suspects are {errors} ({_where(chosen['treebank'])})",
+        f"{text} ({_where(chosen['treebank'])})",
         UNTIMED,
         NOTHING,
         line,

@@ -20,11 +20,13 @@ def _measured(results: Sequence[Results]) -> Iterator[tuple[dict[str, str], dict
             yield {"run": run.name, "parser": name}, metrics
 
 
-def against_bp(results: Sequence[Results], split: str = "test") -> pd.DataFrame:
+def against_bp(results: Sequence[Results], split: str = "test", own_rules: bool = False) -> pd.DataFrame:
     """Return LF of dual decomposition minus LF of belief propagation, after the same number of iterations.
 
     Both columns have the same output rule. An older run has only the rules of the paper: belief propagation returns the
     derivation of least risk, and dual decomposition the best derivation.
+
+    own_rules  True: each decoder has the output rule that the paper uses with it
 
     Rows: (run, parser, order, decoder). Columns: difference, low, high (95 % interval), sentences, iterations, and the
     output rules of both decoders. Only the largest number of iterations of each parser is shown.
@@ -35,7 +37,8 @@ def against_bp(results: Sequence[Results], split: str = "test") -> pd.DataFrame:
         pairs = [(row, *(column_named(row[end]) for end in ("a", "b"))) for row in rows]
         pairs = [(row, a, b) for row, a, b in pairs if {a[1].decoder, b[1].decoder} & {"bp"} and _same_k(a[1], b[1])]
         same_rule = [pair for pair in pairs if pair[1][1].output == pair[2][1].output]
-        for row, (order, a), (_, b) in same_rule or pairs:
+        own = [pair for pair in pairs if pair[1][1].usual and pair[2][1].usual]
+        for row, (order, a), (_, b) in own if own_rules else same_rule or pairs:
             sign, dual, other = (1, a, b) if b.decoder == "bp" else (-1, b, a)
             ends = sorted((sign * row["low"], sign * row["high"]))
             parts.append(

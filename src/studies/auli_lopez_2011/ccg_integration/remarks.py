@@ -25,15 +25,23 @@ from treebound.systems.ccg.belief_propagation import SETTLED
 
 
 @about(HOW)
-def decoders(between: pd.DataFrame, gains: pd.DataFrame) -> Sentences:
+def decoders(between: pd.DataFrame, gains: pd.DataFrame, own_rules: pd.DataFrame) -> Sentences:
     """Compare dual decomposition with belief propagation, and the joint model with the parser alone, on test.
 
-    between  `contrasts.against_bp`
-    gains    `summaries.against_parser`
+    between    `contrasts.against_bp`
+    gains      `summaries.against_parser`
+    own_rules  `contrasts.against_bp` with the output rules of the paper
     """
     parsers = between.index.get_level_values("parser").nunique()
     alone = f" A decoder of the joint model {_is_better(gains, 'is', 'the parser alone')}." if len(gains) else ""
-    yield f"{against_bp(between)}{alone}", between
+    own = ""
+    if len(own_rules):
+        better, worse = wins(own_rules[["low", "high"]].assign(difference=own_rules["difference"]))
+        own = (
+            f" With the output rule of the paper for each, DD is better in {better or 'none'} of {len(own_rules)} and "
+            f"BP in {worse or 'none'}."
+        )
+    yield f"{against_bp(between)}{own}{alone}", between
     yield (
         f"After {from_to(between['iterations'])} iterations, the labelled F-score (LF) with DD "
         f"minus LF with BP is {_ends(between)} points (95 % intervals). A comparison is a parser with an order, an "

@@ -77,6 +77,19 @@ def multilingual(data: pd.DataFrame) -> Sentences:
         yield UNTESTED
 
 
+def crossing_in_brief(data: pd.DataFrame) -> str:
+    """Say on how many corpora the system CROSSING is significantly better than the baseline, and by how much.
+
+    The text is empty if no corpus has its gain. data: `tables.multilingual`, which may have no rows
+    """
+    gains = dict(against(data)).get(CROSSING)
+    if gains is None:
+        return ""
+    better = gains[gains["low"] > 0]["difference"]
+    ends = f" ({from_to(better, '{:+.2f}')})" * bool(len(better))
+    return f"significantly better than {BASELINE} on {len(better) or 'none'} of {len(gains)} more corpora{ends}"
+
+
 @about()
 def crossing(data: pd.DataFrame) -> Sentences:
     """Compare the gains of the system CROSSING on corpora with many and with few crossing trees.

@@ -18,20 +18,35 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
         bb = rows[rows["solver"] == BRANCH_AND_BOUND]
         exact = rows[(rows["solver"] != BRANCH_AND_BOUND) & ~rows["solver"].str.startswith(RELAXATION)]
         proved = exact.groupby("solver", sort=False)[["proved", "sentences"]].sum()
+        most = proved["sentences"].max()
+        total = f"of {'up to ' * (proved['sentences'].nunique() > 1)}{most:,}"
+        own = lengths[lengths.index.get_level_values("run") == run]
         yield (
-            f"Branch and bound proves {bb['proved'].sum()} of {bb['sentences'].sum()} problems. Integer programs prove "
-            f"{span(proved['proved'], '{:,}')} of up to {proved['sentences'].max():,}, {_limited(exact)}.",
+            f"Branch and bound proves {bb['proved'].sum()} of {bb['sentences'].sum()} problems, without a limit. "
+            f"Integer programs prove {span(proved['proved'], '{:,}')} {total}, {_limited(exact)}.{_in_the_median(own)}",
             rows,
         )
         yield (
-            f"Branch and bound has no limit, and its slowest problem takes {bb['slowest'].max():.2g} s."
+            f"The slowest problem of branch and bound takes {bb['slowest'].max():.2g} s."
             f"{_slowest(exact)} If two solvers prove an optimum, they agree on its score. A problem is a test sentence "
             f"with the scores of a model and a set of trees ({title(run)}; "
             f"{how_many_corpora(dict.fromkeys(bb['corpus']))}; models "
             f"{listing(dict.fromkeys(bb['model']))}; {listing(dict.fromkeys(bb['space']))} trees).",
             rows,
         )
-        yield from _ratios(lengths[lengths.index.get_level_values("run") == run], run)
+        yield from _ratios(own, run)
+
+
+def _in_the_median(lengths: pd.DataFrame) -> str:
+    """State the median of the ratio of times, after a space, and the bins without a ratio. lengths: rows of one run."""
+    ratio = lengths["best program / branch and bound"]
+    if ratio.isna().all():
+        return ""
+    missing = f"; in {ratio.isna().sum()} others, no program proves all" * bool(ratio.isna().any())
+    return (
+        f" The fastest program takes {ratio.median():,.0f} times as long as branch and bound in the median of "
+        f"{ratio.notna().sum()} groups of problems{missing}."
+    )
 
 
 def _ratios(lengths: pd.DataFrame, run: str) -> Sentences:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from studies.site import collect, sources
 from studies.site.claims.judge import (
+    DIFFERS,
     REPLICATED,
     SHOWN,
     UNDECIDED,
@@ -82,6 +83,8 @@ class Replication:
             body = [_row(row, heads, here=not self.file) for row in rows]
             if self.file:  # many papers: fold each one under its summary
                 summary_line = f"<summary>{title}. {_tally([row[-1] for row in rows])}</summary>"
+                if why := _why_open([row[-1] for row in rows]):
+                    summary_line += f"<p>{typeset(escape(why))}</p>"
                 table = ['<table class="claims">', head, "<tbody>", *body, "</tbody></table>"]
                 anchor = f' id="verdicts-{key}"' if key else ""
                 lines += [f'<details class="long"{anchor}>', summary_line, *table, "</details>"]
@@ -209,6 +212,26 @@ def summary(judged: Sequence[Judged]) -> Remarks:
         if tally := _tally(list(group)):
             sentences.append(f"{paper.cite}, {tally}")
     return Remarks(tuple(sentences))
+
+
+def _why_open(judged: Sequence[Judged]) -> str:
+    """Say why claims stay inconclusive: each reason with the number of its claims. Empty if no claim does.
+
+    A test that differs from the claim is counted by the first difference that the claim states.
+    """
+    entries = [entry for entry in judged if entry.reason]
+    differences = [entry.claim.otherwise for entry in entries if entry.claim is not None and entry.claim.otherwise]
+    differs = Counter(re.split(r"; |\. ", text)[0] for text in differences)
+    others = Counter(entry.reason for entry in entries if entry.reason != DIFFERS)
+    parts = [f"{reason} ({count})" for reason, count in others.most_common()]
+    if differs:
+        parts.append(f"the test differs ({differs.total()}): {_listed(differs)}")
+    return f"Why {len(entries)} claims stay inconclusive: {'; '.join(parts)}." if len(entries) > 1 else ""
+
+
+def _listed(counts: Counter[str]) -> str:
+    """List texts with their numbers, the most frequent text first."""
+    return "; ".join(f"{text} ({count})" for text, count in counts.most_common())
 
 
 def _tally(judged: Sequence[Judged]) -> str:
