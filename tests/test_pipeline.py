@@ -526,3 +526,21 @@ def test_a_killed_run_resumes_to_the_same_bytes(copy: Path) -> None:
     assert git(copy, "status", "--porcelain").split() in ([], ["M", "dvc.lock"])
     (copy / "results/metrics/decode/tr_twt/arc.json").write_text("{}\n")
     assert " M results/metrics/decode/tr_twt/arc.json\n" in git(copy, "status", "--porcelain")
+
+
+def test_a_signal_to_terminate_ends_the_run_as_control_c_does(tmp_path: Path) -> None:
+    """Check that no process of the pipeline is left over; a module of the same name waits in place of the pipeline."""
+    package = tmp_path / "studies" / "pipeline"
+    package.mkdir(parents=True)
+    for folder in (package, package.parent):
+        (folder / "__init__.py").touch()
+    waiting = "import pathlib, time\npathlib.Path('started').touch()\ntry:\n    time.sleep(60)\n"
+    (package / "run.py").write_text(f"{waiting}except KeyboardInterrupt:\n    raise SystemExit(130) from None\n")
+    program = "import sys; from pathlib import Path; from studies.pipeline import scratch; "
+    program += f"sys.exit(scratch.run(Path({str(tmp_path)!r})))"
+    process = subprocess.Popen([sys.executable, "-c", program])
+    while not (tmp_path / "started").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.terminate()
+    assert process.wait(30) == 130

@@ -102,7 +102,8 @@ NOTHING = verdict(np.nan, np.nan)
         (verdict(0.1, 0.3), verdict(0.2, 0.9), agreement.CONFIRMED),  # both replicated
         (verdict(0.1, 0.3), verdict(0.2, 0.3, effects=[0.9], margin=0.1), agreement.CONFIRMED),  # a smaller effect
         (verdict(0.1, 0.3), verdict(-0.9, -0.2), agreement.DIFFERS),
-        (verdict(0.1, 0.3), verdict(-0.1, 0.6, "y"), agreement.DIFFERS),  # undecided here, in another place
+        (verdict(0.1, 0.3), verdict(-0.1, 0.6, "y"), agreement.OPEN),
+        (verdict(-0.1, 0.6), verdict(0.1, 0.3, "y"), agreement.DIFFERS),
         (verdict(0.1, 0.3), verdict(-0.1, 0.5), agreement.CONFIRMED),  # undecided here, but the same value
         (verdict(0.1, 0.3), NOTHING, agreement.NOT_RUN),
         (NOTHING, verdict(0.1, 0.3), agreement.ONLY),

@@ -110,6 +110,18 @@ def test_a_user_entry():
             ('language = "en"', 'language = "en"\nsplit = "random"'),
             r"corpus mine: wrong split or files: 'random'; give files, every-tenth",
         ),
+        (
+            ('language = "en"', 'language = "en"\ntag = "pos"'),
+            r"corpus mine: tag: unknown value 'pos'; give xpos, upos",
+        ),
+        (
+            ('language = "en"', 'language = "en"\nattributes = ["lemmas"]'),
+            r"corpus mine: attributes: unknown value 'lemmas'; give prefix, suffix, length, feats, lemma",
+        ),
+        (
+            ('language = "en"', 'language = "en"\npunctuation = { column = "pos", tags = [] }'),
+            r"corpus mine: punctuation.column: unknown value 'pos'; give form, lemma, upos",
+        ),
         (("[mine]", "[mine"), r"not TOML: "),
     ],
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -53,15 +54,19 @@ def run(folder: Path, *targets: str, jobs: int | None = None, allow_missing: boo
     jobs           number of stages that run at the same time; None: number of cores that the run may use
     allow_missing  see `studies.pipeline.run.jobs_of`
 
-    Control-C reaches the other process as well. This process then waits until the other process has ended.
+    Control-C reaches the other process as well, and a signal to terminate is passed on to it as Control-C. This process
+    then waits until the other process has ended.
     """
     options = [] if jobs is None else ["--jobs", str(jobs)]
     options += ["--allow-missing"] * allow_missing
     process = subprocess.Popen([sys.executable, "-m", "studies.pipeline.run", *options, *targets], cwd=folder)
+    before = signal.signal(signal.SIGTERM, lambda *_: process.send_signal(signal.SIGINT))
     try:
         return process.wait()
     except KeyboardInterrupt:
         return process.wait()
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def available(corpora: list[str]) -> list[str]:

@@ -13,9 +13,11 @@ from typing import Any, Literal
 
 from treebound.core.errors import InputError
 from treebound.core.registry import Registry
+from treebound.core.treebank import STRING_COLUMNS
 from treebound.support import tomlfile
 
 SPLITS = ("train", "dev", "test")
+ATTRIBUTES = ("prefix", "suffix", "length", "feats", "lemma")  #: attributes of words that feature templates can use
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ _KINDS: dict[str, type[Source]] = {"package": Package, "url": Url, "path": UserP
 class Corpus:
     """A corpus of the catalogue.
 
+    language     code of the language; pages show the name of the language if they know it
     files        split -> names or patterns of files of the source, which are read in sorted order.
                  `archive.zip!member` names members of an archive. The key `all` names files that a split rule divides
     split        rule that divides the sentences into train, dev and test:
@@ -151,8 +154,11 @@ def _corpus(name: str, table: Any, path: str | Path) -> Corpus:
         values = {**table, "name": name, "source": kind(**source), "attributes": tuple(table.get("attributes", ()))}
         corpus = Corpus(**values)
     except KeyError as error:
+        kinds = ", ".join(_KINDS)
         raise InputError(
-            f"corpus {name}: {error} is missing or unknown", path=path, hint="see catalogue.toml"
+            f"corpus {name}: {error} is missing or unknown",
+            path=path,
+            hint=f"see catalogue.toml; kinds of sources: {kinds}",
         ) from None
     except TypeError as error:
         valid = ", ".join(f.name for f in fields(Corpus))
@@ -163,6 +169,16 @@ def _corpus(name: str, table: Any, path: str | Path) -> Corpus:
         raise InputError(
             f"corpus {name}: wrong split or files: {corpus.split!r}", path=path, hint=f"give {valid_values}"
         )
+    for key, values_of_key, valid_of_key in (
+        ("tag", (corpus.tag,), ("xpos", "upos")),
+        ("coarse", (corpus.coarse,), ("xpos", "upos")),
+        ("punctuation.column", (corpus.punctuation.get("column"),), STRING_COLUMNS),
+        ("attributes", corpus.attributes, ATTRIBUTES),
+    ):
+        if unknown := [value for value in values_of_key if value not in valid_of_key]:
+            raise InputError(
+                f"corpus {name}: {key}: unknown value {unknown[0]!r}", path=path, hint="give " + ", ".join(valid_of_key)
+            )
     return corpus
 
 

@@ -133,9 +133,10 @@ def _user_folder(corpus: Corpus, path: str | Path | None) -> Path:
     if path is None:
         raise FetchError(
             f"{corpus.name}: {corpus.title} is not open ({corpus.licence})",
-            hint=f"give the path of {corpus.source.holds}: with --path, or under paths in params.yaml",
+            hint=f"give the path of {corpus.source.holds}: with --path, or in the parameter file as "
+            f"`paths: {{{corpus.name}: /the/folder}}`",
         )
-    folder = Path(path).expanduser()
+    folder = Path(path).expanduser().absolute()
     if not folder.is_dir():
         raise FetchError(f"{corpus.name}: {folder} is not a folder", hint=f"give the path of {corpus.source.holds}")
     return folder

@@ -1,4 +1,4 @@
-"""Compare a run on this machine with the reference run: confirmed here, differs here, or not run here."""
+"""Compare a run on this machine with the reference run: confirmed, differs, undecided, or not run here."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan, nan
 
-from studies.site.claims.judge import NOT_TESTED, Judged
+from studies.site.claims.judge import INCONCLUSIVE, NOT_TESTED, Judged
 from studies.site.claims.measures import MEASURES
 
 CONFIRMED, DIFFERS, NOT_RUN, ONLY = "confirmed here", "differs here", "not run here", "only run here"
+OPEN = "undecided here"  #: the reference decides a claim that this run leaves undecided
 
 
 def of_claim(reference: Judged, here: Judged) -> str:
     """Say whether two runs agree on a claim.
 
     They agree if their verdicts have the same direction, or if all values that both runs measured in the same place are
-    the same as printed. A run on one treebank often leaves a claim undecided, although its figures are the reference's.
+    the same as printed. A run on one treebank often leaves a claim undecided, which contradicts nothing.
     """
     if not here.measured:
         return NOT_RUN
@@ -28,7 +29,9 @@ def of_claim(reference: Judged, here: Judged) -> str:
     text = MEASURES[reference.claim.measure].text
     values = {place.place: text.format(place.value) for place in reference.measured}
     shared = [(values[place.place], text.format(place.value)) for place in here.measured if place.place in values]
-    return CONFIRMED if shared and all(a == b for a, b in shared) else DIFFERS
+    if shared and all(a == b for a, b in shared):
+        return CONFIRMED
+    return OPEN if here.verdict == INCONCLUSIVE else DIFFERS
 
 
 def of_claims(reference: Sequence[Judged], here: Sequence[Judged]) -> Counter[str]:
@@ -54,5 +57,5 @@ def of_values(reference: Mapping[str, float], here: Mapping[str, float], digits:
 def counted(counts: Mapping[str, int]) -> str:
     """Describe the counts of `of_claims` in words, for instance `12 confirmed here, 3 differ here, 15 not run here`."""
     names = {CONFIRMED: CONFIRMED, DIFFERS: "differ here" if counts.get(DIFFERS, 0) > 1 else DIFFERS, NOT_RUN: NOT_RUN}
-    names[ONLY] = ONLY
+    names |= {OPEN: OPEN, ONLY: ONLY}
     return ", ".join(f"{counts[kind]} {name}" for kind, name in names.items() if counts.get(kind))
