@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -41,7 +42,7 @@ class TextTable:
         )
         rows = []
         for name, texts in self.data.iterrows():
-            cells = [escape(text).replace("+", "+<wbr>") for text in texts]
+            cells = [re.sub(r"(?<=[a-z])\+", "+<wbr>", escape(text)) for text in texts]
             if self.commands:
                 cells[-1] = f"<code>{_wrapped(cells[-1])}</code>"
             columns = "".join(

@@ -137,11 +137,11 @@ def _crossing(results: Results) -> Advice:
     exact = _exact(results, "non-projective")
     if exact.empty:
         return advice
-    speed = f"{_decoding(exact)}, with scores of {exact['model'].iloc[0]}"
+    speed = f"{_geometric_speed(exact):,.0f} words / CPU s, decoding scores of {exact['model'].iloc[0]}"
     flat = _exact(results, "projective")
     if len(flat):
         ratio = _geometric_speed(flat) / _geometric_speed(exact)
-        speed += f": {ratio:.0f} times the time of projective trees"
+        speed += f"; {ratio:.0f} times the time of projective trees"
     return advice._replace(speed=speed)
 
 

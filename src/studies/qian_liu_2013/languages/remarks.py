@@ -87,7 +87,7 @@ def crossing_in_brief(data: pd.DataFrame) -> str:
         return ""
     better = gains[gains["low"] > 0]["difference"]
     ends = f" ({from_to(better, '{:+.2f}')})" * bool(len(better))
-    return f"significantly better than {BASELINE} on {len(better) or 'none'} of {len(gains)} more corpora{ends}"
+    return f"significant gains on {len(better) or 'none'} of {len(gains)} more corpora{ends}"
 
 
 @about()
