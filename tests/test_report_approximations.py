@@ -93,7 +93,7 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
     slow.loc[(MODEL, "projective", remarks.RELAXATION), "times as fast"] = 1 / 1250
     assert f"it takes 1,250 times the CPU time of {EXACT}, finds " in str(remarks.answer(slow))
     assert "of TurboParser" not in str(remarks.answer(trained.drop(remarks.RELAXATION, level="solver")))
-    assert f"These figures are for 16 test sentences with {words:,} words, in one run." in text
+    assert f"The figures about approximations are for 16 test sentences with {words:,} words, in one run." in text
     third = list(CONTESTANTS)[2]
     faster = trained.copy()
     faster.loc[(MODEL, "projective", third), ["times as fast", "UAS"]] = [400.0, -3.0]

@@ -135,8 +135,9 @@ def test_decoders_are_compared_by_output_rule_and_order() -> None:
     between = pd.DataFrame(rows, columns=columns).set_index(keys)
     between[["low", "high"]] = np.sort(between[["low", "high"]], axis=1)
     assert ccg_integration_remarks.against_bp(between).endswith(
-        "would be significant. DD is better in 1 of 2 comparisons with a in the reverse order; BP is better in 1 of 2 "
-        "comparisons with a in the reverse order; neither is better in any of 1 comparisons with b."
+        "would be significant, if the comparisons did not share sentences. DD is better in 1 of 2 comparisons with a "
+        "in the reverse order; BP is better in 1 of 2 comparisons with a "
+        "in the reverse order; neither is better in any of 1 comparisons with b."
     )
     other = between.iloc[-1:].assign(**{"rule of BP": "c"})
     assert ccg_integration_remarks.against_bp(other).endswith(

@@ -25,6 +25,8 @@ from studies.auli_lopez_2011.ccg_integration import contrasts, measure
 from studies.auli_lopez_2011.ccg_integration import tables as ccg_tables
 from studies.auli_lopez_2011.ccg_integration.measure import Column
 from studies.common import params as parameters
+from studies.riedel_clarke_2006.integer_programs import remarks as integer_programs_remarks
+from studies.riedel_clarke_2006.integer_programs import tables as integer_programs_tables
 from studies.site import claims, collect, render
 from studies.site.claims.judge import (
     CONTRADICTED,
@@ -182,6 +184,9 @@ def test_the_abstract_of_the_reference_has_five_short_sentences(committed: colle
         f"Of {len(elsewhere)} claims of the papers other than Qian & Liu (2013), "
         f"{elsewhere['verdict'].isin([REPLICATED, SMALLER]).sum()} are replicated"
     )
+    joint = contrasts.against_bp([committed])
+    counts_of_joint = [int((joint[end] * sign > 0).sum()) or "none" for end, sign in (("low", 1), ("high", -1))]
+    assert f"in {counts_of_joint[0]} of {len(joint)} comparisons, and worse in {counts_of_joint[1]}." in others
     with_p = elsewhere[
         elsewhere["verdict"].isin([REPLICATED, SMALLER, NO_EFFECT, CONTRADICTED]) & (elsewhere["p_adjusted"] != "")
     ]
@@ -214,7 +219,7 @@ def test_the_clearest_claim_has_the_smallest_adjusted_p(committed: collect.Resul
     for name in (REPLICATED, CONTRADICTED):
         rows = stored[(stored["verdict"] == name) & (stored["p_adjusted"] <= 0.05)].sort_values(["p_adjusted", "p"])
         if rows.empty:  # without a significant claim, no claim is named
-            assert re.search(rf"\d+ (is|are) {name}\.", others)
+            assert re.search(rf"\d+ (is|are) {name}( and \d+ |\.)", others)
             continue
         best = rows.iloc[0]
         part = others.partition(f"(smallest p-value: “{texts[best['paper'], best['name']]}”: ")[2]
@@ -235,12 +240,12 @@ def test_the_abstract_counts_claims_on_one_treebank_and_significant_claims() -> 
     )
     assert findings[1].text == (
         "Of 6 claims of the papers other than Qian & Liu (2013), 4 are replicated (smallest p-value: “It helps”: +0.20 "
-        "UAS points over 5 treebanks, adjusted p = 0.010). 1 is contradicted (“It helps”: -0.20 UAS points over 5 "
+        "UAS points over 5 treebanks, adjusted p = 0.010) and 1 is contradicted (“It helps”: -0.20 UAS points over 5 "
         "treebanks, adjusted p = 0.010). Of 5 decided claims, 4 have a p-value, and 2 replicated claims and 1 "
         "contradicted claim are significant after adjustment; the other 1 claim rests on one treebank."
     )
     assert abstract._others([unclear], ()).text.endswith(
-        " 0 are contradicted. Of 1 decided claim, 1 has a p-value, and none is significant after adjustment."
+        " and 0 are contradicted. Of 1 decided claim, 1 has a p-value, and none is significant after adjustment."
     )
 
 
@@ -412,13 +417,13 @@ def test_exactness_is_compared_with_the_search_that_stops_first(runs: list[colle
         assert data.loc[corpus, "uas"] == files["combined"]["uas"]
     lost = (data["uas"] - data["uas_stopped"]).mean()
     none = pd.DataFrame()
-    text = str(exactness.buys(data, none, none, none))
+    text = str(exactness.buys(data, none, none, none, none))
     assert f"Its UAS differs by {lost:+.2f} points from a search that stops after one dynamic program" in text
     assert "branch" not in text
-    assert str(exactness.buys(data.iloc[:0], none, none, none)) == ""
+    assert str(exactness.buys(data.iloc[:0], none, none, none, none)) == ""
     differs = "The CPU time of exact search differs by +25 % from the time of the search that stops after one dynamic "
     total = len(run.corpora)
-    noise = "the difference is smaller than between repeats of one search."
+    noise = "this difference in time is smaller than the difference between repeated timings of one search."
     for spread, ending in (
         (5.0, f"{differs}program (geometric mean). On none of {total} treebanks, {noise}"),
         (30.0, f"{differs}program (geometric mean). On {total} of {total} treebanks, {noise}"),
@@ -426,7 +431,7 @@ def test_exactness_is_compared_with_the_search_that_stops_first(runs: list[colle
     ):
         timed = data.assign(times=1.25, spread=spread)
         timed.attrs = data.attrs
-        assert ending in str(exactness.buys(timed, none, none, none))
+        assert ending in str(exactness.buys(timed, none, none, none, none))
 
 
 def test_exactness_is_compared_with_the_search_that_does_not_branch(runs: list[collect.Results]) -> None:
@@ -448,7 +453,7 @@ def test_exactness_is_compared_with_the_search_that_does_not_branch(runs: list[c
     for count, ending in ((total, "completes the proofs."), (total - 2, f"raises this number to {total - 2:,}.")):
         some = data.assign(proved=data["proved"] + (count - proved) * (data.index == run.corpora[0]))
         counted = f"The search before branching proves {before:,} of {total:,} trees, and branching {ending}"
-        assert counted in str(exactness.buys(data.iloc[:0], some, none, none))
+        assert counted in str(exactness.buys(data.iloc[:0], some, none, none, none))
 
 
 def test_the_first_page_counts_comparisons_of_the_decoders_of_categorial_grammar(committed: collect.Results) -> None:
@@ -457,7 +462,9 @@ def test_the_first_page_counts_comparisons_of_the_decoders_of_categorial_grammar
     text = str(exactness.summary([committed]).rest)
     assert f"(DD) is significantly better in {better or 'none'} of {len(between)} comparisons, and belief" in text
     assert f"propagation (BP) in {worse or 'none'} (95 % intervals)" in text
-    without = str(exactness.buys(exactness.stopped(committed), *[pd.DataFrame()] * 2, between.iloc[:0]))
+    programs = integer_programs_tables.contest([committed])
+    assert integer_programs_remarks.in_brief(programs, integer_programs_tables.arena_lengths(programs)) in text
+    without = str(exactness.buys(exactness.stopped(committed), *[pd.DataFrame()] * 2, between.iloc[:0], pd.DataFrame()))
     assert "dual decomposition" not in without
 
 
@@ -576,16 +583,16 @@ def test_advice_is_computed_and_names_commands_that_exist(runs: list[collect.Res
     best = systems.headline(runs[0]).droplevel("role")
     exact = best[best[systems.PROVED] == 100]
     first = data.iloc[0]
-    assert first["best row"] == exact[systems.MEAN].idxmax()
+    assert first["row"] == exact[systems.MEAN].idxmax()
     assert f"UAS {exact[systems.MEAN].max():.2f}" in first["accuracy"]
     fast = data.loc["fast, and at most 1 point less accurate"]
     board = tables.overall(tables.ranked(parsers.parsers(runs[:1]))).set_index("system")
-    assert board.loc[fast["best row"], "uas"] >= board["uas"].max() - 1
-    assert fast["speed"] == f"{board.loc[fast['best row'], 'words_per_cpu_s']:,.0f} words / CPU s"
+    assert board.loc[fast["row"], "uas"] >= board["uas"].max() - 1
+    assert fast["speed"] == f"{board.loc[fast['row'], 'words_per_cpu_s']:,.0f} words / CPU s"
     fastest = data.loc["the fastest parser of the table above"]
-    assert f"{best.loc[fastest['best row'], systems.SPEED]:,.0f} words / CPU s" in fastest["speed"]
+    assert f"{best.loc[fastest['row'], systems.SPEED]:,.0f} words / CPU s" in fastest["speed"]
     assert all(command.startswith("treebound ") for command in data["command"])
-    families = ",".join(runs[0].params.models[first["best row"]].settings.families)
+    families = ",".join(runs[0].params.models[first["row"]].settings.families)
     assert families in first["command"] or "--families" not in first["command"]
     table = TextTable(data, "c", (15, 14, 18, 14, 14, 25), commands=True)._repr_mimebundle_()["text/html"]
     assert table.count("<code>") == len(data)
@@ -656,7 +663,7 @@ def test_the_line_of_ccg_has_the_best_decoder_on_dev(committed: collect.Results)
     assert line["accuracy"].startswith(
         f"labelled F {on_test['LF']:.2f} on test, best on dev of the decoders of {parser};"
     )
-    assert line["best row"].endswith(f", {best['order']}")
+    assert line["row"].endswith(f", {best['order']}")
     assert (f"--iterations {best['iterations']}" in line["command"]) == bool(best["iterations"])
     proofs = [row for row in metrics["lengths"] if row["order"] == best["order"]]
     sentences = sum(row["sentences"] for row in proofs)

@@ -243,13 +243,12 @@ def _output(output: NotebookNode, name: str, page: Page, cell: int, site: Path, 
         return _figure(site, name, data["image/svg+xml"].encode(), data, page, cell)
     if "image/png" in data:
         return _figure(site, name, base64.b64decode(data["image/png"]), data, page, cell)
-    if (
-        "text/html" in data and "<table" not in data["text/html"]
-    ):  # for instance the steps of a search, or the note for a table without rows
-        return _drawing(site, name, data, page, cell)
     if "text/html" in data:
         markup = re.sub(r'href="([\w-]+)\.ipynb', r'href="\1.html', data["text/html"])
-        return _table(site, name, markup, data, page, cell)
+        if "<table" in markup:
+            return _table(site, name, markup, data, page, cell)
+        # for instance the steps of a search, or the note for a table without rows
+        return _drawing(site, name, NotebookNode(data | {"text/html": markup}), page, cell)
     if len(data.get(STATEMENTS, ())) > SAID:
         first, further = data[STATEMENTS][:SAID], data[STATEMENTS][SAID:]
         items = "".join(f"<li>{markdown(statement['says'])}</li>" for statement in further)

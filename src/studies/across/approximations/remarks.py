@@ -44,8 +44,8 @@ def answer(table: pd.DataFrame) -> Sentences:
     yield (
         f"With the scores of the model {last} and {space} trees, {_price(first)} "
         + " ".join(_count(other, group) for other, group in others)
-        + f"{' ' * bool(others)}These figures are for {rows['sentences'].max():,} test sentences with "
-        f"{words:,} words, in one run.",
+        + f"{' ' * bool(others)}The figures about approximations are for "
+        f"{rows['sentences'].max():,} test sentences with {words:,} words, in one run.",
         rows,
     )
     yield (

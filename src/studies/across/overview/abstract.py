@@ -17,6 +17,7 @@ from studies.across.approximations import tables as approximations_tables
 from studies.across.approximations.synthetic import SYNTHETIC
 from studies.across.overview import agreement, practice, shares, systems
 from studies.across.overview.claimed import FIRST, GAIN, REST, SIBLINGS, claim_of
+from studies.auli_lopez_2011.ccg_integration import contrasts
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.site import claims, frames
 from studies.site.claims.judge import CONTRADICTED, NO_EFFECT, REPLICATED, UNDECIDED, Judged, of_papers
@@ -91,7 +92,7 @@ def abstract(shown: Results, judged: Sequence[Judged], here: Results | None, jud
         ("Replication", "94-verdicts", _papers(judged, judged_here)),
         ("Gain of all factors", "20-main-comparison", _gain(shown, judged, judged_here)),
         ("Proofs and speed", "30-accuracy-and-speed", _proofs(shown, here)),
-        ("The other papers", "94-verdicts", _others(judged, judged_here)),
+        ("The other papers", "94-verdicts", _others(judged, judged_here, shown)),
         ("Neural parsers", "01-leaderboard", _honest(shown, here)),
     )
     return Abstract(tuple(replace(finding, title=title, page=page) for title, page, finding in findings))
@@ -130,12 +131,13 @@ def _gain(shown: Results, judged: Sequence[Judged], here: Sequence[Judged]) -> F
     published = entry.claim.effect
     kind = "no clear gain" if effect.has_interval and effect.low <= 0 <= effect.high else ""
     kind = kind or ("a gain" if effect.value > 0 else "a loss")
+    learner = shown.params.learners[0].upper()
     names = joined(systems.added(shown))
     own_claims = [entry for entry in of_papers(judged) if entry.paper.key == FIRST]
     replicated = sum(entry.counted_as == REPLICATED for entry in own_claims)
     text = (
         f"{replicated} of {len(own_claims)} claims of {entry.paper.cite} are replicated. "
-        f"Together, {names} bring {kind} over the second-order baseline: "
+        f"Together, {names} bring {kind} over the second-order baseline ({learner}): "
         f"{systems.gain(effect)} over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')}{adjusted})"
     )
     if published is not None and effect.has_interval:
@@ -228,8 +230,11 @@ def _fastest(results: Results, model: str) -> str:
     )
 
 
-def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
-    """Count the verdicts on the other papers, and name the clearest replicated and the clearest contradicted claim."""
+def _others(judged: Sequence[Judged], here: Sequence[Judged], shown: Results | None = None) -> Finding:
+    """Count the verdicts on the other papers, and name the clearest replicated and the clearest contradicted claim.
+
+    shown  run whose decoders of categorial grammar are compared; None: they are not
+    """
     entries = [entry for entry in of_papers(judged) if entry.paper.key != FIRST]
     own = [entry for entry in of_papers(here) if entry.paper.key != FIRST]
     replicated = [entry for entry in entries if entry.counted_as == REPLICATED]
@@ -238,9 +243,16 @@ def _others(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     decided = [*replicated, *contradicted, *(entry for entry in entries if entry.verdict == NO_EFFECT)]
     text = (
         f"Of {len(entries)} claims of the papers other than {first.cite}, {_are(len(replicated))} replicated"
-        f"{_clearest(replicated)}. {_are(len(contradicted))} contradicted{_clearest(contradicted)}."
+        f"{_clearest(replicated)} and {_are(len(contradicted))} contradicted{_clearest(contradicted)}."
         f"{_adjusted(decided)}"
     )
+    between = contrasts.against_bp([shown]) if shown is not None else pd.DataFrame()
+    if len(between):
+        better, worse = int((between["low"] > 0).sum()), int((between["high"] < 0).sum())
+        text += (
+            f" In categorial grammar, dual decomposition is significantly better than belief propagation in "
+            f"{better or 'none'} of {len(between)} comparisons, and worse in {worse or 'none'}."
+        )
     return Finding(text, claims.frame(entries)[["paper", "name", "verdict", "p_adjusted"]], _answers(entries, own))
 
 

@@ -12,8 +12,9 @@ import pandas as pd
 from studies.across.overview import agreement
 from studies.across.verdicts import remarks, tables
 from studies.site import claims
-from studies.site.claims.judge import NOT_TESTED, REPLICATED, VERDICTS, Judged, of_papers
+from studies.site.claims.judge import DIFFERS, NOT_TESTED, REPLICATED, VERDICTS, Judged, of_papers
 from studies.site.claims.load import Paper
+from studies.site.claims.show import why_open
 from studies.site.pooled import LEVEL
 from studies.site.sentences import Sentences, about
 
@@ -104,6 +105,13 @@ def undecided(judged: Sequence[Judged]) -> Sentences:
     reasons = tables.reasons(judged)
     if why := remarks.undecided(reasons):
         yield why, reasons
+    for paper in _papers(judged):
+        own = [entry for entry in of_papers(judged) if entry.paper.key == paper.key]
+        if {entry.reason for entry in own if entry.reason} == {DIFFERS} and (why := why_open(own)):
+            yield (
+                f"{paper.cite}: {why[:1].lower()}{why[1:]}",
+                claims.frame(own)[["paper", "name", "verdict", "because"]],
+            )
     entries = [entry for entry in of_papers(judged) if entry.verdict == NOT_TESTED]
     needs = sum(entry.claim is not None and bool(entry.claim.needs) for entry in entries)
     if entries:
@@ -121,10 +129,10 @@ def undecided(judged: Sequence[Judged]) -> Sentences:
             claims.frame(several)[["paper", "name", "verdict", "p_adjusted"]],
         )
     counted = {paper.key for paper in _papers(judged)}
-    for paper in dict.fromkeys(entry.paper.cite for entry in judged if entry.paper.key not in counted):
-        own = [entry for entry in judged if entry.paper.cite == paper]
+    for cite in dict.fromkeys(entry.paper.cite for entry in judged if entry.paper.key not in counted):
+        own = [entry for entry in judged if entry.paper.cite == cite]
         yield (
-            f"{paper} has no bar, because none of its published results could be read: its {len(own)} claims are "
+            f"{cite} has no bar, because none of its published results could be read: its {len(own)} claims are "
             "claims of this project, and nothing is replicated.",
             claims.frame(own)[["paper", "name", "verdict", "because"]],
         )

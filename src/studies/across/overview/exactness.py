@@ -14,6 +14,8 @@ from studies.auli_lopez_2011.ccg_integration import remarks as ccg_integration_r
 from studies.common.params import Row
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.qian_liu_2013.speed import tables as speed_tables
+from studies.riedel_clarke_2006.integer_programs import remarks as integer_programs_remarks
+from studies.riedel_clarke_2006.integer_programs import tables as integer_programs_tables
 from studies.site import frames
 from studies.site.collect import Results
 from studies.site.rows import AT, at, find, main_rows, metrics_of, sweep, whole
@@ -74,13 +76,16 @@ def _stopped(results: Results, model: str, before_branching: bool) -> Row | None
 
 
 @about()
-def buys(data: pd.DataFrame, unbranched: pd.DataFrame, worth: pd.DataFrame, joint: pd.DataFrame) -> Sentences:
+def buys(
+    data: pd.DataFrame, unbranched: pd.DataFrame, worth: pd.DataFrame, joint: pd.DataFrame, programs: pd.DataFrame
+) -> Sentences:
     """State what exact search buys, with numbers: first on whole test sets, then against approximations.
 
     data        `stopped`
     unbranched  `stopped` before branching; may have no rows
     worth       `approximations.tables.worth` of the same run; may have no rows
     joint       `ccg_integration.contrasts.against_bp` of the same run; may have no rows
+    programs    `integer_programs.tables.contest` of the same run; may have no rows
     """
     if len(data):
         yield _bought(data, unbranched), data
@@ -88,6 +93,9 @@ def buys(data: pd.DataFrame, unbranched: pd.DataFrame, worth: pd.DataFrame, join
             yield speed, data
     if len(unbranched):
         yield f"{_completed(unbranched)}.", unbranched
+    if len(programs):
+        lengths = integer_programs_tables.arena_lengths(programs)
+        yield f"{integer_programs_remarks.in_brief(programs, lengths)}.", programs
     model = data.attrs.get("model", "")
     for space in ("projective", "non-projective"):
         if len(worth) and (model, space) in worth.index.droplevel("solver"):
@@ -160,8 +168,8 @@ def _speed(data: pd.DataFrame, stop: str) -> str:
     clear = list(spread.index[change.abs() > spread])
     few = f" (all but {joined(clear)})" if clear and len(clear) < len(data) else ""
     return (
-        f"{text}). On {len(data) - len(clear) or 'none'} of {len(data)} treebanks{few}, the difference is smaller than "
-        "between repeats of one search."
+        f"{text}). On {len(data) - len(clear) or 'none'} of {len(data)} treebanks{few}, this difference in time is "
+        "smaller than the difference between repeated timings of one search."
     )
 
 
@@ -192,4 +200,5 @@ def summary(results: Sequence[Results]) -> Remarks:
     tables = [(run, stopped(run)) for run in results]
     run, data = next(((run, data) for run, data in tables if len(data)), tables[0])
     worth = approximations_tables.worth(approximations_tables.contest([run]))
-    return buys(data, stopped(run, before_branching=True), worth, contrasts.against_bp([run]))
+    programs = integer_programs_tables.contest([run])
+    return buys(data, stopped(run, before_branching=True), worth, contrasts.against_bp([run]), programs)

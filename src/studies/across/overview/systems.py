@@ -147,8 +147,8 @@ def _against_others(compared: pd.DataFrame, corpora: Sequence[str]) -> str:
     if unequal:
         fair.append(f"On {joined([f'`{corpus}`' for corpus in unequal])} `{ours}` sees more columns.")
     return (
-        f"UAS of `{ours}` minus the UAS of another project's parser: {listing(parts)} (95 % intervals of independent "
-        f"samples of sentences). {' '.join(fair)} The other parsers were trained here with one seed and without "
+        f"UAS of `{ours}` minus the UAS of another project's parser: {listing(parts)} (unpaired 95 % intervals over "
+        f"sentences). {' '.join(fair)} The other parsers were trained here with one seed and without "
         "pretrained vectors."
     )
 

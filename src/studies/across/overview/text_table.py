@@ -9,6 +9,8 @@ from html import escape
 
 import pandas as pd
 
+from studies.site.show import typeset
+
 
 @dataclass(frozen=True)
 class TextTable:
@@ -42,7 +44,9 @@ class TextTable:
         )
         rows = []
         for name, texts in self.data.iterrows():
-            cells = [re.sub(r"(?<=[a-z])\+", "+<wbr>", escape(text)) for text in texts]
+            last = len(texts) - 1
+            shown = [text if self.commands and i == last else typeset(text) for i, text in enumerate(texts)]
+            cells = [re.sub(r"(?<=[a-z])\+", "+<wbr>", escape(text)) for text in shown]
             if self.commands:
                 cells[-1] = f"<code>{_wrapped(cells[-1])}</code>"
             columns = "".join(

@@ -85,9 +85,10 @@ def crossing_in_brief(data: pd.DataFrame) -> str:
     gains = dict(against(data)).get(CROSSING)
     if gains is None:
         return ""
-    better = gains[gains["low"] > 0]["difference"]
-    ends = f" ({from_to(better, '{:+.2f}')})" * bool(len(better))
-    return f"significant gains on {len(better) or 'none'} of {len(gains)} more corpora{ends}"
+    better, worse = gains[gains["low"] > 0], int((gains["high"] < 0).sum())
+    languages = joined(list(dict.fromkeys(better.index.get_level_values("language"))))
+    ends = f" ({languages}: {from_to(better['difference'], '{:+.2f}')})" * bool(len(better))
+    return f"{len(gains)} more corpora: gains on {len(better) or 'none'}{ends}, losses on {worse or 'none'}"
 
 
 @about()

@@ -75,13 +75,14 @@ def gained(data: pd.DataFrame) -> pd.DataFrame:
     for system, rows in against(data):
         ends = " [" + rows["low"].map("{:+.2f}".format) + ", " + rows["high"].map("{:+.2f}".format) + "]"
         texts = rows["difference"].map("{:+.2f}".format) + ends + " (" + rows["seeds"].map("{:.0f}".format) + ")"
+        texts = texts.str.replace(" ", "\u00a0")  # an interval does not break
         table[system] = texts.map(typeset).reindex(data.index).fillna(NOTHING)
     return table
 
 
-def of_systems(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of `multilingual` about treebanks, accuracy and proofs, without the gains."""
-    return data[["", *FIGURES, "proved optimal, %"]] if len(data) else data
+def of_systems(data: pd.DataFrame, *groups: str) -> pd.DataFrame:
+    """Return some groups of columns of `multilingual`, which may have no rows."""
+    return data[list(groups)] if len(data) else data
 
 
 def pooled(data: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from studies.riedel_clarke_2006.integer_programs.tables import BRANCH_AND_BOUND, RELAXATION
 from studies.site.collect import title
-from studies.site.sentences import Sentences, about, each, how_many_corpora, listing, span
+from studies.site.sentences import Sentences, about, each, from_to, how_many_corpora, listing, span
 
 NO_ARENA = "No run here has compared the solvers: run `python -m studies.pipeline.run integer-programs`."
 
@@ -35,6 +35,19 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
             rows,
         )
         yield from _ratios(own, run)
+
+
+def in_brief(data: pd.DataFrame, lengths: pd.DataFrame) -> str:
+    """State the time and the proofs of integer programs in one run, without a full stop. data, lengths: see `arena`."""
+    exact = data[(data["solver"] != BRANCH_AND_BOUND) & ~data["solver"].str.startswith(RELAXATION)]
+    proved = exact.groupby("solver", sort=False)[["proved", "sentences"]].sum()
+    ratio = lengths["best program / branch and bound"].median()
+    (limit,) = set(exact["limit"])
+    median = f"takes {ratio:,.0f} times as long in the median of groups of problems; " if ratio == ratio else ""
+    return (
+        f"The fastest integer program {median}programs prove {from_to(proved['proved'])} of "
+        f"{proved['sentences'].max():,} problems in {limit:g} s each"
+    )
 
 
 def _in_the_median(lengths: pd.DataFrame) -> str:

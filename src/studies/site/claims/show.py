@@ -83,7 +83,7 @@ class Replication:
             body = [_row(row, heads, here=not self.file) for row in rows]
             if self.file:  # many papers: fold each one under its summary
                 summary_line = f"<summary>{title}. {_tally([row[-1] for row in rows])}</summary>"
-                if why := _why_open([row[-1] for row in rows]):
+                if why := why_open([row[-1] for row in rows]):
                     summary_line += f"<p>{typeset(escape(why))}</p>"
                 table = ['<table class="claims">', head, "<tbody>", *body, "</tbody></table>"]
                 anchor = f' id="verdicts-{key}"' if key else ""
@@ -214,7 +214,7 @@ def summary(judged: Sequence[Judged]) -> Remarks:
     return Remarks(tuple(sentences))
 
 
-def _why_open(judged: Sequence[Judged]) -> str:
+def why_open(judged: Sequence[Judged]) -> str:
     """Say why claims stay inconclusive: each reason with the number of its claims. Empty if no claim does.
 
     A test that differs from the claim is counted by the first difference that the claim states.
