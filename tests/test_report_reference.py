@@ -243,11 +243,19 @@ def test_more_languages_are_tested_if_the_run_stored_the_missing_metrics(root: P
     assert f"on the other {len(few)} corpora it changes UAS by {few.mean():+.2f} on average" in text
     assert not languages_remarks.crossing(data.drop(columns="non-projective against the baseline", level=0)).sentences
     shown = languages_tables.gained(data)
-    assert list(shown) == ["crossing, %", *data["UAS"].drop(columns="carreras")]
+    assert list(shown) == [
+        "crossing, %",
+        "carreras+sibling (3)",
+        "combined (3)",
+        "non-projective (1)",
+        *list(shown)[4:],
+    ]
     row = gains.iloc[0]
-    assert shown["combined"].iloc[0].replace("\u00a0", " ") == typeset(
-        f"{row['UAS']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}] (3)"
-    )
+    text = typeset(f"{row['UAS']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]")
+    assert shown["combined (3)"].iloc[0].replace("\u00a0", " ") == text
+    several = data.copy()
+    several.loc[several.index[0], ("combined against the baseline", "seeds")] = 2
+    assert languages_tables.gained(several)["combined"].iloc[0].endswith("(2)")
     assert list(languages_tables.of_systems(data, "LAS", "proved optimal, %")["LAS"]) == list(data["LAS"])
     table = languages_tables.pooled(data)
     assert table.loc["combined", "trainings"] == "means of 3 seeds"

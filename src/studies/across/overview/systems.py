@@ -102,7 +102,8 @@ def described(data: pd.DataFrame, shown: Results, judged: Sequence[Judged], comp
     params, corpora = shown.params, [name for name in data.columns if name in shown.corpora]
     models, names = params.graph_models, list(data.index.get_level_values("system"))
     languages = corpora_tables.sources([shown], corpora)["language"]
-    yield f"The corpora are {joined([f'`{corpus}` ({languages[corpus]})' for corpus in corpora])}.", None
+    named = joined([f"`{corpus}` ({languages[corpus]})" for corpus in corpora])
+    yield f"A row is a trained model with one way to search. The corpora are {named}.", None
     best = next((name for name, role in data.index if f"best {FAMILIES['graph']}" in role), "")
     if len(compared):
         yield _against_others(compared, corpora), compared

@@ -68,15 +68,21 @@ def multilingual(results: Results | None) -> pd.DataFrame:
 
 
 def gained(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the gains over the baseline of `multilingual` as text: one column per system, with interval and seeds."""
+    """Return the gains over the baseline of `multilingual` as text, with their intervals. Rows: corpora.
+
+    There is one column per system. Its name has the number of seeds, unless that varies between corpora.
+    """
     if data.empty:
         return data
-    table = data[[("", "crossing, %")]].droplevel(0, axis=1)
+    table = data[[("", "crossing, %")]].droplevel(0, axis=1).droplevel("language")
     for system, rows in against(data):
         ends = " [" + rows["low"].map("{:+.2f}".format) + ", " + rows["high"].map("{:+.2f}".format) + "]"
-        texts = rows["difference"].map("{:+.2f}".format) + ends + " (" + rows["seeds"].map("{:.0f}".format) + ")"
+        texts = rows["difference"].map("{:+.2f}".format) + ends
+        equal = rows["seeds"].nunique() == 1
+        texts += "" if equal else " (" + rows["seeds"].map("{:.0f}".format) + ")"
         texts = texts.str.replace(" ", "\u00a0")  # an interval does not break
-        table[system] = texts.map(typeset).reindex(data.index).fillna(NOTHING)
+        name = f"{system} ({rows['seeds'].iloc[0]:.0f})" if equal else system
+        table[name] = texts.map(typeset).droplevel("language").reindex(table.index).fillna(NOTHING)
     return table
 
 
