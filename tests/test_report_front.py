@@ -240,7 +240,9 @@ def test_the_abstract_counts_claims_on_one_treebank_and_significant_claims() -> 
     )
     assert findings[1].text == (
         "Of 6 claims of the papers other than Qian & Liu (2013), 4 are replicated (smallest p-value: “It helps”: +0.20 "
-        "UAS points over 5 treebanks, adjusted p = 0.010) and 1 is contradicted (“It helps”: -0.20 UAS points over 5 "
+        "UAS points over 5 treebanks, adjusted p = 0.010) and "
+    ) + (
+        "1 is contradicted (“It helps”: -0.20 UAS points over 5 "
         "treebanks, adjusted p = 0.010). Of 5 decided claims, 4 have a p-value, and 2 replicated claims and 1 "
         "contradicted claim are significant after adjustment; the other 1 claim rests on one treebank."
     )
