@@ -121,7 +121,9 @@ class Files:
         assert done.returncode in (1, 2), report
         assert after == before, f"{report}: changes {after.keys() ^ before.keys() or 'a file'}"
         if command.checks and done.stdout and not errors:
-            assert all(re.match(r"sentence \d+: .+", line) for line in done.stdout.splitlines()), report
+            assert all(re.match(r".*parsed\.conllu: sentence \d+: .+", line) for line in done.stdout.splitlines()), (
+                report
+            )
             return [f"{command.kind}: faults"]
         assert len(errors) == 1, report
         assert lines[-1] == errors[0], report

@@ -54,13 +54,13 @@ def run(folder: Path, *targets: str, jobs: int | None = None, allow_missing: boo
     jobs           number of stages that run at the same time; None: number of cores that the run may use
     allow_missing  see `studies.pipeline.run.jobs_of`
 
-    Control-C reaches the other process as well, and a signal to terminate is passed on to it as Control-C. This process
-    then waits until the other process has ended.
+    Control-C reaches the other process as well, and a signal to terminate is passed on to it. This process then
+    waits until the other process has ended.
     """
     options = [] if jobs is None else ["--jobs", str(jobs)]
     options += ["--allow-missing"] * allow_missing
     process = subprocess.Popen([sys.executable, "-m", "studies.pipeline.run", *options, *targets], cwd=folder)
-    before = signal.signal(signal.SIGTERM, lambda *_: process.send_signal(signal.SIGINT))
+    before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     try:
         return process.wait()
     except KeyboardInterrupt:
