@@ -1,4 +1,4 @@
-"""Ratios of the work of two searches, with intervals from a bootstrap over sentences."""
+"""Ratios of the work of two searches, with intervals from a bootstrap over sentences, and geometric means."""
 
 from __future__ import annotations
 
@@ -47,3 +47,9 @@ def span(data: pd.DataFrame, column: str, text: str) -> str:
     ends = data.loc[list(dict.fromkeys((data[column].idxmin(), data[column].idxmax())))]
     numbers = ends[[column, "low", "high"]].map(text.format)
     return " to ".join(f"{ratio} [{low}, {high}] ({row})" for row, ratio, low, high in numbers.itertuples(name=None))
+
+
+def geometric(values: pd.Series) -> float:
+    """Return the geometric mean of the values that are known, for instance speeds; NaN if none is known."""
+    known = values.dropna().astype(float)
+    return float(np.exp(np.log(known).mean())) if len(known) else float("nan")

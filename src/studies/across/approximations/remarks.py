@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
 from studies.across.approximations.anytime import approximations, highest
 from studies.across.approximations.contestants import EXACT
 from studies.across.approximations.tables import FASTER, SAME, exact_speeds
+from studies.site.ratios import geometric
 from studies.site.sentences import Sentences, about, each, from_to, listing, share, span
 from studies.site.show import NOTHING
 
@@ -139,7 +139,7 @@ def crossing(data: pd.DataFrame, model: str) -> Sentences:
     ratio = (flat / free).dropna()
     if len(ratio):
         rows = data[(data["model"] == model) & (data["space"] == "projective") & (data["solver"] == EXACT)]
-        mean, sentences = float(np.exp(np.log(ratio).mean())), int(rows["sentences"].sum())
+        mean, sentences = geometric(ratio), int(rows["sentences"].sum())
         yield (
             f"With the same scores (model {model}, trained on projective trees; {sentences} sentences from "
             f"{len(ratio)} treebanks), {EXACT} over trees that may cross takes {mean:.0f} times the CPU time of "

@@ -26,7 +26,7 @@ from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.pooled import LEVEL
 from studies.site.rows import AT, at, find, main_rows, sweep
-from studies.site.sentences import from_to, joined
+from studies.site.sentences import from_to, joined, wins
 from studies.site.show import STATEMENTS, Sentence, p_in_words, typeset
 
 #: the other verdicts in the order of the abstract
@@ -248,7 +248,7 @@ def _others(judged: Sequence[Judged], here: Sequence[Judged], shown: Results | N
     )
     between = contrasts.against_bp([shown]) if shown is not None else pd.DataFrame()
     if len(between):
-        better, worse = int((between["low"] > 0).sum()), int((between["high"] < 0).sum())
+        better, worse = wins(between)
         text += (
             f" In categorial grammar, dual decomposition is significantly better than belief propagation in "
             f"{better or 'none'} of {len(between)} comparisons, and worse in {worse or 'none'}."

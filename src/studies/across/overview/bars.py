@@ -109,7 +109,7 @@ def undecided(judged: Sequence[Judged]) -> Sentences:
         own = [entry for entry in of_papers(judged) if entry.paper.key == paper.key]
         if {entry.reason for entry in own if entry.reason} == {DIFFERS} and (why := why_open(own)):
             yield (
-                f"{paper.cite}: {why.partition(': ')[2]}",
+                f"{paper.cite}: {why}",
                 claims.frame(own)[["paper", "name", "verdict", "because"]],
             )
     entries = [entry for entry in of_papers(judged) if entry.verdict == NOT_TESTED]

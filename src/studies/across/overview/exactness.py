@@ -18,6 +18,7 @@ from studies.riedel_clarke_2006.integer_programs import remarks as integer_progr
 from studies.riedel_clarke_2006.integer_programs import tables as integer_programs_tables
 from studies.site import frames
 from studies.site.collect import Results
+from studies.site.ratios import geometric
 from studies.site.rows import AT, at, find, main_rows, metrics_of, sweep, whole
 from studies.site.sentences import Sentences, about, from_to, joined
 from studies.site.show import Remarks
@@ -155,7 +156,7 @@ def _speed(data: pd.DataFrame, stop: str) -> str:
     if len(times) < len(data):
         return ""
     change = 100 * (times - 1)
-    mean = 100 * float(np.exp(np.log(times).mean()) - 1)
+    mean = 100 * (geometric(times) - 1)
     ends = from_to(change, "{:+.0f}")
     single = f", {ends} % on single treebanks" * (" to " in ends)
     text = (

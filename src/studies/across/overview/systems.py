@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import nan
 
-import numpy as np
 import pandas as pd
 
 from studies.across.corpora import tables as corpora_tables
@@ -19,6 +18,7 @@ from studies.site import frames
 from studies.site.claims.judge import Effect, Judged, effect_of
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
+from studies.site.ratios import geometric
 from studies.site.rows import AT, at, main_rows, metrics_of, sweep
 from studies.site.sentences import Sentences, about, from_to, joined, listing
 
@@ -73,12 +73,6 @@ def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] 
     data = pd.DataFrame(list(rows.values()), index=index)
     data.attrs[TIMED] = timed
     return data
-
-
-def geometric(speeds: pd.Series) -> float:
-    """Return the geometric mean of the speeds that are known, or NaN if none is known."""
-    known = speeds.dropna().astype(float)
-    return float(np.exp(np.log(known).mean())) if len(known) else nan
 
 
 def added(results: Results, model: str = "") -> list[str]:

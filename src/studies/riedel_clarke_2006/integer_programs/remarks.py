@@ -16,8 +16,7 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
     """Describe `tables.contest` and `arena_lengths` for each run: proofs, and times against branch and bound."""
     for run, rows in each(data, "run"):
         bb = rows[rows["solver"] == BRANCH_AND_BOUND]
-        exact = rows[(rows["solver"] != BRANCH_AND_BOUND) & ~rows["solver"].str.startswith(RELAXATION)]
-        proved = exact.groupby("solver", sort=False)[["proved", "sentences"]].sum()
+        exact, proved = _programs(rows)
         most = proved["sentences"].max()
         total = f"of {'up to ' * (proved['sentences'].nunique() > 1)}{most:,}"
         own = lengths[lengths.index.get_level_values("run") == run]
@@ -37,10 +36,15 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
         yield from _ratios(own, run)
 
 
+def _programs(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows of the integer programs, and by program the numbers of proofs (`proved`) and of sentences."""
+    exact = rows[(rows["solver"] != BRANCH_AND_BOUND) & ~rows["solver"].str.startswith(RELAXATION)]
+    return exact, exact.groupby("solver", sort=False)[["proved", "sentences"]].sum()
+
+
 def in_brief(data: pd.DataFrame, lengths: pd.DataFrame) -> str:
     """State the time and the proofs of integer programs in one run, without a full stop. data, lengths: see `arena`."""
-    exact = data[(data["solver"] != BRANCH_AND_BOUND) & ~data["solver"].str.startswith(RELAXATION)]
-    proved = exact.groupby("solver", sort=False)[["proved", "sentences"]].sum()
+    exact, proved = _programs(data)
     ratio = lengths["best program / branch and bound"].median()
     (limit,) = set(exact["limit"])
     median = f"takes {ratio:,.0f} times as long in the median of groups of problems; " if ratio == ratio else ""

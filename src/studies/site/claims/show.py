@@ -83,7 +83,9 @@ class Replication:
             body = [_row(row, heads, here=not self.file) for row in rows]
             if self.file:  # many papers: fold each one under its summary
                 summary_line = f"<summary>{title}. {_tally([row[-1] for row in rows])}</summary>"
-                if why := why_open([row[-1] for row in rows]):
+                of_rows = [row[-1] for row in rows]
+                if why := why_open(of_rows):
+                    why = f"Why {sum(bool(x.reason) for x in of_rows)} claims stay inconclusive: {why}"
                     summary_line += f"<p>{typeset(escape(why))}</p>"
                 table = ['<table class="claims">', head, "<tbody>", *body, "</tbody></table>"]
                 anchor = f' id="verdicts-{key}"' if key else ""
@@ -215,7 +217,7 @@ def summary(judged: Sequence[Judged]) -> Remarks:
 
 
 def why_open(judged: Sequence[Judged]) -> str:
-    """Say why claims stay inconclusive: each reason with the number of its claims. Empty if no claim does.
+    """Say why claims stay inconclusive: each reason with the number of its claims. Empty for fewer than two claims.
 
     A test that differs from the claim is counted by the first difference that the claim states.
     """
@@ -226,7 +228,7 @@ def why_open(judged: Sequence[Judged]) -> str:
     parts = [f"{reason} ({count})" for reason, count in others.most_common()]
     if differs:
         parts.append(f"the test differs ({differs.total()}): {_listed(differs)}")
-    return f"Why {len(entries)} claims stay inconclusive: {'; '.join(parts)}." if len(entries) > 1 else ""
+    return f"{'; '.join(parts)}." if len(entries) > 1 else ""
 
 
 def _listed(counts: Counter[str]) -> str:
