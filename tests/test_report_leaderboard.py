@@ -371,3 +371,14 @@ def test_a_browser_filters_and_sorts_the_leaderboard(page: Path, board: pd.DataF
         assert (seen["first"], seen["head"]) == (0, 0), "names of rows and headings stay in sight"
         if width == 1200:
             assert seen["open"] <= 8000
+
+
+def test_a_parser_that_is_not_installed_has_no_measured_values(root: Path, tmp_path: Path) -> None:
+    shutil.copytree(root, tmp_path / "project")
+    run = collect.this_run(tmp_path / "project")
+    synthetic_results.change_rows(run.folder, "tr_twt", "udpipe", missing="udpipe: not installed", las=0.0)
+    board = parsers.parsers([run], ["tr_twt"]).set_index("row")
+    measured = ["las", "words_per_cpu_s", "train_cpu_s", "peak_mb"]
+    assert board.loc["udpipe", measured].isna().all()
+    assert board.loc["udpipe", "unranked"].startswith("not installed")
+    assert board.loc["arc", ["las", "words_per_cpu_s"]].notna().all()
