@@ -95,7 +95,7 @@ def test_p_is_that_of_the_end_of_the_interval() -> None:
 
 def test_treebanks_that_agree_by_chance_keep_their_own_errors() -> None:
     pooled = pool([0.47, 0.48], [0.08, 0.10])
-    own = np.sqrt(0.08 + 0.10) / 2
+    own = stats.norm.ppf(0.975) * np.sqrt(0.08 + 0.10) / 2  # the interval of a mean whose only errors are these
     assert float(pooled.mean.high - pooled.mean.effect) == pytest.approx(own)
     assert pooled.narrowest
     assert not pool([0.47, 0.48], [0.0, 0.0]).narrowest

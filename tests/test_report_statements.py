@@ -44,7 +44,6 @@ from studies.riedel_clarke_2006.integer_programs import tables as integer_progra
 from studies.site import collect, export, frames, provenance, published, seen, sentences, show
 from studies.site.claims.judge import judge
 from studies.site.claims.load import load
-from studies.site.pooled import Z
 from studies.site.rows import main_rows, of_one_run
 
 REPOSITORY = Path(__file__).parents[1]
@@ -349,7 +348,7 @@ def test_the_answer_gives_the_mean_over_all_treebanks_beside_the_mean_over_those
 
 def test_a_mean_over_treebanks_keeps_their_own_errors() -> None:
     rows = pd.DataFrame({"difference": [0.47, 0.48], "low": [-0.08, -0.15], "high": [1.02, 1.11]})
-    own = np.hypot(0.55, 0.63) / Z / 2  # one standard error of the mean of both
+    own = np.hypot(0.55, 0.63) / 2  # half the width that the errors of both alone give
     assert sentences.mean_with_interval(rows) == f"+0.47 [{0.475 - own:+.2f}, {0.475 + own:+.2f}]"
     assert sentences.mean_with_interval(rows.head(1)) == "+0.47"
 

@@ -24,10 +24,11 @@ def judged(name: str, places: int, **settings: object) -> Judged:
     return Judged(PAPER, Claim.model_validate(TEXTS | {"name": name} | settings), values)
 
 
-def test_the_interval_has_its_nominal_coverage() -> None:
-    """The interval contains the true effect in 95 % of simulated studies with the design of the page.
+def test_the_interval_has_at_least_its_nominal_coverage() -> None:
+    """The interval contains the true effect in at least 95 % of simulated studies with the design of the page.
 
-    The tolerance is the sampling error of the simulation. Treebanks differ in some designs and not in others.
+    The tolerance is the sampling error of the simulation. Treebanks differ in some designs and not in others. If they
+    do not differ, the interval is wider than necessary, because it has at least the width that the errors alone give.
     """
     rng = np.random.default_rng(5)
     studies = 4000
@@ -35,7 +36,7 @@ def test_the_interval_has_its_nominal_coverage() -> None:
     for treebanks, seeds, tau in ((5, 1, 0.15), (5, 3, 0.0), (18, 5, 0.15)):
         simulated = simulation.simulated(rng, 0.1, tau, seeds, treebanks, studies)
         held = 100 * np.mean((simulated["low"] <= 0.1) & (simulated["high"] >= 0.1))
-        assert abs(held - 95) < error + 0.5
+        assert 95 - error - 0.5 < held < (95 + error + 0.5 if treebanks == 18 else 99)
         assert 100 * np.mean(simulated["predicted"]) > 92
         none = simulation.simulated(rng, 0.0, tau, seeds, treebanks, studies)
         assert 100 * np.mean(none["low"] > 0) < 2.5 + error / 1.4
@@ -69,7 +70,7 @@ def test_the_forest_plots_of_a_paper_show_its_claims_alone() -> None:
     ]
     assert len(drawn) == 2
     (none,) = figures.forests(claims, "q")
-    assert str(none) == "This page shows no pooled effect for this paper."
+    assert str(none) == "No effect of this paper is pooled over several treebanks."
 
 
 def test_the_claims_of_this_project_have_their_own_figure() -> None:
@@ -197,8 +198,12 @@ def test_undecided_claims_are_counted_by_their_reasons() -> None:
     assert [entry.reason for entry in claims] == [*tables.REASONS, "", "", ""]
     assert counts[tables.DECIDED].to_dict() == {"contradicted": 1}
     assert counts["", "not tested"] == 1
-    text = str(remarks.decided(table))
-    assert text.startswith("Of 7 claims of 1 paper, 0 are replicated and 1 contradicted. 5 are undecided: in 1 the ")
+    text = str(remarks.decided(table, claims))
+    counted = "Of 7 claims of 1 paper, 0 are replicated and 1 contradicted. "
+    assert text.startswith(f"{counted}Contradicted is 1. 5 are undecided: in 1 the ")
+    named = replace(claims[5], claim=claims[5].claim.model_copy(update={"brief": "it helps"}))
+    text = str(remarks.decided(table, [named]))
+    assert "Contradicted is “it helps” (+0.20 UAS points, 5 treebanks). 5 are" in text
     assert all(f"in 1 the {words}" in text for words in remarks.WORDS.values())
     assert "among them" not in text
     other, same = Paper(key="q", cite="C (2001)", title="T"), tables.REASONS[0]

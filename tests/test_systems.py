@@ -18,9 +18,10 @@ from synthetic import inflected_conllu, synthetic_treebank
 
 import treebound
 from studies.common import params as parameters
-from studies.common.paths import model_file
+from studies.common.paths import is_trained, model_file
 from studies.pipeline import pruner as pruner_stage
 from studies.pipeline import train as train_stage
+from studies.pipeline.trainers import transition
 from studies.pipeline.trainers.graph import specification
 from treebound.cli import application
 from treebound.constraints import corpora
@@ -302,6 +303,25 @@ def test_a_new_system_needs_a_class_and_one_registration(
     call("train-many", list_, "-o", tmp_path / "models")
     assert (tmp_path / "models" / "a.npz").read_bytes() == model.read_bytes()
     assert isinstance(system_of(model), Toy)
+
+
+def test_a_model_whose_package_is_not_installed_leaves_a_note(
+    tmp_path: Path, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(transition.PACKAGES, "svm", ("no_such_module", "no-such-package"))
+    monkeypatch.chdir(REPOSITORY)
+    params, path = parameters.load(), tmp_path / "svm.npz"
+    metrics, seconds = transition.train(params, "tr_twt", "svm", path)
+    assert (metrics["missing"], set(seconds.values())) == ("no-such-package", {0.0})
+    assert path.read_text() == "not trained: no-such-package is not installed\n"  # DVC warns of an empty file
+    row = next(row for row in params.rows_of("tr_twt") if row.trained == "svm")
+    loaded = transition.load(params, "tr_twt", row, path)
+    gold = synthetic_treebank(3, 1)
+    trees = loaded.trees(gold, loaded.parse(gold))
+    assert trees.facts["missing"] == "no-such-package"
+    assert [heads[1:].tolist() for heads in trees.heads] == [[0] * n for n in gold.lengths.tolist()]
+    model.save(tmp_path / "graph.npz")
+    assert (is_trained(path), is_trained(tmp_path / "graph.npz")) == (False, True)
 
 
 def test_files_that_are_not_models_are_refused(tmp_path: Path, model: Model) -> None:

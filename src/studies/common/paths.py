@@ -15,11 +15,19 @@ METRICS = Path("results/metrics")  #: has small JSON files, which git tracks
 PREDICTIONS = Path("results/predictions")  #: has tables with one row per sentence, which DVC tracks
 CHECKPOINTS = Path("build/checkpoints")
 STUDIES = Path(__file__).parents[1]  #: source folder of this package, which has <paper>/<question>
+#: the model file of a model that was not trained begins with this text; DVC warns of empty files
+UNTRAINED = b"not trained: "
 
 
 def model_file(corpus: str, model: str) -> Path:
     """Return the path of the trained file of a model that params.yaml names, for one corpus."""
     return MODELS / corpus / f"{model}.npz"
+
+
+def is_trained(path: Path) -> bool:
+    """Return False if a model file says only that the package of the learner is not installed."""
+    with path.open("rb") as file:
+        return file.read(len(UNTRAINED)) != UNTRAINED
 
 
 def pruner_file(corpus: str) -> Path:

@@ -5,11 +5,11 @@ and treebanks in general. The error e_i, of variance v_i, comes from the choice 
 
 mu is the mean over treebanks, with the interval of Hartung & Knapp (2001) for equal weights. The spread between
 treebanks contains all sources of variance (u_i, sentences and seeds), whether v_i is known well or not. A few treebanks
-may agree by chance. The interval therefore extends at least one standard error of the v_i to both sides. For
-comparison, a mean with weights by precision (Sidik & Jonkman 2002) is computed as well. With as few treebanks as in
-this project, the intervals of the weighted mean are too narrow: page 94 has the simulation (`studies.across.verdicts`),
-and docs/decisions/031 has the reasons. tau^2 is estimated by restricted maximum likelihood. The tests of this module
-are published worked examples.
+may agree by chance. The interval is therefore at least as wide as the interval that the v_i alone give (Wiksten, Rücker
+& Schwarzer 2016 take the wider interval of both, too). For comparison, a mean with weights by precision (Sidik &
+Jonkman 2002) is computed as well. With as few treebanks as in this project, the intervals of the weighted mean are too
+narrow: page 94 has the simulation (`studies.across.verdicts`), and docs/decisions/031 has the reasons. tau^2 is
+estimated by restricted maximum likelihood. The tests of this module are published worked examples.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Pooled(NamedTuple):
     - tau2, I2: variance between treebanks, and its share (%) of the total variance.
     - weighted: estimate of mu with weights by precision.
     - narrowest: True if the interval of `mean` has its least width, because the treebanks agree more closely than their
-      own errors explain.
+      own errors explain. An interval from the v_i alone has this width.
     """
 
     mean: Interval
@@ -88,7 +88,7 @@ def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, le
     ValueError
         If there are fewer than two treebanks, a number is not finite, or a variance is negative.
     """
-    from scipy.stats import t
+    from scipy.stats import norm, t
 
     y, v = np.broadcast_arrays(np.asarray(effects, float), np.asarray(variances, float))
     k = y.shape[-1]
@@ -96,7 +96,7 @@ def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, le
         raise ValueError("one treebank cannot be pooled: give at least two")
     if not (np.isfinite(y).all() and np.isfinite(v).all() and (v >= 0).all()):
         raise ValueError("effects must be finite, and variances finite and not negative")
-    least = np.sqrt(v.sum(-1)) / k
+    least = norm.ppf((1 + level) / 2) * np.sqrt(v.sum(-1)) / k
     mean = _interval(y, np.ones_like(y), level, least)
     reach = t.ppf((1 + level) / 2, k - 1) * np.std(y, axis=-1, ddof=1) * np.sqrt(1 + 1 / k)
     reach = np.maximum(reach, mean.effect - mean.low)

@@ -18,19 +18,17 @@ from studies.across.approximations.synthetic import SYNTHETIC
 from studies.across.overview import agreement, practice, shares, systems
 from studies.across.overview.claimed import FIRST, GAIN, REST, SIBLINGS, claim_of
 from studies.auli_lopez_2011.ccg_integration import contrasts
+from studies.auli_lopez_2011.ccg_integration import remarks as ccg_integration_remarks
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.site import claims, frames
 from studies.site.claims.judge import CONTRADICTED, NO_EFFECT, REPLICATED, UNDECIDED, Judged, of_papers
 from studies.site.claims.load import load
-from studies.site.claims.measures import MEASURES
+from studies.site.claims.show import contradicted
 from studies.site.collect import Results
 from studies.site.pooled import LEVEL
 from studies.site.rows import AT, at, find, main_rows, sweep
-from studies.site.sentences import from_to, joined, wins
+from studies.site.sentences import from_to, joined
 from studies.site.show import STATEMENTS, Sentence, p_in_words, typeset
-
-#: the other verdicts in the order of the abstract
-COUNTED = (NO_EFFECT, CONTRADICTED, *UNDECIDED)
 
 
 @dataclass(frozen=True)
@@ -99,26 +97,38 @@ def abstract(shown: Results, judged: Sequence[Judged], here: Results | None, jud
 
 
 def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
-    """Count the verdicts on all claims of the papers, and the decided claims that were measured on one treebank."""
+    """Count the verdicts on all claims of the papers, and name the contradicted claims.
+
+    The replicated claims are divided: measured on one treebank, and on several, where a p-value is adjusted.
+    """
     of_paper = of_papers(judged)
     replicated = [entry for entry in of_paper if entry.counted_as == REPLICATED]
-    by_verdict = {verdict: [entry for entry in of_paper if entry.verdict == verdict] for verdict in COUNTED}
-    others = [f"{len(entries)} {verdict}{_alone(entries)}" for verdict, entries in by_verdict.items() if entries]
     papers = len({entry.paper.key for entry in of_paper})
     treebanks = len({place.treebank for entry in of_paper for place in entry.measured})
     text = (
-        f"Of {len(of_paper)} claims of {_number(papers, 'paper')} about parsing, {_are(len(replicated))} replicated"
-        f"{_alone(replicated)}.{f' The others have these verdicts: {joined(others)}.' if others else ''} "
-        f"The tests use {_number(treebanks, 'freely available treebank')}."
+        f"On {_number(treebanks, 'freely available treebank')}, {len(replicated)} of {len(of_paper)} claims of "
+        f"{_number(papers, 'paper')} about parsing {'is' if len(replicated) == 1 else 'are'} replicated"
+        f"{_alone(replicated)}."
     )
+    text += f" {against}" if (against := contradicted(of_paper)) else ""
+    counts = Counter(entry.verdict for entry in of_paper)
+    others = [f"{counts[verdict]} {verdict}" for verdict in (NO_EFFECT, *UNDECIDED) if counts[verdict]]
+    text += f" The others have these verdicts: {joined(others)}." if others else ""
     return Finding(text, claims.frame(of_paper)[["paper", "name", "verdict"]], _answers(of_paper, of_papers(here)))
 
 
 def _alone(entries: Sequence[Judged]) -> str:
-    """Return in brackets how many decided claims were measured on a single treebank; empty if none was."""
-    count = sum(entry.on_one_treebank and entry.verdict not in UNDECIDED for entry in entries)
-    number = "" if len(entries) == 1 else f"{count} "
-    return f" ({number}on one treebank only)" if count else ""
+    """Say how many claims rest on one treebank, and how many of the others are significant; empty if there is none."""
+    several = [entry for entry in entries if not entry.on_one_treebank]
+    significant = sum(entry.adjusted is not None and entry.adjusted <= 1 - LEVEL for entry in several)
+    texts = [f"{len(entries) - len(several)} on one treebank only"] * (len(several) < len(entries))
+    if any(entry.adjusted is not None for entry in several):
+        which = f"of the other {len(several)}" if texts else "on several treebanks"
+        texts.append(
+            f"{which}, {significant or 'none'} {'is' if significant < 2 else 'are'} significant after adjustment for "
+            "the number of claims"
+        )
+    return f" ({'; '.join(texts)})" if texts else ""
 
 
 def _gain(shown: Results, judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
@@ -132,17 +142,14 @@ def _gain(shown: Results, judged: Sequence[Judged], here: Sequence[Judged]) -> F
     kind = "no clear gain" if effect.has_interval and effect.low <= 0 <= effect.high else ""
     kind = kind or ("a gain" if effect.value > 0 else "a loss")
     learner = shown.params.learners[0].upper()
-    names = joined(systems.added(shown))
-    own_claims = [entry for entry in of_papers(judged) if entry.paper.key == FIRST]
-    replicated = sum(entry.counted_as == REPLICATED for entry in own_claims)
+    names = joined(systems.added(shown, corpora=[place.treebank for place in entry.measured]))
     text = (
-        f"{replicated} of {len(own_claims)} claims of {entry.paper.cite} are replicated. "
-        f"Together, {names} bring {kind} over the second-order baseline ({learner}): "
+        f"{names[:1].upper()}{names[1:]} together bring {kind} over the second-order baseline ({learner}): "
         f"{systems.gain(effect)} over {_number(effect.treebanks, 'treebank')} ({_number(seeds, 'seed')}{adjusted})"
     )
     if published is not None and effect.has_interval:
         inside = effect.low <= published <= effect.high
-        text += f"; the published {published:+.2f} lies {'inside' if inside else 'outside'}"
+        text += f". The published {published:+.2f} lies {'inside' if inside else 'outside'} the interval"
     alone, rest = (claim_of(judged, name) for name in (SIBLINGS, REST))
     if alone is not None and rest is not None and alone.effect is not None and rest.effect is not None:
         text += (
@@ -161,7 +168,7 @@ def _proofs(shown: Results, here: Results | None) -> Finding:
     model = sweep(shown.params)[0].model
     few = f"With {k} candidate heads per word" if k != "none" else "Without pruning"
     text = (
-        f"{few}, branch and bound proves the best-scoring tree over the kept heads, which may be wrong, for "
+        f"{few}, branch and bound proves which tree over these heads scores best, for "
         f"{_proved(data)} test sentences{_speeds(data)} ({_number(len(data), 'treebank')}, one seed)"
     )
     text += _fastest(shown, model)
@@ -225,69 +232,30 @@ def _fastest(results: Results, model: str) -> str:
         good = int(rows["worth it"].astype(bool).sum())
         parts.append(f"{good or 'none'} of {len(rows)} with the scores of {name}")
     return (
-        f". Approximations over projective trees that are as accurate and at least {approximations_tables.FASTER:g} "
-        f"times as fast: {joined(parts)} ({worth['sentences'].max():,} sentences, not tested)"
+        f". Approximations over projective trees that lose at most {approximations_tables.SAME:g} UAS points and are "
+        f"at least {approximations_tables.FASTER:g} times as fast: {joined(parts)} "
+        f"({worth['sentences'].max():,} sentences, not tested)"
     )
 
 
 def _others(judged: Sequence[Judged], here: Sequence[Judged], shown: Results | None = None) -> Finding:
-    """Count the verdicts on the other papers, and name the clearest replicated and the clearest contradicted claim.
+    """Count the verdicts on the other papers, and compare the decoders of categorial grammar.
 
     shown  run whose decoders of categorial grammar are compared; None: they are not
     """
     entries = [entry for entry in of_papers(judged) if entry.paper.key != FIRST]
     own = [entry for entry in of_papers(here) if entry.paper.key != FIRST]
-    replicated = [entry for entry in entries if entry.counted_as == REPLICATED]
-    contradicted = [entry for entry in entries if entry.verdict == CONTRADICTED]
+    replicated = sum(entry.counted_as == REPLICATED for entry in entries)
+    against = sum(entry.verdict == CONTRADICTED for entry in entries)
     (first,) = (paper for paper in load() if paper.key == FIRST)
-    decided = [*replicated, *contradicted, *(entry for entry in entries if entry.verdict == NO_EFFECT)]
     text = (
-        f"Of {len(entries)} claims of the papers other than {first.cite}, {_are(len(replicated))} replicated"
-        f"{_clearest(replicated)} and {_are(len(contradicted))} contradicted{_clearest(contradicted)}."
-        f"{_adjusted(decided)}"
+        f"Of {len(entries)} claims of the papers other than {first.cite}, {_are(replicated)} replicated and "
+        f"{_are(against)} contradicted."
     )
-    between = contrasts.against_bp([shown]) if shown is not None else pd.DataFrame()
-    if len(between):
-        better, worse = wins(between)
-        text += (
-            f" In categorial grammar, dual decomposition is significantly better than belief propagation in "
-            f"{better or 'none'} of {len(between)} comparisons, and worse in {worse or 'none'}."
-        )
+    if shown is not None and len(between := contrasts.against_bp([shown])):
+        own_rules = contrasts.against_bp([shown], own_rules=True)
+        text += f" In categorial grammar, {ccg_integration_remarks.in_brief(between, own_rules)}"
     return Finding(text, claims.frame(entries)[["paper", "name", "verdict", "p_adjusted"]], _answers(entries, own))
-
-
-def _adjusted(entries: Sequence[Judged]) -> str:
-    """Count the claims that are significant after adjustment; empty if no claim has a p-value."""
-    tested = [entry for entry in entries if entry.adjusted is not None]
-    if not tested:
-        return ""
-    counts = Counter(entry.counted_as for entry in tested if entry.adjusted is not None and entry.adjusted <= 1 - LEVEL)
-    kinds = [_number(counts[kind], f"{kind} claim") for kind in (REPLICATED, NO_EFFECT, CONTRADICTED) if counts[kind]]
-    significant = joined(kinds) if kinds else "none"
-    others = [entry for entry in entries if entry.adjusted is None]
-    why = "rests on one treebank" if len(others) == 1 else "rest on one treebank each"
-    if not all(entry.on_one_treebank for entry in others):
-        why = "has no p-value" if len(others) == 1 else "have no p-value"
-    without = f"; the other {_number(len(others), 'claim')} {why}" if others else ""
-    return (
-        f" Of {_number(len(entries), 'decided claim')}, {len(tested)} {'has' if len(tested) == 1 else 'have'} a "
-        f"p-value, and {significant} {'is' if counts.total() < 2 else 'are'} significant after adjustment{without}."
-    )
-
-
-def _clearest(entries: Sequence[Judged]) -> str:
-    """Quote the claim with the smallest adjusted p-value, with its effect; empty if no claim is significant."""
-    tested = [entry for entry in entries if entry.adjusted is not None and entry.adjusted <= 1 - LEVEL]
-    if not tested:
-        return ""
-    best = min(tested, key=lambda entry: (entry.adjusted, entry.p))
-    assert best.claim is not None
-    assert best.effect is not None
-    effect = MEASURES[best.claim.measure].text.format(best.effect.value)
-    places = _number(best.effect.treebanks, "treebank")
-    clearest = "smallest p-value: " if len(entries) > 1 else ""
-    adjusted = f"adjusted {p_in_words(best.adjusted)}" if best.adjusted is not None else ""
-    return f" ({clearest}“{best.claim.short}”: {effect} over {places}, {adjusted})"
 
 
 def _honest(shown: Results, here: Results | None) -> Finding:

@@ -25,7 +25,7 @@ PAGE = "94-verdicts"  #: notebook with the table of all claims
 class Bars:
     """One bar per paper: a part for each verdict, as wide as its number of claims, with the number written in it.
 
-    The heading names the colours. Screen readers read the numbers in words, without the colours.
+    The first line names the colours. Screen readers read the numbers in words, without the colours.
 
     data  `counts`
     here  False: the table has no column about this machine's run
@@ -46,16 +46,16 @@ class Bars:
         longest = self.data[list(VERDICTS)].sum(axis=1).max()
         shown = [verdict for verdict in VERDICTS if self.data[verdict].any()]
         legend = " ".join(f'<span class="key {_class(verdict)}">{verdict}</span>' for verdict in shown)
-        heads = ["Paper", f"Claims: {legend}", *(["This machine"] if self.here else [])]
+        heads = ["Paper", "Claims", *(["This machine"] if self.here else [])]
         head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+        colours = f'<td colspan="{len(heads)}" class="legend">{legend}</td>'
         rows = []
         for cite, row in self.data.iterrows():
             link = f'<a href="{PAGE}.ipynb#verdicts-{row["key"]}">{escape(str(cite))}</a>'
             here = f'<td data-label="This machine">{escape(row["this machine"])}</td>' if self.here else ""
             rows.append(f'<tr><th scope="row">{link}</th><td>{_bar(row[list(VERDICTS)], longest)}</td>{here}</tr>')
-        return "\n".join(
-            ['<table class="bars">', f"<thead><tr>{head}</tr></thead>", "<tbody>", *rows, "</tbody>", "</table>"]
-        )
+        head = f"<thead><tr>{colours}</tr><tr>{head}</tr></thead>"
+        return "\n".join(['<table class="bars">', head, "<tbody>", *rows, "</tbody>", "</table>"])
 
 
 def _bar(counts: pd.Series, longest: int) -> str:
@@ -94,7 +94,7 @@ def counts(judged: Sequence[Judged], here: Sequence[Judged] = ()) -> pd.DataFram
         rows[paper.cite] = {
             "key": paper.key,
             **{verdict: verdicts[verdict] for verdict in VERDICTS},
-            "this machine": agreement.counted(answers) or agreement.NOT_RUN,
+            "this machine": (agreement.counted(answers) or agreement.NOT_RUN).replace(" here", ""),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("paper")
 

@@ -21,6 +21,7 @@ from studies.site.collect import Results
 from studies.site.ratios import geometric
 from studies.site.rows import AT, at, main_rows, metrics_of, sweep
 from studies.site.sentences import Sentences, about, from_to, joined, listing
+from treebound.treebanks import catalogue
 
 MOST = 10  #: number of rows
 DEFAULT = "combined-pruned"  #: model with the default settings of `treebound train`
@@ -29,7 +30,7 @@ PUBLISHED = "published"  #: role of a row that another project published
 MEAN, SEEDS, SPEED, PROVED, HERE = "mean UAS", "seeds", "words / CPU s", "proved, %", "this run"
 TIMED = "timed"  #: attribute of the table
 #: names of families of systems in the table, by the groups of `speed_tables.by_system`
-FAMILIES = {"graph": "exact", "transitions": "transition", "sampling": "sampling", "others": "other project"}
+FAMILIES = {"graph": "exact", "transitions": "transition", "sampling": "sampling", "others": "external"}
 #: factor family -> name in sentences; every other family has its own name
 FACTORS = {
     "grandchild": "all grandchildren",
@@ -75,14 +76,19 @@ def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] 
     return data
 
 
-def added(results: Results, model: str = "") -> list[str]:
+def added(results: Results, model: str = "", corpora: Sequence[str] = ()) -> list[str]:
     """Return the names of the factor families that a model has and the baseline lacks.
 
-    model  name of a graph-based model; empty: the model with all factors
+    Patterns are written for a treebank. If only some of the treebanks have patterns, the name says how many.
+
+    model    name of a graph-based model; empty: the model with all factors
+    corpora  treebanks on which the models are compared; empty: the main treebanks of the run
     """
-    models = results.params.graph_models
+    models, corpora = results.params.graph_models, corpora or results.corpora
     families = models[model or sweep(results.params)[0].model].families
-    return [FACTORS.get(family, family) for family in families if family not in models[BASELINE].families]
+    having = sum(bool(catalogue.CORPORA[corpus].patterns) for corpus in corpora)
+    names = FACTORS | ({"pattern": f"{FACTORS['pattern']} ({having} treebanks)"} if having < len(corpora) else {})
+    return [names.get(family, family) for family in families if family not in models[BASELINE].families]
 
 
 @about()

@@ -48,7 +48,7 @@ def forests(judged: Sequence[Judged], paper: str) -> list[Svg | Remarks]:
     """
     groups = families([item for item in judged if item.paper.key == paper])
     return [_picture(name, group) for name, group in groups.items()] or [
-        Remarks(("This page shows no pooled effect for this paper.",))
+        Remarks(("No effect of this paper is pooled over several treebanks.",))
     ]
 
 

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from studies.across.verdicts.simulation import ABOVE, HOLDS, PREDICTED, STUDIES
 from studies.across.verdicts.tables import DECIDED, UNDECIDED
-from studies.site.claims.judge import BELOW, CONTRADICTED, DIFFERS, NO_INTERVAL, REPLICATED, UNPROVED, WIDE
+from studies.site.claims.judge import (
+    BELOW,
+    CONTRADICTED,
+    DIFFERS,
+    NO_INTERVAL,
+    REPLICATED,
+    UNPROVED,
+    WIDE,
+    Judged,
+    of_papers,
+)
+from studies.site.claims.show import contradicted
 from studies.site.sentences import Sentences, about, joined, span
 
 #: reasons for which a claim stays undecided, in words that follow "in 3 the"
@@ -20,12 +33,17 @@ WORDS = {
 
 
 @about()
-def decided(table: pd.DataFrame) -> Sentences:
-    """Say how many claims are decided and what keeps most others undecided. table: `tables.reasons`."""
+def decided(table: pd.DataFrame, judged: Sequence[Judged]) -> Sentences:
+    """Say how many claims are decided, which are contradicted, and what keeps most others undecided.
+
+    table   `tables.reasons`
+    judged  the verdicts that it counts
+    """
     total, counts = int(table["", "claims"].sum()), table.sum()
     yield (
         f"Of {total} claims of {len(table)} paper{'s' * (len(table) > 1)}, {counts.get((DECIDED, REPLICATED), 0)} are "
-        f"replicated and {counts.get((DECIDED, CONTRADICTED), 0)} contradicted. {undecided(table)}".rstrip(),
+        f"replicated and {counts.get((DECIDED, CONTRADICTED), 0)} contradicted. "
+        f"{contradicted(of_papers(judged))} {undecided(table)}".rstrip(),
         table,
     )
 

@@ -96,7 +96,7 @@ def detected(power: pd.DataFrame, share: float = 80.0) -> pd.DataFrame:
     return pd.DataFrame(columns, index=pd.Index(list(effects), name="design"))
 
 
-def power(studies: int = STUDIES // 10, seed: int = 2, steps: int = 13) -> pd.DataFrame:
+def power(studies: int = STUDIES // 2, seed: int = 2, steps: int = 13) -> pd.DataFrame:
     """Return the share (%) of simulated studies that detect an effect, that is, whose interval lies above 0.
 
     The true effect varies over treebanks with the standard deviation TAUS[-1].

@@ -66,6 +66,29 @@ def against_bp(between: pd.DataFrame) -> str:
     )
 
 
+def in_brief(between: pd.DataFrame, own_rules: pd.DataFrame) -> str:
+    """Say how often belief propagation is better than dual decomposition and how often worse, with output rules.
+
+    between    `contrasts.against_bp`: both decoders have one output rule
+    own_rules  the same with the output rule of the paper for each decoder; may have no rows
+    """
+    worse, better = wins(between)
+    text = f"belief propagation is significantly better than dual decomposition in {better or 'none'} of {len(between)}"
+    text += " comparisons"
+    if better:
+        won = between[between["high"] < 0]
+        gains = from_to(-won["difference"], "{:.1f}")
+        (order, *orders), (rule, *rules) = set(won.index.get_level_values("order")), set(won["rule of BP"])
+        where = f", all with {rule} in the {order} order" * (not orders and not rules)
+        text += f" ({gains} LF points{where})"
+    text += f" and worse in {worse or 'none'}"
+    if len(own_rules):
+        worse, better = wins(own_rules)
+        text += f". With the output rules of the paper, it is better in {better or 'none'} of {len(own_rules)}"
+        text += f" comparisons and worse in {worse or 'none'}"
+    return f"{text}."
+
+
 def _places(between: pd.DataFrame) -> str:
     """Say with which output rules and orders DD or BP is significantly better, and with which rules neither is.
 

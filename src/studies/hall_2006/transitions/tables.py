@@ -15,7 +15,7 @@ import pandas as pd
 
 from studies.common import stage
 from studies.common.params import Row
-from studies.common.paths import model_file
+from studies.common.paths import is_trained, model_file
 from studies.site import frames
 from studies.site.collect import Results
 from studies.site.rows import main_rows
@@ -182,7 +182,7 @@ def times(root: Path, results: Results, corpus: str) -> pd.DataFrame:
     for row in results.params.rows_of(corpus):
         file = root / model_file(corpus, row.trained)
         own_seed = results.params.tags_and_seed(corpus, row)[1] == results.params.seed
-        if row.system == "transition" and own_seed and path.is_file() and file.is_file() and file.stat().st_size:
+        if row.system == "transition" and own_seed and path.is_file() and file.is_file() and is_trained(file):
             parser, test = load(file, **({"beam": row.beam} if row.beam else {})), storage.load(path)
             columns[short_name(row.name)] = {
                 n: _fastest(parser, _first_words(test, n)) for n in LENGTHS if n <= test.words

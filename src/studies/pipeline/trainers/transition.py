@@ -12,6 +12,7 @@ import numpy as np
 
 from studies.common import stage
 from studies.common.params import Params, Row, digest
+from studies.common.paths import UNTRAINED, is_trained
 from studies.pipeline.trainers import Loaded, Trees
 from studies.pipeline.trainers.learn import learn
 from treebound.core.parse import Parse
@@ -26,15 +27,15 @@ def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str,
     """Train a transition-based model, see `Trainer`.
 
     A run that was killed continues at its last epoch, or at the last of its classifiers. If the package of the learner
-    is not installed, the model file is empty and the metrics name the package; the run continues.
+    is not installed, the model file and the metrics name the package; the run continues.
     """
     model = params.models[name]
     settings = replace(model.settings, seed=params.tags_and_seed(corpus, model)[1])
     module, package = PACKAGES.get(settings.learning, ("", ""))
     if module and find_spec(module) is None:
         stage.say(f"{corpus} {name}: {package} is not installed; install it with `make classifiers`")
-        with replacing(path):
-            pass
+        with replacing(path) as file:
+            file.write(UNTRAINED + f"{package} is not installed\n".encode())
         return {"spec": settings.as_dict(), "missing": package}, {"cpu_s": 0.0, "wall_s": 0.0}
     trained, metrics, seconds = learn(Transition(), settings, params, corpus, name, path)
     return metrics | {"skipped": trained.skipped}, seconds
@@ -43,11 +44,11 @@ def train(params: Params, corpus: str, name: str, path: Path) -> tuple[dict[str,
 def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
     """Load a transition-based model with the beam of the row, see `Trainer`.
 
-    The model file is empty if the package of its learner is not installed. The trees then have no arcs between words.
+    If the model was not trained (see `is_trained`), the trees have no arcs between words.
     """
     settings = params.models[row.trained].settings
     facts: dict[str, Any] = {"params_hash": digest({"model": row.model, "beam": row.beam}, asdict(settings))}
-    if path.stat().st_size == 0:
+    if not is_trained(path):
         return Loaded(lambda gold: None, partial(_nothing, facts | {"missing": PACKAGES[settings.learning][1]}), _work)
     parser = Parser(TransitionModel.load(path), beam=row.beam)
     return Loaded(parser.parse, partial(_trees, parser, facts), _work)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from studies.riedel_clarke_2006.integer_programs.tables import BRANCH_AND_BOUND, RELAXATION
 from studies.site.collect import title
-from studies.site.sentences import Sentences, about, each, from_to, how_many_corpora, listing, span
+from studies.site.sentences import Sentences, about, each, from_to, how_many_corpora, joined, listing, span
 
 NO_ARENA = "No run here has compared the solvers: run `python -m studies.pipeline.run integer-programs`."
 
@@ -45,12 +45,16 @@ def _programs(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 def in_brief(data: pd.DataFrame, lengths: pd.DataFrame) -> str:
     """State the time and the proofs of integer programs in one run, without a full stop. data, lengths: see `arena`."""
     exact, proved = _programs(data)
-    ratio = lengths["best program / branch and bound"].median()
+    known = lengths["best program / branch and bound"].dropna()
     (limit,) = set(exact["limit"])
-    median = f"takes {ratio:,.0f} times as long in the median of groups of problems; " if ratio == ratio else ""
+    count = f"{len(known)} of {len(lengths)}"
+    where = f"On {proved['sentences'].max():,} problems with scores of {joined(list(dict.fromkeys(data['model'])))}"
+    programs = f"integer programs prove {from_to(proved['proved'])} in {limit:g} s each"
+    if known.empty:
+        return f"{where}, {programs}"
     return (
-        f"The fastest integer program {median}programs prove {from_to(proved['proved'])} of "
-        f"{proved['sentences'].max():,} problems in {limit:g} s each"
+        f"{where}, the fastest integer program takes {known.median():,.0f} times as long as branch and bound "
+        f"(median of {count} groups of problems), and {programs}"
     )
 
 

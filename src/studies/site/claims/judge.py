@@ -443,7 +443,7 @@ def _spread_in_words(claim: Claim, measured: Sequence[Measured], effect: Effect,
     if pooled.narrowest:
         description += (
             " The treebanks agree more closely than their own errors explain. The interval therefore has its "
-            "least width, one standard error to each side."
+            "least width, which these errors alone would give it."
         )
     if effect.treebanks > 2:
         low, high = (measure.scale.back(float(x)) for x in (pooled.predicted_low, pooled.predicted_high))

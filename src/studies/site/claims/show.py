@@ -15,6 +15,7 @@ import pandas as pd
 
 from studies.site import collect, sources
 from studies.site.claims.judge import (
+    CONTRADICTED,
     DIFFERS,
     REPLICATED,
     SHOWN,
@@ -30,11 +31,13 @@ from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.pooled import LEVEL
+from studies.site.sentences import joined
 from studies.site.show import Remarks, p_in_words, typeset
 from treebound.support.atomic import replacing
 
 NAME = "claims.csv"
 ZERO = re.compile(r"\+0\.0+(?!\d)")  #: zero as the threshold of a difference; people read it without sign and decimals
+NAMED = 2  #: largest number of contradicted claims that a sentence names
 ONE_TREEBANK = " A value from one treebank says nothing about other treebanks."
 
 
@@ -229,6 +232,25 @@ def why_open(judged: Sequence[Judged]) -> str:
     if differs:
         parts.append(f"the test differs ({differs.total()}): {_listed(differs)}")
     return f"{'; '.join(parts)}." if len(entries) > 1 else ""
+
+
+def contradicted(judged: Sequence[Judged]) -> str:
+    """Count the contradicted claims, and name the first NAMED that have a brief name, with the measured effects.
+
+    The text is empty if no claim is contradicted.
+    """
+    entries = [entry for entry in judged if entry.verdict == CONTRADICTED]
+    named: list[str] = []
+    for entry in entries:
+        if entry.claim is not None and entry.effect is not None and entry.claim.brief and len(named) < NAMED:
+            effect = MEASURES[entry.claim.measure].text.format(entry.effect.value)
+            places = list(dict.fromkeys(place.treebank for place in entry.measured))
+            where = places[0] if len(places) == 1 else f"{len(places)} treebanks"
+            named.append(f"“{entry.claim.brief}” ({effect}, {where})")
+    if not entries:
+        return ""
+    count = "" if len(named) == len(entries) else f"{len(entries)}{', among them ' * bool(named)}"
+    return f"Contradicted {'is' if len(entries) == 1 else 'are'} {count}{joined(named)}."
 
 
 def _listed(counts: Counter[str]) -> str:
