@@ -181,12 +181,15 @@ def test_sections_without_results_are_left_out_and_named_at_the_end(tmp_path: Pa
         shown(none),
         shown(some),
         shown(long),
+        new_markdown_cell("## Five\n\nText of five."),
+        shown(Remarks(("This needs a model.",), absent=True, listed=False)),
         shown(Remarks(("So.",)), "answer"),
     ]
     page = render([notebook(tmp_path / "index.ipynb", *cells)], tmp_path / "site").read_text()
     left_out = 'because no run has results: <span id="two">Two</span>; <span id="three">Three</span>.'
     assert left_out in page, "links to these sections lead to the note"
     assert all(text not in page for text in ("Text of two", "Text of three", "No run has this", 'h2 id="two"'))
+    assert all(text not in page for text in ("Text of five", "This needs", 'id="five"')), "not listed, so no note"
     assert all(
         text in page for text in ("Text of one", "Text of four", "Empty: no run", "So.", 'id="one"', 'id="four"')
     )

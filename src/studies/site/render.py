@@ -42,7 +42,7 @@ from studies.site.command import status
 from studies.site.execute import read
 from studies.site.figure_files import small
 from studies.site.navigation import INDEX
-from studies.site.show import ABSENT, STATEMENTS
+from studies.site.show import ABSENT, NOT_LISTED, STATEMENTS
 from studies.site.sources import SOURCES, described
 from treebound.core.errors import InputError
 from treebound.plots.svg import CAPTION, NARROW
@@ -73,6 +73,7 @@ class Section:
     start     number of cells of the page before the section
     number    number of sections of the page before it
     outputs   number of its outputs; `absent` of them only say that there are no data
+    listed    False if the report does not mention that the section is left out
     """
 
     folded: bool
@@ -80,6 +81,7 @@ class Section:
     number: int
     outputs: int = 0
     absent: int = 0
+    listed: bool = True
 
 
 @dataclass
@@ -90,7 +92,8 @@ class Page(navigation.Placed):
     cells     HTML of the page, in order
     items     anchor, kind and caption of each table and figure
     section   the section that is being rendered; None before the first heading of level 2
-    absent    anchors and titles of the sections that were left out, because no run has results for them
+    absent    anchors and titles of the sections that were left out, because no run has results for them; a section
+              that is not `listed` is not among them
     """
 
     lead: str = ""
@@ -106,7 +109,8 @@ class Page(navigation.Placed):
         if section is None:
             return
         if section.outputs and section.outputs == section.absent:
-            self.absent += self.sections[section.number :]
+            if section.listed:
+                self.absent += self.sections[section.number :]
             del self.cells[section.start :], self.sections[section.number :]
         elif section.folded:
             self.cells.append("</details>")
@@ -203,6 +207,7 @@ def _page(path: Path, site: Path) -> Page:
                 if page.section is not None:
                     page.section.outputs += 1
                     page.section.absent += ABSENT in output.get("data", {})
+                    page.section.listed &= NOT_LISTED not in output.get("data", {})
             code.append(cell.source)
     page.close()
     if page.absent:
