@@ -284,7 +284,8 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode, page: Page, c
     caption = re.search("<caption>(.*?)</caption>", markup, re.S)
     label = unescape(re.sub("<[^>]*>", "", caption[1])) if caption else str(data.get("text/plain", "Table"))
     anchor = _address(page, "table", label)
-    frame = "scroll few" if rows <= FEW else "scroll"
+    ranking = 'class="figures leaderboard' in markup  # it is never folded away; a long one scrolls in its frame
+    frame = "scroll few" if rows <= (LONG if ranking else FEW) else "scroll"
     opening = f'<div class="{frame}" role="region" aria-label="{escape(label)}" tabindex="0" id="{anchor}">'
     tally = 'class="claims"' in markup  # claims: the first page shows the caption, which is a summary
     below = _below(anchor, "table", files, _source(data, page, cell, f"{rows} row{'s' * (rows != 1)}"))
@@ -293,8 +294,7 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode, page: Page, c
     notes = re.search('<ul class="notes">.*?</ul>', markup, re.S)
     framed = markup.replace(caption[0], "", 1).replace(notes[0] if notes else "", "", 1)
     content = f"{opening}{framed}</div>{notes[0] if notes else ''}{below}"
-    scrolls = 'class="figures leaderboard' in markup  # the frame of a leaderboard has a limited height
-    if (rows <= LONG or scrolls) and not tally:  # a caption outside the frame stays visible when the table scrolls
+    if (rows <= LONG or ranking) and not tally:  # a caption outside the frame stays visible when the table scrolls
         return f'<p class="caption">{caption[1]}</p>{content}'
     summary = f"<summary>{caption[1]}{'' if tally else f' ({rows} rows)'}</summary>"
     in_fold = page.section is not None and page.section.folded
