@@ -18,7 +18,7 @@ from studies.site import sources
 #: text of a table cell that has no value
 NOTHING = "–"
 MANY = 10  #: a table with this many columns, row names included, has narrower columns
-SHORT = 12  #: if no row name is longer, in letters, the column of row names is as narrow as the names
+SHORT = 13  #: if no row name is longer, in letters, the column of row names is as narrow as the names
 MOST = 120  #: largest number of rows of an ordinary table in HTML; the CSV has all rows
 NOTE = "note"  #: name of a column whose texts are listed below the table
 #: largest number of table rows that are stored with a sentence about the table; MIME type of sentences with their cells
