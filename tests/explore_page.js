@@ -12,16 +12,27 @@ addEventListener("load", () => {
     select.value = i;
     select.dispatchEvent(new Event("change"));
     const calls = sentence.search.calls.length, said = () => place.querySelector("[aria-live]").textContent;
+    is(+slider.value === 1, `sentence ${i} does not open at its first call`);
+    is(calls === 1 || !place.querySelector('[aria-label="next step"]').disabled, `sentence ${i} opens without a next step`);
+    press("to the end");
     is(+slider.value === calls && nodes() === sentence.search.nodes.length, `sentence ${i} does not end with all nodes`);
     is(said().includes("the best tree is proved"), `sentence ${i} is not proved`);
     is(place.textContent.includes(sentence.trees[0].score.toFixed(3)), `sentence ${i} has no score`);
     press("to the start");
     is(+slider.value === 0 && nodes() === 0, `sentence ${i} does not start without nodes`);
+    const own = new Set(sentence.search.calls.map(([node]) => node));
+    is(place.querySelectorAll("circle.begin").length === own.size, `sentence ${i} does not mark the first call of each node`);
     const seen = [];
+    let global = Infinity;
     for (let call = 1; call <= calls; call++) {
       press("next step");
       seen.push(nodes());
       is(said().startsWith(`Call ${call} of ${calls}, node ${sentence.search.calls[call - 1][0] + 1} of`), `call ${call} of sentence ${i}: ${said()}`);
+      const [bound, gap] = ["Global upper bound: ", "Gap to the best tree: "].map((name) => parseFloat(said().split(name)[1].replace("\u2212", "-")));
+      is(bound <= global && gap >= 0, `global bound ${bound} after ${global} at call ${call} of sentence ${i}`);
+      is(bound >= sentence.trees[0].score - 6e-4, `global bound ${bound} below the best tree at call ${call} of sentence ${i}`);
+      is(call < calls || gap === 0, `sentence ${i} ends with the gap ${gap}`);
+      global = bound;
       is(said().includes(sentence.search.calls[call - 1][1].toFixed(3).replace("-", "\u2212")), `no bound at call ${call} of sentence ${i}`);
     }
     is(seen.every((n, j) => !j || n >= seen[j - 1]) && seen[seen.length - 1] === sentence.search.nodes.length, `search tree of sentence ${i}: ${seen}`);
@@ -35,6 +46,7 @@ addEventListener("load", () => {
   const odd = data.sentences.findIndex((sentence) => sentence.trees.slice(1).some((tree) => tree.broken.length));
   select.value = odd;
   select.dispatchEvent(new Event("change"));
+  press("to the end");
   const before = place.querySelectorAll("svg text").length;
   tick("margins"); tick("marginals");
   is(place.querySelectorAll("svg text").length === before + 2 * data.sentences[odd].words.length, "no margins and probabilities");

@@ -200,6 +200,7 @@ def test_a_stored_file_of_the_run_comes_first(project: Path, tmp_path: Path, ref
     assert chosen.stored is not None
     assert len(chosen.stored.sentences) == 2
     assert "2 of 2 sentences" in str(page.answer(chosen))
+    assert "the backbone `eisner` and at most 1 change of the multipliers in a node" in str(page.answer(chosen))
 
 
 def test_a_model_of_the_run_decodes_the_sentences(project: Path, tmp_path: Path) -> None:
@@ -231,6 +232,9 @@ def test_tables_count_what_the_file_has(reference: stored.Stored) -> None:
     assert table["violations, others"].sum() == sum(
         len(tree.broken) for sentence in reference.sentences for tree in sentence.trees[1:]
     )
+    more = table["calls, default"] > table["calls, shown"]
+    assert more.any()
+    assert ((table["note"] != "") == more).all(), "only a default search with more calls needs an explanation"
     rules = page.rule_table(reference)
     assert (rules["best trees"] + rules["other trees"]).min() >= 1
     facts = page.model_table(reference)

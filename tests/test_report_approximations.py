@@ -105,7 +105,14 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
         "On the test sentences of tr_twt together, an approximation counts as a better choice if it is at least 1.1"
         in text
     )
-    assert f"loses at most 0.05 points of UAS (one of the {words:,} words is {100 / words:.3f} points; " in text
+    meaning = f"in the {words:,} words this means not one word fewer with the right head"
+    assert f"0.05 points of UAS ({meaning}; one word is {100 / words:.3f} points; " in text
+    assert "means at most 1 word fewer" in str(remarks.answer(trained.assign(words=2000.0)))
+    several = trained.assign(words=[5000.0, *[9000.0] * (len(trained) - 1)])
+    assert "in the smallest sample, 5,000 words, this means at most 2 words fewer" in str(remarks.answer(several))
+    brief = str(remarks.in_brief(trained))
+    assert f"1 of {len(CONTESTANTS) - 1} approximations (projective trees)" in brief
+    assert "none of" in str(remarks.in_brief(trained.assign(**{"worth it": False})))
     assert f"Better choices are 1 of {len(CONTESTANTS) - 1} for projective" in text
     totals = tables.synthetic_totals(tables.synthetic(tables.contest([results])))
     text = str(remarks.synthetic(totals, dense))

@@ -17,7 +17,7 @@ import yaml
 
 from studies.common import params as parameters
 from studies.qian_liu_2013.comparison.files import claimed
-from studies.site import claims, collect, export, published, sources
+from studies.site import claim_pages, claims, collect, export, published, sources
 from studies.site.claims.judge import (
     CONTRADICTED,
     INCONCLUSIVE,
@@ -641,3 +641,18 @@ def test_only_the_claims_of_a_page_are_sources_of_its_tables(root: Path, monkeyp
     (entry,) = [run for run in sources.bundle()[sources.SOURCES] if run["run"] == "this run"]
     assert "constraints" in entry["stages"]
     assert not {"ccg", "ccg-integration", "decode"} & set(entry["stages"])
+
+
+def test_a_page_says_where_the_other_claims_of_its_paper_are() -> None:
+    """The counts of the pages of a paper add up to the claims of the paper that this project has not made itself."""
+    text = str(claim_pages.elsewhere("80-sampling"))
+    (paper,) = [paper for paper in load() if paper.cite == "Zhang et al. (2014)"]
+    own = [claim.page for claim in paper.claims if not claim.ours]
+    here, there = own.count("80-sampling"), own.count("81-sampling-and-proof")
+    assert here + there == len(own)
+    assert text == (
+        f"This page has {here} of {len(own)} claims of Zhang et al. (2014); "
+        f"[page 81](81-sampling-and-proof.ipynb) has {there}."
+    )
+    assert "2 cannot be tested here." in str(claim_pages.elsewhere("20-main-comparison"))
+    assert str(claim_pages.elsewhere("70-classifiers")) == "", "all claims of the paper are on this page"

@@ -94,6 +94,8 @@ def test_sections_are_added_up(results: list[Results]) -> None:
     )
     assert "Its UAS is significantly higher in 1 of " in text
     assert "8 CPU s (MBL, this run · xx) to 80 CPU s (SVM, this run · xx; mean of 2 trainings each)" in text
+    mixed = pd.concat([best.assign(trainings=1), best.rename(index={"xx": "yy"})])
+    assert "; mean of 1 to 2 trainings each)" in str(classifiers_remarks.accuracy(mixed))
     whole = data[data["missing"] == ""]
     for figure in (classifiers_figures.training_cost(whole), classifiers_figures.learning_curve(whole)):
         assert [len(line.get_xdata()) for line in figure.axes[0].lines] == [2, 2]
@@ -153,6 +155,16 @@ def test_memory_based_learning_is_compared_with_support_vector_machines(results:
     assert "(MBL) on 1 of 1 corpora with the richest features of this page (F5): +2.00 points." in text
     assert "significantly higher on 1 of 1 corpora" in text
     assert "Training takes 10.0 times as long" in text
+    assert text.endswith("Each UAS comes from one seed, and each training time is the mean of 2 trainings.")
+    assert "Over treebanks" not in text, "one treebank cannot be pooled"
+    once = str(classifiers_remarks.duel(table.assign(trainings=1)))
+    assert once.endswith("Each figure comes from one training run with one seed.")
+    two = pd.concat([table, table.rename(index={"xx": "yy"})])
+    two["SVM minus MBL, UAS"], two["low"], two["high"] = [1.0, 2.0], [0.8, 1.8], [1.2, 2.2]
+    undecided = "the comparison is undecided: the mean difference is +1.50 points [-4.85, +7.85]."  # t(1) = 12.706
+    assert undecided in str(classifiers_remarks.duel(two))
+    two["SVM minus MBL, UAS"] = [5.0, 5.1]
+    assert "each of which counts once, SVM is better: the mean" in str(classifiers_remarks.duel(two))
     untested = classifiers_tables.duel(data, differences.iloc[:0])
     assert "significantly" not in str(classifiers_remarks.duel(untested))
     alone = data[data["learner"] != classifiers_tables.MBL]

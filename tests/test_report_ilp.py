@@ -123,6 +123,13 @@ def test_families_and_the_loop(results: Results) -> None:
     assert worth["trees that break it, %", "gold"].tolist() == [0.0, 5.0]
     assert "5.0 % (selective-projectivity) of sentences" in str(constraints_remarks.families(worth))
     assert "nl_made_up, this run, fold 0 (20 sentences), a family" in str(constraints_remarks.families(worth))
+    decisive = worth.copy()
+    decisive[("words, alone", "gained")], decisive[("words, alone", "lost")] = [30, *[0] * (len(worth) - 1)], 0
+    brief = str(constraints_remarks.families_in_brief(decisive))
+    name, gain = worth.index[0][1], worth["LAC", "alone"].iloc[0]
+    assert f"{len(worth) - 1} of {len(worth)} families of constraints have no significant effect" in brief
+    assert brief.endswith(f"; {name} alone changes it by {gain:+.2f} points.")
+    assert str(constraints_remarks.families_in_brief(worth.iloc[:0])) == ""
     loop = constraints_tables.in_the_loop([results])
     assert len(loop) == 4
     assert loop["folds"].tolist() == [3] * 4
@@ -195,6 +202,10 @@ def test_the_arena(results: Results) -> None:
     assert integer_programs_tables.integrality(data).to_numpy().tolist() == [[50.0] * 3] * 4
     assert "100 times as long as branch and bound in the median bin, and 100.0 times (" in str(
         integer_programs_remarks.arena(data, lengths)
+    )
+    brief = str(integer_programs_remarks.answer(data, lengths))
+    assert brief.startswith(
+        f"Branch and bound proves {4 * 16} of {4 * 16} problems. The fastest integer program takes 100"
     )
     figure = charts.times(lengths.drop(columns=["sentences", "best program / branch and bound"]))
     assert len(figure.axes) == 4

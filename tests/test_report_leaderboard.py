@@ -251,6 +251,7 @@ def test_others_are_compared_under_the_same_tags(board: pd.DataFrame) -> None:
     shown = tables.compared_table(compared)
     assert list(shown.columns[:2]) == ["corpus", "difference"]
     assert "our parser" not in shown
+    assert all(note.startswith(f"on {corpus}, ") for corpus, note in shown[["corpus", "note"]].itertuples(index=False))
     text = repr(remarks.others(compared, {"en_ewt": "en", "tr_twt": "tr"}, tables.not_run(board)))
     english = compared.xs("en_ewt", level="corpus").iloc[0]
     assert f"spacy on en_ewt: {english['difference']:+.2f}" in text

@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from studies.across.leaderboard.tables import Leaderboard
 from studies.site import charts, sentences, statements
-from studies.site.render import render
+from studies.site.render import LONG, render
 from studies.site.show import MOST, NOTE, STATEMENTS, Remarks, Table
 from studies.site.speed_chart import chosen
 from studies.site.stepping import Steps, drawn
@@ -160,6 +160,15 @@ def test_the_page_has_the_first_rows_of_a_very_long_table_and_the_csv_has_all(tm
     assert Leaderboard(data, "All")._repr_html_().count("<tr>") == 1 + 2 * MOST, "readers filter its rows"
 
 
+def test_only_a_long_leaderboard_scrolls_in_its_frame(tmp_path: Path) -> None:
+    ranking = Leaderboard(pd.DataFrame({"a": range(LONG + 1)}), "Ranking")
+    cells = [new_markdown_cell("# T\n\nWhy?"), shown(ranking), shown(Leaderboard(ranking.data.head(LONG), "Short"))]
+    page = render([notebook(tmp_path / "index.ipynb", *cells)], tmp_path / "site").read_text()
+    frames = re.findall('<div class="(scroll[a-z ]*)" role="region" aria-label="([A-Z][a-z]+)"', page)
+    assert frames == [("scroll", "Ranking"), ("scroll few", "Short")]
+    assert '<details class="long"' not in page
+
+
 def test_titles_of_groups_are_no_rows_of_a_table_of_claims(tmp_path: Path) -> None:
     groups = '<tbody><tr><th scope="rowgroup" colspan="2">Ours</th></tr><tr><th>a</th><td>b</td></tr></tbody>'
     data = {"text/html": f'<table class="claims"><caption>C</caption>{groups}</table>', "text/plain": "C"}
@@ -181,12 +190,15 @@ def test_sections_without_results_are_left_out_and_named_at_the_end(tmp_path: Pa
         shown(none),
         shown(some),
         shown(long),
+        new_markdown_cell("## Five\n\nText of five."),
+        shown(Remarks(("This needs a model.",), absent=True, listed=False)),
         shown(Remarks(("So.",)), "answer"),
     ]
     page = render([notebook(tmp_path / "index.ipynb", *cells)], tmp_path / "site").read_text()
     left_out = 'because no run has results: <span id="two">Two</span>; <span id="three">Three</span>.'
     assert left_out in page, "links to these sections lead to the note"
     assert all(text not in page for text in ("Text of two", "Text of three", "No run has this", 'h2 id="two"'))
+    assert all(text not in page for text in ("Text of five", "This needs", 'id="five"')), "not listed, so no note"
     assert all(
         text in page for text in ("Text of one", "Text of four", "Empty: no run", "So.", 'id="one"', 'id="four"')
     )

@@ -46,7 +46,7 @@ from studies.riedel_clarke_2006.integer_programs import tables as integer_progra
 from studies.site import claims, collect, export, frames
 from studies.site.execute import execute
 from studies.site.rows import configurations, learners_of, main_rows, seeds_of, sweep
-from studies.site.show import Remarks, typeset
+from studies.site.show import NOTE, Remarks, typeset
 from studies.zhang_2014.comparison import tables as sampling_tables
 from treebound.core.errors import InputError
 
@@ -257,6 +257,12 @@ def test_more_languages_are_tested_if_the_run_stored_the_missing_metrics(root: P
     several.loc[several.index[0], ("combined against the baseline", "seeds")] = 2
     assert languages_tables.gained(several)["combined"].iloc[0].endswith("(2)")
     assert list(languages_tables.of_systems(data, "LAS", "proved optimal, %")["LAS"]) == list(data["LAS"])
+    unlabelled = data.copy()
+    unlabelled.loc[unlabelled.index[0], "LAS"] = np.nan
+    labelled = languages_tables.labelled(unlabelled)
+    assert labelled["", NOTE].tolist() == [languages_tables.UNLABELLED, *[""] * (len(data) - 1)]
+    assert list(labelled["proved optimal, %"]) == list(data["proved optimal, %"])
+    assert languages_tables.labelled(languages_tables.multilingual(None)).empty
     table = languages_tables.pooled(data)
     assert table.loc["combined", "trainings"] == "means of 3 seeds"
     assert table.loc["combined", ["corpora", "above 0", "below 0"]].tolist() == [len(data), better, worse]

@@ -363,6 +363,14 @@ def test_remarks_follow_the_data(results: list[collect.Results]) -> None:
     assert "In the paper all non-local factors together bring +0.36 UAS" in text
     assert "non-local factors and the learner mira, compared with our baseline in UAS: the model is" in text
     assert "has no gains" in str(gains.families(tested.iloc[:0], "mira"))
+    names = ["run", "corpus", "learner", "system"]
+    places = [("this run", corpus, "mira", "combined") for corpus in ("xx", "yy")]
+    means = pd.DataFrame({"difference": [0.14, 0.3], "seeds": [3, 1]}, pd.MultiIndex.from_tuples(places, names=names))
+    alone = pd.DataFrame({"difference": [-0.03, 0.3]}, means.index.droplevel("run"))
+    beside = str(gains.with_one_seed(means, alone, "mira"))
+    assert beside.endswith("as at the top of the page: xx -0.03 and +0.14 (3 seeds)."), "one seed has no mean"
+    assert str(gains.with_one_seed(means, alone, "perceptron")) == ""
+    assert str(gains.with_one_seed(means.iloc[:0], alone.iloc[:0], "mira")) == ""
     lifted = table.copy()
     ours = lifted.columns.get_level_values(0).isin(["reference", "this run"])
     lifted.loc[:, ours] = table.loc[:, ours] + 0.5

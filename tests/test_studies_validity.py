@@ -227,10 +227,28 @@ def test_tables_and_remarks_follow_the_metrics(project: Path) -> None:
     ratio = np.median(seconds["valid"]) / np.median(seconds["plain"])
     assert tables.cost(data)["ratio"].iloc[0] == pytest.approx(ratio)
     text = str(remarks.answer(data))
-    assert f"1 corpus (this run) fall from {stored['gold']['before']['errors']} to 0 under gold tags (40 sent" in text
-    assert "80 of 80 parses" in text
+    assert f"1 corpus (this run) fall from {stored['gold']['before']['errors']} to 0 under gold tags and" in text
+    times = sorted(tables.cost(data)["ratio"])
+    assert f"Parsing takes {times[0]:.1f}" in text
+    assert f"{times[-1]:.1f} times the CPU time" in text
+    proofs = str(remarks.proofs(data))
+    assert proofs.startswith(
+        "Test sentences of this run: 40 under gold tags and 40 under predicted tags. 80 of 80 parses"
+    )
     assert "toy 100" in str(remarks.models([run]))
     assert "p = " in str(remarks.accuracy(data))
+
+
+@pytest.mark.parametrize(
+    ("p", "verdict"), [(0.2, "cost no accuracy"), (0.01, "cost accuracy")], ids=["not significant", "significant"]
+)
+def test_the_answer_says_whether_the_rules_cost_accuracy(project: Path, p: float, verdict: str) -> None:
+    data = tables.measured([collect.this_run(project)])
+    data["uas_gain"], data["las_gain"] = [[0.05, -0.1, 0.2, 0.3]] * 2, [[0.11, -0.3, 0.4, 0.3], [-0.12, -0.5, 0.1, p]]
+    text = str(remarks.answer(data))
+    changes = "UAS changes by +0.05 points (95 % intervals within [-0.10, +0.20]) and LAS changes by -0.12 to +0.11 "
+    assert f"The rules {verdict}: {changes}points (95 % intervals within [-0.50, +0.40]), with " in text
+    assert f"loss in {'none' if p > 0.05 else 1} of 4 tests." in text
 
 
 def test_pages_without_a_measured_corpus_report_it(project: Path) -> None:
@@ -240,7 +258,7 @@ def test_pages_without_a_measured_corpus_report_it(project: Path) -> None:
     assert str(remarks.answer(data)) == remarks.NONE
     shown = (tables.totals(data), tables.accuracy(data), tables.cost(data), tables.by_rule([empty]))
     assert [len(table) for table in (*shown, tables.peers([empty]), tables.uncovered([empty]))] == [0] * 6
-    for remark in (remarks.accuracy(data), remarks.cost(data), remarks.models([empty])):
+    for remark in (remarks.accuracy(data), remarks.cost(data), remarks.proofs(data), remarks.models([empty])):
         assert str(remark) == ""
     assert "no parsers" in str(remarks.peers([empty], tables.peers([empty])))
 

@@ -42,7 +42,7 @@ from studies.site.command import status
 from studies.site.execute import read
 from studies.site.figure_files import small
 from studies.site.navigation import INDEX
-from studies.site.show import ABSENT, STATEMENTS
+from studies.site.show import ABSENT, NOT_LISTED, STATEMENTS
 from studies.site.sources import SOURCES, described
 from treebound.core.errors import InputError
 from treebound.plots.svg import CAPTION, NARROW
@@ -73,6 +73,7 @@ class Section:
     start     number of cells of the page before the section
     number    number of sections of the page before it
     outputs   number of its outputs; `absent` of them only say that there are no data
+    listed    False if the report does not mention that the section is left out
     """
 
     folded: bool
@@ -80,6 +81,7 @@ class Section:
     number: int
     outputs: int = 0
     absent: int = 0
+    listed: bool = True
 
 
 @dataclass
@@ -90,7 +92,8 @@ class Page(navigation.Placed):
     cells     HTML of the page, in order
     items     anchor, kind and caption of each table and figure
     section   the section that is being rendered; None before the first heading of level 2
-    absent    anchors and titles of the sections that were left out, because no run has results for them
+    absent    anchors and titles of the sections that were left out, because no run has results for them; a section
+              that is not `listed` is not among them
     """
 
     lead: str = ""
@@ -106,7 +109,8 @@ class Page(navigation.Placed):
         if section is None:
             return
         if section.outputs and section.outputs == section.absent:
-            self.absent += self.sections[section.number :]
+            if section.listed:
+                self.absent += self.sections[section.number :]
             del self.cells[section.start :], self.sections[section.number :]
         elif section.folded:
             self.cells.append("</details>")
@@ -203,6 +207,7 @@ def _page(path: Path, site: Path) -> Page:
                 if page.section is not None:
                     page.section.outputs += 1
                     page.section.absent += ABSENT in output.get("data", {})
+                    page.section.listed &= NOT_LISTED not in output.get("data", {})
             code.append(cell.source)
     page.close()
     if page.absent:
@@ -279,7 +284,8 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode, page: Page, c
     caption = re.search("<caption>(.*?)</caption>", markup, re.S)
     label = unescape(re.sub("<[^>]*>", "", caption[1])) if caption else str(data.get("text/plain", "Table"))
     anchor = _address(page, "table", label)
-    frame = "scroll few" if rows <= FEW else "scroll"
+    ranking = 'class="figures leaderboard' in markup  # it is never folded away; a long one scrolls in its frame
+    frame = "scroll few" if rows <= (LONG if ranking else FEW) else "scroll"
     opening = f'<div class="{frame}" role="region" aria-label="{escape(label)}" tabindex="0" id="{anchor}">'
     tally = 'class="claims"' in markup  # claims: the first page shows the caption, which is a summary
     below = _below(anchor, "table", files, _source(data, page, cell, f"{rows} row{'s' * (rows != 1)}"))
@@ -288,8 +294,7 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode, page: Page, c
     notes = re.search('<ul class="notes">.*?</ul>', markup, re.S)
     framed = markup.replace(caption[0], "", 1).replace(notes[0] if notes else "", "", 1)
     content = f"{opening}{framed}</div>{notes[0] if notes else ''}{below}"
-    scrolls = 'class="figures leaderboard' in markup  # the frame of a leaderboard has a limited height
-    if (rows <= LONG or scrolls) and not tally:  # a caption outside the frame stays visible when the table scrolls
+    if (rows <= LONG or ranking) and not tally:  # a caption outside the frame stays visible when the table scrolls
         return f'<p class="caption">{caption[1]}</p>{content}'
     summary = f"<summary>{caption[1]}{'' if tally else f' ({rows} rows)'}</summary>"
     in_fold = page.section is not None and page.section.folded

@@ -18,13 +18,15 @@ from studies.site import sources
 #: text of a table cell that has no value
 NOTHING = "–"
 MANY = 10  #: a table with this many columns, row names included, has narrower columns
-SHORT = 12  #: if no row name is longer, in letters, the column of row names is as narrow as the names
+SHORT = 13  #: if no row name is longer, in letters, the column of row names is as narrow as the names
 MOST = 120  #: largest number of rows of an ordinary table in HTML; the CSV has all rows
 NOTE = "note"  #: name of a column whose texts are listed below the table
 #: largest number of table rows that are stored with a sentence about the table; MIME type of sentences with their cells
 CELLS, STATEMENTS = 40, "application/vnd.treebound.statements+json"
 #: MIME type that marks an output that only says that there are no results
 ABSENT = "application/vnd.treebound.absent+json"
+#: MIME type that marks an absent output whose section the report leaves out without a note
+NOT_LISTED = "application/vnd.treebound.not-listed+json"
 
 
 def typeset(text: str) -> str:
@@ -282,10 +284,13 @@ class Remarks:
     The output of type STATEMENTS holds each sentence with its cells.
 
     absent  True if the sentences only say that there are no data
+    listed  False if a report leaves out a section without these data and does not say so, for instance because the
+            section needs a trained model, and a reference run stores no model
     """
 
     sentences: tuple[str, ...]
     absent: bool = False
+    listed: bool = True
 
     @property
     def short(self) -> Remarks:
@@ -306,7 +311,7 @@ class Remarks:
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         stated = [{"says": typeset(text), "cells": getattr(text, "cells", "")} for text in self.sentences]
         data = {"text/plain": repr(self), "text/markdown": self._repr_markdown_(), STATEMENTS: stated}
-        return data | ({ABSENT: True} if self.absent else {})
+        return data | ({ABSENT: True} if self.absent else {}) | ({} if self.listed else {NOT_LISTED: True})
 
     def _repr_markdown_(self) -> str:
         return typeset(" ".join(self.sentences))

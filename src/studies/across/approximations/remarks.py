@@ -10,7 +10,7 @@ from studies.across.approximations.anytime import approximations, highest
 from studies.across.approximations.contestants import EXACT
 from studies.across.approximations.tables import FASTER, SAME, exact_speeds
 from studies.site.ratios import geometric
-from studies.site.sentences import Sentences, about, each, from_to, listing, share, span
+from studies.site.sentences import Sentences, about, each, from_to, joined, listing, share, span
 from studies.site.show import NOTHING
 
 HOW = "No run on this page compares approximations. Run `python -m studies.pipeline.run approximations`."
@@ -24,6 +24,36 @@ ONE_RUN = (
     "The speeds come from one run, with one seed for decoders that draw random numbers, and were not tested. Decoders "
     "with similar speeds may change places in another run."
 )
+
+
+@about(HOW)
+def in_brief(table: pd.DataFrame) -> Sentences:
+    """Count the approximations that are as accurate and faster, in one sentence for the top of a page.
+
+    table  see `answer`, which has the details
+    """
+    last = table.index.get_level_values("model")[-1]
+    rows = table.xs(last, level="model")
+    counts = joined(
+        [
+            f"{int(group['worth it'].sum()) or 'none'} of {len(group)}{' approximations' * (not i)} ({space} trees)"
+            for i, (space, group) in enumerate(each(rows, "space"))
+        ]
+    )
+    yield (
+        f"With the model {last}, {counts} are as accurate and at least {FASTER:g} times as fast "
+        f"({rows['sentences'].max():,} test sentences).",
+        rows,
+    )
+
+
+def _tolerance(words: pd.Series) -> str:
+    """Say what a loss of SAME points of UAS means in words. words: numbers of scored words of the compared samples."""
+    fewest = int(words.min())
+    allowed = int(SAME * fewest / 100)
+    meaning = f"at most {allowed} word{'s' * (allowed > 1)} fewer" if allowed else "not one word fewer"
+    place = f"the {fewest:,} words" if words.nunique() == 1 else f"the smallest sample, {fewest:,} words,"
+    return f"in {place} this means {meaning} with the right head; one word is {100 / fewest:.3f} points"
 
 
 @about(HOW)
@@ -50,8 +80,8 @@ def answer(table: pd.DataFrame) -> Sentences:
     )
     yield (
         f"On the test sentences of {listing(corpora)} together, an approximation counts as a better choice if it is at "
-        f"least {FASTER:g} times as fast as {EXACT} and loses at most {SAME} points of UAS (one of "
-        f"the {words:,} words is {100 / words:.3f} points; one run, not tested). "
+        f"least {FASTER:g} times as fast as {EXACT} and loses at most {SAME} points of UAS "
+        f"({_tolerance(table['words'])}; one run, not tested). "
         f"Better choices are {_how_many(worthwhile)}."
     )
     relaxed = table[table.index.isin([RELAXATION], level="solver") & table.index.isin(["projective"], level="space")]

@@ -9,16 +9,16 @@ import pandas as pd
 
 from studies.across.explore.source import Source
 from studies.across.explore.stored import Sentence, Stored, Tree, as_json
-from studies.site.show import Remarks
+from studies.site.show import NOTE, Remarks
 from treebound.plots.svg import Svg
 from treebound.plots.tree import tree_svg
 
 #: names of the options of the stored search, and of its accuracies
 OPTIONS = {
     "backbone": "backbone of the search",
-    "root_steps": "steps of the multipliers in the root node",
-    "node_steps": "steps of the multipliers in every other node",
-    "stars": "steps of the multipliers at head stars",
+    "root_steps": "largest number of changes of the multipliers in the root node",
+    "node_steps": "largest number of changes of the multipliers in every other node",
+    "stars": "largest number of changes of the multipliers at head stars",
     "max_dp_calls": "largest number of dynamic-program calls",
 }
 MEASURED = {
@@ -68,8 +68,9 @@ class Explorer:
 def sentence_table(stored: Stored | None) -> pd.DataFrame:
     """Return one row per sentence: status and work of both searches, least certain arc, and broken rules.
 
-    Columns: status, default calls, calls, nodes, margin, arc, best tree, other trees. The last two columns count the
-    broken rules. They are left out if no rules were applied.
+    Columns: status, default calls, calls, nodes, margin, arc, best tree, other trees, note. The columns of the best
+    tree and of the other trees count the broken rules. They are left out if no rules were applied. The note explains
+    why the default search needs more calls than the search that is shown.
     """
     rows = []
     for sentence in stored.sentences if stored else ():
@@ -87,8 +88,22 @@ def sentence_table(stored: Stored | None) -> pd.DataFrame:
         if stored and stored.applied:
             best, *others = sentence.trees
             row |= {"violations, best": len(best.broken), "violations, others": sum(len(t.broken) for t in others)}
+        row[NOTE] = _more_calls(sentence)
         rows.append(row)
     return pd.DataFrame(rows).set_index("sentence") if rows else pd.DataFrame()
+
+
+def _more_calls(sentence: Sentence) -> str:
+    """Explain why the default search needs more calls than the search that is shown. Empty if it does not."""
+    calls, shown = _calls(sentence)
+    if calls <= shown:
+        return ""
+    nodes = sentence.default.nodes, len(sentence.search.nodes)
+    return (
+        f"the default search needs {calls} calls in {_nodes(nodes[0])}, and the search shown needs {shown} in "
+        f"{_nodes(nodes[1])}. The default search changes the multipliers more often before it branches a node. "
+        "Here, the fewer changes of the search shown happen to suffice."
+    )
 
 
 def rule_table(stored: Stored | None) -> pd.DataFrame:
@@ -186,7 +201,12 @@ def _options(stored: Stored) -> str:
     options = stored.origin.options
     backbone = f"with the backbone `{options['backbone']}` and " if "backbone" in options else "with "
     steps = int(options["root_steps"])
-    return f"{backbone}{steps} step{'s' * (steps != 1)} of the multipliers in a node,"
+    return f"{backbone}at most {steps} change{'s' * (steps != 1)} of the multipliers in a node,"
+
+
+def _nodes(number: int) -> str:
+    """Write a number of nodes in words, for instance `3 nodes`."""
+    return f"{number} node{'s' * (number != 1)}"
 
 
 def _breaking(trees: list[Tree]) -> int:

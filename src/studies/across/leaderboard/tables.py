@@ -282,11 +282,13 @@ def against_others(board: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
 def compared_table(compared: pd.DataFrame) -> pd.DataFrame:
     """Return `against_others` with the other parser as the name of a row, so that narrow screens show the figures.
 
-    The run and our parser are columns; each is left out if all rows have the same one.
+    The run and our parser are columns; each is left out if all rows have the same one. A note names its corpus, because
+    a parser has one row on each corpus.
     """
     if not len(compared):
         return pd.DataFrame()
     data = compared.reset_index().set_index("other parser")
+    data["note"] = "on " + data["corpus"] + ", " + data["note"]
     constant = [name for name in ("run", "our parser") if data[name].nunique() == 1]
     first = ["corpus", "difference", "low", "high"]
     last = [name for name in data if name not in (*first, "note", "same attributes")]

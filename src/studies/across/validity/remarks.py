@@ -15,12 +15,14 @@ from studies.site.sentences import (
     Sentences,
     about,
     each,
+    from_to,
     how_many_corpora,
     joined,
     listing,
     share,
     significance_text,
     span,
+    wins,
 )
 from studies.site.show import Remarks
 
@@ -30,15 +32,43 @@ WORST = 1.3  #: the target for the time with rules, as a multiple of the time wi
 
 @about(NONE)
 def answer(data: pd.DataFrame) -> Sentences:
-    """Describe the errors of the validator without and with rules, and the proofs. data: `tables.measured`."""
+    """Describe what the rules bring and cost in each run: errors, accuracy and time. data: `tables.measured`."""
     for run, rows in each(data, "run"):
-        sums = rows.groupby(level="tags", sort=False)[["before", "after", "sentences"]].sum()
+        sums = rows.groupby(level="tags", sort=False)[["before", "after"]].sum()
         falls = " and ".join(
-            f"from {row['before']:,.0f} to {row['after']:,.0f} under {tags} tags ({row['sentences']:,.0f} sentences)"
-            for tags, row in sums.iterrows()
+            f"from {row['before']:,.0f} to {row['after']:,.0f} under {tags} tags" for tags, row in sums.iterrows()
         )
         corpora = how_many_corpora(rows.index.unique("corpus"))
-        yield f"With rules, the errors that the validator reports on {corpora} ({title(run)}) fall {falls}.", rows
+        yield f"With rules, the errors of the validator on {corpora} ({title(run)}) fall {falls}.", rows
+        yield _effect_on_accuracy(rows), rows
+        ratios = rows["cpu_s_valid"] / rows["cpu_s"]
+        yield f"Parsing takes {from_to(ratios, '{:.1f}')} times the CPU time of parsing without rules.", rows
+
+
+def _effect_on_accuracy(rows: pd.DataFrame) -> str:
+    """Say whether the rules cost accuracy in a run, with the range of the differences and of their intervals."""
+    scores = {score.upper(): gains(rows, score) for score in ("uas", "las")}
+    changes = joined(
+        [
+            f"{name} changes by {from_to(gain['difference'], '{:+.2f}')} points (95 % intervals within "
+            f"[{gain['low'].min():+.2f}, {gain['high'].max():+.2f}])"
+            for name, gain in scores.items()
+        ]
+    )
+    tests, losses = sum(len(gain) for gain in scores.values()), sum(wins(gain)[1] for gain in scores.values())
+    verdict = "cost accuracy" if losses else "cost no accuracy"
+    return f"The rules {verdict}: {changes}, with a significant loss in {losses or 'none'} of {tests} tests."
+
+
+@about()
+def proofs(data: pd.DataFrame) -> Sentences:
+    """Count the test sentences, and the parses with rules that are proved to be best. data: `tables.measured`."""
+    if not len(data):
+        return
+    for run, rows in each(data, "run"):
+        sizes = rows.groupby(level="tags", sort=False)["sentences"].sum()
+        counts = joined([f"{size:,} under {tags} tags" for tags, size in sizes.items()])
+        yield f"Test sentences of {title(run)}: {counts}.", rows
     sentences = int(data["sentences"].sum())
     proved, named = int(data["proved"].sum()), int(data["named"].sum())
     yield (
@@ -122,7 +152,9 @@ def example(shown: Example | None, corpus: str) -> Remarks:
     """Name the rules that the best tree of a sentence breaks, and describe how the best valid tree differs."""
     if shown is None:
         return Remarks(
-            (f"There is no model of {corpus}, so no sentence is parsed. Run the stage `validity`.",), absent=True
+            (f"There is no model of {corpus}, so no sentence is parsed. Run the stage `validity`.",),
+            absent=True,
+            listed=False,
         )
     if not shown.broken:
         return Remarks((f"The best tree of the model of {corpus} follows all rules, so the two trees are the same.",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.hall_2006.classifiers.tables import LEVEL, MBL, SVM
+from studies.site.pooled import pool, variance
 from studies.site.sentences import ONE_SEED, Sentences, about, from_to, joined, listing, short_labels
 
 HOW = (
@@ -24,20 +25,46 @@ def duel(data: pd.DataFrame) -> Sentences:
     cost = last[f"training, CPU s, {SVM}"] / last[f"training, CPU s, {MBL}"]
     speed = last[f"words / CPU s, {SVM}"] / last[f"words / CPU s, {MBL}"]
     features = dict.fromkeys(last.index.get_level_values("features"))
-    tested = last.dropna(subset="p") if "p" in last else last.iloc[:0]
-    better = int(((tested["p"] < LEVEL) & (tested["SVM minus MBL, UAS"] > 0)).sum()) if len(tested) else 0
-    significance = (
-        f" The UAS of SVM is significantly higher on {better} of {len(tested)} corpora (McNemar's test over the words "
-        f"of each corpus, {100 * LEVEL:g} % level)."
-        if len(tested)
-        else ""
-    )
     yield (
         "Support vector machines (SVM) have a higher UAS than memory-based learning (MBL) on "
         f"{int((uas > 0).sum())} of {len(last)} corpora with the richest features of this page ({listing(features)}): "
-        f"{from_to(uas, '{:+.2f}')} points.{significance} Training takes {from_to(cost, '{:.1f}')} times as "
-        f"long, and parsing is {from_to(speed, '{:,.0f}')} times as fast. {ONE_SEED}",
+        f"{from_to(uas, '{:+.2f}')} points.{_significance(last)} Training takes {from_to(cost, '{:.1f}')} times as "
+        f"long, and parsing is {from_to(speed, '{:,.0f}')} times as fast. {_trained(last)}",
         data,
+    )
+
+
+def _significance(rows: pd.DataFrame) -> str:
+    """Describe, after a space, the tests on single corpora and the pooled difference; no text without tests.
+
+    rows  `tables.duel` of one run
+    """
+    tested = rows.dropna(subset="p") if "p" in rows else rows.iloc[:0]
+    if tested.empty:
+        return ""
+    difference = tested["SVM minus MBL, UAS"]
+    better = int(((tested["p"] < LEVEL) & (difference > 0)).sum())
+    text = (
+        f" The UAS of SVM is significantly higher on {better} of {len(tested)} corpora (McNemar's test over the words "
+        f"of each corpus, {100 * LEVEL:g} % level)."
+    )
+    if len(tested) < 2:
+        return text
+    mean = pool(difference, variance(tested["low"], tested["high"]).fillna(0)).mean
+    effect, low, high = float(mean.effect), float(mean.low), float(mean.high)
+    verdict = "SVM is better" if low > 0 else "MBL is better" if high < 0 else "the comparison is undecided"
+    return (
+        f"{text} Over treebanks, each of which counts once, {verdict}: the mean difference is {effect:+.2f} points "
+        f"[{low:+.2f}, {high:+.2f}]."
+    )
+
+
+def _trained(rows: pd.DataFrame) -> str:
+    """State how many seeds and trainings are behind the figures. rows: `tables.duel` of one run."""
+    if rows["trainings"].max() == 1:
+        return ONE_SEED
+    return (
+        f"Each UAS comes from one seed, and each training time is the mean of {from_to(rows['trainings'])} trainings."
     )
 
 
@@ -62,12 +89,12 @@ def accuracy(best: pd.DataFrame) -> Sentences:
         best,
     )
     shortest, longest = best["fastest, CPU s"].idxmin(), best["slowest, CPU s"].idxmax()
-    repeats = best["trainings"].min()
-    timed = f"mean of {repeats:.0f} trainings each" if repeats > 1 else "one training each"
+    repeats = best["trainings"]
+    most = "one training" if repeats.max() == 1 else f"mean of {from_to(repeats)} trainings"
     yield (
         f"Training with the features of the best learner takes {best['fastest, CPU s'].min():,.0f} CPU s "
         f"({best.loc[shortest, 'fastest training']}, {labels[shortest]}) to {best['slowest, CPU s'].max():,.0f} CPU s "
-        f"({best.loc[longest, 'slowest training']}, {labels[longest]}; {timed}).",
+        f"({best.loc[longest, 'slowest training']}, {labels[longest]}; {most} each).",
         best,
     )
 

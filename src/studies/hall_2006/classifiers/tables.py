@@ -179,8 +179,8 @@ def duel(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     """Compare memory-based learning with support vector machines, with the richest features of each corpus.
 
     Rows: (run, corpus, features). Columns: UAS (%), CPU seconds of training and words per CPU second of both learners;
-    the UAS of SVM minus the UAS of MBL, and p of McNemar's test, if the two were tested. Corpora without both learners
-    are left out.
+    the number of timed trainings of each learner; and the UAS of SVM minus the UAS of MBL with its interval (INTERVAL)
+    and p of McNemar's test, if the two were tested. Corpora without both learners are left out.
 
     data   result of `summed`; only cells with the whole training set count
     tests  result of `significance`
@@ -192,13 +192,16 @@ def duel(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
         if not {SVM, MBL} <= set(last.index):
             continue
         line = {f"{title}, {name}": last.loc[name, column] for title, column in _DUEL.items() for name in (SVM, MBL)}
+        line["trainings"] = int(last.loc[[SVM, MBL], "trainings"].min())
         line |= {
             f"words / CPU s, {name}": last.loc[name, "words"] / last.loc[name, "parse_cpu_s"] for name in (SVM, MBL)
         }
         for pair, sign in (((SVM, MBL), 1), ((MBL, SVM), -1)):
             if (*key, features, *pair) in tests.index:
                 test = tests.loc[(*key, features, *pair)]
-                line |= {"SVM minus MBL, UAS": sign * test["difference"], "p": test["p"]}
+                ends = sorted(sign * test[name] for name in ("low", "high"))
+                line |= {"SVM minus MBL, UAS": sign * test["difference"], **dict(zip(INTERVAL, ends, strict=True))}
+                line |= {"p": test["p"]}
         lines[(*key, features)] = line
     index = pd.MultiIndex.from_tuples(list(lines) or [("", "", "")], names=["run", "corpus", "features"])[: len(lines)]
     return pd.DataFrame(list(lines.values()), index=index)
@@ -206,6 +209,7 @@ def duel(data: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
 
 #: columns of `best` about training times
 TIMES = ["fastest training", "fastest, CPU s", "slowest training", "slowest, CPU s", "trainings"]
+INTERVAL = ["low", "high"]  #: columns of `duel`: ends of the 95 % interval of the difference in UAS
 _DUEL = {"UAS": "uas", "training, CPU s": "train_cpu_s"}  #: heading -> column of `summed`
 
 

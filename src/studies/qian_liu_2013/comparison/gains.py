@@ -124,6 +124,29 @@ def families(gained: pd.DataFrame, learner: str) -> Sentences:
     )
 
 
+@about()
+def with_one_seed(gained: pd.DataFrame, tests: pd.DataFrame, learner: str) -> Sentences:
+    """Set the gain of all factors with the seed of the run beside its mean over seeds, where a corpus has several.
+
+    gained  `headline.gains` of one run and of the model with all factors
+    tests   `tables.significance` of the run: differences in UAS with the seed of the run
+    """
+    means = gained[gained["seeds"] > 1].droplevel("run")
+    alone = tests["difference"].reindex(means.index)
+    both = means.assign(alone=alone).dropna(subset="alone")
+    both = both[both.index.get_level_values("learner") == learner]
+    if len(both):
+        listed = listing(
+            f"{corpus} {row['alone']:+.2f} and {row['difference']:+.2f} ({row['seeds']:.0f} seeds)"
+            for (corpus, *_), row in both.iterrows()
+        )
+        yield (
+            "The gain of all factors over the baseline with the seed of the run, as in this table, differs from its "
+            f"mean over seeds, as at the top of the page: {listed}.",
+            both,
+        )
+
+
 def by_family(judged: Mapping[str, Sequence[Judged]]) -> pd.DataFrame:
     """Return the pooled gain in UAS of each factor family over the baseline, from the claims about the families.
 

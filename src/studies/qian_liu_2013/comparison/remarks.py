@@ -122,7 +122,7 @@ def errors(data: pd.DataFrame) -> Sentences:
     yield (
         "The exact search makes no search errors: its wrong trees are errors of the model "
         f"({from_to(exact['gold scores less, %'], '{:.0f}')} % of the sentences of a treebank) or have gold trees that "
-        f"it cannot return ({from_to(exact['gold out of reach, %'], '{:.0f}')} %). {UNTESTED}"
+        f"it cannot return ({from_to(exact['gold out of reach, %'], '{:.0f}')} %). {ONE_SEED} {UNTESTED}"
     )
 
 

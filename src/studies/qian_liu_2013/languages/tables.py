@@ -17,10 +17,12 @@ from studies.site.collect import Results
 from studies.site.pooled import pool, variance
 from studies.site.rows import at, learners_of, main_rows, metrics_of, sweep
 from studies.site.sentences import seeds_in_words
-from studies.site.show import NOTHING, typeset
+from studies.site.show import NOTE, NOTHING, typeset
 from treebound.core.errors import InputError
 
 CROSSING = "non-projective"  #: the system whose trees may cross
+#: note of a corpus on which no system has a LAS
+UNLABELLED = "not every word of the treebank has a label, so the systems predict heads alone and have no LAS"
 
 
 def multilingual(results: Results | None) -> pd.DataFrame:
@@ -89,6 +91,19 @@ def gained(data: pd.DataFrame) -> pd.DataFrame:
 def of_systems(data: pd.DataFrame, *groups: str) -> pd.DataFrame:
     """Return some groups of columns of `multilingual`, which may have no rows."""
     return data[list(groups)] if len(data) else data
+
+
+def labelled(data: pd.DataFrame) -> pd.DataFrame:
+    """Return LAS and the shares of proved trees of `multilingual`, which may have no rows. Rows: corpora.
+
+    A corpus on which no system has a LAS has a note. The trainers leave out labels if some words have none.
+    """
+    if data.empty:
+        return data
+    table = data[["LAS", "proved optimal, %"]].droplevel("language")
+    unlabelled = table["LAS"].isna().all(axis=1)
+    notes = [UNLABELLED if missing else "" for missing in unlabelled]
+    return table.join(pd.DataFrame({("", NOTE): notes}, table.index))
 
 
 def pooled(data: pd.DataFrame) -> pd.DataFrame:

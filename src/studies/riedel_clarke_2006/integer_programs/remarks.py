@@ -12,6 +12,21 @@ NO_ARENA = "No run here has compared the solvers: run `python -m studies.pipelin
 
 
 @about(NO_ARENA)
+def answer(data: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
+    """State in one sentence for each run what branch and bound and integer programs prove. data, lengths: see `arena`.
+
+    The sentence is for the top of a page; `arena` has the details.
+    """
+    for run, rows in each(data, "run"):
+        bb = rows[rows["solver"] == BRANCH_AND_BOUND]
+        own = lengths[lengths.index.get_level_values("run") == run]
+        yield (
+            f"Branch and bound proves {bb['proved'].sum()} of {bb['sentences'].sum()} problems. {in_brief(rows, own)}.",
+            rows,
+        )
+
+
+@about(NO_ARENA)
 def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Sentences:
     """Describe `tables.contest` and `arena_lengths` for each run: proofs, and times against branch and bound."""
     for run, rows in each(data, "run"):
