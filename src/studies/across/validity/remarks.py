@@ -46,7 +46,7 @@ def answer(data: pd.DataFrame) -> Sentences:
 
 
 def _effect_on_accuracy(rows: pd.DataFrame) -> str:
-    """Say whether the rules cost accuracy in a run, with the range of the differences and of their intervals."""
+    """Say how often the rules cost accuracy significantly, with the range of the differences and of their intervals."""
     scores = {score.upper(): gains(rows, score) for score in ("uas", "las")}
     changes = joined(
         [
@@ -56,8 +56,7 @@ def _effect_on_accuracy(rows: pd.DataFrame) -> str:
         ]
     )
     tests, losses = sum(len(gain) for gain in scores.values()), sum(wins(gain)[1] for gain in scores.values())
-    verdict = "cost accuracy" if losses else "cost no accuracy"
-    return f"The rules {verdict}: {changes}, with a significant loss in {losses or 'none'} of {tests} tests."
+    return f"A loss of accuracy is significant in {losses or 'none'} of {tests} tests: {changes}."
 
 
 @about()
