@@ -22,7 +22,6 @@ from studies.auli_lopez_2011.ccg_integration import remarks as ccg_integration_r
 from studies.qian_liu_2013.comparison import headline as headlines
 from studies.site import claims, frames
 from studies.site.claims.judge import CONTRADICTED, NO_EFFECT, REPLICATED, UNDECIDED, Judged, of_papers
-from studies.site.claims.load import load
 from studies.site.claims.show import contradicted
 from studies.site.collect import Results
 from studies.site.pooled import LEVEL
@@ -113,7 +112,7 @@ def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
     text += f" {against}" if (against := contradicted(of_paper)) else ""
     counts = Counter(entry.verdict for entry in of_paper)
     others = [f"{counts[verdict]} {verdict}" for verdict in (NO_EFFECT, *UNDECIDED) if counts[verdict]]
-    text += f" The others have these verdicts: {joined(others)}." if others else ""
+    text += f" The others: {joined(others)}." if others else ""
     return Finding(text, claims.frame(of_paper)[["paper", "name", "verdict"]], _answers(of_paper, of_papers(here)))
 
 
@@ -247,9 +246,8 @@ def _others(judged: Sequence[Judged], here: Sequence[Judged], shown: Results | N
     own = [entry for entry in of_papers(here) if entry.paper.key != FIRST]
     replicated = sum(entry.counted_as == REPLICATED for entry in entries)
     against = sum(entry.verdict == CONTRADICTED for entry in entries)
-    (first,) = (paper for paper in load() if paper.key == FIRST)
     text = (
-        f"Of {len(entries)} claims of the papers other than {first.cite}, {_are(replicated)} replicated and "
+        f"Of the {_number(len(entries), 'claim')} of the other papers, {_are(replicated)} replicated and "
         f"{_are(against)} contradicted."
     )
     if shown is not None and len(between := contrasts.against_bp([shown])):

@@ -38,7 +38,7 @@ from treebound.systems.graph.settings import Settings
 TRAIN = "treebound train TRAIN DEV -o MODEL"
 #: tasks
 USUAL = "the default settings"
-ACCURATE = "the most accurate trees, each with a proof"
+ACCURATE = "the most accurate trees, with proofs"
 FAST = f"fast, and at most {shares.POINT:g} point less accurate"
 FASTEST = "the fastest parser of the table above"
 OWN_SCORES = "score matrices of your own parser"
