@@ -5,7 +5,8 @@ const place = document.getElementById("explore"), store = document.getElementByI
 if (!place || !store) return;
 const data = JSON.parse(store.textContent);
 const BLUE = "#0072b2", RED = "#d55e00", GREEN = "#007a59", GREY = "#767676", PALE = "#d9d9d9";
-const UPPER = RED, LOWER = BLUE;  // colours of the bounds, as in all figures of the report
+const UPPER = RED, LOWER = BLUE, GLOBAL = "#222222";  // colours of the bounds, as in all figures of the report
+const CLOSED = 1e-3;  // a bound that exceeds the best score by less closes its node: stored scores are rounded
 const SWITCHES = {labels: "labels", margins: "margins", marginals: "probabilities", alternatives: "alternatives", violations: "broken rules", certificate: "certificate"};
 const state = {sentence: 0, step: 0, tree: "step", on: {labels: true, alternatives: true, certificate: true}};
 
@@ -134,13 +135,27 @@ function restrictions(s, node) {
   }
   return out.length ? `trees ${out.join(", ")}` : "all trees of the sentence";
 }
+function globalBounds(s) {  // after each call: the largest bound of an open node, or the best score if no node is open
+  const {calls, nodes} = s.search, own = nodes.map(() => Infinity);
+  return calls.map(([node, upper, lower], i) => {
+    const [parent, , , , last] = nodes[node], ended = !calls[i + 1] || calls[i + 1][0] !== node;
+    own[node] = Math.min(own[node], upper, parent < 0 ? Infinity : nodes[parent][4]);
+    const open = !ended ? [own[node]] : last === null ? [] : [Math.min(own[node], last)];
+    nodes.slice(0, node).forEach(([, , , , bound, branched], above) => {  // a branched node has two children
+      if (branched && nodes.slice(0, node + 1).filter(([other]) => other === above).length < 2) open.push(bound);
+    });
+    const bounds = open.filter((bound) => lower === null || bound > lower + CLOSED);
+    return bounds.length ? Math.max(...bounds) : lower;
+  });
+}
 function described(s) {
   const {calls, nodes} = s.search, step = state.step;
   if (!step) return [html("p", {}, "The search has not started. The next step is the first call of the dynamic program.")];
-  const [node, upper, lower] = calls[step - 1], kind = outcome(s, node), last = found(s);
+  const [node, upper, lower] = calls[step - 1], kind = outcome(s, node), last = found(s), bound = globalBounds(s)[step - 1];
   const lines = [
     `Call ${step} of ${calls.length}, node ${node + 1} of ${nodes.length}: ${restrictions(s, node)}.`,
-    `Upper bound of this call: ${score(upper)}. Best tree so far: ${score(lower)}. ` + (lower === null ? "" : upper > lower ? `Gap: ${score(upper - lower)}.` : "The bound does not exceed the best tree."),
+    `Upper bound of this call: ${score(upper)}. Best tree so far: ${score(lower)}. ` + (lower === null || upper > lower ? "" : "The bound does not exceed the best tree."),
+    `Global upper bound: ${score(bound)}.` + (lower === null ? "" : ` Gap to the best tree: ${score(bound - lower)}.`),
   ];
   if (last && last[0] === step) lines.push("This call found a better tree.");
   if (step === lastCall(s, node)) {
@@ -152,7 +167,7 @@ function described(s) {
       solved: "The node is solved: its own best tree meets its upper bound.",
       "closed by its bound": "The node is closed by its bound: none of its trees scores more than the best tree.",
     }[kind]);
-  } else lines.push("The multipliers change, and the next call bounds the same node.");
+  } else lines.push("The search now changes the multipliers or removes arcs that no better tree has. The next call bounds the same node.");
   if (step === calls.length) lines.push(s.search.status === "optimal" ? "All nodes are closed: the best tree is proved." : `The search ends with status ${s.search.status}.`);
   return lines.map((text) => html("p", {style: "margin: 0 0 .2rem"}, text));
 }
@@ -167,24 +182,29 @@ const decimals = (ticks) => ticks.length < 2 ? 2 : Math.max(0, -Math.floor(Math.
 function drawBounds(s, width) {
   const calls = s.search.calls, values = calls.flatMap(([, upper, lower]) => lower === null ? [upper] : [upper, lower]);
   const low = Math.min(...values), high = Math.max(...values), span = high - low || 1, height = 170, left = 46, bottom = 30;
+  const bounds = globalBounds(s), begins = (i) => !i || calls[i - 1][0] !== calls[i][0];  // is the call the first of its node?
   const x = (i) => calls.length === 1 ? (left + width - 10) / 2 : left + 6 + (width - left - 18) * i / (calls.length - 1);
   const y = (value) => 10 + (height - bottom - 18) * (high - value) / span;
-  const upper = (end) => calls.slice(0, end).map((call, i) => `${i ? "L" : "M"}${x(i).toFixed(1)} ${y(call[1]).toFixed(1)}`).join(" ");
-  const lower = (end) => calls.slice(0, end).map((call, i) => [x(i), call[2]]).filter(([, value]) => value !== null)
+  const upper = (end) => calls.slice(0, end).map((call, i) => `${begins(i) ? "M" : "L"}${x(i).toFixed(1)} ${y(call[1]).toFixed(1)}`).join(" ");
+  const steps = (scores) => scores.map((value, i) => [x(i), value]).filter(([, value]) => value !== null)
     .map(([at, value], i) => i ? `H${at.toFixed(1)} V${y(value).toFixed(1)}` : `M${at.toFixed(1)} ${y(value).toFixed(1)}`).join(" ");
+  const lower = (end) => steps(calls.slice(0, end).map((call) => call[2])), global = (end) => steps(bounds.slice(0, end));
+  const starts = calls.map((_, i) => i).filter(begins);  // first call of each node: a ring on the line
   const ticks = roundTicks(low, high), digits = decimals(ticks), ends = [...new Set([1, calls.length])];
   const body = ticks.map((value) => [svg("path", {d: `M${left} ${y(value)} H${width - 6}`, stroke: "#ececec"}), svg("text", {x: left - 6, y: y(value) + 4, "text-anchor": "end", class: "small"}, score(value, digits))]);
   body.push(ends.map((call, i) => svg("text", {x: x(call - 1), y: height - bottom + 14, "text-anchor": i ? "end" : "middle", class: "small"}, String(call))));
   body.push(svg("text", {x: (left + width) / 2, y: height - 2, "text-anchor": "middle", class: "small"}, "call of the dynamic program"));
-  body.push(svg("path", {d: upper(calls.length), fill: "none", stroke: PALE, "stroke-width": 1.5}), svg("path", {d: lower(calls.length), fill: "none", stroke: PALE, "stroke-width": 1.5}));
+  body.push([upper, lower, global].map((line) => svg("path", {d: line(calls.length), fill: "none", stroke: PALE, "stroke-width": 1.5})));
+  body.push(starts.map((i) => svg("circle", {cx: x(i), cy: y(calls[i][1]), r: 2.5, fill: "#ffffff", stroke: i < state.step ? UPPER : PALE, "stroke-width": 1.5, class: "begin"})));
   if (state.step) {
     const i = state.step - 1, [, top, best] = calls[i];
     body.push(svg("path", {d: `M${x(i)} 4 V${height - bottom}`, stroke: GREY, "stroke-dasharray": "3 3", class: "cursor"}));
+    body.push(svg("path", {d: global(state.step), fill: "none", stroke: GLOBAL, "stroke-width": 1.5}));
     body.push(svg("path", {d: upper(state.step), fill: "none", stroke: UPPER, "stroke-width": 2}), svg("path", {d: lower(state.step), fill: "none", stroke: LOWER, "stroke-width": 2}));
     if (best !== null) body.push(svg("rect", {x: x(i) - 4, y: y(best) - 4, width: 8, height: 8, fill: LOWER}));
     body.push(svg("circle", {cx: x(i), cy: y(top), r: 4.5, fill: UPPER}));
   }
-  const label = `Upper bound and best score over ${count(calls.length, "call")}; the cursor is at call ${state.step}`;
+  const label = `Upper bound, global upper bound and best score over ${count(calls.length, "call")}; the cursor is at call ${state.step}`;
   return svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label}, body);
 }
 function drawSearch(s, width) {
@@ -265,7 +285,7 @@ function go(step) {
 }
 function choose(i) {
   state.sentence = i;
-  state.step = sentence().search.calls.length;
+  state.step = Math.min(1, sentence().search.calls.length);
   state.tree = "step";
   draw();
 }
@@ -311,7 +331,7 @@ place.replaceChildren(
       html("div", {class: "bar"}, button("start", "⇤", "to the start", () => 0), button("back", "← step", "step back", () => state.step - 1), button("next", "step →", "next step", () => state.step + 1), button("end", "⇥", "to the end", () => sentence().search.calls.length),
         part("slider", html("input", {type: "range", min: 0, max: 1, "aria-label": "call of the dynamic program", oninput: (event) => go(+event.target.value)}))),
       part("now", html("div", {class: "now", "aria-live": "polite"})),
-      html("p", {class: "key"}, html("span", {style: `color: ${UPPER}`}, "●"), " upper bound of the call ", html("span", {style: `color: ${LOWER}`}, "■"), " score of the best tree so far"),
+      html("p", {class: "key"}, html("span", {style: `color: ${UPPER}`}, "●"), " upper bound of the call (a ring: a new node begins), ", html("span", {style: `color: ${GLOBAL}`}, "―"), " global upper bound (the largest bound of an open node), ", html("span", {style: `color: ${LOWER}`}, "■"), " score of the best tree so far"),
       part("bounds", html("div", {})),
       html("p", {class: "key"}, "Search tree: ○ branched or open, ", html("span", {style: `color: ${GREY}`}, "■"), " closed by its bound, ", html("span", {style: `color: ${GREEN}`}, "◆"), " solved, × no tree. A solid line requires an arc, a dashed line forbids it. A click on a node goes to its first call."),
       part("search", html("div", {}))))),
