@@ -85,7 +85,7 @@ def in_brief(between: pd.DataFrame, own_rules: pd.DataFrame) -> str:
     if len(own_rules):
         worse, better = wins(own_rules)
         text += f". With the output rules of the paper, it is better in {better or 'none'} of {len(own_rules)}"
-        text += f" comparisons and worse in {worse or 'none'}"
+        text += f" and worse in {worse or 'none'}"
     return f"{text}."
 
 
