@@ -243,6 +243,8 @@ def test_the_abstract_says_beside_each_finding_whether_this_machine_agrees(
     findings = written([same[0], other], tmp_path / "project").findings
     assert findings[2].here.startswith(f"{agreement.DIFFERS}: 1.7 % of 300 with ")
     markup = abstract.Abstract(findings)._repr_mimebundle_()["text/html"]
+    mixed = dataclasses.replace(findings[0], here="1 confirmed here, 9 not run here")
+    assert 'class="agrees not-run">1 confirmed here' in abstract.Abstract((mixed,))._repr_mimebundle_()["text/html"]
     assert markup.count("<li>") == markup.count('<span class="agrees ') == 5
     assert '<span class="agrees differ">differs here: 1.7 %' in markup
 

@@ -199,8 +199,9 @@ def test_undecided_claims_are_counted_by_their_reasons() -> None:
     assert counts[tables.DECIDED].to_dict() == {"contradicted": 1}
     assert counts["", "not tested"] == 1
     text = str(remarks.decided(table, claims))
-    counted = "Of 7 claims of 1 paper, 0 are replicated and 1 contradicted. "
+    counted = "Of 7 claims of 1 paper, 1 is contradicted and 1 is not tested. "
     assert text.startswith(f"{counted}Contradicted is 1. 5 are undecided: in 1 the ")
+    assert "1 paper, none is decided. 1 are undecided" in str(remarks.decided(tables.reasons(claims[:1]), claims[:1]))
     named = replace(claims[5], claim=claims[5].claim.model_copy(update={"brief": "it helps"}))
     text = str(remarks.decided(table, [named]))
     assert "Contradicted is “it helps” (+0.20 UAS points, 5 treebanks). 5 are" in text

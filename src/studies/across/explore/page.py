@@ -151,7 +151,7 @@ def answer(source: Source) -> Remarks:
     calls, shown = (sum(values) for values in zip(*map(_calls, stored.sentences), strict=True))
     remarks = [
         f"The default search proves the best tree of {proved} of {count} sentences, {solved} of them without a branch. "
-        f"It needs {calls:,} dynamic-program calls. The search shown here, {_options(stored)} needs {shown:,}."
+        f"It needs {calls:,} dynamic-program calls in all. The search shown here, {_options(stored)} needs {shown:,}."
     ]
     if stored.applied:
         trees = [tree for sentence in stored.sentences for tree in sentence.trees[1:]]

@@ -73,7 +73,7 @@ def _marked(finding: Finding) -> str:
         text = f'<strong><a href="{finding.page}.ipynb">{escape(finding.title)}</a>.</strong> {text}'
     if not finding.here:
         return f"<li>{text}</li>"
-    kind = next((kind for kind in ("differ", "confirmed") if kind in finding.here), "missing")
+    kind = next((kind for kind in ("differ", "not run", "confirmed") if kind in finding.here), "").replace(" ", "-")
     return f'<li>{text} <span class="agrees {kind}">{escape(finding.here)}</span></li>'
 
 
@@ -174,7 +174,7 @@ def _proofs(shown: Results, here: Results | None) -> Finding:
     unpruned = exactness(shown, "none")
     if len(unpruned) and k != "none":
         places = "" if len(unpruned) == len(data) else f" on {_number(len(unpruned), 'treebank')}"
-        text += f". Without pruning: {_proved(unpruned)}{_speeds(unpruned)}{places}"
+        text += f". Without pruning, it proves {_proved(unpruned)}{_speeds(unpruned)}{places}"
     answer = ""
     if here is not None:
         own = exactness(here)

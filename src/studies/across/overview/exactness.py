@@ -124,10 +124,10 @@ def _bought(data: pd.DataFrame, unbranched: pd.DataFrame) -> str:
     for name, table in searches:
         gained = table["uas"] - table["uas_stopped"]
         each = f" ({from_to(gained, '{:+.2f}')} on single treebanks)" if len(gained) > 1 else ""
-        differences.append(f"{gained.mean():+.2f} points from {name}{each}")
+        differences.append(f"by {gained.mean():+.2f} points from {name}{each}")
     proofs = shares.of_all(int(data["proved"].sum()), int(data["sentences"].sum()))
     return (
-        f"Exact search buys proofs, here for {proofs} test sentences. Its UAS differs by {joined(differences)} (model "
+        f"Exact search buys proofs, here for {proofs} test sentences. Its UAS differs {joined(differences)} (model "
         f"{data.attrs['model']}, one seed, mean over {corpora} treebank{'s' * (corpora > 1)}; no difference was tested "
         "for significance)."
     )

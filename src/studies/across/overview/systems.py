@@ -21,6 +21,7 @@ from studies.site.collect import Results
 from studies.site.ratios import geometric
 from studies.site.rows import AT, at, main_rows, metrics_of, sweep
 from studies.site.sentences import Sentences, about, from_to, joined, listing
+from studies.site.show import NOTHING
 from treebound.treebanks import catalogue
 
 MOST = 10  #: number of rows
@@ -67,7 +68,7 @@ def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] 
         rows[place[1], role] = row
     for row in practice.published().sort_values("UAS").tail(1).to_dict("records"):
         if row["corpus"] in corpora:
-            figures = dict.fromkeys((*corpora, MEAN, SPEED, PROVED), nan) | {row["corpus"]: row["UAS"], SEEDS: ""}
+            figures = dict.fromkeys((*corpora, MEAN, SPEED, PROVED), nan) | {row["corpus"]: row["UAS"], SEEDS: NOTHING}
             figures |= {HERE: agreement.NOT_RUN.removesuffix(" here")} if here is not None else {}
             rows[str(row["short"]), PUBLISHED] = figures
     index = pd.MultiIndex.from_tuples(list(rows), names=["system", "role"])
@@ -144,9 +145,9 @@ def _against_others(compared: pd.DataFrame, corpora: Sequence[str]) -> str:
         parts.append(f"`{other}` {joined(named)}")
     same = rows["same attributes"].astype(bool)
     equal, unequal = (list(dict.fromkeys(rows[which].index.get_level_values("corpus"))) for which in (same, ~same))
-    fair = [f"On {joined([f'`{corpus}`' for corpus in equal])} both see the same."] if equal else []
+    fair = [f"On {joined([f'`{corpus}`' for corpus in equal])} both see the same columns."] if equal else []
     if unequal:
-        fair.append(f"On {joined([f'`{corpus}`' for corpus in unequal])} `{ours}` sees more columns.")
+        fair.append(f"On {joined([f'`{corpus}`' for corpus in unequal])} `{ours}` sees more.")
     return (
         f"UAS of `{ours}` minus the UAS of another project's parser: {listing(parts)} (unpaired 95 % intervals over "
         f"sentences). {' '.join(fair)} The other parsers were trained here with one seed and without "

@@ -39,7 +39,10 @@ def answer(data: pd.DataFrame) -> Sentences:
             f"from {row['before']:,.0f} to {row['after']:,.0f} under {tags} tags" for tags, row in sums.iterrows()
         )
         corpora = how_many_corpora(rows.index.unique("corpus"))
-        yield f"With rules, the errors of the validator on {corpora} ({title(run)}) fall {falls}.", rows
+        yield (
+            f"With rules, errors of the validator (levels 2 and 3) on {corpora} ({title(run)}) fall {falls}.",
+            rows,
+        )
         yield _effect_on_accuracy(rows), rows
         ratios = rows["cpu_s_valid"] / rows["cpu_s"]
         yield f"Parsing takes {from_to(ratios, '{:.1f}')} times the CPU time of parsing without rules.", rows

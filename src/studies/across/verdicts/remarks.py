@@ -12,7 +12,9 @@ from studies.site.claims.judge import (
     BELOW,
     CONTRADICTED,
     DIFFERS,
+    NO_EFFECT,
     NO_INTERVAL,
+    NOT_TESTED,
     REPLICATED,
     UNPROVED,
     WIDE,
@@ -40,12 +42,14 @@ def decided(table: pd.DataFrame, judged: Sequence[Judged]) -> Sentences:
     judged  the verdicts that it counts
     """
     total, counts = int(table["", "claims"].sum()), table.sum()
-    yield (
-        f"Of {total} claims of {len(table)} paper{'s' * (len(table) > 1)}, {counts.get((DECIDED, REPLICATED), 0)} are "
-        f"replicated and {counts.get((DECIDED, CONTRADICTED), 0)} contradicted. "
-        f"{contradicted(of_papers(judged))} {undecided(table)}".rstrip(),
-        table,
+    verbs = {(DECIDED, name): ("is", "are") for name in (REPLICATED, NO_EFFECT, CONTRADICTED)}
+    verbs |= {(DECIDED, NO_EFFECT): ("shows", "show"), ("", NOT_TESTED): ("is", "are")}
+    listed = joined(
+        [f"{counts[key]:.0f} {verb[int(counts[key] > 1)]} {key[1]}" for key, verb in verbs.items() if counts.get(key)]
     )
+    claimed = f"Of {total} claims of {len(table)} paper{'s' * (len(table) > 1)}, {listed or 'none is decided'}."
+    texts = (claimed, contradicted(of_papers(judged)), undecided(table))
+    yield " ".join(text for text in texts if text), table
 
 
 def undecided(table: pd.DataFrame) -> str:
