@@ -554,6 +554,8 @@ def test_the_summary_counts_verdicts_paper_by_paper() -> None:
     absent = Judged(Paper(key="q", cite="Q", title="T"), None)
     tally = "P, 3 claims: 2 replicated (2 on one treebank), 1 contradicted (1 on one treebank)."
     assert str(claims.summary([*every, absent])) == tally
+    ours = Judged(Paper(key="r", cite="R", title="T"), claim(ours=True), shown(1.0))
+    assert str(claims.summary([*every, ours])) == tally  # a paper with claims of this project alone does not count
     none = Judged(paper, claim(effects=[2.0], margin=0.1), shown(0.0))
     assert "1 no effect this large (1 on one treebank)" in str(claims.summary([none]))
     pooled = Judged(paper, claim(), shown(1.0, 1.1, 1.2), adjusted=0.01)

@@ -211,7 +211,7 @@ def _is_on(judged: Judged, page: str) -> bool:
 
 def summary(judged: Sequence[Judged]) -> Remarks:
     """Count the verdicts on all papers together, if there are several papers, and on each paper."""
-    papers = len({entry.paper.key for entry in judged if entry.claim is not None})
+    papers = len({entry.paper.key for entry in of_papers(judged)})
     sentences = [f"{papers} papers, {_tally(judged)}"] if papers > 1 else []
     for paper, group in groupby(judged, key=lambda entry: entry.paper):
         if tally := _tally(list(group)):
