@@ -258,8 +258,17 @@ def mean_with_interval(rows: pd.DataFrame) -> str:
     rows = rows[["difference", "low", "high"]].dropna(subset="difference").astype(float)
     if len(rows) < 2:
         return f"{rows['difference'].mean():+.2f}"
+    mean, low, high = pooled_mean(rows)
+    return f"{mean:+.2f} [{low:+.2f}, {high:+.2f}]"
+
+
+def pooled_mean(rows: pd.DataFrame) -> tuple[float, float, float]:
+    """Return the mean of differences over several treebanks, and the ends of its 95 % interval.
+
+    rows  difference, and low and high, the ends of its own interval; an interval may be missing (NaN)
+    """
     mean = pool(rows["difference"], variance(rows["low"], rows["high"]).fillna(0)).mean
-    return f"{float(mean.effect):+.2f} [{float(mean.low):+.2f}, {float(mean.high):+.2f}]"
+    return float(mean.effect), float(mean.low), float(mean.high)
 
 
 def seeds_in_words(seeds: pd.Series) -> str:

@@ -24,7 +24,6 @@ from studies.site import claims, frames
 from studies.site.claims.judge import CONTRADICTED, NO_EFFECT, REPLICATED, UNDECIDED, Judged, of_papers
 from studies.site.claims.show import contradicted
 from studies.site.collect import Results
-from studies.site.pooled import LEVEL
 from studies.site.rows import AT, at, find, main_rows, sweep
 from studies.site.sentences import from_to, joined
 from studies.site.show import STATEMENTS, Sentence, p_in_words, typeset
@@ -119,7 +118,7 @@ def _papers(judged: Sequence[Judged], here: Sequence[Judged]) -> Finding:
 def _alone(entries: Sequence[Judged]) -> str:
     """Say how many claims rest on one treebank, and how many of the others are significant; empty if there is none."""
     several = [entry for entry in entries if not entry.on_one_treebank]
-    significant = sum(entry.adjusted is not None and entry.adjusted <= 1 - LEVEL for entry in several)
+    significant = sum(entry.significant for entry in several)
     texts = [f"{len(entries) - len(several)} on one treebank only"] * (len(several) < len(entries))
     if any(entry.adjusted is not None for entry in several):
         which = f"of the other {len(several)}" if texts else "on several treebanks"

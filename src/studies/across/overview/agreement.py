@@ -54,6 +54,11 @@ def of_values(reference: Mapping[str, float], here: Mapping[str, float], digits:
     return CONFIRMED if all(f"{reference[n]:.{digits}f}" == f"{here[n]:.{digits}f}" for n in shared) else DIFFERS
 
 
+def under_heading(answer: str) -> str:
+    """Return an answer without `here`, for a column whose heading says where."""
+    return answer.replace(" here", "")
+
+
 def counted(counts: Mapping[str, int]) -> str:
     """Describe the counts of `of_claims` in words, for instance `12 confirmed here, 3 differ here, 15 not run here`."""
     names = {CONFIRMED: CONFIRMED, DIFFERS: "differ here" if counts.get(DIFFERS, 0) > 1 else DIFFERS, NOT_RUN: NOT_RUN}

@@ -15,7 +15,6 @@ from studies.site import claims
 from studies.site.claims.judge import DIFFERS, NOT_TESTED, REPLICATED, VERDICTS, Judged, of_papers
 from studies.site.claims.load import Paper
 from studies.site.claims.show import why_open
-from studies.site.pooled import LEVEL
 from studies.site.sentences import Sentences, about
 
 PAGE = "94-verdicts"  #: notebook with the table of all claims
@@ -94,7 +93,7 @@ def counts(judged: Sequence[Judged], here: Sequence[Judged] = ()) -> pd.DataFram
         rows[paper.cite] = {
             "key": paper.key,
             **{verdict: verdicts[verdict] for verdict in VERDICTS},
-            "this machine": (agreement.counted(answers) or agreement.NOT_RUN).replace(" here", ""),
+            "this machine": agreement.under_heading(agreement.counted(answers) or agreement.NOT_RUN),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("paper")
 
@@ -122,7 +121,7 @@ def undecided(judged: Sequence[Judged]) -> Sentences:
         )
     replicated = [entry for entry in of_papers(judged) if entry.counted_as == REPLICATED]
     if several := [entry for entry in replicated if entry.adjusted is not None]:
-        kept = sum(entry.adjusted is not None and entry.adjusted <= 1 - LEVEL for entry in several)
+        kept = sum(entry.significant for entry in several)
         yield (
             f"Of {len(several)} claims that are replicated over several treebanks, {kept or 'none'} "
             f"{'is' if kept == 1 else 'are'} significant after adjustment for the number of claims of the paper.",

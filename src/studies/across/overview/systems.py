@@ -64,12 +64,12 @@ def headline(shown: Results, here: Results | None = None, wanted: Sequence[str] 
         row[SPEED], timed[place[1]] = geometric(speed), int(speed.notna().sum())
         row[PROVED] = proofs.get(place[1], nan) if place[0] == "graph" else nan
         if here is not None:
-            row[HERE] = agreed(shown, here, place[1]).removesuffix(" here")  # the heading says where
+            row[HERE] = agreement.under_heading(agreed(shown, here, place[1]))
         rows[place[1], role] = row
     for row in practice.published().sort_values("UAS").tail(1).to_dict("records"):
         if row["corpus"] in corpora:
             figures = dict.fromkeys((*corpora, MEAN, SPEED, PROVED), nan) | {row["corpus"]: row["UAS"], SEEDS: NOTHING}
-            figures |= {HERE: agreement.NOT_RUN.removesuffix(" here")} if here is not None else {}
+            figures |= {HERE: agreement.under_heading(agreement.NOT_RUN)} if here is not None else {}
             rows[str(row["short"]), PUBLISHED] = figures
     index = pd.MultiIndex.from_tuples(list(rows), names=["system", "role"])
     data = pd.DataFrame(list(rows.values()), index=index)

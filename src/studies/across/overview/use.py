@@ -120,9 +120,7 @@ def _usual(results: Results) -> Advice:
     """Recommend the graph-based row with the default settings of `treebound train`."""
     if systems.DEFAULT not in systems.headline(results).index.get_level_values("system"):
         return Advice(USUAL, MISSING, MISSING, MISSING, MISSING, TRAIN)
-    advice, best = _of_graph(results, USUAL, systems.DEFAULT), _most_accurate(results).max()
-    mean = _accuracy(results, systems.DEFAULT)[0]
-    return advice._replace(accuracy=advice.accuracy.replace(",", f" ({_loss(mean, best)}),", 1))
+    return _of_graph(results, USUAL, systems.DEFAULT, against=_most_accurate(results).max())
 
 
 def _accurate(results: Results) -> Advice:
@@ -182,8 +180,8 @@ def _geometric_speed(exact: pd.DataFrame) -> float:
     return systems.geometric(approximations_tables.exact_speeds(exact, model, space))
 
 
-def _of_graph(results: Results, task: str, model: str) -> Advice:
-    """Return the advice to take a graph-based model."""
+def _of_graph(results: Results, task: str, model: str, against: float = nan) -> Advice:
+    """Return the advice to take a graph-based model. against: mean UAS to compare the model with; NaN: none."""
     learner = results.params.learners[0]
     mean, seeds = _accuracy(results, model)
     rows = {corpus: main_rows(results.params, learner, corpus)[model] for corpus in results.corpora}
@@ -193,7 +191,8 @@ def _of_graph(results: Results, task: str, model: str) -> Advice:
     timed = frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
     proves = shares.of_all(proved, total)
     trained = rows[results.corpora[0]].trained
-    accuracy = f"UAS {mean:.2f}, {_where(results.corpora)}, {seeds}"
+    loss = f" ({_loss(mean, against)})" if against == against else ""
+    accuracy = f"UAS {mean:.2f}{loss}, {_where(results.corpora)}, {seeds}"
     return Advice(
         task, model, accuracy, _mean_speed(timed[timed.index.isin(places)]), proves, command(results, trained)
     )
@@ -337,22 +336,19 @@ def _ccg(results: Results) -> Advice:
         {(row["order"], column_of(row)): row["LF"] for row in usual if row["split"] == split}
         for split in ("dev", "test")
     )
-    speeds = {(row["order"], row["decoder"], row["iterations"]): row for row in metrics["timing"]["columns"]}
-
-    def speed(key: tuple[str, Column]) -> float:
-        row = speeds.get((key[0], key[1].decoder, key[1].iterations))
-        return row["per_second"] if row else nan
-
-    good = [key for key, value in on_dev.items() if value >= max(on_dev.values()) - CLOSE]
-    order, column = max(good, key=lambda key: (speed(key) if speed(key) > 0 else 0.0, on_dev[key]))
-    timed = speed((order, column))
+    timing = metrics["timing"]["columns"]
+    timed = {(row["order"], row["decoder"], row["iterations"]): row["per_second"] for row in timing}
+    speeds = {(order, column): timed.get((order, column.decoder, column.iterations), 0.0) for order, column in on_dev}
+    close = [key for key, value in on_dev.items() if value >= max(on_dev.values()) - CLOSE]
+    order, column = max(close, key=lambda key: (speeds[key], on_dev[key]))
+    speed = speeds[order, column]  # 0 if the decoder was not timed
     lengths = [row for row in metrics["lengths"] if row["order"] == order]
     proved, sentences = (sum(row[name] for row in lengths) for name in ("proved", "sentences"))
     return Advice(
         task,
         f"{ccg_tables.name(column.decoder, column.iterations)}, {order}",
         f"labelled F {on_test[order, column]:.2f} on test, {parser}, one seed",
-        f"{timed:,.0f} sentences / CPU s" if timed == timed else UNTIMED,
+        f"{speed:,.0f} sentences / CPU s" if speed else UNTIMED,
         shares.of_all(proved, sentences) if column.decoder == "exact" else "none",
         f"{line}; {_ccg_command(column, order)}",
     )

@@ -42,8 +42,12 @@ def decided(table: pd.DataFrame, judged: Sequence[Judged]) -> Sentences:
     judged  the verdicts that it counts
     """
     total, counts = int(table["", "claims"].sum()), table.sum()
-    verbs = {(DECIDED, name): ("is", "are") for name in (REPLICATED, NO_EFFECT, CONTRADICTED)}
-    verbs |= {(DECIDED, NO_EFFECT): ("shows", "show"), ("", NOT_TESTED): ("is", "are")}
+    verbs = {
+        (DECIDED, REPLICATED): ("is", "are"),
+        (DECIDED, NO_EFFECT): ("shows", "show"),
+        (DECIDED, CONTRADICTED): ("is", "are"),
+        ("", NOT_TESTED): ("is", "are"),
+    }
     listed = joined(
         [f"{counts[key]:.0f} {verb[int(counts[key] > 1)]} {key[1]}" for key, verb in verbs.items() if counts.get(key)]
     )

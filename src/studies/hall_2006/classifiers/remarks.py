@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.hall_2006.classifiers.tables import LEVEL, MBL, SVM
-from studies.site.pooled import pool, variance
-from studies.site.sentences import ONE_SEED, Sentences, about, from_to, joined, listing, short_labels
+from studies.site.sentences import ONE_SEED, Sentences, about, from_to, joined, listing, pooled_mean, short_labels
 
 HOW = (
     "No run on this page compares classifiers, which the default run leaves out. Run `make classifiers`, and list "
@@ -42,19 +41,18 @@ def _significance(rows: pd.DataFrame) -> str:
     tested = rows.dropna(subset="p") if "p" in rows else rows.iloc[:0]
     if tested.empty:
         return ""
-    difference = tested["SVM minus MBL, UAS"]
-    better = int(((tested["p"] < LEVEL) & (difference > 0)).sum())
+    tested = tested.rename(columns={"SVM minus MBL, UAS": "difference"})
+    better = int(((tested["p"] < LEVEL) & (tested["difference"] > 0)).sum())
     text = (
         f" The UAS of SVM is significantly higher on {better} of {len(tested)} corpora (McNemar's test over the words "
         f"of each corpus, {100 * LEVEL:g} % level)."
     )
     if len(tested) < 2:
         return text
-    mean = pool(difference, variance(tested["low"], tested["high"]).fillna(0)).mean
-    effect, low, high = float(mean.effect), float(mean.low), float(mean.high)
+    mean, low, high = pooled_mean(tested)
     verdict = "SVM is better" if low > 0 else "MBL is better" if high < 0 else "the comparison is undecided"
     return (
-        f"{text} Over treebanks, each of which counts once, {verdict}: the mean difference is {effect:+.2f} points "
+        f"{text} Over treebanks, each of which counts once, {verdict}: the mean difference is {mean:+.2f} points "
         f"[{low:+.2f}, {high:+.2f}]."
     )
 

@@ -20,7 +20,7 @@ from studies.site.claims.measured import Measure, Measured, Scale, by_treebank
 from studies.site.claims.measures import MEASURES
 from studies.site.claims.untested import missing
 from studies.site.collect import Results
-from studies.site.pooled import Pooled, Z, holm, p_within, pool
+from studies.site.pooled import LEVEL, Pooled, Z, holm, p_within, pool
 
 VERDICTS = REPLICATED, SMALLER, NO_EFFECT, CONTRADICTED, INCONCLUSIVE, NOT_TESTED = (
     "replicated",
@@ -152,6 +152,11 @@ class Judged:
     def on_one_treebank(self) -> bool:
         """Return True if the claim was measured, but on a single treebank, which says nothing about other treebanks."""
         return len({place.treebank for place in self.measured}) == 1
+
+    @property
+    def significant(self) -> bool:
+        """Return True if the effect is significant after adjustment for the number of claims of the paper."""
+        return self.adjusted is not None and self.adjusted <= 1 - LEVEL
 
     @property
     def words(self) -> str:

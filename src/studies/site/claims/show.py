@@ -30,7 +30,6 @@ from studies.site.claims.judge import (
 from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
-from studies.site.pooled import LEVEL
 from studies.site.sentences import joined
 from studies.site.show import Remarks, p_in_words, typeset
 from treebound.support.atomic import replacing
@@ -275,7 +274,7 @@ def _tally(judged: Sequence[Judged]) -> str:
     replicated = [entry for entry in of_paper if entry.adjusted is not None and entry.counted_as == REPLICATED]
     if not replicated:
         return text
-    significant = sum(entry.adjusted is not None and entry.adjusted <= 1 - LEVEL for entry in replicated)
+    significant = sum(entry.significant for entry in replicated)
     after = "significant after adjustment for the number of claims of the paper (test over treebanks)."
     if len(replicated) == 1:
         stays = "stays" if significant else "does not stay"
